@@ -1,0 +1,89 @@
+# Everything a fresh machine needs is Python, a C++ compiler and make: each target makes its own virtual environment and takes
+# CMake and Ninja from the Python package index. A target builds again only when sources changed.
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+BENCH_ARGS ?= peers --suite contree --depth 3
+
+BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.2" cmake ninja
+PIP := -m pip --disable-pip-version-check --quiet
+
+SOURCES := CMakeLists.txt $(wildcard core/*.cpp core/*.hpp core/*.h core/*/*.cpp core/*/*.hpp core/*/*.h) \
+	$(shell find src/provetree -name '*.py' -o -name '*.pyi' -o -name py.typed 2>/dev/null)
+
+.PHONY: help demo test lint format sanitize bench clean
+.SECONDARY:
+
+help:
+	@echo "make demo      fit, prove and draw a tree on a table that ships with scikit-learn"
+	@echo "make test      run all tests               (PYTEST_ARGS='-k tree' for some)"
+	@echo "make lint      ruff, mypy and clang-format"
+	@echo "make format    rewrite the sources in the project's format"
+	@echo "make sanitize  run the tests against a core with AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make bench     measure beside other solvers (BENCH_ARGS='limits' for other benchmarks)"
+	@echo "make clean     remove environments and builds"
+
+# ---------------------------------------------------------------- environments
+
+# The tools that build the package; kept apart from the package so that a change of sources does not touch them.
+.venv-%/tools.stamp: pyproject.toml
+	@test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$* || { \
+	  echo "$(PYTHON) -m venv failed: Python's venv module is needed (on Debian and Ubuntu: python3-venv)." >&2; exit 1; }
+	@echo "== preparing .venv-$*"
+	@.venv-$*/bin/python $(PIP) install --upgrade pip $(BUILD_TOOLS)
+	@touch $@
+
+# What is installed on top of the package's own dependencies, by environment.
+EXTRAS_demo := [plot]
+EXTRAS_test := [test]
+EXTRAS_bench := [bench]
+EXTRAS_sanitize := [test]
+CONFIG_sanitize := -C cmake.define.PROVETREE_SANITIZE=ON -C cmake.build-type=RelWithDebInfo
+
+# Each environment has a build folder of its own, so that only what changed is compiled again.
+.venv-%/package.stamp: .venv-%/tools.stamp $(SOURCES)
+	@echo "== building provetree into .venv-$*"
+	@PATH="$(CURDIR)/.venv-$*/bin:$$PATH" .venv-$*/bin/python $(PIP) install --no-build-isolation \
+	  -C build-dir=build/$* $(CONFIG_$*) ".$(EXTRAS_$*)"
+	@touch $@
+
+.venv-lint/lint.stamp: .venv-lint/tools.stamp
+	@.venv-lint/bin/python $(PIP) install "ruff>=0.6" "mypy>=1.10" "clang-format>=18" numpy matplotlib nanobind
+	@touch $@
+
+# ---------------------------------------------------------------- what they are for
+
+demo: .venv-demo/package.stamp
+	@.venv-demo/bin/python examples/demo.py
+
+test: .venv-test/package.stamp
+	@.venv-test/bin/python -m pytest $(PYTEST_ARGS)
+
+CORE_FILES = $(wildcard core/*.cpp core/*.hpp core/*.h core/*/*.cpp core/*/*.hpp core/*/*.h)
+
+lint: .venv-lint/lint.stamp
+	.venv-lint/bin/ruff check .
+	.venv-lint/bin/ruff format --check .
+	.venv-lint/bin/mypy
+	$(if $(CORE_FILES),.venv-lint/bin/clang-format --dry-run -Werror $(CORE_FILES))
+
+format: .venv-lint/lint.stamp
+	.venv-lint/bin/ruff check --fix .
+	.venv-lint/bin/ruff format .
+	$(if $(CORE_FILES),.venv-lint/bin/clang-format -i $(CORE_FILES))
+
+# Python itself is not instrumented, so the sanitizer's runtime is loaded first; libstdc++ beside it, so that exceptions
+# of the core are seen. Python's own memory at exit is no leak of the core.
+CXX ?= c++
+SANITIZE_TESTS ?= tests
+SANITIZE_ARGS ?= -m "not slow"
+sanitize: .venv-sanitize/package.stamp
+	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  .venv-sanitize/bin/python -m pytest -p no:cacheprovider $(SANITIZE_ARGS) $(SANITIZE_TESTS) $(PYTEST_ARGS)
+
+bench: .venv-bench/package.stamp
+	@.venv-bench/bin/provetree bench $(BENCH_ARGS)
+
+clean:
+	rm -rf build .venv-demo .venv-test .venv-lint .venv-bench .venv-sanitize

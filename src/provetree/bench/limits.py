@@ -1,0 +1,264 @@
+"""``provetree bench limits``: whether the search stops when told to, and how much memory it takes.
+
+Measures, each in a process of its own and on a made-up noisy table: how far fits overshoot their time limit, how
+long Ctrl-C takes to stop one, and the peak of resident memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from provetree.bench.data import BenchTable
+from provetree.bench.report import format_table
+from provetree.bench.worker import default_core, one_core_environment
+
+TIME_LIMITS = (0.1, 0.5, 2.0)
+"""Time limits whose overshoot is measured, in seconds."""
+
+INTERRUPT_AFTER = (0.2, 1.0, 3.0)
+"""When the interrupt is sent, in seconds after the fit began."""
+
+PROMPT = 0.2
+"""Largest overshoot and latency that pass, in seconds."""
+
+SMALL = 300.0
+"""Largest peak of resident memory that passes, in megabytes (10**6 bytes)."""
+
+_STOP_GRACE = 60.0
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One line of the report.
+
+    Parameters
+    ----------
+    what : str
+        What was measured.
+    value : float
+        The figure.
+    allowed : float
+        The largest figure that passes.
+    unit : str
+        Unit of both.
+    status : str
+        How the fit ended.
+
+    Examples
+    --------
+    >>> from provetree.bench.limits import Measurement
+    >>> Measurement("overshoot", 0.03, 0.2, "s", "time_limit").passed
+    True
+    """
+
+    what: str
+    value: float
+    allowed: float
+    unit: str
+    status: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the figure is within what is allowed."""
+        return self.value < self.allowed
+
+
+def synthetic_table(rows: int, columns: int, seed: int = 0) -> BenchTable:
+    """Return a table on which proofs are hard: all values distinct, and one class label in five is noise.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Shape of the table.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    BenchTable
+        The table.
+
+    Examples
+    --------
+    >>> from provetree.bench.limits import synthetic_table
+    >>> synthetic_table(100, 3).X.shape
+    (100, 3)
+    """
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, columns))
+    pattern = (X[:, 0] > 0.3) ^ (X[:, 1 % columns] > -0.2) ^ (X[:, 2 % columns] + 0.5 * X[:, 3 % columns] > 0)
+    noise = random.random(rows) < 0.2
+    return BenchTable("synthetic", X, (pattern ^ noise).astype(np.int64))
+
+
+def peak_memory() -> float:
+    """Return the peak of this process's resident memory so far, in megabytes (10**6 bytes).
+
+    Examples
+    --------
+    >>> from provetree.bench.limits import peak_memory
+    >>> peak_memory() > 1.0
+    True
+    """
+    status = Path("/proc/self/status")
+    if status.is_file():
+        # Preferred to getrusage: that figure survives exec, so a child would report its parent's peak.
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``provetree bench limits`` to a parser."""
+    parser.add_argument("--rows", type=int, default=20_000, help="rows of the table (default: 20000)")
+    parser.add_argument("--columns", type=int, default=10, help="columns of the table (default: 10)")
+    parser.add_argument("--depth", type=int, default=6, help="depth for overshoot and latency (default: 6)")
+    parser.add_argument("--memory-depth", type=int, default=3, help="depth for the memory (default: 3)")
+    parser.add_argument(
+        "--memory-limit", type=float, default=120.0, help="time limit of that fit in seconds (default: 120)"
+    )
+    parser.add_argument("--repeat", type=int, default=3, help="runs per figure, the worst counts (default: 3)")
+
+
+def start_child(request: Mapping[str, Any]) -> subprocess.Popen[str]:
+    """Start a process that makes one fit, and return once the fit is about to begin."""
+    child = subprocess.Popen(
+        (sys.executable, "-m", "provetree.bench.limits"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=one_core_environment(),
+    )
+    if child.stdin is None or child.stdout is None:  # pragma: no cover - both are pipes
+        raise RuntimeError("the child process has no pipes")
+    child.stdin.write(json.dumps(request))
+    child.stdin.close()
+    if child.stdout.readline().strip() != "ready":
+        child.wait()
+        raise RuntimeError(f"the child process ended with status {child.returncode} before its fit")
+    return child
+
+
+def finish_child(child: subprocess.Popen[str], timeout: float) -> dict[str, Any]:
+    """Wait for the child's answer; kill it when it takes longer than `timeout` seconds."""
+    try:
+        child.wait(timeout)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+        raise
+    finally:
+        answer = "" if child.stdout is None else child.stdout.read()
+        if child.stdout is not None:
+            child.stdout.close()
+    if child.returncode != 0:
+        raise RuntimeError(f"the child process ended with status {child.returncode}")
+    document: dict[str, Any] = json.loads(answer)
+    return document
+
+
+def measure_overshoot(request: Mapping[str, Any], limit: float) -> Measurement:
+    """Return by how much a fit overshoots its time limit."""
+    what = f"overshoot of a {limit:g} s limit, depth {request['depth']}"
+    answer = finish_child(start_child({**request, "limit": limit}), limit + _STOP_GRACE)
+    return Measurement(what, max(0.0, answer["seconds"] - limit), PROMPT, "s", answer["status"])
+
+
+def measure_interrupt(request: Mapping[str, Any], after: float) -> Measurement:
+    """Return how long a fit goes on after Ctrl-C."""
+    what = f"Ctrl-C after {after:g} s, depth {request['depth']}"
+    child = start_child({**request, "limit": None})
+    time.sleep(after)
+    sent = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    # The monotonic clock is one for all processes of the system.
+    answer = finish_child(child, _STOP_GRACE)
+    return Measurement(what, answer["ended"] - sent, PROMPT, "s", answer["status"])
+
+
+def measure_memory(request: Mapping[str, Any], limit: float) -> Measurement:
+    """Return the peak of resident memory of a process that makes one fit, interpreter and libraries included."""
+    answer = finish_child(start_child({**request, "limit": limit}), limit + _STOP_GRACE)
+    what = f"peak memory, depth {request['depth']} ({answer['memory_before']:.0f} MB before the fit)"
+    return Measurement(what, answer["memory"], SMALL, "MB", answer["status"])
+
+
+def worst(measurements: list[Measurement]) -> Measurement:
+    """Return the measurement with the largest figure.
+
+    Examples
+    --------
+    >>> from provetree.bench.limits import Measurement, worst
+    >>> worst([Measurement("a", v, 1.0, "s", "optimal") for v in (0.1, 0.3, 0.2)]).value
+    0.3
+    """
+    return max(measurements, key=lambda measurement: measurement.value)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run ``provetree bench limits``; the exit status is 1 where a figure is too large."""
+    shape = {"rows": arguments.rows, "columns": arguments.columns, "core": default_core()}
+    deep = {**shape, "depth": arguments.depth}
+    shallow = {**shape, "depth": arguments.memory_depth}
+    repeat = range(arguments.repeat)
+    results = [worst([measure_overshoot(deep, limit) for _ in repeat]) for limit in TIME_LIMITS]
+    results += [worst([measure_interrupt(deep, after) for _ in repeat]) for after in INTERRUPT_AFTER]
+    results.append(measure_memory(shallow, arguments.memory_limit))
+    print(f"synthetic table, {arguments.rows} x {arguments.columns}, worst of {arguments.repeat}")
+    rows = [
+        (m.what, f"{m.value:.3g} {m.unit}", f"{m.allowed:g} {m.unit}", m.status, "yes" if m.passed else "NO")
+        for m in results
+    ]
+    print(format_table(("figure", "measured", "allowed", "status", "passed"), rows))
+    return 0 if all(measurement.passed for measurement in results) else 1
+
+
+def _child() -> None:
+    """Make one fit and tell when it ended, how, and how much memory it took."""
+    request = json.load(sys.stdin)
+    from provetree import OptimalTreeClassifier
+
+    if request["core"] is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {request["core"]})
+    warm_up = synthetic_table(60, request["columns"])
+    OptimalTreeClassifier(max_depth=2).fit(warm_up.X, warm_up.y)
+    table = synthetic_table(request["rows"], request["columns"])
+    model = OptimalTreeClassifier(max_depth=request["depth"], time_limit=request["limit"])
+    memory_before = peak_memory()
+    print("ready", flush=True)
+    start = time.monotonic()
+    try:
+        model.fit(table.X, table.y)
+        ended = time.monotonic()
+        status = model.status_
+    except KeyboardInterrupt:
+        ended = time.monotonic()
+        status = "KeyboardInterrupt"
+    answer = {
+        "seconds": ended - start,
+        "ended": ended,
+        "status": status,
+        "memory_before": memory_before,
+        "memory": peak_memory(),
+    }
+    print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    _child()

@@ -1,0 +1,490 @@
+"""``provetree bench peers``: this library beside other exact solvers, same tables, same core, same run.
+
+Every solve runs in a fresh process pinned to one core. Rounds alternate the order of the solvers, so that noise hits
+all of them; a solver whose best run so far is short is run again, by the same rule for all. The answers are compared
+too: two proofs that disagree are an error, unless rounding to float32 explains the difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import math
+import os
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from provetree.bench.data import BenchTable, Part, load_table, suite_tables
+from provetree.bench.report import format_seconds, format_table
+from provetree.bench.solvers import SOLVERS, SUITE_PEERS, Fit
+from provetree.bench.worker import Run, default_core, run_worker
+
+OURS = "provetree"
+
+SHORT_RUN = 10.0
+"""A solver is run again in the next round only while its best run took less than this many seconds."""
+
+Runner = Callable[[str, BenchTable], Run]
+
+
+@dataclass
+class Result:
+    """What one solver reached on one table, over all its runs.
+
+    Parameters
+    ----------
+    solver : str
+        Name of the solver.
+    outcome : str
+        ``"proven"``, ``"time_limit"``, ``"killed"``, ``"crashed"`` or ``"not_run"``.
+    seconds : float or None
+        Shortest wall time of a fit.
+    errors : int or None
+        Training errors of its tree.
+    errors_float32 : int or None
+        Training errors of its tree on the table rounded to float32.
+    runs : list of float
+        Wall time of every fit.
+    message : str
+        Why it has no result, in one line.
+
+    Examples
+    --------
+    >>> from provetree.bench.peers import Result
+    >>> Result("provetree", "proven", 0.5, 3, 3).proven
+    True
+    """
+
+    solver: str
+    outcome: str = "not_run"
+    seconds: float | None = None
+    errors: int | None = None
+    errors_float32: int | None = None
+    runs: list[float] = field(default_factory=list)
+    message: str = ""
+
+    @property
+    def proven(self) -> bool:
+        """Whether the solver proved its tree optimal within the limit."""
+        return self.outcome == "proven"
+
+    def add(self, run: Run, limit: float) -> None:
+        """Take in one more worker's run."""
+        if run.outcome != "done":
+            # A crash or overrun stays on the record even when an earlier run went well.
+            self.outcome, self.message = run.outcome, run.message
+            return
+        for fit in run.fits:
+            self._add_fit(fit, limit)
+
+    def _add_fit(self, fit: Fit, limit: float) -> None:
+        self.runs.append(fit.seconds)
+        if self.seconds is None or fit.seconds < self.seconds:
+            self.seconds = fit.seconds
+        if self.outcome != "proven":
+            self.outcome = "proven" if fit.proven and fit.seconds <= limit else "time_limit"
+            self.errors, self.errors_float32 = fit.errors, fit.errors_float32
+
+    def runs_again(self) -> bool:
+        """Whether the next round should run this solver again."""
+        if self.outcome == "not_run":
+            return True
+        return self.proven and self.seconds is not None and self.seconds < SHORT_RUN
+
+
+@dataclass
+class Comparison:
+    """All solvers on one table.
+
+    Parameters
+    ----------
+    table : str
+        Name of the table.
+    shape : str
+        Rows x columns.
+    ours : Result
+        This library.
+    peers : dict of str to Result
+        The peers, by name.
+    notes : list of str
+        What the reader should know, such as an explained difference.
+    disagreement : bool
+        Whether two proofs disagree without an explanation.
+
+    Examples
+    --------
+    >>> from provetree.bench.peers import Comparison, Result
+    >>> peer = Result("pycontree", "proven", 10.0, 3, 3)
+    >>> Comparison("t", "9 x 2", Result("provetree", "proven", 0.1, 3, 3), {"pycontree": peer}).ratio("pycontree")
+    100.0
+    """
+
+    table: str
+    shape: str
+    ours: Result
+    peers: dict[str, Result]
+    notes: list[str] = field(default_factory=list)
+    disagreement: bool = False
+
+    def ratio(self, peer: str) -> float | None:
+        """Return the peer's time over ours where both proved their tree, else None."""
+        result = self.peers[peer]
+        if not (self.ours.proven and result.proven and self.ours.seconds and result.seconds):
+            return None
+        return result.seconds / self.ours.seconds
+
+    def only_ours(self, peer: str) -> bool:
+        """Whether this library proved the table and the peer, though it ran, did not."""
+        return self.ours.proven and self.peers[peer].outcome in ("time_limit", "killed", "crashed")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The closing figures of a comparison with one peer.
+
+    Parameters
+    ----------
+    geometric_mean : float or None
+        Of the ratios, over the tables both proved.
+    smallest : tuple of (str, float), or None
+        The table with the smallest ratio.
+    n_tables : int
+        Number of tables both proved.
+    only_ours : tuple of str
+        Tables only this library proved.
+
+    Examples
+    --------
+    >>> from provetree.bench.peers import Summary
+    >>> Summary(geometric_mean=70.0, smallest=("t", 20.0), n_tables=2, only_ours=()).smallest[1]
+    20.0
+    """
+
+    geometric_mean: float | None
+    smallest: tuple[str, float] | None
+    n_tables: int
+    only_ours: tuple[str, ...]
+
+
+def compare(table: BenchTable, peers: Sequence[str], limit: float, repeat: int, run: Runner) -> Comparison:
+    """Run this library and the peers on one table.
+
+    Parameters
+    ----------
+    table : BenchTable
+        The table.
+    peers : sequence of str
+        Names of the peers.
+    limit : float
+        Time limit in seconds.
+    repeat : int
+        Number of rounds for solvers whose runs are short.
+    run : callable
+        ``run(solver, table) -> Run``: one solve in a process of its own.
+
+    Returns
+    -------
+    Comparison
+        What each solver reached.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.bench import BenchTable
+    >>> from provetree.bench.peers import compare
+    >>> from provetree.bench.solvers import Fit
+    >>> from provetree.bench.worker import Run
+    >>> table = BenchTable("tiny", np.zeros((2, 1)), np.array([0, 1]))
+    >>> seconds = {"provetree": 0.5, "pycontree": 2.0}
+    >>> fake = lambda solver, table: Run("done", (Fit(seconds[solver], 1, 1, True, None),))
+    >>> compare(table, ["pycontree"], limit=5.0, repeat=2, run=fake).ratio("pycontree")
+    4.0
+    """
+    results = {name: Result(name) for name in (OURS, *peers)}
+    for name, result in results.items():
+        if not SOLVERS[name].installed:
+            result.outcome, result.message = "not_installed", f"{SOLVERS[name].distribution} is not installed"
+    for round_number in range(repeat):
+        order = list(results.values())
+        if round_number % 2:
+            order.reverse()
+        for result in order:
+            if result.outcome != "not_installed" and result.runs_again():
+                result.add(run(result.solver, table), limit)
+    comparison = Comparison(table.name, table.shape_text, results[OURS], {name: results[name] for name in peers})
+    for name in peers:
+        _explain_difference(comparison, name, table, run)
+    return comparison
+
+
+def _explain_difference(comparison: Comparison, peer: str, table: BenchTable, run: Runner) -> None:
+    """Where two proofs disagree, show whether rounding to float32 is the reason."""
+    ours, theirs = comparison.ours, comparison.peers[peer]
+    if not (ours.proven and theirs.proven) or ours.errors == theirs.errors:
+        return
+    again = Result(OURS)
+    again.add(run(OURS, table.rounded_to_float32()), math.inf)
+    if again.proven and again.errors == theirs.errors_float32:
+        comparison.notes.append(
+            f"{peer} rounds to float32: on the rounded table the optimum is {again.errors} here as well, "
+            f"float64 separates more and gives {ours.errors} ({peer}'s tree makes {theirs.errors} errors on it)"
+        )
+        return
+    comparison.disagreement = True
+    comparison.notes.append(
+        f"proofs disagree: {ours.errors} here, {theirs.errors} by {peer} ({theirs.errors_float32} on the table rounded "
+        f"to float32, where the optimum here is {again.errors})"
+    )
+
+
+def summarize(comparisons: Sequence[Comparison], peer: str) -> Summary:
+    """Return the closing figures against one peer.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per table.
+    peer : str
+        Name of the peer.
+
+    Returns
+    -------
+    Summary
+        Geometric mean, smallest ratio, and the tables only this library proved.
+
+    Examples
+    --------
+    >>> from provetree.bench.peers import Comparison, Result, summarize
+    >>> def pair(name, ratio):
+    ...     peer = Result("pycontree", "proven", ratio, 3, 3)
+    ...     return Comparison(name, "9 x 2", Result("provetree", "proven", 1.0, 3, 3), {"pycontree": peer})
+    >>> summarize([pair("a", 10.0), pair("b", 1000.0)], "pycontree").geometric_mean
+    100.0
+    """
+    ratios = [(c.table, ratio) for c in comparisons if (ratio := c.ratio(peer)) is not None]
+    mean = None
+    if ratios:
+        # Rounded, because exp(mean(log)) is a few ulps off even where the mean is a whole number.
+        mean = round(math.exp(math.fsum(math.log(ratio) for _, ratio in ratios) / len(ratios)), 9)
+    return Summary(
+        geometric_mean=mean,
+        smallest=min(ratios, key=lambda pair: pair[1]) if ratios else None,
+        n_tables=len(ratios),
+        only_ours=tuple(c.table for c in comparisons if c.only_ours(peer)),
+    )
+
+
+_HEADER = ("table", "rows x columns", "ours", "errors", "proven", "peer", "errors", "proven", "ratio")
+
+
+def _cells(comparison: Comparison, peer: str) -> tuple[str, ...]:
+    def side(result: Result) -> tuple[str, str, str]:
+        errors = "-" if result.errors is None else str(result.errors)
+        proven = "yes" if result.proven else result.outcome.replace("_", " ")
+        return format_seconds(result.seconds), errors, proven
+
+    ours, theirs = comparison.ours, comparison.peers[peer]
+    ratio = comparison.ratio(peer)
+    text = "-" if ratio is None else f"{ratio:.1f}"
+    if ratio is None and comparison.only_ours(peer) and theirs.seconds and ours.seconds:
+        text = f"> {theirs.seconds / ours.seconds:.1f}"
+    return (comparison.table, comparison.shape, *side(ours), *side(theirs), text)
+
+
+def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
+    """Return the report against one peer as text: a line per table and the closing figures.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per table.
+    peer : str
+        Name of the peer.
+
+    Returns
+    -------
+    str
+        The report.
+
+    Examples
+    --------
+    >>> from provetree.bench.peers import Comparison, Result, format_comparisons
+    >>> peer = Result("pycontree", "proven", 10.0, 3, 3)
+    >>> pair = Comparison("t", "9 x 2", Result("provetree", "proven", 0.1, 3, 3), {"pycontree": peer})
+    >>> print(format_comparisons([pair], "pycontree").splitlines()[-1])
+    geometric mean over 1 tables: 100.0; smallest: 100.0 (t); only provetree proves: none
+    """
+    header = tuple(peer if title == "peer" else OURS if title == "ours" else title for title in _HEADER)
+    lines = [format_table(header, [_cells(comparison, peer) for comparison in comparisons])]
+    for comparison in comparisons:
+        lines.extend(f"{comparison.table}: {note}" for note in comparison.notes)
+        for result in (comparison.ours, comparison.peers[peer]):
+            if result.message:
+                lines.append(f"{comparison.table}: {result.solver}: {result.message}")
+    summary = summarize(comparisons, peer)
+    mean = "-" if summary.geometric_mean is None else f"{summary.geometric_mean:.1f}"
+    smallest = "-" if summary.smallest is None else f"{summary.smallest[1]:.1f} ({summary.smallest[0]})"
+    lines.append(
+        f"geometric mean over {summary.n_tables} tables: {mean}; smallest: {smallest}; "
+        f"only {OURS} proves: {', '.join(summary.only_ours) or 'none'}"
+    )
+    return "\n".join(lines)
+
+
+def machine() -> dict[str, Any]:
+    """Return what a reader must know of the machine to judge the times.
+
+    Examples
+    --------
+    >>> from provetree.bench.peers import machine
+    >>> sorted(machine())
+    ['cores', 'processor', 'python', 'system']
+    """
+    processor = platform.processor() or platform.machine()
+    cpu_facts = Path("/proc/cpuinfo")
+    if cpu_facts.is_file():
+        names = [line for line in cpu_facts.read_text().splitlines() if line.startswith("model name")]
+        processor = names[0].partition(":")[2].strip() if names else processor
+    return {
+        "processor": processor,
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``provetree bench peers`` to a parser."""
+    parser.add_argument("--suite", default="contree", help="suite of tables (default: contree)")
+    parser.add_argument("--depth", type=int, default=3, help="maximum depth of the trees (default: 3)")
+    parser.add_argument(
+        "--tables", default="", metavar="A,B", help="only these tables of the suite, by full or short name"
+    )
+    parser.add_argument("--peers", default="", metavar="A,B", help="peers to run (default: those of the suite)")
+    parser.add_argument(
+        "--part", choices=("full", "train"), default="full", help="all rows or the train part (default: full)"
+    )
+    parser.add_argument("--limit", type=float, default=120.0, help="time limit per solve in seconds (default: 120)")
+    parser.add_argument("--repeat", type=int, default=3, help="rounds for short runs, best time counts (default: 3)")
+    parser.add_argument("--core", type=int, default=None, help="core to pin every solve to (default: the last one)")
+    parser.add_argument("--output", type=Path, default=None, metavar="FILE", help="also write the results as JSON")
+
+
+def choose_tables(names: Sequence[str], suite: str, wanted: str) -> tuple[str, ...]:
+    """Return the tables a comma-separated choice names, by full name or without the suite's prefix.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All tables of the suite.
+    suite : str
+        Name of the suite.
+    wanted : str
+        The choice; empty for all.
+
+    Returns
+    -------
+    tuple of str
+        Full names.
+
+    Examples
+    --------
+    >>> from provetree.bench.peers import choose_tables
+    >>> choose_tables(["contree-bank", "contree-wilt"], "contree", "wilt")
+    ('contree-wilt',)
+    """
+    if not wanted.strip():
+        return tuple(names)
+    chosen = []
+    for word in (word.strip() for word in wanted.split(",")):
+        matches = [name for name in names if word in (name, name.removeprefix(f"{suite}-"))]
+        if not matches:
+            raise ValueError(f"There is no table '{word}' in the suite '{suite}'; it holds {', '.join(names)}.")
+        chosen.extend(matches)
+    return tuple(chosen)
+
+
+def choose_peers(suite: str, wanted: str) -> tuple[str, ...]:
+    """Return the peers a comma-separated choice names; those of the suite when empty.
+
+    Parameters
+    ----------
+    suite : str
+        Name of the suite.
+    wanted : str
+        The choice.
+
+    Returns
+    -------
+    tuple of str
+        Names of peers.
+
+    Examples
+    --------
+    >>> from provetree.bench.peers import choose_peers
+    >>> choose_peers("contree", "")
+    ('pycontree',)
+    """
+    names = tuple(word.strip() for word in wanted.split(",") if word.strip()) or SUITE_PEERS.get(suite, ())
+    known = [name for name in SOLVERS if name != OURS]
+    if not names:
+        raise ValueError(f"No peer is known for the suite '{suite}'; name some of {', '.join(known)}.")
+    for name in names:
+        if name not in known:
+            raise ValueError(f"There is no peer '{name}'; the peers are {', '.join(known)}.")
+    return names
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run ``provetree bench peers``; the exit status is 1 where two proofs disagree without an explanation."""
+    peers = choose_peers(arguments.suite, arguments.peers)
+    names = choose_tables(suite_tables(arguments.suite), arguments.suite, arguments.tables)
+    part: Part = arguments.part
+    core = default_core() if arguments.core is None else arguments.core
+
+    def in_process(solver: str, table: BenchTable) -> Run:
+        return run_worker(solver, table, arguments.depth, arguments.limit, repeat=arguments.repeat, core=core)
+
+    versions = {name: SOLVERS[name].version for name in (OURS, *peers)}
+    print(", ".join(f"{name} {version or '(not installed)'}" for name, version in versions.items()))
+    print(
+        f"suite {arguments.suite}, {part} tables, depth {arguments.depth}, limit {arguments.limit:g} s, one core, "
+        f"best of up to {arguments.repeat} rounds for runs under {SHORT_RUN:g} s"
+    )
+    comparisons = []
+    for name in names:
+        comparison = compare(load_table(name, part), peers, arguments.limit, arguments.repeat, in_process)
+        comparisons.append(comparison)
+        for peer in peers:
+            print("  ".join(_cells(comparison, peer)), file=sys.stderr, flush=True)
+        if arguments.output is not None:
+            # Written after every table: a long run that is stopped keeps what it measured.
+            _write(arguments, peers, versions, comparisons)
+    for peer in peers:
+        print(f"\n{OURS} against {peer}")
+        print(format_comparisons(comparisons, peer))
+    return 1 if any(comparison.disagreement for comparison in comparisons) else 0
+
+
+def _write(
+    arguments: argparse.Namespace,
+    peers: Sequence[str],
+    versions: dict[str, str | None],
+    comparisons: Sequence[Comparison],
+) -> None:
+    document = {
+        "format": "provetree-bench-peers",
+        "version": 1,
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "solvers": versions,
+        "settings": {key: getattr(arguments, key) for key in ("suite", "depth", "part", "limit", "repeat")},
+        "tables": [asdict(comparison) for comparison in comparisons],
+        "summary": {peer: asdict(summarize(comparisons, peer)) for peer in peers},
+    }
+    arguments.output.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

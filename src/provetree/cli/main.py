@@ -1,0 +1,73 @@
+"""Reads the command line of ``provetree`` and hands over to the command it names."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from provetree import __version__
+from provetree.bench import known, limits, peers
+from provetree.bench.data import DataNotFoundError
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the ``provetree`` command.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+        The parser; a parsed command carries its function as ``run``.
+
+    Examples
+    --------
+    >>> from provetree.cli.main import build_parser
+    >>> build_parser().parse_args(["bench", "peers", "--depth", "2"]).depth
+    2
+    """
+    parser = argparse.ArgumentParser(prog="provetree", description="Classification trees with a proof of optimality.")
+    parser.add_argument("--version", action="version", version=f"provetree {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="command")
+
+    bench = commands.add_parser("bench", help="run a benchmark", description="Run a benchmark.")
+    benchmarks = bench.add_subparsers(title="benchmarks", required=True, metavar="benchmark")
+    for module, name, text in (
+        (peers, "peers", "time, errors and proof beside other exact solvers"),
+        (known, "known", "check the known optima of the benchmark tables"),
+        (limits, "limits", "time-limit overshoot, Ctrl-C latency and memory"),
+    ):
+        benchmark = benchmarks.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        module.add_arguments(benchmark)
+        benchmark.set_defaults(run=module.run)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the ``provetree`` command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The words after ``provetree``; those of the process when not given.
+
+    Returns
+    -------
+    int
+        Exit status: 0 when all went well, 1 when a benchmark found something wrong, 2 for a wrong command.
+
+    Examples
+    --------
+    >>> from provetree.cli import main
+    >>> main(["bench", "peers", "--peers", "nobody"])
+    2
+    """
+    parsed = build_parser().parse_args(arguments)
+    try:
+        status: int = parsed.run(parsed)
+    except (DataNotFoundError, ValueError) as error:
+        print(f"provetree: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("provetree: interrupted", file=sys.stderr)
+        return 130
+    return status
