@@ -1,7 +1,8 @@
 """Finds and reads the benchmark tables.
 
-A data folder holds ``manifest.json`` (which table belongs to which suite), ``<name>.csv.gz`` (a header row, numbers,
-the class in the last column) and ``<name>.splits.json`` (row numbers of the train, valid and test parts).
+A data folder holds ``manifest.json`` (which table belongs to which suite), ``<name>.csv.gz`` (a
+header row, numbers, the class in the last column) and ``<name>.splits.json`` (row numbers of the
+train, valid and test parts).
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class BenchTable:
     def rounded_to_float32(self) -> BenchTable:
         """Return the same table with every value rounded to float32.
 
-        Solvers that work in float32 see this table; two values that differ in float64 only become one in it.
+        Solvers that work in float32 see this table; two values that differ in float64 only become
+        one in it.
         """
         rounded = self.X.astype(np.float32).astype(np.float64)
         return BenchTable(f"{self.name} (float32)", rounded, self.y)
@@ -80,8 +82,8 @@ class BenchTable:
 def data_folder() -> Path:
     """Return the folder that holds the benchmark tables.
 
-    The environment variable ``PROVETREE_DATA`` names it; without it ``../shared/datasets`` is tried, seen from the
-    working directory and from the source tree.
+    The environment variable ``PROVETREE_DATA`` names it; without it ``../shared/datasets`` is
+    tried, seen from the working directory and from the source tree.
 
     Returns
     -------
@@ -97,12 +99,13 @@ def data_folder() -> Path:
     --------
     >>> import os
     >>> from provetree.bench import data_folder
-    >>> os.environ["PROVETREE_DATA"] = "/no/such/folder"
-    >>> data_folder()
-    Traceback (most recent call last):
-        ...
-    provetree.bench.data.DataNotFoundError: PROVETREE_DATA names '/no/such/folder', which holds no manifest.json.
-    >>> del os.environ["PROVETREE_DATA"]
+    >>> from unittest import mock
+    >>> with mock.patch.dict(os.environ, {"PROVETREE_DATA": "/nowhere"}):
+    ...     try:
+    ...         data_folder()
+    ...     except FileNotFoundError as error:
+    ...         print(error)
+    PROVETREE_DATA names '/nowhere', which holds no manifest.json.
     """
     named = os.environ.get(DATA_VARIABLE)
     if named:
@@ -116,14 +119,16 @@ def data_folder() -> Path:
         if (folder / _MANIFEST).is_file():
             return folder
     raise DataNotFoundError(
-        f"No benchmark data was found: set the environment variable {DATA_VARIABLE} to the folder that holds "
-        f"{_MANIFEST} and the tables."
+        f"No benchmark data was found: set the environment variable {DATA_VARIABLE} to the folder "
+        f"that holds {_MANIFEST} and the tables."
     )
 
 
 def read_manifest(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     """Return the manifest of a data folder: table name to its facts (rows, suites, files)."""
-    manifest: dict[str, dict[str, Any]] = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+    manifest: dict[str, dict[str, Any]] = json.loads(
+        (folder / _MANIFEST).read_text(encoding="utf-8")
+    )
     return manifest
 
 
@@ -147,8 +152,9 @@ def suite_tables(suite: str, folder: Path | None = None) -> tuple[str, ...]:
     >>> import json, pathlib, tempfile
     >>> from provetree.bench import suite_tables
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> facts = {"a": {"rows": 9, "features": 2, "suites": ["s"]}, "b": {"rows": 2, "features": 2, "suites": ["s"]}}
-    >>> _ = (folder / "manifest.json").write_text(json.dumps(facts))
+    >>> def facts(rows):
+    ...     return {"rows": rows, "features": 2, "suites": ["s"]}
+    >>> _ = (folder / "manifest.json").write_text(json.dumps({"a": facts(9), "b": facts(2)}))
     >>> suite_tables("s", folder)
     ('b', 'a')
     """
@@ -156,8 +162,12 @@ def suite_tables(suite: str, folder: Path | None = None) -> tuple[str, ...]:
     names = [name for name, facts in manifest.items() if suite in facts["suites"]]
     if not names:
         known = sorted({suite for facts in manifest.values() for suite in facts["suites"]})
-        raise DataNotFoundError(f"There is no suite '{suite}'; the data folder holds {', '.join(known)}.")
-    return tuple(sorted(names, key=lambda name: (manifest[name]["rows"] * manifest[name]["features"], name)))
+        raise DataNotFoundError(
+            f"There is no suite '{suite}'; the data folder holds {', '.join(known)}."
+        )
+    return tuple(
+        sorted(names, key=lambda name: (manifest[name]["rows"] * manifest[name]["features"], name))
+    )
 
 
 def load_table(name: str, part: Part = "full", folder: Path | None = None) -> BenchTable:
@@ -202,7 +212,9 @@ def load_table(name: str, part: Part = "full", folder: Path | None = None) -> Be
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             cells = np.loadtxt(lines, delimiter=",", skiprows=1, ndmin=2)
     except ValueError as error:
-        raise ValueError(f"Table '{name}' is not all numbers, which the benchmarks need: {error}") from error
+        raise ValueError(
+            f"Table '{name}' is not all numbers, which the benchmarks need: {error}"
+        ) from error
     labels, codes = np.unique(cells[:, -1], return_inverse=True)
     del labels
     X = np.ascontiguousarray(cells[:, :-1])

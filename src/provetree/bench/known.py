@@ -1,7 +1,7 @@
 """``provetree bench known``: the optima of the contree tables that other solvers have proven.
 
-Published counts were proven on values rounded to float32. Where float64 separates more rows, the optimum on the table
-as it is lies lower; both are listed, and both are checked.
+Published counts were proven on values rounded to float32. Where float64 separates more rows, the
+optimum on the table as it is lies lower; both are listed, and both are checked.
 """
 
 from __future__ import annotations
@@ -48,11 +48,26 @@ class KnownOptimum:
 
 def _same(depth: int, quick: bool, **errors: int) -> tuple[KnownOptimum, ...]:
     """Optima that float32 does not change."""
-    return tuple(KnownOptimum(f"contree-{name}", depth, count, count, quick) for name, count in errors.items())
+    return tuple(
+        KnownOptimum(f"contree-{name}", depth, count, count, quick)
+        for name, count in errors.items()
+    )
 
 
 KNOWN_OPTIMA: tuple[KnownOptimum, ...] = (
-    *_same(3, True, bank=19, raisin=76, segment=208, wilt=18, rice=189, bidding=37, page=125, occupancy=47, room=62),
+    *_same(
+        3,
+        True,
+        bank=19,
+        raisin=76,
+        segment=208,
+        wilt=18,
+        rice=189,
+        bidding=37,
+        page=125,
+        occupancy=47,
+        room=62,
+    ),
     *_same(3, False, htru=275, magic=2567, eeg=3495),
     *_same(4, True, bank=0, wilt=2, bidding=16),
     *_same(4, False, segment=76, page=91, occupancy=26, room=11),
@@ -63,8 +78,12 @@ KNOWN_OPTIMA: tuple[KnownOptimum, ...] = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``provetree bench known`` to a parser."""
     parser.add_argument("--depth", type=int, default=None, help="only this depth (default: all)")
-    parser.add_argument("--tables", default="", metavar="A,B", help="only these tables, by short name")
-    parser.add_argument("--limit", type=float, default=600.0, help="time limit per solve in seconds (default: 600)")
+    parser.add_argument(
+        "--tables", default="", metavar="A,B", help="only these tables, by short name"
+    )
+    parser.add_argument(
+        "--limit", type=float, default=600.0, help="time limit per solve in seconds (default: 600)"
+    )
 
 
 def select(depth: int | None, tables: str) -> tuple[KnownOptimum, ...]:
@@ -95,7 +114,8 @@ def select(depth: int | None, tables: str) -> tuple[KnownOptimum, ...]:
     return tuple(
         optimum
         for optimum in KNOWN_OPTIMA
-        if depth in (None, optimum.depth) and (not wanted or optimum.table.removeprefix("contree-") in wanted)
+        if depth in (None, optimum.depth)
+        and (not wanted or optimum.table.removeprefix("contree-") in wanted)
     )
 
 
@@ -109,7 +129,9 @@ def run(arguments: argparse.Namespace) -> int:
         if optimum.errors != optimum.errors_float32:
             cases = [*cases, ("float32", table.rounded_to_float32(), optimum.errors_float32)]
         for kind, data, expected in cases:
-            outcome = run_worker("provetree", data, optimum.depth, arguments.limit, core=default_core())
+            outcome = run_worker(
+                "provetree", data, optimum.depth, arguments.limit, core=default_core()
+            )
             fit = outcome.fits[0] if outcome.fits else None
             right = fit is not None and fit.proven and fit.errors == expected
             wrong += not right
@@ -127,7 +149,17 @@ def run(arguments: argparse.Namespace) -> int:
                 )
             )
             print("  ".join(rows[-1]), flush=True)
-    header = ("table", "train rows x columns", "depth", "values", "known", "errors", "time", "proven", "verdict")
+    header = (
+        "table",
+        "train rows x columns",
+        "depth",
+        "values",
+        "known",
+        "errors",
+        "time",
+        "proven",
+        "verdict",
+    )
     print(f"\n{format_table(header, rows)}")
     print(f"{len(rows) - wrong} of {len(rows)} known optima proven")
     return 1 if wrong else 0

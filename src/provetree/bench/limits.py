@@ -1,7 +1,7 @@
 """``provetree bench limits``: whether the search stops when told to, and how much memory it takes.
 
-Measures, each in a process of its own and on a made-up noisy table: how far fits overshoot their time limit, how
-long Ctrl-C takes to stop one, and the peak of resident memory.
+Measures, each in a process of its own and on a made-up noisy table: how far fits overshoot their
+time limit, how long Ctrl-C takes to stop one, and the peak of resident memory.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Measurement:
 
 
 def synthetic_table(rows: int, columns: int, seed: int = 0) -> BenchTable:
-    """Return a table on which proofs are hard: all values distinct, and one class label in five is noise.
+    """Return a table on which proofs are hard: distinct values, one label in five is noise.
 
     Parameters
     ----------
@@ -98,7 +98,11 @@ def synthetic_table(rows: int, columns: int, seed: int = 0) -> BenchTable:
     """
     random = np.random.default_rng(seed)
     X = random.normal(size=(rows, columns))
-    pattern = (X[:, 0] > 0.3) ^ (X[:, 1 % columns] > -0.2) ^ (X[:, 2 % columns] + 0.5 * X[:, 3 % columns] > 0)
+    pattern = (
+        (X[:, 0] > 0.3)
+        ^ (X[:, 1 % columns] > -0.2)
+        ^ (X[:, 2 % columns] + 0.5 * X[:, 3 % columns] > 0)
+    )
     noise = random.random(rows) < 0.2
     return BenchTable("synthetic", X, (pattern ^ noise).astype(np.int64))
 
@@ -114,7 +118,8 @@ def peak_memory() -> float:
     """
     status = Path("/proc/self/status")
     if status.is_file():
-        # Preferred to getrusage: that figure survives exec, so a child would report its parent's peak.
+        # Preferred to getrusage: that figure survives exec, so a child would report its parent's
+        # peak.
         for line in status.read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024 / 1e6
@@ -126,14 +131,27 @@ def peak_memory() -> float:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``provetree bench limits`` to a parser."""
-    parser.add_argument("--rows", type=int, default=20_000, help="rows of the table (default: 20000)")
-    parser.add_argument("--columns", type=int, default=10, help="columns of the table (default: 10)")
-    parser.add_argument("--depth", type=int, default=6, help="depth for overshoot and latency (default: 6)")
-    parser.add_argument("--memory-depth", type=int, default=3, help="depth for the memory (default: 3)")
     parser.add_argument(
-        "--memory-limit", type=float, default=120.0, help="time limit of that fit in seconds (default: 120)"
+        "--rows", type=int, default=20_000, help="rows of the table (default: 20000)"
     )
-    parser.add_argument("--repeat", type=int, default=3, help="runs per figure, the worst counts (default: 3)")
+    parser.add_argument(
+        "--columns", type=int, default=10, help="columns of the table (default: 10)"
+    )
+    parser.add_argument(
+        "--depth", type=int, default=6, help="depth for overshoot and latency (default: 6)"
+    )
+    parser.add_argument(
+        "--memory-depth", type=int, default=3, help="depth for the memory (default: 3)"
+    )
+    parser.add_argument(
+        "--memory-limit",
+        type=float,
+        default=120.0,
+        help="time limit of that fit in seconds (default: 120)",
+    )
+    parser.add_argument(
+        "--repeat", type=int, default=3, help="runs per figure, the worst counts (default: 3)"
+    )
 
 
 def start_child(request: Mapping[str, Any]) -> subprocess.Popen[str]:
@@ -193,9 +211,11 @@ def measure_interrupt(request: Mapping[str, Any], after: float) -> Measurement:
 
 
 def measure_memory(request: Mapping[str, Any], limit: float) -> Measurement:
-    """Return the peak of resident memory of a process that makes one fit, interpreter and libraries included."""
+    """Return the peak of resident memory of one fit's process, libraries included."""
     answer = finish_child(start_child({**request, "limit": limit}), limit + _STOP_GRACE)
-    what = f"peak memory, depth {request['depth']} ({answer['memory_before']:.0f} MB before the fit)"
+    what = (
+        f"peak memory, depth {request['depth']} ({answer['memory_before']:.0f} MB before the fit)"
+    )
     return Measurement(what, answer["memory"], SMALL, "MB", answer["status"])
 
 
@@ -218,11 +238,19 @@ def run(arguments: argparse.Namespace) -> int:
     shallow = {**shape, "depth": arguments.memory_depth}
     repeat = range(arguments.repeat)
     results = [worst([measure_overshoot(deep, limit) for _ in repeat]) for limit in TIME_LIMITS]
-    results += [worst([measure_interrupt(deep, after) for _ in repeat]) for after in INTERRUPT_AFTER]
+    results += [
+        worst([measure_interrupt(deep, after) for _ in repeat]) for after in INTERRUPT_AFTER
+    ]
     results.append(measure_memory(shallow, arguments.memory_limit))
     print(f"synthetic table, {arguments.rows} x {arguments.columns}, worst of {arguments.repeat}")
     rows = [
-        (m.what, f"{m.value:.3g} {m.unit}", f"{m.allowed:g} {m.unit}", m.status, "yes" if m.passed else "NO")
+        (
+            m.what,
+            f"{m.value:.3g} {m.unit}",
+            f"{m.allowed:g} {m.unit}",
+            m.status,
+            "yes" if m.passed else "NO",
+        )
         for m in results
     ]
     print(format_table(("figure", "measured", "allowed", "status", "passed"), rows))

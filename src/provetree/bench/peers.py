@@ -1,8 +1,9 @@
-"""``provetree bench peers``: this library beside other exact solvers, same tables, same core, same run.
+"""``provetree bench peers``: this library beside other exact solvers, same core, same run.
 
-Every solve runs in a fresh process pinned to one core. Rounds alternate the order of the solvers, so that noise hits
-all of them; a solver whose best run so far is short is run again, by the same rule for all. The answers are compared
-too: two proofs that disagree are an error, unless rounding to float32 explains the difference.
+Every solve runs in a fresh process pinned to one core. Rounds alternate the order of the solvers,
+so that noise hits all of them; a solver whose best run so far is short is run again, by the same
+rule for all. The answers are compared too: two proofs that disagree are an error, unless rounding
+to float32 explains the difference.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from provetree.bench.worker import Run, default_core, run_worker
 OURS = "provetree"
 
 SHORT_RUN = 10.0
-"""A solver is run again in the next round only while its best run took less than this many seconds."""
+"""A solver is run again in the next round only while its best run took less than this many
+seconds."""
 
 Runner = Callable[[str, BenchTable], Run]
 
@@ -120,7 +122,8 @@ class Comparison:
     --------
     >>> from provetree.bench.peers import Comparison, Result
     >>> peer = Result("pycontree", "proven", 10.0, 3, 3)
-    >>> Comparison("t", "9 x 2", Result("provetree", "proven", 0.1, 3, 3), {"pycontree": peer}).ratio("pycontree")
+    >>> ours = Result("provetree", "proven", 0.1, 3, 3)
+    >>> Comparison("t", "9 x 2", ours, {"pycontree": peer}).ratio("pycontree")
     100.0
     """
 
@@ -171,7 +174,9 @@ class Summary:
     only_ours: tuple[str, ...]
 
 
-def compare(table: BenchTable, peers: Sequence[str], limit: float, repeat: int, run: Runner) -> Comparison:
+def compare(
+    table: BenchTable, peers: Sequence[str], limit: float, repeat: int, run: Runner
+) -> Comparison:
     """Run this library and the peers on one table.
 
     Parameters
@@ -208,7 +213,10 @@ def compare(table: BenchTable, peers: Sequence[str], limit: float, repeat: int, 
     results = {name: Result(name) for name in (OURS, *peers)}
     for name, result in results.items():
         if not SOLVERS[name].installed:
-            result.outcome, result.message = "not_installed", f"{SOLVERS[name].distribution} is not installed"
+            result.outcome, result.message = (
+                "not_installed",
+                f"{SOLVERS[name].distribution} is not installed",
+            )
     for round_number in range(repeat):
         order = list(results.values())
         if round_number % 2:
@@ -216,7 +224,9 @@ def compare(table: BenchTable, peers: Sequence[str], limit: float, repeat: int, 
         for result in order:
             if result.outcome != "not_installed" and result.runs_again():
                 result.add(run(result.solver, table), limit)
-    comparison = Comparison(table.name, table.shape_text, results[OURS], {name: results[name] for name in peers})
+    comparison = Comparison(
+        table.name, table.shape_text, results[OURS], {name: results[name] for name in peers}
+    )
     for name in peers:
         _explain_difference(comparison, name, table, run)
     return comparison
@@ -231,14 +241,15 @@ def _explain_difference(comparison: Comparison, peer: str, table: BenchTable, ru
     again.add(run(OURS, table.rounded_to_float32()), math.inf)
     if again.proven and again.errors == theirs.errors_float32:
         comparison.notes.append(
-            f"{peer} rounds to float32: on the rounded table the optimum is {again.errors} here as well, "
-            f"float64 separates more and gives {ours.errors} ({peer}'s tree makes {theirs.errors} errors on it)"
+            f"{peer} rounds to float32: on the rounded table the optimum is {again.errors} here "
+            f"as well, float64 separates more and gives {ours.errors} ({peer}'s tree makes "
+            f"{theirs.errors} errors on it)"
         )
         return
     comparison.disagreement = True
     comparison.notes.append(
-        f"proofs disagree: {ours.errors} here, {theirs.errors} by {peer} ({theirs.errors_float32} on the table rounded "
-        f"to float32, where the optimum here is {again.errors})"
+        f"proofs disagree: {ours.errors} here, {theirs.errors} by {peer} ({theirs.errors_float32} "
+        f"on the table rounded to float32, where the optimum here is {again.errors})"
     )
 
 
@@ -262,7 +273,8 @@ def summarize(comparisons: Sequence[Comparison], peer: str) -> Summary:
     >>> from provetree.bench.peers import Comparison, Result, summarize
     >>> def pair(name, ratio):
     ...     peer = Result("pycontree", "proven", ratio, 3, 3)
-    ...     return Comparison(name, "9 x 2", Result("provetree", "proven", 1.0, 3, 3), {"pycontree": peer})
+    ...     ours = Result("provetree", "proven", 1.0, 3, 3)
+    ...     return Comparison(name, "9 x 2", ours, {"pycontree": peer})
     >>> summarize([pair("a", 10.0), pair("b", 1000.0)], "pycontree").geometric_mean
     100.0
     """
@@ -279,7 +291,17 @@ def summarize(comparisons: Sequence[Comparison], peer: str) -> Summary:
     )
 
 
-_HEADER = ("table", "rows x columns", "ours", "errors", "proven", "peer", "errors", "proven", "ratio")
+_HEADER = (
+    "table",
+    "rows x columns",
+    "ours",
+    "errors",
+    "proven",
+    "peer",
+    "errors",
+    "proven",
+    "ratio",
+)
 
 
 def _cells(comparison: Comparison, peer: str) -> tuple[str, ...]:
@@ -315,11 +337,14 @@ def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
     --------
     >>> from provetree.bench.peers import Comparison, Result, format_comparisons
     >>> peer = Result("pycontree", "proven", 10.0, 3, 3)
-    >>> pair = Comparison("t", "9 x 2", Result("provetree", "proven", 0.1, 3, 3), {"pycontree": peer})
+    >>> ours = Result("provetree", "proven", 0.1, 3, 3)
+    >>> pair = Comparison("t", "9 x 2", ours, {"pycontree": peer})
     >>> print(format_comparisons([pair], "pycontree").splitlines()[-1])
     geometric mean over 1 tables: 100.0; smallest: 100.0 (t); only provetree proves: none
     """
-    header = tuple(peer if title == "peer" else OURS if title == "ours" else title for title in _HEADER)
+    header = tuple(
+        peer if title == "peer" else OURS if title == "ours" else title for title in _HEADER
+    )
     lines = [format_table(header, [_cells(comparison, peer) for comparison in comparisons])]
     for comparison in comparisons:
         lines.extend(f"{comparison.table}: {note}" for note in comparison.notes)
@@ -328,7 +353,9 @@ def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
                 lines.append(f"{comparison.table}: {result.solver}: {result.message}")
     summary = summarize(comparisons, peer)
     mean = "-" if summary.geometric_mean is None else f"{summary.geometric_mean:.1f}"
-    smallest = "-" if summary.smallest is None else f"{summary.smallest[1]:.1f} ({summary.smallest[0]})"
+    smallest = (
+        "-" if summary.smallest is None else f"{summary.smallest[1]:.1f} ({summary.smallest[0]})"
+    )
     lines.append(
         f"geometric mean over {summary.n_tables} tables: {mean}; smallest: {smallest}; "
         f"only {OURS} proves: {', '.join(summary.only_ours) or 'none'}"
@@ -348,7 +375,9 @@ def machine() -> dict[str, Any]:
     processor = platform.processor() or platform.machine()
     cpu_facts = Path("/proc/cpuinfo")
     if cpu_facts.is_file():
-        names = [line for line in cpu_facts.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line for line in cpu_facts.read_text().splitlines() if line.startswith("model name")
+        ]
         processor = names[0].partition(":")[2].strip() if names else processor
     return {
         "processor": processor,
@@ -361,18 +390,36 @@ def machine() -> dict[str, Any]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``provetree bench peers`` to a parser."""
     parser.add_argument("--suite", default="contree", help="suite of tables (default: contree)")
-    parser.add_argument("--depth", type=int, default=3, help="maximum depth of the trees (default: 3)")
     parser.add_argument(
-        "--tables", default="", metavar="A,B", help="only these tables of the suite, by full or short name"
+        "--depth", type=int, default=3, help="maximum depth of the trees (default: 3)"
     )
-    parser.add_argument("--peers", default="", metavar="A,B", help="peers to run (default: those of the suite)")
     parser.add_argument(
-        "--part", choices=("full", "train"), default="full", help="all rows or the train part (default: full)"
+        "--tables",
+        default="",
+        metavar="A,B",
+        help="only these tables of the suite, by full or short name",
     )
-    parser.add_argument("--limit", type=float, default=120.0, help="time limit per solve in seconds (default: 120)")
-    parser.add_argument("--repeat", type=int, default=3, help="rounds for short runs, best time counts (default: 3)")
-    parser.add_argument("--core", type=int, default=None, help="core to pin every solve to (default: the last one)")
-    parser.add_argument("--output", type=Path, default=None, metavar="FILE", help="also write the results as JSON")
+    parser.add_argument(
+        "--peers", default="", metavar="A,B", help="peers to run (default: those of the suite)"
+    )
+    parser.add_argument(
+        "--part",
+        choices=("full", "train"),
+        default="full",
+        help="all rows or the train part (default: full)",
+    )
+    parser.add_argument(
+        "--limit", type=float, default=120.0, help="time limit per solve in seconds (default: 120)"
+    )
+    parser.add_argument(
+        "--repeat", type=int, default=3, help="rounds for short runs, best time counts (default: 3)"
+    )
+    parser.add_argument(
+        "--core", type=int, default=None, help="core to pin every solve to (default: the last one)"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=None, metavar="FILE", help="also write the results as JSON"
+    )
 
 
 def choose_tables(names: Sequence[str], suite: str, wanted: str) -> tuple[str, ...]:
@@ -404,7 +451,9 @@ def choose_tables(names: Sequence[str], suite: str, wanted: str) -> tuple[str, .
     for word in (word.strip() for word in wanted.split(",")):
         matches = [name for name in names if word in (name, name.removeprefix(f"{suite}-"))]
         if not matches:
-            raise ValueError(f"There is no table '{word}' in the suite '{suite}'; it holds {', '.join(names)}.")
+            raise ValueError(
+                f"There is no table '{word}' in the suite '{suite}'; it holds {', '.join(names)}."
+            )
         chosen.extend(matches)
     return tuple(chosen)
 
@@ -430,10 +479,14 @@ def choose_peers(suite: str, wanted: str) -> tuple[str, ...]:
     >>> choose_peers("contree", "")
     ('pycontree',)
     """
-    names = tuple(word.strip() for word in wanted.split(",") if word.strip()) or SUITE_PEERS.get(suite, ())
+    names = tuple(word.strip() for word in wanted.split(",") if word.strip()) or SUITE_PEERS.get(
+        suite, ()
+    )
     known = [name for name in SOLVERS if name != OURS]
     if not names:
-        raise ValueError(f"No peer is known for the suite '{suite}'; name some of {', '.join(known)}.")
+        raise ValueError(
+            f"No peer is known for the suite '{suite}'; name some of {', '.join(known)}."
+        )
     for name in names:
         if name not in known:
             raise ValueError(f"There is no peer '{name}'; the peers are {', '.join(known)}.")
@@ -441,24 +494,29 @@ def choose_peers(suite: str, wanted: str) -> tuple[str, ...]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run ``provetree bench peers``; the exit status is 1 where two proofs disagree without an explanation."""
+    """Run ``provetree bench peers``; the exit status is 1 where proofs disagree unexplained."""
     peers = choose_peers(arguments.suite, arguments.peers)
     names = choose_tables(suite_tables(arguments.suite), arguments.suite, arguments.tables)
     part: Part = arguments.part
     core = default_core() if arguments.core is None else arguments.core
 
     def in_process(solver: str, table: BenchTable) -> Run:
-        return run_worker(solver, table, arguments.depth, arguments.limit, repeat=arguments.repeat, core=core)
+        return run_worker(
+            solver, table, arguments.depth, arguments.limit, repeat=arguments.repeat, core=core
+        )
 
     versions = {name: SOLVERS[name].version for name in (OURS, *peers)}
     print(", ".join(f"{name} {version or '(not installed)'}" for name, version in versions.items()))
     print(
-        f"suite {arguments.suite}, {part} tables, depth {arguments.depth}, limit {arguments.limit:g} s, one core, "
-        f"best of up to {arguments.repeat} rounds for runs under {SHORT_RUN:g} s"
+        f"suite {arguments.suite}, {part} tables, depth {arguments.depth}, "
+        f"limit {arguments.limit:g} s, one core, best of up to {arguments.repeat} rounds for runs "
+        f"under {SHORT_RUN:g} s"
     )
     comparisons = []
     for name in names:
-        comparison = compare(load_table(name, part), peers, arguments.limit, arguments.repeat, in_process)
+        comparison = compare(
+            load_table(name, part), peers, arguments.limit, arguments.repeat, in_process
+        )
         comparisons.append(comparison)
         for peer in peers:
             print("  ".join(_cells(comparison, peer)), file=sys.stderr, flush=True)
@@ -483,7 +541,9 @@ def _write(
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "machine": machine(),
         "solvers": versions,
-        "settings": {key: getattr(arguments, key) for key in ("suite", "depth", "part", "limit", "repeat")},
+        "settings": {
+            key: getattr(arguments, key) for key in ("suite", "depth", "part", "limit", "repeat")
+        },
         "tables": [asdict(comparison) for comparison in comparisons],
         "summary": {peer: asdict(summarize(comparisons, peer)) for peer in peers},
     }

@@ -63,5 +63,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         ]
         return f"| {' | '.join(padded)} |"
 
-    rules = ["-" * (width + 2) if i == 0 else "-" * (width + 1) + ":" for i, width in enumerate(widths)]
+    rules = [
+        "-" * (width + 2) if i == 0 else "-" * (width + 1) + ":" for i, width in enumerate(widths)
+    ]
     return "\n".join([line(header), f"|{'|'.join(rules)}|", *(line(row) for row in rows)])

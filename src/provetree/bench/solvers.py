@@ -1,7 +1,7 @@
 """The solvers a benchmark can run: this library and its peers, behind one function each.
 
-A solver function takes a table, a depth and a time limit, fits once and says what came out. Functions import their
-library inside, so that a missing peer is reported and not fatal.
+A solver function takes a table, a depth and a time limit, fits once and says what came out.
+Functions import their library inside, so that a missing peer is reported and not fatal.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ class Fit:
     Parameters
     ----------
     seconds : float
-        Wall time of ``fit`` alone: what a user waits for, without imports and without counting the errors.
+        Wall time of ``fit`` alone: what a user waits for, without imports and without counting
+        the errors.
     errors : int
         Training errors of the returned tree, counted from its predictions on the table as given.
     errors_float32 : int
-        The same, counted on the table rounded to float32: what a solver that works in float32 has proven.
+        The same, counted on the table rounded to float32: what a solver that works in float32 has
+        proven.
     proven : bool
         Whether the solver claims to have proven its tree optimal.
     lower_bound : float or None
@@ -117,14 +119,18 @@ def _fit_provetree(table: BenchTable, depth: int, limit: float) -> Fit:
 def _fit_pycontree(table: BenchTable, depth: int, limit: float) -> Fit:
     from pycontree import ConTree
 
-    # A gap of zero asks for a proof; upper bounds and the order by Gini index are its own (faster) defaults.
-    model = ConTree(max_depth=depth, max_gap=0, use_upper_bound=True, sort_gini=True, time_limit=limit)
+    # A gap of zero asks for a proof; upper bounds and the order by Gini index are its own
+    # (faster) defaults.
+    model = ConTree(
+        max_depth=depth, max_gap=0, use_upper_bound=True, sort_gini=True, time_limit=limit
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
         model.fit(table.X, table.y)
         seconds = time.perf_counter() - start
-    # It tells of a time limit by a warning only, and of the errors not at all: they are counted from predictions.
+    # It tells of a time limit by a warning only, and of the errors not at all: they are counted
+    # from predictions.
     stopped = any("time limit" in str(warning.message) for warning in caught)
     return Fit(
         seconds=seconds,
@@ -151,7 +157,7 @@ SUITE_PEERS: Mapping[str, tuple[str, ...]] = MappingProxyType({"contree": ("pyco
 
 
 def warm_up(solver: Solver) -> None:
-    """Fit a table of a few rows, so that imports and first-call costs are paid before the clock starts.
+    """Fit a few rows, so that imports and first-call costs are paid before the clock starts.
 
     Parameters
     ----------
@@ -164,5 +170,7 @@ def warm_up(solver: Solver) -> None:
     >>> warm_up(SOLVERS["provetree"])
     """
     column = np.arange(24.0)
-    table = BenchTable("warm-up", np.column_stack([column, column % 5]), (column % 3 > 0).astype(np.int64))
+    table = BenchTable(
+        "warm-up", np.column_stack([column, column % 5]), (column % 3 > 0).astype(np.int64)
+    )
     solver.fit(table, 2, 10.0)

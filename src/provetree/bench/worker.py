@@ -1,7 +1,8 @@
 """Runs one solver on one table in a process of its own (``python -m provetree.bench.worker``).
 
-A fresh process contains a peer's crash or overrun, and no solver inherits another's memory or caches. The request is a
-JSON object on standard input; the answer is one JSON line, the last line of standard output.
+A fresh process contains a peer's crash or overrun, and no solver inherits another's memory or
+caches. The request is a JSON object on standard input; the answer is one JSON line, the last line
+of standard output.
 """
 
 from __future__ import annotations
@@ -23,12 +24,18 @@ from provetree.bench.data import BenchTable
 from provetree.bench.solvers import SOLVERS, Fit, warm_up
 
 START_GRACE = 60.0
-"""Seconds a worker may need beyond its time limit, for starting and for stopping, before it is killed."""
+"""Seconds a worker may need beyond its time limit, for starting and for stopping, before it is
+killed."""
 
 REPEAT_BUDGET = 0.5
 """A worker repeats its fit while the fits so far took less than this many seconds."""
 
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 
 Outcome = Literal["done", "killed", "crashed"]
 
@@ -59,7 +66,7 @@ class Run:
 
 
 def default_core() -> int | None:
-    """Return the core that workers are pinned to: the last one this process may use (None where pinning is unknown).
+    """Return the core workers are pinned to: the last this process may use, None where unknown.
 
     Examples
     --------
@@ -96,7 +103,7 @@ def run_worker(
     command: Sequence[str] | None = None,
     grace: float = START_GRACE,
 ) -> Run:
-    """Fit `solver` on `table` in a fresh process, on one core, within a limit that is enforced by killing it.
+    """Fit `solver` on `table` in a fresh process on one core; an overrun is killed.
 
     Parameters
     ----------

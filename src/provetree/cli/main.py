@@ -25,7 +25,9 @@ def build_parser() -> argparse.ArgumentParser:
     >>> build_parser().parse_args(["bench", "peers", "--depth", "2"]).depth
     2
     """
-    parser = argparse.ArgumentParser(prog="provetree", description="Classification trees with a proof of optimality.")
+    parser = argparse.ArgumentParser(
+        prog="provetree", description="Classification trees with a proof of optimality."
+    )
     parser.add_argument("--version", action="version", version=f"provetree {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
 
@@ -36,7 +38,9 @@ def build_parser() -> argparse.ArgumentParser:
         (known, "known", "check the known optima of the benchmark tables"),
         (limits, "limits", "time-limit overshoot, Ctrl-C latency and memory"),
     ):
-        benchmark = benchmarks.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        benchmark = benchmarks.add_parser(
+            name, help=text, description=f"{text[0].upper()}{text[1:]}."
+        )
         module.add_arguments(benchmark)
         benchmark.set_defaults(run=module.run)
     return parser
@@ -53,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 when all went well, 1 when a benchmark found something wrong, 2 for a wrong command.
+        Exit status: 0 when all went well, 1 when a benchmark found something wrong, 2 for a wrong
+        command.
 
     Examples
     --------

@@ -1,0 +1,81 @@
+"""The provetree command: parsing, exit statuses, messages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import provetree
+from provetree.bench import peers
+from provetree.cli import main
+from provetree.cli.main import build_parser
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"provetree {provetree.__version__}\n"
+
+
+def test_module_can_be_run() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "provetree.cli", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("provetree ")
+
+
+@pytest.mark.parametrize("words", [[], ["bench"], ["bench", "nothing"], ["bench", "peers", "-z"]])
+def test_wrong_words_end_with_status_2(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(words)
+    assert stop.value.code == 2
+    assert "usage: provetree" in capsys.readouterr().err
+
+
+def test_defaults_of_peers() -> None:
+    parsed = build_parser().parse_args(["bench", "peers"])
+    assert (parsed.suite, parsed.depth, parsed.part, parsed.limit) == ("contree", 3, "full", 120.0)
+    assert parsed.run is peers.run
+
+
+def test_options_of_peers(tmp_path: Path) -> None:
+    words = "bench peers --suite cp4im --depth 4 --tables a,b --part train --limit 5 --repeat 2"
+    parsed = build_parser().parse_args([*words.split(), "--output", str(tmp_path / "r.json")])
+    assert (parsed.suite, parsed.depth, parsed.tables) == ("cp4im", 4, "a,b")
+    assert (parsed.part, parsed.limit, parsed.repeat) == ("train", 5.0, 2)
+    assert parsed.output == tmp_path / "r.json"
+
+
+@pytest.mark.parametrize("name", ["known", "limits"])
+def test_other_benchmarks_have_defaults(name: str) -> None:
+    assert build_parser().parse_args(["bench", name]).run.__module__ == f"provetree.bench.{name}"
+
+
+def test_missing_data_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PROVETREE_DATA", str(tmp_path))
+    assert main(["bench", "peers"]) == 2
+    assert capsys.readouterr().err == (
+        f"provetree: PROVETREE_DATA names '{tmp_path}', which holds no manifest.json.\n"
+    )
+
+
+def test_interrupt_ends_quietly(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(suite: str) -> tuple[str, ...]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(peers, "suite_tables", stop)
+    assert main(["bench", "peers"]) == 130
+    assert capsys.readouterr().err == "provetree: interrupted\n"
