@@ -1,0 +1,420 @@
+"""The Problem: all that an engine sees of a table and of what is asked for.
+
+:func:`build_problem` ranks the columns of an encoded table, merges equal rows, makes the
+weights and the penalty whole numbers, and brings every limit into one form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from provetree import _core
+from provetree.problem.columns import Column, RankedFeature, Ranks, ordered_columns
+from provetree.problem.weights import IntegerWeights, integer_weights
+
+Float: TypeAlias = NDArray[np.float64]
+Int32: TypeAlias = NDArray[np.int32]
+Int64: TypeAlias = NDArray[np.int64]
+
+#: Cells of ranks (columns x rows) a problem may have: one GiB of 32-bit ranks.
+MAX_CELLS = 2**28
+#: Costs are 64 bits wide: 2**30 of weight times this still leaves room to add.
+_MOST_ERROR_SCALE = 2**20
+_MOST_SPLITS = 2**30
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Ordered columns, classes, integer weights, the objective and the limits of a tree.
+
+    A tree costs ``error_scale * (weight of the misclassified rows) + split_penalty *
+    (number of splits)``, an integer.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        What each ordered column stands for.
+    ranks : array of uint32, shape (n_columns, n_rows)
+        Dense rank of each merged row in each column.
+    classes : array of int32, shape (n_rows,)
+        Class of each merged row.
+    weights, counts : array of int64, shape (n_rows,)
+        Total weight (at least 1) and number of table rows behind each merged row.
+    n_classes : int
+        Number of classes, also of those without rows.
+    max_depth, max_splits : int
+        Limits on the tree; no larger than the rows allow.
+    min_samples_leaf : int
+        Least number of table rows in a leaf.
+    error_scale, split_penalty : int
+        The objective.
+    weight_scale : Fraction
+        Integer units per unit of the user's weight.
+    weight_error : float
+        Largest relative rounding error of a weight, 0.0 when all are kept exactly.
+    n_features : int
+        Width of the table the columns come from.
+    feature_names, class_names, categories
+        Passed on to the tree; no engine needs them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> X = np.array([[1.0, 5.0], [2.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
+    >>> problem = build_problem(X, np.array([0, 1, 1, 0]), n_classes=2, max_depth=2)
+    >>> problem.ranks.tolist(), problem.weights.tolist()
+    ([[0, 1, 2]], [1, 2, 1])
+    >>> problem.max_depth, problem.max_splits, problem.to_user_cost(2)
+    (2, 2, 2)
+    """
+
+    columns: tuple[Column, ...]
+    ranks: Ranks
+    classes: Int32
+    weights: Int64
+    counts: Int64
+    n_classes: int
+    max_depth: int
+    max_splits: int
+    min_samples_leaf: int
+    error_scale: int
+    split_penalty: int
+    weight_scale: Fraction
+    weight_error: float
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    class_names: tuple[object, ...] | None
+    categories: tuple[tuple[object, ...] | None, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of merged rows."""
+        return len(self.classes)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of table rows with a weight above zero."""
+        return int(self.counts.sum())
+
+    @property
+    def weight_unit(self) -> float:
+        """Integer units per unit of the user's weight."""
+        return float(self.weight_scale)
+
+    @property
+    def cost_unit(self) -> float:
+        """Integer units per unit of the user's cost."""
+        return float(self.error_scale * self.weight_scale)
+
+    @property
+    def root_error(self) -> int:
+        """Integer weight that the best single leaf misclassifies."""
+        return _root_error(self.classes, self.weights)
+
+    def to_user_cost(self, cost: int) -> float:
+        """Return a cost in the user's units: an int if all costs of the problem are whole.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from provetree import build_problem
+        >>> X, y, w = np.array([[1.0], [2.0]]), np.array([0, 1]), np.array([0.5, 1.0])
+        >>> problem = build_problem(X, y, n_classes=2, sample_weight=w, max_depth=0)
+        >>> problem.root_error, problem.to_user_cost(problem.root_error)
+        (1, 0.5)
+        """
+        size = 1 / (self.error_scale * self.weight_scale)
+        if size.denominator == 1:
+            return cost * size.numerator
+        try:
+            return float(cost * size)
+        except OverflowError:
+            return math.inf
+
+    def to_user_weight(self, weight: ArrayLike) -> Float:
+        """Return integer weights in the user's units."""
+        scale = self.weight_scale
+        whole = np.asarray(weight, dtype=np.float64)
+        if max(scale.numerator, scale.denominator) < 2**53:
+            # Both factors are exact, so whole numbers and short decimals come out exact.
+            return whole * scale.denominator / scale.numerator
+        return whole / float(scale)
+
+
+def build_problem(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_classes: int,
+    max_depth: int,
+    categories: Sequence[Iterable[object] | None] | None = None,
+    sample_weight: ArrayLike | None = None,
+    max_leaf_nodes: int | None = None,
+    min_samples_leaf: int | float = 1,
+    alpha: float = 0.0,
+    feature_names: Sequence[str] | None = None,
+    class_names: Iterable[object] | None = None,
+) -> Problem:
+    """Return the problem of finding the best tree for an encoded table.
+
+    Parameters
+    ----------
+    X : array-like of float, shape (n_rows, n_features)
+        Numbers as they are (infinities are values like others), categories as their codes,
+        missing values as NaN.
+    y : array-like of int, shape (n_rows,)
+        Class of each row, from 0 to ``n_classes - 1``.
+    n_classes : int
+        Number of classes.
+    max_depth : int
+        Most splits on the way to a leaf.
+    categories : sequence, optional
+        For each feature None (numbers) or the values behind its codes.
+    sample_weight : array-like of float, optional
+        Weight of each row; rows of weight zero count as absent.
+    max_leaf_nodes : int, optional
+        Most leaves.
+    min_samples_leaf : int or float
+        Least number of rows in a leaf, or the least share of the rows.
+    alpha : float
+        Penalty per split, as a fraction of the error of the best single leaf.
+    feature_names, class_names : sequence, optional
+        Names for the tree.
+
+    Returns
+    -------
+    Problem
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([0, 0, 1])
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=3, alpha=0.25)
+    >>> problem.error_scale, problem.split_penalty
+    (4, 1)
+    """
+    table = np.asarray(X, dtype=np.float64)
+    codes = np.asarray(y)
+    _check_table(table, codes, n_classes)
+    _check_limits(max_depth, max_leaf_nodes, min_samples_leaf, alpha)
+    levels = _levels(categories, table.shape[1])
+
+    n_features = table.shape[1]
+    by_feature = table.T
+    classes = codes.astype(np.int32)
+    if sample_weight is None:
+        whole = IntegerWeights(np.ones(len(classes), dtype=np.int64), Fraction(1), 0.0)
+    else:
+        given = check_weights(sample_weight, len(classes))
+        present = given > 0
+        if not present.all():
+            by_feature, classes, given = by_feature[:, present], classes[present], given[present]
+        whole = integer_weights(given)
+    n_samples = len(classes)
+
+    features, feature_ranks = _rank_features(np.ascontiguousarray(by_feature), levels)
+    first, weights, counts = _core.merge_rows(
+        feature_ranks, classes, whole.weights, np.ones(n_samples, dtype=np.int64)
+    )
+    classes = classes[first]
+    n_cells = len(first) * sum(feature.n_columns for feature in features)
+    if n_cells > MAX_CELLS:
+        raise ValueError(
+            f"The table has {n_cells} cells (rows x columns, a category feature counting as one "
+            f"column per category), and at most {MAX_CELLS} are supported. "
+            "Use fewer rows or group rare categories."
+        )
+    columns, kept = ordered_columns(features, feature_ranks[:, first])
+    ranks = np.array(kept, dtype=np.uint32).reshape(len(kept), len(first))
+
+    least = _least_rows(min_samples_leaf, n_samples)
+    max_splits = _most_splits(max_depth, max_leaf_nodes, least, n_samples, len(first))
+    if not columns:
+        max_splits = 0
+    error_scale, split_penalty = _objective(alpha, _root_error(classes, weights))
+    for array in (ranks, classes, weights, counts):
+        array.flags.writeable = False
+    return Problem(
+        columns=columns,
+        ranks=ranks,
+        classes=classes,
+        weights=weights,
+        counts=counts,
+        n_classes=int(n_classes),
+        max_depth=min(int(max_depth), max_splits),
+        max_splits=max_splits,
+        min_samples_leaf=least,
+        error_scale=error_scale,
+        split_penalty=split_penalty,
+        weight_scale=whole.scale,
+        weight_error=whole.error,
+        n_features=n_features,
+        feature_names=None if feature_names is None else tuple(feature_names),
+        class_names=None if class_names is None else tuple(class_names),
+        categories=levels,
+    )
+
+
+def check_weights(sample_weight: ArrayLike, n_rows: int) -> Float:
+    """Return row weights as float64, or say in one sentence what is wrong with them.
+
+    Examples
+    --------
+    >>> from provetree.problem.problem import check_weights
+    >>> check_weights([1, 0, 2], 3).tolist()
+    [1.0, 0.0, 2.0]
+    """
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The 'sample_weight' must be an array of numbers: {error}") from None
+    if weights.ndim == 0:
+        weights = np.full(n_rows, weights)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            "The 'sample_weight' must be a 1D array with one weight per row, shape "
+            f"({n_rows},). Got shape {weights.shape} instead."
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("The 'sample_weight' must hold finite numbers. Got NaN or infinity.")
+    if weights.min() < 0:
+        raise ValueError(f"The 'sample_weight' must hold numbers >= 0. Got {weights.min()}.")
+    if weights.max() == 0:
+        raise ValueError("The 'sample_weight' must hold a number above zero. Got only zeros.")
+    return weights
+
+
+def _rank_features(
+    by_feature: Float, levels: Sequence[tuple[object, ...] | None]
+) -> tuple[list[RankedFeature], Ranks]:
+    """Rank the values of each feature; missing values get the rank after the last."""
+    missing = np.isnan(by_feature)
+    has_missing: list[bool] = list(missing.any(axis=1).tolist())
+    features: list[RankedFeature] = []
+    ranks = np.zeros((max(len(by_feature), 1), by_feature.shape[1]), dtype=np.uint32)
+    for index, x in enumerate(by_feature):
+        level = levels[index]
+        if has_missing[index]:
+            present = ~missing[index]
+            present_ranks, values = _core.dense_ranks(x[present])
+            ranks[index] = len(values)
+            ranks[index, present] = present_ranks
+        else:
+            ranks[index], values = _core.dense_ranks(x)
+        if level is not None and len(values):
+            _check_codes(index, values, len(level))
+        features.append(
+            RankedFeature(
+                feature=index,
+                is_category=level is not None,
+                values=values + 0.0,  # 0.0 and -0.0 are one value: call it 0.0
+                has_missing=has_missing[index],
+                missing_code=-1 if level is None else len(level),
+            )
+        )
+    return features, ranks
+
+
+def _root_error(classes: Int32, weights: Int64) -> int:
+    # Totals stay below 2**30, so float64 adds them exactly.
+    totals = np.bincount(classes, weights)
+    return int(totals.sum() - totals.max())
+
+
+def _objective(alpha: float, root_error: int) -> tuple[int, int]:
+    """Return the integers ``(error_scale, split_penalty)`` for a penalty per split."""
+    # From 1 on no split can pay for itself, so a larger alpha is no different.
+    penalty = min(Fraction(repr(float(alpha))), Fraction(1)) * root_error
+    penalty = penalty.limit_denominator(_MOST_ERROR_SCALE)
+    return penalty.denominator, penalty.numerator
+
+
+def _least_rows(min_samples_leaf: int | float, n_samples: int) -> int:
+    if isinstance(min_samples_leaf, (float, np.floating)):
+        # As a decimal: 0.07 of 100 rows are 7, though 0.07 * 100 is above 7 in floats.
+        return max(1, math.ceil(Fraction(repr(float(min_samples_leaf))) * n_samples))
+    return min(int(min_samples_leaf), n_samples)
+
+
+def _most_splits(
+    max_depth: int, max_leaf_nodes: int | None, least: int, n_samples: int, n_rows: int
+) -> int:
+    leaves = min(n_rows, n_samples // least, _MOST_SPLITS, 2 ** min(int(max_depth), 30))
+    if max_leaf_nodes is not None:
+        leaves = min(leaves, int(max_leaf_nodes))
+    return int(max(leaves - 1, 0))
+
+
+def _levels(
+    categories: Sequence[Iterable[object] | None] | None, n_features: int
+) -> tuple[tuple[object, ...] | None, ...]:
+    if categories is None:
+        return (None,) * n_features
+    if len(categories) != n_features:
+        raise ValueError(
+            f"The 'categories' must have one entry for each of the {n_features} features. "
+            f"Got {len(categories)} instead."
+        )
+    return tuple(None if level is None else tuple(level) for level in categories)
+
+
+def _check_table(table: Float, codes: NDArray[np.generic], n_classes: int) -> None:
+    if table.ndim != 2 or len(table) == 0:
+        raise ValueError(
+            "The table must be a 2D array with at least one row. "
+            f"Got an array of shape {table.shape} instead."
+        )
+    if codes.shape != (len(table),):
+        raise ValueError(
+            f"The classes must be a 1D array with one entry for each of the {len(table)} rows. "
+            f"Got an array of shape {codes.shape} instead."
+        )
+    if codes.dtype.kind not in "iub":
+        raise ValueError(f"The classes must be ints. Got an array of {codes.dtype} instead.")
+    low, high = int(codes.min()), int(codes.max())
+    if low < 0 or high >= n_classes:
+        raise ValueError(
+            f"The classes must be ints in the range [0, {n_classes}). Got {low} to {high} instead."
+        )
+
+
+def _check_codes(feature: int, values: Float, n_categories: int) -> None:
+    if values[0] < 0 or values[-1] >= n_categories or (values != np.floor(values)).any():
+        raise ValueError(
+            f"The codes of category feature {feature} must be ints in the range "
+            f"[0, {n_categories}). Got {values[0]} to {values[-1]} instead."
+        )
+
+
+def _check_limits(
+    max_depth: int, max_leaf_nodes: int | None, min_samples_leaf: int | float, alpha: float
+) -> None:
+    _must("max_depth", max_depth, max_depth >= 0, "an int in the range [0, inf)")
+    _must(
+        "max_leaf_nodes",
+        max_leaf_nodes,
+        max_leaf_nodes is None or max_leaf_nodes >= 1,
+        "an int in the range [1, inf) or None",
+    )
+    is_share = isinstance(min_samples_leaf, (float, np.floating))
+    _must(
+        "min_samples_leaf",
+        min_samples_leaf,
+        0.0 < min_samples_leaf < 1.0 if is_share else min_samples_leaf >= 1,
+        "an int in the range [1, inf) or a float in the range (0.0, 1.0)",
+    )
+    _must("alpha", alpha, 0.0 <= alpha < math.inf, "a float in the range [0.0, inf)")
+
+
+def _must(name: str, value: object, holds: bool, allowed: str) -> None:
+    if not holds:
+        raise ValueError(f"The '{name}' parameter must be {allowed}. Got {value!r} instead.")

@@ -1,0 +1,7 @@
+"""The exact search: face of the C++ core."""
+
+from __future__ import annotations
+
+from provetree.search.engine import ExactSearch
+
+__all__ = ["ExactSearch"]

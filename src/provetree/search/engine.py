@@ -1,0 +1,133 @@
+"""Face of the exact search in the C++ core: hands it a problem, turns its answer into a tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from provetree import _core
+from provetree.problem.problem import Problem
+from provetree.solution import Limits, Progress, Solution
+from provetree.tree.build import build_tree
+
+#: Name of the environment variable that chooses the kernels.
+KERNEL_VARIABLE = "PROVETREE_KERNEL"
+
+_forced: ContextVar[str | None] = ContextVar("provetree_kernel", default=None)
+
+
+@dataclass(frozen=True)
+class ExactSearch:
+    """The search over all thresholds that proves trees optimal.
+
+    The environment variable ``PROVETREE_KERNEL`` ("baseline", "avx2", "avx512") chooses the
+    kernels; without it the fastest that the processor knows are used. The answer is the same.
+
+    Parameters
+    ----------
+    switches : int
+        Bits that switch off single bounds and caches, for tests: the answer is the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import ExactSearch, build_problem
+    >>> X = np.array([[1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0]])
+    >>> problem = build_problem(X, np.array([0, 0, 1, 1]), n_classes=2, max_depth=2)
+    >>> solution = ExactSearch().solve(problem)
+    >>> solution.cost, solution.status, solution.tree.n_splits
+    (0, 'optimal', 1)
+    """
+
+    switches: int = 0
+
+    def solve(
+        self,
+        problem: Problem,
+        limits: Limits | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Solution:
+        """Return the best tree the limits allow to find, and the proven bound.
+
+        Parameters
+        ----------
+        problem : Problem
+        limits : Limits, optional
+            No limit on time by default.
+        on_progress : callable, optional
+            Called with a :class:`~provetree.solution.Progress` from time to time.
+        """
+        limits = Limits() if limits is None else limits
+
+        def progress(seconds: float, cost: int, bound: int) -> Progress:
+            return Progress(seconds, problem.to_user_cost(cost), problem.to_user_cost(bound))
+
+        def tell(seconds: float, cost: int, bound: int) -> None:
+            if on_progress is not None:
+                on_progress(progress(seconds, cost, bound))
+
+        found = _core.search(
+            ranks=problem.ranks,
+            values=[column.values for column in problem.columns],
+            classes=problem.classes,
+            weights=problem.weights,
+            counts=problem.counts,
+            n_classes=problem.n_classes,
+            max_depth=problem.max_depth,
+            max_splits=problem.max_splits,
+            min_samples_leaf=problem.min_samples_leaf,
+            error_scale=problem.error_scale,
+            split_penalty=problem.split_penalty,
+            time_limit=limits.seconds,
+            memory_limit=limits.memory_limit,
+            start=None,
+            on_progress=None if on_progress is None else tell,
+            kernel=chosen_kernel(),
+            switches=self.switches,
+        )
+        return Solution(
+            tree=build_tree(problem, found["column"], found["rank_low"]),
+            cost=problem.to_user_cost(found["cost"]),
+            lower_bound=problem.to_user_cost(found["lower_bound"]),
+            status=found["status"],
+            history=tuple(progress(*moment) for moment in found["history"]),
+            counters=found["counters"],
+        )
+
+
+def chosen_kernel() -> str:
+    """Return the name of the kernels that searches use now, or "auto".
+
+    Examples
+    --------
+    >>> from provetree.search.engine import _force_kernel, chosen_kernel
+    >>> with _force_kernel("baseline"):
+    ...     chosen_kernel()
+    'baseline'
+    """
+    forced = _forced.get()
+    if forced is not None:
+        return forced
+    named = os.environ.get(KERNEL_VARIABLE, "").strip().lower()
+    return _known_kernel(f"The {KERNEL_VARIABLE} environment variable", named or "auto")
+
+
+@contextmanager
+def _force_kernel(name: str) -> Iterator[None]:
+    """Use the named kernels within a ``with`` block, in this thread or task only."""
+    token = _forced.set(_known_kernel("The kernel", name))
+    try:
+        yield
+    finally:
+        _forced.reset(token)
+
+
+def _known_kernel(who: str, name: str) -> str:
+    known = ["auto", *_core.available_kernels()]
+    if name not in known:
+        allowed = ", ".join(repr(kernel) for kernel in known)
+        raise ValueError(f"{who} must be one of {allowed} on this machine. Got {name!r} instead.")
+    return name

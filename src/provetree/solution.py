@@ -1,0 +1,171 @@
+"""What an engine is asked for and what it gives back.
+
+An engine takes a :class:`~provetree.problem.problem.Problem` and :class:`Limits`, tells its
+:class:`Progress` while it works, and returns a :class:`Solution`: a tree, its cost, and a
+lower bound that no tree of the problem can beat.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from provetree.problem.problem import Problem
+    from provetree.tree.tree import Tree
+
+Status = Literal["optimal", "time_limit", "interrupted"]
+
+#: Enough for the caches of hard searches, small beside the table and the interpreter.
+DEFAULT_MEMORY_LIMIT = 128 * 2**20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a search may take and how much its caches may hold.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds after which the best tree so far is returned; None for no limit.
+    memory_limit : int
+        Bytes the caches of the search may hold. The answer does not depend on it.
+
+    Examples
+    --------
+    >>> from provetree import Limits
+    >>> Limits(time_limit=2.5).time_limit
+    2.5
+    """
+
+    time_limit: float | None = None
+    memory_limit: int = DEFAULT_MEMORY_LIMIT
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ValueError(
+                "The 'time_limit' parameter of Limits must be a float in the range "
+                f"(0.0, inf) or None. Got {self.time_limit!r} instead."
+            )
+        if self.memory_limit < 0:
+            raise ValueError(
+                "The 'memory_limit' parameter of Limits must be an int in the range "
+                f"[0, inf). Got {self.memory_limit!r} instead."
+            )
+
+    @property
+    def seconds(self) -> float:
+        """The time limit as a plain number, infinite when there is none."""
+        return math.inf if self.time_limit is None else float(self.time_limit)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a search stood at one moment, in the user's units of cost.
+
+    Examples
+    --------
+    >>> from provetree import Progress
+    >>> Progress(seconds=0.5, cost=20, lower_bound=15).gap
+    0.25
+    """
+
+    seconds: float
+    cost: float
+    lower_bound: float
+
+    @property
+    def gap(self) -> float:
+        """Share of the cost that is not proven yet: 0.0 once it is optimal."""
+        return relative_gap(self.cost, self.lower_bound)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A tree, what it costs, and what is proven about it.
+
+    Parameters
+    ----------
+    tree : Tree
+        The best tree found.
+    cost : int or float
+        Its cost in the user's units: the weight of the misclassified rows plus the penalty
+        for its splits. An int where costs of the problem are whole numbers.
+    lower_bound : int or float
+        No tree of the problem costs less.
+    status : {"optimal", "time_limit", "interrupted"}
+        Why the search ended.
+    history : tuple of Progress
+        Moments at which the best cost or the bound improved.
+    counters : mapping of str to int
+        What the search did, for the curious.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import ExactSearch, build_problem
+    >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0])
+    >>> solution = ExactSearch().solve(build_problem(X, y, n_classes=2, max_depth=1))
+    >>> solution.cost, solution.lower_bound, solution.status, solution.gap
+    (1, 1, 'optimal', 0.0)
+    """
+
+    tree: Tree
+    cost: float
+    lower_bound: float
+    status: Status
+    history: tuple[Progress, ...] = ()
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counters", MappingProxyType(dict(self.counters)))
+
+    @property
+    def gap(self) -> float:
+        """Share of the cost that is not proven: 0.0 exactly when the tree is optimal."""
+        return relative_gap(self.cost, self.lower_bound)
+
+    def __getstate__(self) -> dict[str, object]:
+        # A mapping proxy cannot be pickled; a dict can.
+        return {**self.__dict__, "counters": dict(self.counters)}
+
+    def __setstate__(self, state: Mapping[str, object]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "counters", MappingProxyType(dict(self.counters)))
+
+
+class Engine(Protocol):
+    """A method that solves problems.
+
+    Examples
+    --------
+    >>> from provetree import Engine, ExactSearch
+    >>> engine: Engine = ExactSearch()
+    """
+
+    def solve(
+        self,
+        problem: Problem,
+        limits: Limits = ...,
+        on_progress: Callable[[Progress], None] | None = ...,
+    ) -> Solution:
+        """Return the best tree of ``problem`` that the limits allow, and its bound."""
+        ...
+
+
+def relative_gap(cost: float, lower_bound: float) -> float:
+    """Return ``(cost - lower_bound) / cost``, and 0.0 when the two are equal.
+
+    Examples
+    --------
+    >>> from provetree.solution import relative_gap
+    >>> relative_gap(0, 0), relative_gap(4, 3)
+    (0.0, 0.25)
+    """
+    if cost <= lower_bound:
+        return 0.0
+    return float((cost - lower_bound) / cost)

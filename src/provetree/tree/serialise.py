@@ -1,0 +1,166 @@
+"""Trees as plain dicts and as strict JSON, stamped with a format version.
+
+JSON has no NaN and no infinities, so these are written as the strings "nan", "inf" and "-inf".
+All other floats are written with the digits that give them back exactly.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from provetree.tree.tree import Tree
+
+FORMAT = "provetree-tree"
+VERSION = 1
+
+
+def to_dict(tree: Tree) -> dict[str, Any]:
+    """Return the tree as plain lists and dicts.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.tree.serialise import to_dict
+    >>> tree = Tree(feature=[-1], threshold=[0], value=[[3, 1]], n_samples=[4], n_features=2)
+    >>> to_dict(tree)["nodes"]
+    [{'n_samples': 4, 'value': [3.0, 1.0]}]
+    """
+    nodes: list[dict[str, Any]] = []
+    for node in range(tree.n_nodes):
+        feature = int(tree.feature[node])
+        if feature < 0:
+            nodes.append(
+                {"n_samples": int(tree.n_samples[node]), "value": tree.value[node].tolist()}
+            )
+            continue
+        split: dict[str, Any] = {"feature": feature}
+        if tree.category[node] >= 0:
+            split["category"] = int(tree.category[node])
+        else:
+            split["threshold"] = write_float(float(tree.threshold[node]))
+        split["missing_left"] = bool(tree.missing_left[node])
+        split["missing_seen"] = bool(tree.missing_seen[node])
+        split["left"] = int(tree.left[node])
+        split["right"] = int(tree.right[node])
+        nodes.append(split)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "n_features": tree.n_features,
+        "n_classes": tree.n_classes,
+        "feature_names": _names(tree.feature_names),
+        "class_names": _names(tree.class_names),
+        "categories": [_names(level) for level in tree.categories],
+        "nodes": nodes,
+    }
+
+
+def from_dict(data: Mapping[str, Any]) -> Tree:
+    """Return the tree that :func:`to_dict` wrote, or say what is wrong with the data.
+
+    Examples
+    --------
+    >>> from provetree.tree.serialise import from_dict
+    >>> from_dict({"format": "something else"})
+    Traceback (most recent call last):
+    ...
+    ValueError: A stored tree must have the format 'provetree-tree'. Got 'something else' instead.
+    """
+    if not isinstance(data, Mapping):
+        raise ValueError(f"A stored tree must be a mapping. Got {type(data).__name__} instead.")
+    check_stamp(data.get("format"), data.get("version"))
+    try:
+        return _read(data)
+    except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        raise ValueError(f"The stored tree is damaged: {type(error).__name__}: {error}.") from None
+
+
+def to_json(tree: Tree, *, indent: int | None = None) -> str:
+    """Return the tree as strict JSON.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.tree.serialise import from_json, to_json
+    >>> tree = Tree(feature=[-1], threshold=[0], value=[[0.1]], n_samples=[1], n_features=1)
+    >>> from_json(to_json(tree)) == tree
+    True
+    """
+    return json.dumps(to_dict(tree), indent=indent, allow_nan=False)
+
+
+def from_json(text: str | bytes) -> Tree:
+    """Return the tree that :func:`to_json` wrote."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"A stored tree must be JSON: {error}.") from None
+    return from_dict(data)
+
+
+def check_stamp(form: object, version: object) -> None:
+    """Raise if a stored tree is of another format, or of a version not known here."""
+    if form != FORMAT:
+        raise ValueError(f"A stored tree must have the format {FORMAT!r}. Got {form!r} instead.")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise ValueError(
+            f"This version of provetree reads stored trees up to version {VERSION}. "
+            f"Got version {version!r}."
+        )
+
+
+def write_float(x: float) -> float | str:
+    """Return ``x``, or its name if JSON has no number for it."""
+    return x if math.isfinite(x) else str(x)
+
+
+def write_name(name: object) -> object:
+    """Return the name of a class or category as JSON can hold it."""
+    if isinstance(name, float) and not math.isfinite(name):
+        return {"float": str(name)}
+    return name
+
+
+def read_name(name: object) -> object:
+    """Return what :func:`write_name` wrote."""
+    return float(name["float"]) if isinstance(name, Mapping) else name
+
+
+def _names(names: tuple[Any, ...] | None) -> list[object] | None:
+    return None if names is None else [write_name(name) for name in names]
+
+
+def _read_names(names: list[object] | None) -> list[object] | None:
+    return None if names is None else [read_name(name) for name in names]
+
+
+def _read(data: Mapping[str, Any]) -> Tree:
+    nodes = data["nodes"]
+    n_classes = data["n_classes"]
+    is_split = ["feature" in node for node in nodes]
+    tree = Tree(
+        feature=[node.get("feature", -1) for node in nodes],
+        threshold=[float(node.get("threshold", "nan")) for node in nodes],
+        category=[node.get("category", -1) for node in nodes],
+        missing_left=[bool(node.get("missing_left", False)) for node in nodes],
+        missing_seen=[bool(node.get("missing_seen", False)) for node in nodes],
+        value=[node.get("value", [0.0] * n_classes) for node in nodes],
+        n_samples=[node.get("n_samples", 0) for node in nodes],
+        n_features=data["n_features"],
+        feature_names=data["feature_names"],
+        class_names=_read_names(data["class_names"]),
+        categories=[_read_names(level) for level in data["categories"]],
+    )
+    # What the rest determines is stored for other readers; a file that disagrees is damaged.
+    for name in ("left", "right", "missing_left"):
+        stored = [node[name] for node in nodes if "feature" in node]
+        if not np.array_equal(stored, getattr(tree, name)[is_split]):
+            raise ValueError(f"The stored tree is damaged: its {name!r} entries do not fit.")
+    if tree.n_classes != n_classes:
+        raise ValueError("The stored tree is damaged: its 'n_classes' does not fit.")
+    return tree

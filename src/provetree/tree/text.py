@@ -1,0 +1,331 @@
+"""Trees as text: made for readers of rules, and exact enough to be read back.
+
+Each split is written twice, once as the condition of either side, with the branch indented
+below it. A leaf tells its class, the share of that class, its rows, and in brackets the total
+weight of every class. The legend names the classes and features in full.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from provetree.tree.serialise import FORMAT, VERSION, check_stamp, read_name, write_name
+from provetree.tree.tree import Tree
+
+_STEP = "|   "
+_OR_MISSING = " or missing"
+#: Names made of words of these letters stand for themselves; all others are quoted as in JSON.
+_WORD = r"[\w()\[\]{}.,:;/%&+*'$€£°²³^~@!?-]+"
+_PLAIN_NAME = re.compile(f"{_WORD}( {_WORD})*")
+_SIGN = re.compile(r" (<=|>|=|!=|is) ")
+_LEAF = re.compile(r".*: \S+% of (?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
+_STAMP = re.compile(r"(\S+) version (\d+)")
+_LEGEND_LINE = re.compile(r"(classes|features|categories): (.*)")
+
+
+def to_text(tree: Tree, *, legend: bool = True) -> str:
+    """Return the tree as text, with or without the stamp and the legend.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.tree.text import to_text
+    >>> nan = float("nan")
+    >>> tree = Tree(feature=[0, -1, -1], threshold=[nan] * 3, category=[0, -1, -1],
+    ...             value=[[0, 0], [3, 0], [1, 2]], n_samples=[0, 3, 3], n_features=1,
+    ...             feature_names=["colour"], categories=[["red", "green"]])
+    >>> print(to_text(tree))
+    provetree-tree version 1
+    colour = red
+    |   0: 100.0% of 3 rows [3, 0]
+    colour != red
+    |   1: 66.7% of 3 rows [1, 2]
+    classes: 2
+    features: ["colour"]
+    categories: {"0": ["red", "green"]}
+    """
+    lines = list(_lines(tree))
+    if legend:
+        lines = [f"{FORMAT} version {VERSION}", *lines, *_legend(tree)]
+    return "\n".join(lines)
+
+
+def from_text(text: str) -> Tree:
+    """Return the tree that :func:`to_text` wrote with its legend.
+
+    Examples
+    --------
+    >>> from provetree.tree.text import from_text
+    >>> from_text("age <= 3")
+    Traceback (most recent call last):
+    ...
+    ValueError: A stored tree must start with the line 'provetree-tree version 1'.
+    """
+    lines = text.strip("\n").split("\n")
+    stamp = _STAMP.fullmatch(lines[0].strip())
+    if stamp is None:
+        raise ValueError(f"A stored tree must start with the line '{FORMAT} version {VERSION}'.")
+    check_stamp(stamp[1], int(stamp[2]))
+    try:
+        return _Reader(lines[1:]).read()
+    except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        raise ValueError(f"The stored tree is damaged: {type(error).__name__}: {error}.") from None
+
+
+def conditions(tree: Tree, node: int) -> tuple[str, str]:
+    """Return what the rows on the left and on the right of a split have in common.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.tree.text import conditions
+    >>> nan = float("nan")
+    >>> tree = Tree(feature=[0, -1, -1], threshold=[3, nan, nan], missing_left=[True, 0, 0],
+    ...             missing_seen=[True, 0, 0], value=[[0], [5], [5]], n_samples=[0, 5, 5],
+    ...             n_features=1, feature_names=["income"])
+    >>> conditions(tree, 0)
+    ('income <= 3 or missing', 'income > 3')
+    """
+    return _conditions(tree, _labels(tree), node)
+
+
+def class_label(tree: Tree, index: int) -> str:
+    """Return what a class is called in text."""
+    return str(index) if tree.class_names is None else _quoted(tree.class_names[index])
+
+
+def number(x: float) -> str:
+    """Return the shortest digits that give ``x`` back exactly.
+
+    Examples
+    --------
+    >>> from provetree.tree.text import number
+    >>> number(3.0), number(2.45), number(1e300)
+    ('3', '2.45', '1e+300')
+    """
+    return repr(float(x)).removesuffix(".0")
+
+
+def _lines(tree: Tree) -> Iterator[str]:
+    labels = _labels(tree)
+    # A stack instead of recursion: trees may be deeper than Python's limit.
+    waiting: list[tuple[int, int, str]] = [(0, 0, "")]
+    while waiting:
+        node, level, condition = waiting.pop()
+        if level > 0:
+            yield _STEP * (level - 1) + condition
+        if tree.feature[node] < 0:
+            yield _STEP * level + _leaf(tree, node)
+            continue
+        left, right = _conditions(tree, labels, node)
+        waiting.append((int(tree.right[node]), level + 1, right))
+        waiting.append((int(tree.left[node]), level + 1, left))
+
+
+def _leaf(tree: Tree, node: int) -> str:
+    value = tree.value[node]
+    total = float(value.sum())
+    share = float(value.max()) / total if total > 0 else 0.0
+    rows = int(tree.n_samples[node])
+    totals = ", ".join(number(x) for x in value.tolist())
+    return (
+        f"{class_label(tree, int(tree.label[node]))}: {share:.1%} of "
+        f"{rows} row{'' if rows == 1 else 's'} [{totals}]"
+    )
+
+
+def _conditions(tree: Tree, labels: list[str], node: int) -> tuple[str, str]:
+    feature = int(tree.feature[node])
+    name = labels[feature]
+    code = int(tree.category[node])
+    levels = tree.categories[feature]
+    if code >= 0 and levels is not None:
+        if code == len(levels):
+            return f"{name} is missing", f"{name} is present"
+        category = _category_labels(levels)[code]
+        return f"{name} = {category}", f"{name} != {category}"
+    threshold = float(tree.threshold[node])
+    to_left, seen = bool(tree.missing_left[node]), bool(tree.missing_seen[node])
+    if seen and to_left and math.isnan(threshold):
+        return f"{name} is missing", f"{name} is present"
+    if seen and not to_left and threshold == math.inf:
+        return f"{name} is present", f"{name} is missing"
+    left, right = f"{name} <= {number(threshold)}", f"{name} > {number(threshold)}"
+    if not seen:
+        return left, right
+    return (f"{left} or missing", right) if to_left else (left, f"{right} or missing")
+
+
+def _labels(tree: Tree) -> list[str]:
+    return _feature_labels(tree.feature_names, tree.n_features)
+
+
+def _feature_labels(names: Sequence[str] | None, n_features: int) -> list[str]:
+    if names is None:
+        return [f"x{feature}" for feature in range(n_features)]
+    return _told_apart([_quoted(name) for name in names])
+
+
+def _category_labels(levels: Sequence[object]) -> list[str]:
+    return _told_apart([_quoted(name) for name in levels])
+
+
+def _told_apart(labels: list[str]) -> list[str]:
+    """Return the labels, with their position added where two are the same."""
+    count = Counter(labels)
+    return [
+        label if count[label] == 1 else f"{label} #{position}"
+        for position, label in enumerate(labels)
+    ]
+
+
+def _quoted(name: object) -> str:
+    # A lone "is" is quoted too: it would read as part of the condition.
+    if isinstance(name, str) and _PLAIN_NAME.fullmatch(name) and " is " not in f" {name} ":
+        return name
+    return _json(write_name(name))
+
+
+def _json(data: object) -> str:
+    text = json.dumps(data, ensure_ascii=False)
+    # Letters that would break a line or vanish are better escaped.
+    return text if text.isprintable() else json.dumps(data)
+
+
+def _legend(tree: Tree) -> Iterator[str]:
+    def listed(names: tuple[Any, ...]) -> str:
+        return _json([write_name(name) for name in names])
+
+    yield "classes: " + (
+        str(tree.n_classes) if tree.class_names is None else listed(tree.class_names)
+    )
+    yield "features: " + (
+        str(tree.n_features) if tree.feature_names is None else listed(tree.feature_names)
+    )
+    levels = {
+        str(feature): [write_name(name) for name in level]
+        for feature, level in enumerate(tree.categories)
+        if level is not None
+    }
+    if levels:
+        yield "categories: " + _json(levels)
+
+
+class _Reader:
+    """Reads the lines below the stamp."""
+
+    def __init__(self, lines: list[str]) -> None:
+        legend: dict[str, Any] = {}
+        while lines and (entry := _LEGEND_LINE.fullmatch(lines[-1])) and entry[1] not in legend:
+            legend[entry[1]] = json.loads(entry[2])
+            lines = lines[:-1]
+        classes, features = legend["classes"], legend["features"]
+        self.lines = lines
+        self.class_names = None if isinstance(classes, int) else [read_name(x) for x in classes]
+        self.n_classes = classes if isinstance(classes, int) else len(classes)
+        self.feature_names = None if isinstance(features, int) else features
+        self.n_features = features if isinstance(features, int) else len(features)
+        self.levels: list[list[object] | None] = [None] * self.n_features
+        for feature, level in legend.get("categories", {}).items():
+            self.levels[int(feature)] = [read_name(name) for name in level]
+        labels = _feature_labels(self.feature_names, self.n_features)
+        self.by_label = {label: feature for feature, label in enumerate(labels)}
+
+    def read(self) -> Tree:
+        nodes: list[dict[str, Any]] = []
+        # What must come, next thing last: a branch at some level, or the right side of a split.
+        expected: list[tuple[int, dict[str, Any] | None]] = [(0, None)]
+        for line in self.lines:
+            if not expected:
+                raise _damaged(line)
+            level, split = expected.pop()
+            if not line.startswith(_STEP * level):
+                raise _damaged(line)
+            text = line[len(_STEP) * level :]
+            label, sign, rest = _parts(text)
+            if split is not None:
+                self._read_right(split, sign, rest, line)
+            elif sign == "":
+                nodes.append(self._read_leaf(text))
+            else:
+                split = self._read_left(self.by_label[label], sign, rest, line)
+                nodes.append(split)
+                expected += [(level + 1, None), (level, split), (level + 1, None)]
+        if expected:
+            raise ValueError("The stored tree is damaged: it ends before its last leaf.")
+        return self._tree(nodes)
+
+    def _read_leaf(self, text: str) -> dict[str, Any]:
+        leaf = _LEAF.fullmatch(text)
+        if leaf is None:
+            raise _damaged(text)
+        value = [float(x) for x in leaf["value"].split(",")]
+        return {"value": value, "n_samples": int(leaf["rows"])}
+
+    def _read_left(self, feature: int, sign: str, rest: str, line: str) -> dict[str, Any]:
+        node: dict[str, Any] = {"feature": feature, "sign": sign, "rest": rest}
+        levels = self.levels[feature]
+        if sign == "is":
+            missing = rest == "missing"
+            if levels is not None:
+                node["category"] = len(levels)
+            else:
+                node["threshold"] = math.nan if missing else math.inf
+                node["missing_seen"] = True
+                node["missing_left"] = missing
+        elif sign == "=" and levels is not None:
+            node["category"] = _category_labels(levels).index(rest)
+        elif sign == "<=":
+            node["missing_left"] = node["missing_seen"] = rest.endswith(_OR_MISSING)
+            node["rest"] = rest.removesuffix(_OR_MISSING)
+            node["threshold"] = float(node["rest"])
+        else:
+            raise _damaged(line)
+        return node
+
+    def _read_right(self, split: dict[str, Any], sign: str, rest: str, line: str) -> None:
+        if split["sign"] == "<=" and rest.endswith(_OR_MISSING):
+            split["missing_seen"] = True
+            rest = rest.removesuffix(_OR_MISSING)
+        if split["sign"] == "is":
+            fits = sign == "is" and {rest, split["rest"]} == {"missing", "present"}
+        else:
+            fits = sign == {"<=": ">", "=": "!="}[split["sign"]] and rest == split["rest"]
+        if not fits:
+            raise _damaged(line)
+
+    def _tree(self, nodes: list[dict[str, Any]]) -> Tree:
+        def column(name: str, default: object) -> list[Any]:
+            return [node.get(name, default) for node in nodes]
+
+        return Tree(
+            feature=column("feature", -1),
+            threshold=column("threshold", math.nan),
+            category=column("category", -1),
+            missing_left=column("missing_left", False),
+            missing_seen=column("missing_seen", False),
+            value=column("value", [0.0] * self.n_classes),
+            n_samples=column("n_samples", 0),
+            n_features=self.n_features,
+            feature_names=self.feature_names,
+            class_names=self.class_names,
+            categories=self.levels,
+        )
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """Label, sign and rest of a condition; the sign of a leaf is empty."""
+    start = json.JSONDecoder().raw_decode(text)[1] if text.startswith('"') else 0
+    sign = _SIGN.search(text, start)
+    if sign is None:
+        return text, "", ""
+    return text[: sign.start()], sign[1], text[sign.end() :]
+
+
+def _damaged(line: str) -> ValueError:
+    return ValueError(f"The stored tree is damaged at the line {line!r}.")

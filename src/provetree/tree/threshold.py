@@ -1,0 +1,71 @@
+"""Thresholds between two neighbouring training values.
+
+A split is proven for the values it was trained on, so the threshold must lie between them.
+Programs that read a tree often hold their data, or the threshold itself, in float32; the
+threshold is chosen so that they agree wherever float32 can tell the two values apart.
+"""
+
+from __future__ import annotations
+
+import math
+from ctypes import c_float
+
+#: The largest finite float32.
+_FLOAT32_MAX = float.fromhex("0x1.fffffep+127")
+
+
+def midpoint(a: float, b: float) -> float:
+    """Return a threshold ``t`` with ``a <= t < b``, halfway between them where possible.
+
+    Wherever ``a`` and ``b`` differ in float32, also ``float32(a) <= t < float32(b)`` and
+    ``float32(a) <= float32(t) < float32(b)`` hold. The plain midpoint is returned whenever
+    it meets all of that. An infinite value counts as far away: the threshold between a
+    finite and an infinite value is the largest finite float32, where that lies between.
+
+    Parameters
+    ----------
+    a, b : float
+        Two neighbouring values, ``a < b``; infinities are allowed, NaN is not.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from provetree.tree.threshold import midpoint
+    >>> midpoint(1.9, 3.0)
+    2.45
+    >>> midpoint(1.0, 1.0000000000000002)
+    1.0
+    """
+    if not a < b:
+        raise ValueError(f"A threshold needs two values in rising order. Got {a!r} and {b!r}.")
+    a32, b32 = _to_float32(a), _to_float32(b)
+    plain = _plain_midpoint(a, b)
+    # Halfway to a value beyond float32 would itself overflow to infinity in float32.
+    within_float32 = min(max(plain, -_FLOAT32_MAX), _FLOAT32_MAX)
+    if a32 < b32:
+        # max(a, a32) always qualifies: rounding is monotone, so a < b32 and a32 < b.
+        for t in (plain, within_float32, max(a, a32)):
+            if a <= t < b and a32 <= t < b32 and a32 <= _to_float32(t) < b32:
+                return t
+    return plain if plain < b else a
+
+
+def _plain_midpoint(a: float, b: float) -> float:
+    if math.isinf(a) or math.isinf(b):
+        if math.isinf(a) and math.isinf(b):
+            return 0.0
+        if math.isinf(b):
+            return _FLOAT32_MAX if a <= _FLOAT32_MAX else a
+        return -_FLOAT32_MAX if b > -_FLOAT32_MAX else math.nextafter(b, -math.inf)
+    middle = (a + b) / 2
+    if math.isinf(middle):
+        middle = a / 2 + b / 2
+    return middle
+
+
+def _to_float32(x: float) -> float:
+    """Round to float32 as a C cast does, without the warning NumPy gives on overflow."""
+    return c_float(x).value

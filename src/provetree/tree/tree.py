@@ -1,0 +1,547 @@
+"""The tree: immutable arrays in preorder, and everything one asks of a fitted tree.
+
+A tree works on an encoded table of float64: numbers as they are, categories as their codes
+0, 1, ..., missing values as NaN. The two children of a split follow from the preorder, and
+the class totals of a split are the sums over its leaves, so neither can contradict the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Float: TypeAlias = NDArray[np.float64]
+Int32: TypeAlias = NDArray[np.int32]
+Int64: TypeAlias = NDArray[np.int64]
+Bool: TypeAlias = NDArray[np.bool_]
+
+#: What a class or category is called: plain values, which JSON can hold exactly.
+Name: TypeAlias = "str | int | float | bool | None"
+
+
+class Tree:
+    """An immutable classification tree.
+
+    The nodes are numbered in preorder: the root is 0, the left child of a split is the node
+    after it. A row goes from the root to a leaf; at each split
+
+    - a number goes left when ``x <= threshold``;
+    - a category goes left when its code is ``category``, right otherwise;
+    - a missing value (NaN) goes left when ``missing_left``.
+
+    A threshold of NaN sends every number right and of +inf every number left; so
+    "NaN, missing left" is the split "is it missing?" even where -inf is a value.
+
+    Parameters
+    ----------
+    feature : array of int, shape (n_nodes,)
+        The feature each node splits on, -1 for a leaf.
+    threshold : array of float, shape (n_nodes,)
+        Thresholds of the splits on numbers; NaN is stored at leaves and category splits.
+    value : array of float, shape (n_nodes, n_classes)
+        Total weight of each class in each leaf. Rows of splits are ignored: they are the
+        sums over the leaves below.
+    n_samples : array of int, shape (n_nodes,)
+        Number of training rows in each leaf; entries of splits are ignored.
+    n_features : int
+        Width of the table.
+    category : array of int, optional
+        The category code that goes left, -1 for a split on a number (and for leaves).
+    missing_left : array of bool, optional
+        Where missing values go at a split on a number. It is taken as given where
+        ``missing_seen``; elsewhere nothing was learned, and missing values follow the
+        heavier side. At a category split a missing value is the category after the last.
+    missing_seen : array of bool, optional
+        Whether a split on a number learned from training rows where missing values go.
+    feature_names : sequence of str, optional
+        Names for the text form.
+    class_names : sequence, optional
+        Names of the classes; plain values are kept, others become strings.
+    categories : sequence, optional
+        For each feature None (numbers) or the values its category codes stand for; a
+        missing value has the code after the last of them. Category splits need it.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> tree = Tree(
+    ...     feature=[0, -1, -1],
+    ...     threshold=[2.45, float("nan"), float("nan")],
+    ...     value=[[0, 0], [50, 0], [1, 49]],
+    ...     n_samples=[0, 50, 50],
+    ...     n_features=1,
+    ...     feature_names=["petal length"],
+    ...     class_names=["setosa", "other"],
+    ... )
+    >>> tree.predict([[1.0], [3.0]]).tolist()
+    [0, 1]
+    >>> tree.depth, tree.n_leaves
+    (1, 2)
+    """
+
+    __slots__ = (
+        "_hash",
+        "categories",
+        "category",
+        "class_names",
+        "feature",
+        "feature_names",
+        "label",
+        "left",
+        "missing_left",
+        "missing_seen",
+        "n_features",
+        "n_samples",
+        "node_depth",
+        "right",
+        "threshold",
+        "value",
+    )
+
+    feature: Int32
+    threshold: Float
+    category: Int32
+    missing_left: Bool
+    missing_seen: Bool
+    left: Int32
+    right: Int32
+    value: Float
+    n_samples: Int64
+    label: Int32
+    node_depth: Int32
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    class_names: tuple[Name, ...] | None
+    categories: tuple[tuple[Name, ...] | None, ...]
+    _hash: int | None
+
+    def __init__(
+        self,
+        *,
+        feature: ArrayLike,
+        threshold: ArrayLike,
+        value: ArrayLike,
+        n_samples: ArrayLike,
+        n_features: int,
+        category: ArrayLike | None = None,
+        missing_left: ArrayLike | None = None,
+        missing_seen: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        class_names: Iterable[object] | None = None,
+        categories: Sequence[Iterable[object] | None] | None = None,
+    ) -> None:
+        n_features = int(n_features)
+        features = _column("feature", feature, np.int32)
+        n_nodes = len(features)
+        split = features >= 0
+        left, right, depth = _links(features, n_features)
+        thresholds = _column("threshold", threshold, np.float64, n_nodes)
+        codes = _column("category", category, np.int32, n_nodes, default=-1)
+        seen = _column("missing_seen", missing_seen, np.bool_, n_nodes, default=False)
+        to_left = _column("missing_left", missing_left, np.bool_, n_nodes, default=False)
+        counts = _column("n_samples", n_samples, np.int64, n_nodes)
+        values = _values(value, n_nodes)
+        codes = np.where(split, codes, -1).astype(np.int32)
+        if np.any(counts[~split] < 0):
+            raise ValueError("The 'n_samples' array of a tree must hold ints >= 0.")
+        levels = (None,) * n_features if categories is None else _levels(categories)
+        if len(levels) != n_features:
+            raise ValueError(
+                f"A tree of {n_features} features was given categories of {len(levels)}."
+            )
+        by_category = codes != -1
+        thresholds[~split | by_category] = np.nan
+        seen &= split & ~by_category
+
+        for node in reversed(range(n_nodes)):  # children come after their parent
+            if split[node]:
+                values[node] = values[left[node]] + values[right[node]]
+                counts[node] = counts[left[node]] + counts[right[node]]
+        weight = values.sum(axis=1)
+        heavier_left = np.zeros(n_nodes, dtype=np.bool_)
+        heavier_left[split] = weight[left[split]] >= weight[right[split]]
+        to_left = np.where(seen, to_left, heavier_left) & split
+        for node in np.flatnonzero(by_category).tolist():
+            to_left[node] = _is_missing_code(codes[node], levels[features[node]])
+
+        names = None if feature_names is None else tuple(str(name) for name in feature_names)
+        if names is not None and len(names) != n_features:
+            raise ValueError(f"A tree of {n_features} features was given {len(names)} names.")
+        classes = None if class_names is None else tuple(plain(name) for name in class_names)
+        if classes is not None and len(classes) != values.shape[1]:
+            raise ValueError(
+                f"A tree of {values.shape[1]} classes was given {len(classes)} class names."
+            )
+
+        fields: dict[str, object] = {
+            "feature": features,
+            "threshold": thresholds,
+            "category": codes,
+            "missing_left": to_left,
+            "missing_seen": seen,
+            "left": left,
+            "right": right,
+            "value": values,
+            "n_samples": counts,
+            "label": values.argmax(axis=1).astype(np.int32),
+            "node_depth": depth,
+            "n_features": n_features,
+            "feature_names": names,
+            "class_names": classes,
+            "categories": levels,
+            "_hash": None,
+        }
+        for name, field in fields.items():
+            if isinstance(field, np.ndarray):
+                field.flags.writeable = False
+            object.__setattr__(self, name, field)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"A Tree cannot be changed: tried to set {name!r}.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"A Tree cannot be changed: tried to delete {name!r}.")
+
+    # -- shape ---------------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.feature)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.value.shape[1])
+
+    @property
+    def n_splits(self) -> int:
+        """Number of splits."""
+        return self.n_nodes // 2
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return self.n_nodes - self.n_splits
+
+    @property
+    def depth(self) -> int:
+        """Number of splits on the longest way from the root to a leaf."""
+        return int(self.node_depth.max())
+
+    # -- prediction ----------------------------------------------------------------------
+
+    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return the leaf each row of the encoded table ends in.
+
+        Parameters
+        ----------
+        X : array-like of float, shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of int, shape (n_rows,)
+        """
+        node = np.zeros(len(table := self._table(X)), dtype=np.intp)
+        rows = np.arange(len(table))
+        for _ in range(self.depth):
+            rows = rows[self.feature[node[rows]] >= 0]
+            at = node[rows]
+            node[rows] = np.where(self._goes_left(table, rows, at), self.left[at], self.right[at])
+        return node
+
+    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return the class index predicted for each row of the encoded table.
+
+        The class of a leaf is the one of the largest total, the first of them on a tie.
+        """
+        return self.label[self.apply(X)].astype(np.intp)
+
+    def predict_proba(self, X: ArrayLike) -> Float:
+        """Return the class shares of the leaf of each row, shape (n_rows, n_classes)."""
+        return self._shares()[self.apply(X)]
+
+    def decision_path(self, X: ArrayLike) -> csr_matrix:
+        """Return which nodes each row passes, as a sparse indicator matrix.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix, shape (n_rows, n_nodes)
+        """
+        from scipy.sparse import csr_matrix
+
+        leaves = self.apply(X)
+        ways = self._ways()
+        lengths = np.array([len(way) for way in ways], dtype=np.intp)[leaves]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        indices = np.concatenate([ways[leaf] for leaf in leaves] or [np.empty(0, dtype=np.intp)])
+        data = np.ones(len(indices), dtype=np.int64)
+        return csr_matrix((data, indices, starts), shape=(len(leaves), self.n_nodes))
+
+    def _table(self, X: ArrayLike) -> Float:
+        table = np.asarray(X, dtype=np.float64)
+        if table.ndim != 2 or table.shape[1] != self.n_features:
+            raise ValueError(
+                f"The tree needs a table of {self.n_features} columns. "
+                f"Got an array of shape {table.shape} instead."
+            )
+        return table
+
+    def _goes_left(self, table: Float, rows: NDArray[np.intp], at: NDArray[np.intp]) -> Bool:
+        x = table[rows, self.feature[at]]
+        code = self.category[at]
+        # Comparisons with NaN are false, and so is a NaN threshold for every number.
+        by_value = np.where(code >= 0, x == code, x <= self.threshold[at])
+        return np.where(np.isnan(x), self.missing_left[at], by_value)
+
+    def _shares(self) -> Float:
+        total = self.value.sum(axis=1, keepdims=True)
+        # A leaf no training row reached says nothing: all classes alike.
+        even = np.full_like(self.value, 1 / self.n_classes)
+        np.divide(self.value, total, out=even, where=total > 0)
+        return even
+
+    def _ways(self) -> list[NDArray[np.intp]]:
+        """Return the nodes from the root to each node, both included."""
+        ways = [np.zeros(1, dtype=np.intp)] * self.n_nodes
+        for node in range(self.n_nodes):
+            if self.feature[node] >= 0:
+                for child in (self.left[node], self.right[node]):
+                    ways[child] = np.append(ways[node], np.intp(child))
+        return ways
+
+    # -- other forms ---------------------------------------------------------------------
+
+    def to_text(self, *, legend: bool = True) -> str:
+        """Return the tree as text that people can read and :meth:`from_text` reads back.
+
+        Parameters
+        ----------
+        legend : bool
+            Whether to write the version stamp and the lists of classes and features, which
+            reading back needs.
+
+        Examples
+        --------
+        >>> from provetree import Tree
+        >>> nan = float("nan")
+        >>> tree = Tree(feature=[0, -1, -1], threshold=[37.5, nan, nan],
+        ...             value=[[0, 0], [8, 2], [1, 9]], n_samples=[0, 10, 10],
+        ...             n_features=1, feature_names=["age"], class_names=["no", "yes"])
+        >>> print(tree.to_text(legend=False))
+        age <= 37.5
+        |   no: 80.0% of 10 rows [8, 2]
+        age > 37.5
+        |   yes: 90.0% of 10 rows [1, 9]
+        >>> Tree.from_text(tree.to_text()) == tree
+        True
+        """
+        from provetree.tree.text import to_text
+
+        return to_text(self, legend=legend)
+
+    @classmethod
+    def from_text(cls, text: str) -> Tree:
+        """Read a tree back from what :meth:`to_text` wrote with its legend."""
+        from provetree.tree.text import from_text
+
+        return from_text(text)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain lists and dicts, stamped with a format version.
+
+        Examples
+        --------
+        >>> from provetree import Tree
+        >>> leaf = Tree(feature=[-1], threshold=[0], value=[[3, 1]], n_samples=[4], n_features=2)
+        >>> leaf.to_dict()["format"], leaf.to_dict()["version"]
+        ('provetree-tree', 1)
+        >>> Tree.from_dict(leaf.to_dict()) == leaf
+        True
+        """
+        from provetree.tree.serialise import to_dict
+
+        return to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Tree:
+        """Read a tree back from what :meth:`to_dict` gave."""
+        from provetree.tree.serialise import from_dict
+
+        return from_dict(data)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return :meth:`to_dict` as strict JSON; every number round-trips exactly."""
+        from provetree.tree.serialise import to_json
+
+        return to_json(self, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Tree:
+        """Read a tree back from what :meth:`to_json` wrote."""
+        from provetree.tree.serialise import from_json
+
+        return from_json(text)
+
+    # -- identity ------------------------------------------------------------------------
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return (
+            self.feature,
+            self.threshold + 0.0,  # -0.0 and 0.0 are the same threshold
+            self.category,
+            self.missing_left,
+            self.missing_seen,
+            self.value + 0.0,
+            self.n_samples,
+        )
+
+    def _names(self) -> tuple[object, ...]:
+        return (self.n_features, self.feature_names, self.class_names, self.categories)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return (
+            self.value.shape == other.value.shape
+            and self._names() == other._names()
+            and all(
+                np.array_equal(mine, theirs, equal_nan=mine.dtype == np.float64)
+                for mine, theirs in zip(self._arrays(), other._arrays(), strict=True)
+            )
+        )
+
+    def __hash__(self) -> int:
+        known = self._hash
+        if known is None:
+            known = hash((self._names(), self.feature.tobytes(), self.n_samples.tobytes()))
+            object.__setattr__(self, "_hash", known)
+        return known
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (self._state(),))
+
+    def _state(self) -> dict[str, object]:
+        names = (
+            "feature",
+            "threshold",
+            "value",
+            "n_samples",
+            "n_features",
+            "category",
+            "missing_left",
+            "missing_seen",
+            "feature_names",
+            "class_names",
+            "categories",
+        )
+        return {name: getattr(self, name) for name in names}
+
+    def __repr__(self) -> str:
+        return (
+            f"Tree(depth={self.depth}, n_leaves={self.n_leaves}, "
+            f"n_features={self.n_features}, n_classes={self.n_classes})"
+        )
+
+
+def plain(name: object) -> Name:
+    """Return the plain value that stands for a class or category in stored trees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.tree.tree import plain
+    >>> plain(np.int64(3)), plain(np.str_("red")), plain(3 + 4j)
+    (3, 'red', '(3+4j)')
+    """
+    if isinstance(name, np.generic):
+        name = name.item()
+    if name is None or isinstance(name, (bool, int, float)):
+        return name
+    return str(name)
+
+
+def _rebuild(state: dict[str, Any]) -> Tree:
+    return Tree(**state)
+
+
+def _levels(
+    categories: Sequence[Iterable[object] | None],
+) -> tuple[tuple[Name, ...] | None, ...]:
+    return tuple(
+        None if level is None else tuple(plain(name) for name in level) for level in categories
+    )
+
+
+def _is_missing_code(code: int, level: tuple[Name, ...] | None) -> bool:
+    if level is None or not 0 <= code <= len(level):
+        raise ValueError(
+            "A category split of a tree needs a feature with categories and one of their "
+            f"codes. Got the code {code} where the categories are {level}."
+        )
+    return code == len(level)
+
+
+def _column(
+    name: str,
+    given: ArrayLike | None,
+    dtype: type[np.generic],
+    n_nodes: int | None = None,
+    default: object = None,
+) -> NDArray[Any]:
+    """Return an own, writeable copy of one of the arrays, checked for its length."""
+    if given is None:
+        return np.full(n_nodes or 0, default, dtype=dtype)
+    column = np.array(given, dtype=dtype)
+    if column.ndim != 1 or (n_nodes is not None and len(column) != n_nodes):
+        raise ValueError(
+            f"The '{name}' array of a tree must have one entry per node. "
+            f"Got shape {column.shape} instead."
+        )
+    return column
+
+
+def _values(given: ArrayLike, n_nodes: int) -> Float:
+    values = np.array(given, dtype=np.float64)
+    if values.ndim != 2 or len(values) != n_nodes or values.shape[1] < 1:
+        raise ValueError(
+            "The 'value' array of a tree must have one row per node and one column per class. "
+            f"Got shape {values.shape} instead."
+        )
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        raise ValueError("The 'value' array of a tree must hold finite numbers >= 0.")
+    return values
+
+
+def _links(feature: Int32, n_features: int) -> tuple[Int32, Int32, Int32]:
+    """Return the children and depth of each node, which the preorder determines."""
+    n_nodes = len(feature)
+    if n_nodes == 0:
+        raise ValueError("A tree must have at least one node.")
+    if feature.min() < -1 or feature.max() >= n_features:
+        raise ValueError(
+            f"The 'feature' array of a tree must hold ints from -1 to {n_features - 1}. "
+            f"Got {feature.min()} to {feature.max()} instead."
+        )
+    left = np.full(n_nodes, -1, dtype=np.int32)
+    right = np.full(n_nodes, -1, dtype=np.int32)
+    depth = np.zeros(n_nodes, dtype=np.int32)
+    waiting: list[int] = []  # splits whose right child has not come yet
+    for node, splits_on in enumerate(feature.tolist()):
+        if node > 0:
+            if not waiting:
+                raise ValueError("The 'feature' array of a tree goes on after its last leaf.")
+            parent = node - 1 if feature[node - 1] >= 0 else waiting.pop()
+            (left if parent == node - 1 else right)[parent] = node
+            depth[node] = depth[parent] + 1
+        if splits_on >= 0:
+            waiting.append(node)
+    if waiting:
+        raise ValueError("The 'feature' array of a tree ends before its last leaf.")
+    return left, right, depth

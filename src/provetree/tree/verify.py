@@ -1,0 +1,230 @@
+"""An independent check of a tree: plain loops over the raw table, nothing shared with engines.
+
+The table is read as the user has it, the tree is walked row by row, and costs are added up as
+exact fractions, so that a mistake in ranking, merging, weighing or search cannot hide here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from provetree.tree.tree import Tree
+
+
+@dataclass(frozen=True)
+class VerifiedCost:
+    """What a tree costs on a table, and which limits it breaks.
+
+    Parameters
+    ----------
+    cost : int or float
+        ``errors + alpha * root_error * n_splits``; an int if it is made of whole numbers.
+    errors : int or float
+        Weight of the misclassified rows.
+    n_errors : int
+        Number of misclassified rows of a weight above zero.
+    root_error : int or float
+        Weight that the best single leaf would misclassify.
+    n_rows : int
+        Number of rows of a weight above zero.
+    n_splits, n_leaves, depth : int
+        Size of the tree.
+    smallest_leaf : int
+        Rows in the leaf with the fewest.
+    violations : tuple of str
+        A sentence for each limit the tree does not keep; empty if it keeps all.
+
+    Examples
+    --------
+    >>> from provetree import Tree, verify
+    >>> leaf = Tree(feature=[-1], threshold=[0], value=[[2, 1]], n_samples=[3], n_features=1)
+    >>> verify(leaf, [[1.0], [2.0], [3.0]], [0, 1, 0]).cost
+    1
+    """
+
+    cost: float
+    errors: float
+    n_errors: int
+    root_error: float
+    n_rows: int
+    n_splits: int
+    n_leaves: int
+    depth: int
+    smallest_leaf: int
+    violations: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the tree keeps all limits."""
+        return not self.violations
+
+
+def verify(
+    tree: Tree,
+    X: Any,
+    y: Iterable[Any],
+    *,
+    sample_weight: Iterable[float] | None = None,
+    alpha: float = 0.0,
+    max_depth: int | None = None,
+    max_leaf_nodes: int | None = None,
+    min_samples_leaf: int | float | None = None,
+) -> VerifiedCost:
+    """Recompute the cost of a tree on a raw table, and check it against limits.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree to check.
+    X : array or table, shape (n_rows, n_features)
+        The table as the user has it: categories are compared with ``tree.categories``.
+    y : array, shape (n_rows,)
+        The classes: one of ``tree.class_names``, or their positions if it has none.
+    sample_weight : array, optional
+        Weight of each row; one by default.
+    alpha : float
+        Penalty per split, as a fraction of the error of the best single leaf.
+    max_depth, max_leaf_nodes, min_samples_leaf : optional
+        Limits to check; a fraction of the rows is allowed for ``min_samples_leaf``.
+
+    Returns
+    -------
+    VerifiedCost
+
+    Examples
+    --------
+    >>> from provetree import Tree, verify
+    >>> nan = float("nan")
+    >>> tree = Tree(feature=[0, -1, -1], threshold=[1.5, nan, nan],
+    ...             value=[[0, 0], [1, 0], [0, 1]], n_samples=[0, 1, 1], n_features=1,
+    ...             class_names=["no", "yes"])
+    >>> report = verify(tree, [[1.0], [2.0], [3.0]], ["no", "yes", "no"], max_depth=0)
+    >>> report.cost, report.violations
+    (1, ('The depth is 1, and at most 0 is allowed.',))
+    """
+    rows = _rows(X)
+    labels = list(y)
+    weights: list[Any] = [1] * len(rows) if sample_weight is None else list(sample_weight)
+    if not len(rows) == len(labels) == len(weights):
+        raise ValueError(
+            "The table, the classes and the weights must have the same number of rows. "
+            f"Got {len(rows)}, {len(labels)} and {len(weights)}."
+        )
+
+    errors = Fraction(0)
+    n_errors = 0
+    n_rows = 0
+    class_totals: dict[object, Fraction] = {}
+    leaf_rows = {node: 0 for node in range(tree.n_nodes) if tree.feature[node] < 0}
+    for row, label, given in zip(rows, labels, weights, strict=True):
+        weight = _exact(given)
+        if weight == 0:
+            continue
+        leaf = _leaf_of(tree, row)
+        leaf_rows[leaf] += 1
+        n_rows += 1
+        true_class = _plain(label)
+        class_totals[true_class] = class_totals.get(true_class, Fraction(0)) + weight
+        if true_class != _class_of(tree, leaf):
+            errors += weight
+            n_errors += 1
+
+    depth = _depth(tree, 0)
+    n_leaves = len(leaf_rows)
+    n_splits = tree.n_nodes - n_leaves
+    smallest = min(leaf_rows.values())
+    root_error = sum(class_totals.values()) - max(class_totals.values(), default=Fraction(0))
+    cost = errors + _exact(alpha) * root_error * n_splits
+
+    violations = []
+    if max_depth is not None and depth > max_depth:
+        violations.append(f"The depth is {depth}, and at most {max_depth} is allowed.")
+    if max_leaf_nodes is not None and n_leaves > max_leaf_nodes:
+        violations.append(f"There are {n_leaves} leaves, and at most {max_leaf_nodes} are allowed.")
+    if min_samples_leaf is not None and n_leaves > 1:
+        least = int(min_samples_leaf)
+        if isinstance(min_samples_leaf, float):
+            least = math.ceil(_exact(min_samples_leaf) * n_rows)
+        if smallest < least:
+            violations.append(f"A leaf has {smallest} rows, and at least {least} are needed.")
+    return VerifiedCost(
+        cost=_number(cost),
+        errors=_number(errors),
+        n_errors=n_errors,
+        root_error=_number(root_error),
+        n_rows=n_rows,
+        n_splits=n_splits,
+        n_leaves=n_leaves,
+        depth=depth,
+        smallest_leaf=smallest,
+        violations=tuple(violations),
+    )
+
+
+def _leaf_of(tree: Tree, row: Sequence[Any]) -> int:
+    node = 0
+    while tree.feature[node] >= 0:
+        feature = int(tree.feature[node])
+        x = row[feature]
+        levels = tree.categories[feature]
+        if _is_missing(x):
+            left = bool(tree.missing_left[node])
+        elif levels is not None:
+            code = int(tree.category[node])
+            left = code < len(levels) and _plain(x) == levels[code]
+        else:
+            left = float(x) <= float(tree.threshold[node])
+        node = int(tree.left[node]) if left else int(tree.right[node])
+    return node
+
+
+def _class_of(tree: Tree, leaf: int) -> object:
+    totals = [float(total) for total in tree.value[leaf]]
+    best = totals.index(max(totals))
+    return best if tree.class_names is None else tree.class_names[best]
+
+
+def _depth(tree: Tree, root: int) -> int:
+    deepest = 0
+    waiting = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        if tree.feature[node] >= 0:
+            waiting.append((int(tree.left[node]), depth + 1))
+            waiting.append((int(tree.right[node]), depth + 1))
+    return deepest
+
+
+def _rows(X: Any) -> list[Sequence[Any]]:
+    if hasattr(X, "iloc"):
+        return list(zip(*(list(X.iloc[:, j]) for j in range(X.shape[1])), strict=True))
+    if hasattr(X, "iter_rows"):
+        return list(X.iter_rows())
+    return list(X)
+
+
+def _is_missing(x: Any) -> bool:
+    if x is None or type(x).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(x, float) and math.isnan(x)
+
+
+def _plain(name: Any) -> object:
+    """Return a label as trees store it: a plain value, or its text."""
+    if hasattr(name, "item"):
+        name = name.item()
+    return name if isinstance(name, (bool, int, float, str)) else str(name)
+
+
+def _exact(x: Any) -> Fraction:
+    """Return the decimal a person would write for ``x``, exactly."""
+    return Fraction(repr(float(x)))
+
+
+def _number(x: Fraction) -> float:
+    return int(x) if x.denominator == 1 else float(x)
