@@ -1,0 +1,223 @@
+"""What comes in: tables, labels and weights are looked over once, with one sentence for each fault.
+
+Tables of pandas and polars pass untouched to the encoder, which knows their types; everything else
+becomes an array here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Number, Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from provetree.problem.problem import check_weights
+
+__all__ = ["as_table", "encode_labels", "row_weights"]
+
+Float: TypeAlias = NDArray[np.float64]
+Codes: TypeAlias = NDArray[np.intp]
+
+
+def as_table(X: Any, owner: str) -> Any:
+    """Return `X` as an array, or as it is when it is a table of named columns.
+
+    What the values may be is for :class:`~provetree.problem.table.TableEncoder` to check.
+
+    Parameters
+    ----------
+    X : array-like or table
+        What the user gave.
+    owner : str
+        The name of the estimator, for the sentences.
+
+    Examples
+    --------
+    >>> from provetree.estimators._inputs import as_table
+    >>> as_table([[1, 2], [3, 4]], "OptimalTreeClassifier").shape
+    (2, 2)
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        # What is masked is missing; numpy would drop the mask without a word.
+        masked: Any = X
+        table: Any = masked.astype(np.float64).filled(np.nan) if masked.mask.any() else masked.data
+    elif hasattr(X, "collect") and hasattr(X, "lazy"):
+        raise TypeError(f"A lazy table was passed for X, but {owner} needs data: use X.collect().")
+    elif hasattr(X, "shape") and (isinstance(X, np.ndarray) or hasattr(X, "columns")):
+        table = X
+    elif issparse(X):
+        raise TypeError(
+            f"Sparse data was passed for X, but {owner} needs dense data: use X.toarray()."
+        )
+    else:
+        table = _as_array(X, owner)
+    shape = tuple(table.shape)
+    if len(shape) == 1:
+        raise ValueError(
+            f"Expected 2D array, got 1D array instead: {owner} needs a table for X. Reshape your "
+            "data either using array.reshape(-1, 1) if your data has a single feature or "
+            "array.reshape(1, -1) if it contains a single sample."
+        )
+    if len(shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(shape)}D array instead: {owner} needs a table for X. "
+            "Reshape your data."
+        )
+    return table
+
+
+def _as_array(X: Any, owner: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "US":
+            # One string among numbers turned all of them into strings: keep each as it came.
+            array = np.asarray(X, dtype=object)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"{owner} needs a table for X, with rows of equal length; what was passed cannot be "
+            f"made one: {error}"
+        ) from error
+    return array
+
+
+def encode_labels(y: Any, n_rows: int, owner: str) -> tuple[NDArray[Any], Codes]:
+    """Return the distinct labels in rising order and, for each row, the position of its label.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels: numbers, booleans or strings.
+    n_rows : int
+        The number of rows of the table.
+    owner : str
+        The name of the estimator, for the sentences.
+
+    Examples
+    --------
+    >>> from provetree.estimators._inputs import encode_labels
+    >>> encode_labels(["no", "yes", "no"], 3, "OptimalTreeClassifier")
+    (array(['no', 'yes'], dtype='<U3'), array([0, 1, 0]))
+    """
+    if y is None:
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+    if issparse(y):
+        raise TypeError(f"Sparse data was passed for y, but {owner} needs a dense array.")
+    labels = column_or_1d(_plain_labels(y, owner), warn=True)
+    if len(labels) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and "
+            f"y has {len(labels)}."
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("Input y contains NaN or infinity, which are no labels.")
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes.reshape(-1)
+
+
+def _plain_labels(y: Any, owner: str) -> NDArray[Any]:
+    """Return labels as an array of numbers, booleans or strings where they are such."""
+    try:
+        labels = np.asarray(y)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{owner} needs one label for each row in y: {error}") from error
+    if labels.dtype.kind in "US" and isinstance(y, (list, tuple)):
+        labels = np.asarray(y, dtype=object)  # numbers among strings would turn into strings
+        if all(isinstance(label, (str, bytes)) for label in labels.ravel()):
+            return np.asarray(y)
+    if labels.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: y of {owner} must hold labels.")
+    if labels.dtype.kind in "mMV":
+        raise ValueError(f"Unknown label type: y holds {labels.dtype}, which are no labels.")
+    if labels.dtype != object or labels.ndim != 1:
+        return labels
+    # An array of objects often is an array of numbers that has passed through a table.
+    kinds = {_label_kind(label) for label in labels}
+    if "missing" in kinds:
+        raise ValueError("Input y contains missing labels (None or NaN).")
+    if kinds == {"str"}:
+        return labels
+    if len(kinds) == 1 and kinds != {"other"}:
+        return np.array(labels.tolist())
+    raise ValueError(
+        "Unknown label type: y must hold all strings, all numbers or all booleans. Got "
+        f"{', '.join(sorted({type(label).__name__ for label in labels}))}."
+    )
+
+
+def _label_kind(label: object) -> str:
+    if isinstance(label, str):
+        return "str"
+    if isinstance(label, (bool, np.bool_)):
+        return "bool"
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return "missing"
+    if isinstance(label, Number) and not isinstance(label, (complex, np.complexfloating)):
+        return "missing" if label != label else "number"
+    return "other"
+
+
+def row_weights(
+    sample_weight: Any,
+    class_weight: Mapping[Any, float] | str | None,
+    classes: NDArray[Any],
+    codes: Codes,
+) -> Float | None:
+    """Return the weight of each row, or None when all weigh one.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,), number or None
+        Weights of the rows.
+    class_weight : mapping, "balanced" or None
+        Weights of the labels.
+    classes : array of shape (n_classes,)
+        The labels.
+    codes : array of int of shape (n_rows,)
+        The label of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.estimators._inputs import row_weights
+    >>> row_weights(None, {"yes": 5}, np.array(["no", "yes"]), np.array([0, 1, 1]))
+    array([1., 5., 5.])
+    """
+    if class_weight is None:
+        return None if sample_weight is None else check_weights(sample_weight, len(codes))
+    ones = np.ones(len(codes))
+    weights = ones if sample_weight is None else check_weights(sample_weight, len(codes))
+    if isinstance(class_weight, str):
+        # Weights count here, so that a row of weight two is the same as two rows.
+        totals = np.bincount(codes, weights, len(classes))
+        present = totals > 0
+        factors = np.zeros(len(classes))
+        factors[present] = totals.sum() / (present.sum() * totals[present])
+    else:
+        factors = _class_factors(class_weight, classes)
+    return weights * factors[codes]
+
+
+def _class_factors(class_weight: Mapping[Any, Any], classes: NDArray[Any]) -> Float:
+    labels = classes.tolist()
+    for label, weight in class_weight.items():
+        number = isinstance(weight, Real) and not isinstance(weight, (bool, np.bool_))
+        if not (number and 0.0 <= weight < np.inf):
+            raise ValueError(
+                "The 'class_weight' parameter must give each label a finite weight >= 0. "
+                f"Got {weight!r} for the label {label!r}."
+            )
+    unknown = [label for label in class_weight if label not in set(labels)]
+    if unknown and any(label not in class_weight for label in labels):
+        # Labels too many are harmless (a fold may lack a class), unless one of them is a
+        # misspelt label of y.
+        raise ValueError(
+            f"The 'class_weight' parameter must name labels of y. Got {unknown[0]!r}, and y holds "
+            f"{', '.join(map(repr, labels[:10]))}{', ...' if len(labels) > 10 else ''}."
+        )
+    return np.array([float(class_weight.get(label, 1.0)) for label in labels])

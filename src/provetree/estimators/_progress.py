@@ -1,0 +1,92 @@
+"""The line that ``verbose=1`` shows while a search runs.
+
+On a terminal one line is drawn over and over; elsewhere (a log file, a notebook) a line is written
+at most once a second. This is the only place of the estimators that writes to a stream.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from provetree.solution import Progress, Solution
+
+#: Seconds between two drawings, on a terminal and elsewhere.
+_TERMINAL_INTERVAL = 0.1
+_LOG_INTERVAL = 1.0
+
+
+class ProgressLine:
+    """Shows the progress of one search.
+
+    Parameters
+    ----------
+    stream : text stream, default=None
+        Where to write; None is the standard error stream.
+    clock : callable, default=time.monotonic
+        Tells the time in seconds.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from provetree import Progress
+    >>> from provetree.estimators._progress import ProgressLine
+    >>> line = ProgressLine(sys.stdout)
+    >>> line.show(Progress(seconds=0.25, cost=20, lower_bound=15))
+    provetree: 0.2 s, cost 20, bound 15, gap 25.0 %
+    """
+
+    def __init__(
+        self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._clock = clock
+        self._live = _is_terminal(self._stream)
+        self._interval = _TERMINAL_INTERVAL if self._live else _LOG_INTERVAL
+        self._next = -float("inf")
+        self._drawn = 0
+
+    def show(self, progress: Progress) -> None:
+        """Show where the search stands, unless it was shown a moment ago."""
+        now = self._clock()
+        if now >= self._next:
+            self._next = now + self._interval
+            self._write(_sentence(progress), final=False)
+
+    def close(self, solution: Solution, seconds: float) -> None:
+        """Show how the search ended, and leave the line."""
+        end = Progress(seconds, solution.cost, solution.lower_bound)
+        self._write(f"{_sentence(end)}, {solution.status.replace('_', ' ')}", final=True)
+
+    def _write(self, text: str, *, final: bool) -> None:
+        if self._live:
+            # Spaces wipe what a longer line left behind.
+            padding = " " * max(0, self._drawn - len(text))
+            self._drawn = len(text)
+            text = f"\r{text}{padding}"
+        try:
+            self._stream.write(text if self._live and not final else f"{text}\n")
+            self._stream.flush()
+        except (AttributeError, OSError, ValueError):
+            # A closed or missing stream is no reason to lose the search.
+            self._next = float("inf")
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+def _sentence(progress: Progress) -> str:
+    return (
+        f"provetree: {progress.seconds:.1f} s, cost {_number(progress.cost)}, "
+        f"bound {_number(progress.lower_bound)}, gap {100 * progress.gap:.1f} %"
+    )
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.6g}"

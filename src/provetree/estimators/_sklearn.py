@@ -1,0 +1,53 @@
+"""What differs between the supported versions of scikit-learn (1.3 and later), in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # before 1.6
+    validate_data = None
+
+__all__ = ["TableClassifier", "check_features"]
+
+
+class TableClassifier(ClassifierMixin, BaseEstimator):
+    """A scikit-learn classifier whose tables may hold missing values.
+
+    Its tag ``poor_score`` is set for one reason only. scikit-learn's check of class weights weighs
+    one class of noise ten million times the other, and expects it to be predicted nearly
+    everywhere. A tree that is optimal for these weights gets every row of the heavy class right,
+    and then also as many of the light ones as it can. The tests hold the estimator to the accuracy
+    that the tag would excuse.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _more_tags(self) -> dict[str, bool]:
+        # The form of the tags before 1.6.
+        return {"allow_nan": True, "poor_score": True}
+
+
+def check_features(estimator: BaseEstimator, X: object, *, reset: bool) -> None:
+    """Set or check ``n_features_in_`` and ``feature_names_in_``, without touching the values.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        The estimator that keeps the attributes.
+    X : array or table
+        The table.
+    reset : bool
+        Set the attributes, rather than compare with them.
+    """
+    if validate_data is not None:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    else:
+        estimator._validate_data(X, reset=reset, cast_to_ndarray=False)

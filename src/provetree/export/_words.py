@@ -1,0 +1,65 @@
+"""The words of the pictures: what a split, a side of it and a node are called."""
+
+from __future__ import annotations
+
+import math
+
+from provetree.tree.tree import Tree
+
+__all__ = ["class_name", "leaf_lines", "side_names", "split_text"]
+
+#: Significant digits of numbers in pictures; the text and JSON forms write all of them.
+_DIGITS = 6
+
+
+def split_text(tree: Tree, node: int) -> str:
+    """Return the question a split asks; "yes" goes left.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.export._words import split_text
+    >>> nan = float("nan")
+    >>> split_text(Tree(feature=[0, -1, -1], threshold=[37.5, nan, nan], n_features=1,
+    ...                 value=[[0], [1], [1]], n_samples=[0, 1, 1]), 0)
+    'x0 <= 37.5'
+    """
+    feature = int(tree.feature[node])
+    name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+    code, threshold = int(tree.category[node]), float(tree.threshold[node])
+    if code >= 0:
+        categories = tree.categories[feature]
+        if tree.missing_left[node]:
+            return f"{name} is missing"
+        return f"{name} = {code if categories is None else categories[code]}"
+    if math.isnan(threshold):
+        return f"{name} is missing"
+    if threshold == math.inf:
+        return f"{name} is not missing" if not tree.missing_left[node] else f"{name} is anything"
+    return f"{name} <= {threshold:.{_DIGITS}g}"
+
+
+def side_names(tree: Tree, node: int) -> tuple[str, str]:
+    """Return what the ways to the left and to the right child of a split are called."""
+    if not tree.missing_seen[node] or tree.category[node] >= 0 or not _is_finite(tree, node):
+        return "yes", "no"
+    return ("yes or missing", "no") if tree.missing_left[node] else ("yes", "no or missing")
+
+
+def class_name(tree: Tree, node: int) -> str:
+    """Return the name of the class of a node."""
+    label = int(tree.label[node])
+    return str(label if tree.class_names is None else tree.class_names[label])
+
+
+def leaf_lines(tree: Tree, node: int) -> list[str]:
+    """Return what is written in a leaf: its class, the share of that class, and its rows."""
+    weights = tree.value[node]
+    total = float(weights.sum())
+    share = float(weights[tree.label[node]]) / total if total > 0 else 0.0
+    rows = int(tree.n_samples[node])
+    return [class_name(tree, node), f"{100 * share:.1f} % of {rows} row{'' if rows == 1 else 's'}"]
+
+
+def _is_finite(tree: Tree, node: int) -> bool:
+    return math.isfinite(float(tree.threshold[node]))

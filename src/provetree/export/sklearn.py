@@ -1,0 +1,194 @@
+"""A tree as scikit-learn's own ``DecisionTreeClassifier``, for the many libraries that read one.
+
+No public call builds such a tree, so a throw-away stump is fitted on a toy table of the right width
+and classes, and a new inner tree is made the way unpickling makes one. The layout of the nodes is
+taken from the stump and filled by field name: it has changed before and will change again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.tree import DecisionTreeClassifier
+
+from provetree.export._words import split_text
+from provetree.tree.tree import Tree
+
+__all__ = ["UnsupportedTreeError", "to_sklearn"]
+
+#: What scikit-learn writes for the children, the feature and the threshold of a leaf.
+_LEAF, _NO_FEATURE, _NO_THRESHOLD = -1, -2, -2.0
+
+
+class UnsupportedTreeError(ValueError):
+    """A tree cannot be said in the form that was asked for.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> X = [["a"], ["b"], ["c"]]
+    >>> clf = OptimalTreeClassifier(max_depth=1).fit(X, ["no", "yes", "no"])
+    >>> clf.to_sklearn()
+    Traceback (most recent call last):
+        ...
+    provetree.export.sklearn.UnsupportedTreeError: scikit-learn's trees split numbers only, and \
+the split 'x0 = b' takes a category out of the middle of the codes: no threshold says the same.
+    """
+
+
+def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeClassifier:
+    """Return a fitted ``DecisionTreeClassifier`` that predicts as `tree` does.
+
+    The nodes keep their numbers. Values must be given as scikit-learn takes them: numbers, which it
+    rounds to float32, categories as their codes, and missing values as NaN.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    classes : array-like of shape (n_classes,), default=None
+        The labels; None takes the class names of the tree, or else 0, 1, and so on.
+
+    Returns
+    -------
+    sklearn.tree.DecisionTreeClassifier
+        A classifier that is fitted; its ``tree_`` holds the same splits, class shares and row
+        counts.
+
+    Raises
+    ------
+    UnsupportedTreeError
+        If a category split sends a category left that is neither the first nor the last of those
+        that can reach it, which no threshold on codes can do.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.export import to_sklearn
+    >>> nan = float("nan")
+    >>> tree = Tree(feature=[0, -1, -1], threshold=[37.5, nan, nan],
+    ...             value=[[0, 0], [8, 2], [1, 9]], n_samples=[0, 10, 10],
+    ...             n_features=1, feature_names=["age"], class_names=["no", "yes"])
+    >>> from sklearn.tree import export_text
+    >>> print(export_text(to_sklearn(tree), feature_names=["age"], show_weights=True))
+    |--- age <= 37.50
+    |   |--- weights: [8.00, 2.00] class: no
+    |--- age >  37.50
+    |   |--- weights: [1.00, 9.00] class: yes
+    <BLANKLINE>
+    """
+    labels = _labels(tree, classes)
+    model = DecisionTreeClassifier(max_depth=1).fit(
+        np.zeros((tree.n_classes, tree.n_features), dtype=np.float32), np.arange(tree.n_classes)
+    )
+    make, arguments, state = model.tree_.__reduce__()
+    # Up to scikit-learn 1.3 the values are class totals, from 1.4 on class shares.
+    in_shares = abs(model.tree_.value[0].sum() - 1.0) < 0.5 or tree.n_classes == 1
+
+    nodes = _nodes(tree, state["nodes"].dtype)
+    totals = tree.value.sum(axis=1, keepdims=True)
+    shares = np.divide(tree.value, totals, out=np.zeros_like(tree.value), where=totals > 0)
+    values = shares if in_shares else tree.value
+    inner = make(*arguments)
+    inner.__setstate__(
+        {
+            **state,
+            "max_depth": tree.depth,
+            "node_count": tree.n_nodes,
+            "nodes": nodes,
+            "values": np.ascontiguousarray(values[:, np.newaxis, :], dtype=np.float64),
+        }
+    )
+    model.tree_ = inner
+    model.classes_ = labels
+    model.n_classes_ = tree.n_classes
+    model.set_params(max_depth=max(1, tree.depth))
+    if tree.feature_names is not None:
+        model.feature_names_in_ = np.asarray(tree.feature_names, dtype=object)
+    return model
+
+
+def _labels(tree: Tree, classes: ArrayLike | None) -> NDArray[Any]:
+    if classes is not None:
+        labels = np.asarray(classes)
+    elif tree.class_names is not None:
+        labels = np.asarray(tree.class_names)
+    else:
+        labels = np.arange(tree.n_classes)
+    if labels.shape != (tree.n_classes,):
+        raise ValueError(
+            f"The 'classes' parameter of to_sklearn must hold the {tree.n_classes} labels of the "
+            f"tree. Got an array of shape {labels.shape} instead."
+        )
+    return labels
+
+
+def _nodes(tree: Tree, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Fill scikit-learn's node array; the fields it may gain in future stay zero."""
+    split = tree.feature >= 0
+    left, right = tree.left.copy(), tree.right.copy()
+    threshold, missing_left = tree.threshold.copy(), tree.missing_left.copy()
+
+    missing_alone = split & np.isnan(threshold) & (tree.category < 0)
+    for node, reaching in _reaching_codes(tree).items():
+        code = int(tree.category[node])
+        if tree.missing_left[node]:
+            missing_alone[node] = True  # "missing" is the category
+        elif code == min(reaching, default=code):
+            threshold[node] = code + 0.5
+        elif code == max(reaching):
+            # All codes but the last go left: the two sides change places.
+            threshold[node] = code - 0.5
+            left[node], right[node] = right[node], left[node]
+            missing_left[node] = not missing_left[node]
+        else:
+            raise UnsupportedTreeError(
+                "scikit-learn's trees split numbers only, and the split "
+                f"'{split_text(tree, node)}' takes a category out of the middle of the codes: no "
+                "threshold says the same."
+            )
+    # Numbers left and missing values right is how scikit-learn itself says "is it missing?".
+    left[missing_alone], right[missing_alone] = right[missing_alone], left[missing_alone]
+    threshold[missing_alone], missing_left[missing_alone] = np.inf, False
+
+    weights = tree.value.sum(axis=1)
+    shares = np.divide(
+        tree.value, weights[:, None], out=np.zeros_like(tree.value), where=weights[:, None] > 0
+    )
+    fields = {
+        "left_child": np.where(split, left, _LEAF),
+        "right_child": np.where(split, right, _LEAF),
+        "feature": np.where(split, tree.feature, _NO_FEATURE),
+        "threshold": np.where(split, threshold, _NO_THRESHOLD),
+        "impurity": 1.0 - np.square(shares).sum(axis=1),
+        "n_node_samples": tree.n_samples,
+        "weighted_n_node_samples": weights,
+        "missing_go_to_left": missing_left & split,
+    }
+    nodes = np.zeros(tree.n_nodes, dtype=dtype)
+    for name, column in fields.items():
+        nodes[name] = column
+    return nodes
+
+
+def _reaching_codes(tree: Tree) -> dict[int, set[int]]:
+    """Return, for each category split, the codes of its feature that splits above let through."""
+    reaching: dict[int, set[int]] = {}
+    waiting: list[tuple[int, dict[int, set[int]]]] = [(0, {})]
+    while waiting:
+        node, known = waiting.pop()
+        feature, code = int(tree.feature[node]), int(tree.category[node])
+        if feature < 0:
+            continue
+        left = right = known
+        if code >= 0:
+            names = tree.categories[feature]
+            # Without names there may be any number of codes above this one.
+            n_codes = code + 2 if names is None else len(names)
+            codes = known.get(feature, set(range(n_codes)))
+            reaching[node] = codes
+            left, right = {**known, feature: codes & {code}}, {**known, feature: codes - {code}}
+        waiting += [(int(tree.left[node]), left), (int(tree.right[node]), right)]
+    return reaching

@@ -1,0 +1,327 @@
+"""The options of the estimators, each written down once.
+
+An :class:`Option` holds a parameter's name, default, allowed values and help text. The parameter
+sections of the docstrings, the validation in ``fit`` and the flags of the command line are all made
+from these tables, so that they cannot disagree. Nothing here knows scikit-learn.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+import numpy as np
+
+__all__ = ["TREE_OPTIONS", "Allowed", "Option", "ParameterError", "documented", "validate"]
+
+Documented = TypeVar("Documented", bound=type)
+
+#: The docstrings are wrapped here, inside the margin of a class.
+_HELP_WIDTH = 88
+#: A value in an error message is cut at this many characters.
+_SHOWN_LENGTH = 200
+
+
+class ParameterError(ValueError, TypeError):
+    """A parameter of an estimator has a value that is not allowed.
+
+    It is both a ``ValueError`` and a ``TypeError``, as scikit-learn's own error for bad parameters
+    is.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> OptimalTreeClassifier(max_depth=-1).fit([[0.0], [1.0]], [0, 1])
+    Traceback (most recent call last):
+        ...
+    provetree.options.ParameterError: The 'max_depth' parameter of OptimalTreeClassifier must be \
+an int in the range [0, inf). Got -1 instead.
+    """
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """One kind of value that an option may have.
+
+    Parameters
+    ----------
+    sentence : str
+        The kind in an error message: "an int in the range [0, inf)".
+    type_name : str
+        The kind in a docstring: "int".
+    holds : callable
+        Tells whether a value is of this kind.
+
+    Examples
+    --------
+    >>> from provetree.options import TREE_OPTIONS
+    >>> TREE_OPTIONS[0].allowed[0].holds(3)
+    True
+    """
+
+    sentence: str
+    type_name: str
+    holds: Callable[[object], bool]
+
+
+def _is_bool(value: object) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
+def _int(low: int) -> Allowed:
+    """Allow whole numbers of at least `low`; booleans are not numbers here."""
+
+    def holds(value: object) -> bool:
+        return isinstance(value, Integral) and not _is_bool(value) and int(value) >= low
+
+    return Allowed(f"an int in the range [{low}, inf)", "int", holds)
+
+
+def _float(low: float, high: float, ends: str, *, ints: bool = True) -> Allowed:
+    """Allow real numbers from `low` to `high`, the ends included as the brackets `ends` say.
+
+    With `ints` false, values of an integer type are left to another kind of the option.
+    """
+
+    def holds(value: object) -> bool:
+        if not isinstance(value, Real) or _is_bool(value):
+            return False
+        if not ints and isinstance(value, Integral):
+            return False
+        try:
+            number = float(value)
+        except OverflowError:
+            return False
+        above = number >= low if ends[0] == "[" else number > low
+        below = number <= high if ends[1] == "]" else number < high
+        return above and below  # a NaN is neither
+
+    return Allowed(f"a float in the range {ends[0]}{low}, {high}{ends[1]}", "float", holds)
+
+
+def _word(word: str) -> Allowed:
+    """Allow one string."""
+    return Allowed(
+        f"the str {word!r}", f'"{word}"', lambda value: isinstance(value, str) and value == word
+    )
+
+
+def _is_array_like(value: object) -> bool:
+    if isinstance(value, (str, bytes, Mapping, Set)):
+        return False
+    # An array without dimensions has the methods of a sequence and cannot be used as one.
+    return hasattr(value, "__len__") and getattr(value, "ndim", 1) == 1
+
+
+_NONE = Allowed("None", "None", lambda value: value is None)
+_BOOL = Allowed("a bool", "bool", _is_bool)
+_DICT = Allowed("an instance of 'dict'", "dict", lambda value: isinstance(value, Mapping))
+#: What the array may hold is checked where it is used, with the table at hand.
+_ARRAY_LIKE = Allowed("an array-like", "array-like", _is_array_like)
+
+
+@dataclass(frozen=True)
+class Option:
+    """One parameter: what it is called, what it does, what it may be.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter.
+    default : object
+        The value it has when it is not given.
+    allowed : tuple of Allowed
+        A value must be of one of these kinds.
+    help : str
+        What it does: one paragraph of reStructuredText.
+
+    Examples
+    --------
+    >>> from provetree.options import TREE_OPTIONS
+    >>> option = TREE_OPTIONS[1]
+    >>> option.sentence
+    'an int in the range [1, inf) or None'
+    >>> print(option.documentation())
+    max_leaf_nodes : int or None, default=None
+        The greatest number of leaves. None means as many as the depth allows.
+    """
+
+    name: str
+    default: object
+    allowed: tuple[Allowed, ...]
+    help: str
+
+    @property
+    def sentence(self) -> str:
+        """All allowed values in words."""
+        return _either([kind.sentence for kind in self.allowed])
+
+    def check(self, value: object, owner: str) -> None:
+        """Raise :class:`ParameterError` unless `value` is allowed.
+
+        Parameters
+        ----------
+        value : object
+            The value of the parameter.
+        owner : str
+            The name of the class that has the parameter, for the sentence.
+        """
+        for kind in self.allowed:
+            if kind.holds(value):
+                return
+        raise ParameterError(
+            f"The {self.name!r} parameter of {owner} must be {self.sentence}. "
+            f"Got {_shown(value)} instead."
+        )
+
+    def documentation(self) -> str:
+        """Write the parameter as a numpydoc entry."""
+        kinds = _either([kind.type_name for kind in self.allowed])
+        default = f'"{self.default}"' if isinstance(self.default, str) else repr(self.default)
+        body = textwrap.fill(self.help, _HELP_WIDTH, break_long_words=False, break_on_hyphens=False)
+        return f"{self.name} : {kinds}, default={default}\n{textwrap.indent(body, '    ')}"
+
+
+def _either(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
+
+
+def _shown(value: object) -> str:
+    """Write a value for an error message: on one line, and short."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 3] + "..."
+
+
+def validate(options: Iterable[Option], values: Mapping[str, Any], owner: str) -> None:
+    """Check the values of all options; the first one that is not allowed raises.
+
+    Parameters
+    ----------
+    options : iterable of Option
+        The table of options.
+    values : mapping of str to object
+        The value of each option, by name.
+    owner : str
+        The name of the class that has the parameters, for the sentence.
+
+    Examples
+    --------
+    >>> from provetree.options import TREE_OPTIONS, validate
+    >>> values = {option.name: option.default for option in TREE_OPTIONS}
+    >>> validate(TREE_OPTIONS, values, "OptimalTreeClassifier")
+    >>> validate(TREE_OPTIONS, {**values, "alpha": "small"}, "OptimalTreeClassifier")
+    Traceback (most recent call last):
+        ...
+    provetree.options.ParameterError: The 'alpha' parameter of OptimalTreeClassifier must be \
+a float in the range [0.0, inf). Got 'small' instead.
+    """
+    for option in options:
+        option.check(values[option.name], owner)
+
+
+def documented(options: Iterable[Option]) -> Callable[[Documented], Documented]:
+    """Decorate a class: put the options where its docstring says ``{parameters}``.
+
+    Parameters
+    ----------
+    options : iterable of Option
+        The table of options.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Examples
+    --------
+    >>> from provetree.options import TREE_OPTIONS, documented
+    >>> @documented(TREE_OPTIONS[1:2])
+    ... class Shrub:
+    ...     '''A small tree.
+    ...
+    ...     {parameters}
+    ...     '''
+    >>> "max_leaf_nodes : int or None, default=None" in Shrub.__doc__
+    True
+    """
+    entries = "\n".join(option.documentation() for option in options)
+    section = f"Parameters\n----------\n{entries}\n"
+
+    def decorate(cls: Documented) -> Documented:
+        if cls.__doc__ is not None:  # python -OO strips docstrings
+            lines = []
+            for line in cls.__doc__.splitlines(keepends=True):
+                margin = line[: len(line) - len(line.lstrip())]
+                marked = line.strip() == "{parameters}"
+                lines.append(textwrap.indent(section, margin) if marked else line)
+            cls.__doc__ = "".join(lines)
+        return cls
+
+    return decorate
+
+
+#: The options of :class:`provetree.OptimalTreeClassifier`, in the order of its parameters.
+TREE_OPTIONS: tuple[Option, ...] = (
+    Option(
+        "max_depth",
+        3,
+        (_int(0),),
+        "The greatest depth of the tree: the number of splits between the root and its deepest "
+        "leaf. 0 allows a single leaf only.",
+    ),
+    Option(
+        "max_leaf_nodes",
+        None,
+        (_int(1), _NONE),
+        "The greatest number of leaves. None means as many as the depth allows.",
+    ),
+    Option(
+        "min_samples_leaf",
+        1,
+        (_int(1), _float(0.0, 1.0, "()", ints=False)),
+        "The smallest number of rows in a leaf. A float is a share of the rows, rounded up. Rows "
+        "count as rows here, whatever they weigh, but rows of weight zero do not count.",
+    ),
+    Option(
+        "alpha",
+        0.0,
+        (_float(0.0, math.inf, "[)"),),
+        "The penalty for each split, as a share of the error of the best tree without splits: a "
+        "split that saves less is not made. It is the complexity parameter ``cp`` of rpart.",
+    ),
+    Option(
+        "class_weight",
+        None,
+        (_DICT, _word("balanced"), _NONE),
+        "Weights of the classes, multiplied into the weights of the rows. A dict gives the weight "
+        'of each label; labels it leaves out have weight 1. "balanced" gives every class the same '
+        "total weight. None means weight 1 for all.",
+    ),
+    Option(
+        "categorical_features",
+        "from_dtype",
+        (_word("from_dtype"), _ARRAY_LIKE, _NONE),
+        'Which columns hold categories rather than ordered numbers. "from_dtype": those whose type '
+        "says so, which is categories and strings. An array-like names them: a mask of booleans, "
+        "positions, or column names. None: no column.",
+    ),
+    Option(
+        "time_limit",
+        None,
+        (_float(0.0, math.inf, "(]"), _NONE),
+        "The greatest number of seconds for the search. When they are over, ``fit`` keeps the best "
+        'tree so far, ``status_`` is "time_limit", and ``lower_bound_`` and ``gap_`` say how far '
+        "from the optimum that tree can be at most. None means no limit.",
+    ),
+    Option(
+        "verbose",
+        0,
+        (_int(0), _BOOL),
+        "With 1, a live line on the standard error stream shows how far the search is: seconds, "
+        "best cost, lower bound and gap. 0 is silent.",
+    ),
+)
