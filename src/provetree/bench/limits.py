@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,6 +169,7 @@ def start_child(request: Mapping[str, Any]) -> subprocess.Popen[str]:
     child.stdin.write(json.dumps(request))
     child.stdin.close()
     if child.stdout.readline().strip() != "ready":
+        child.stdout.close()
         child.wait()
         raise RuntimeError(f"the child process ended with status {child.returncode} before its fit")
     return child
@@ -260,6 +262,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _child() -> None:
     """Make one fit and tell when it ended, how, and how much memory it took."""
     request = json.load(sys.stdin)
+    # An interrupted fit warns that its tree is not proven; here that is the point.
+    warnings.simplefilter("ignore")
     from provetree import OptimalTreeClassifier
 
     if request["core"] is not None and hasattr(os, "sched_setaffinity"):
@@ -271,6 +275,7 @@ def _child() -> None:
     memory_before = peak_memory()
     print("ready", flush=True)
     start = time.monotonic()
+    status: str
     try:
         model.fit(table.X, table.y)
         ended = time.monotonic()
