@@ -298,7 +298,7 @@ def _rank_features(
 ) -> tuple[list[RankedFeature], Ranks]:
     """Rank the values of each feature; missing values get the rank after the last."""
     missing = np.isnan(by_feature)
-    has_missing: list[bool] = list(missing.any(axis=1).tolist())
+    has_missing = [bool(x) for x in missing.any(axis=1)]
     features: list[RankedFeature] = []
     ranks = np.zeros((max(len(by_feature), 1), by_feature.shape[1]), dtype=np.uint32)
     for index, x in enumerate(by_feature):
