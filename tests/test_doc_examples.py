@@ -1,4 +1,4 @@
-"""Runs what the documentation shows: Python blocks of the Markdown pages, examples of docstrings."""
+"""Runs what the documentation shows: the Python of the pages, the examples of the docstrings."""
 
 from __future__ import annotations
 

@@ -494,7 +494,10 @@ def choose_peers(suite: str, wanted: str) -> tuple[str, ...]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run ``provetree bench peers``; the exit status is 1 where proofs disagree unexplained."""
+    """Run ``provetree bench peers``; the exit status is 1 where something is wrong on our side.
+
+    That is a proof that disagrees with a peer's without an explanation, or a crash.
+    """
     peers = choose_peers(arguments.suite, arguments.peers)
     names = choose_tables(suite_tables(arguments.suite), arguments.suite, arguments.tables)
     part: Part = arguments.part
@@ -526,7 +529,8 @@ def run(arguments: argparse.Namespace) -> int:
     for peer in peers:
         print(f"\n{OURS} against {peer}")
         print(format_comparisons(comparisons, peer))
-    return 1 if any(comparison.disagreement for comparison in comparisons) else 0
+    wrong = any(c.disagreement or c.ours.outcome in ("killed", "crashed") for c in comparisons)
+    return 1 if wrong else 0
 
 
 def _write(
