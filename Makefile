@@ -35,6 +35,7 @@ help:
 
 # What is installed on top of the package's own dependencies, by environment.
 EXTRAS_demo := [plot]
+PACKAGES_demo := pandas
 EXTRAS_test := [test]
 EXTRAS_bench := [bench]
 EXTRAS_sanitize := [test]
@@ -44,7 +45,7 @@ CONFIG_sanitize := -C cmake.define.PROVETREE_SANITIZE=ON -C cmake.build-type=Rel
 .venv-%/package.stamp: .venv-%/tools.stamp $(SOURCES)
 	@echo "== building provetree into .venv-$*"
 	@PATH="$(CURDIR)/.venv-$*/bin:$$PATH" .venv-$*/bin/python $(PIP) install --no-build-isolation \
-	  -C build-dir=build/$* $(CONFIG_$*) ".$(EXTRAS_$*)"
+	  -C build-dir=build/$* $(CONFIG_$*) ".$(EXTRAS_$*)" $(PACKAGES_$*)
 	@touch $@
 
 .venv-lint/lint.stamp: .venv-lint/tools.stamp
