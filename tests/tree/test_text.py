@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from tree_strategies import trees
 
 from provetree.tree.text import conditions
 from provetree.tree.tree import Tree
+from tree_strategies import trees
 
 NAN = math.nan
 FILES = Path(__file__).parent / "files"
@@ -123,10 +123,12 @@ def test_texts_of_version_1_are_still_read() -> None:
         (lambda text: text.replace("income <= 3", "income <= three"), "could not convert"),
         (lambda text: text.replace("|   no", "no"), "damaged at the line"),
         (lambda text: text.replace("of 4 rows", "of rows"), "damaged at the line"),
-        (lambda text: text.replace("[3, 1]", "[3]"), "inhomogeneous"),
+        (lambda text: text.replace("[3, 1]", "[3]"), "damaged at the line"),
         (lambda text: text.replace("\n|   yes: 100.0% of 1 row [0, 0.5]", ""), "last leaf"),
         (lambda text: text.replace("\nclasses:", "\nyes: 1% of 1 row [1, 1]\nclasses:"), "damaged"),
         (lambda text: text.replace("classes", "groups"), "damaged"),
+        (lambda text: text.replace('classes: ["no", "yes"]', f"classes: {10**12}"), "damaged"),
+        (lambda text: text.replace('features: ["income"]', f"features: {10**12}"), "damaged"),
     ],
 )
 def test_damaged_texts_are_refused(change: Any, message: str) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tree_strategies import trees
 
 from provetree.tree.tree import Tree
+from tree_strategies import trees
 
 NAN = math.nan
 

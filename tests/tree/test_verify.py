@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from naive import NaiveEngine
-from random_problems import RandomTable, random_table
 
+from naive import NaiveEngine
 from provetree.problem.problem import build_problem
 from provetree.problem.table import TableEncoder
 from provetree.tree.tree import Tree
 from provetree.tree.verify import verify
+from random_problems import RandomTable, random_table
 
 NAN = math.nan
 

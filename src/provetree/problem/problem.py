@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from provetree import _core
 from provetree.problem.columns import Column, RankedFeature, Ranks, ordered_columns
-from provetree.problem.weights import IntegerWeights, integer_weights
+from provetree.problem.weights import MAX_TOTAL_WEIGHT, IntegerWeights, integer_weights
 
 Float: TypeAlias = NDArray[np.float64]
 Int32: TypeAlias = NDArray[np.int32]
@@ -25,9 +25,10 @@ Int64: TypeAlias = NDArray[np.int64]
 
 #: Cells of ranks (columns x rows) a problem may have: one GiB of 32-bit ranks.
 MAX_CELLS = 2**28
-#: Costs are 64 bits wide: 2**30 of weight times this still leaves room to add.
+#: Costs are 64 bits wide; this much leaves engines room to add some and to scale them.
+_MOST_COST = 2**60
 _MOST_ERROR_SCALE = 2**20
-_MOST_SPLITS = 2**30
+_MOST_SPLITS = 2**30 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,14 +234,15 @@ def build_problem(
             f"column per category), and at most {MAX_CELLS} are supported. "
             "Use fewer rows or group rare categories."
         )
-    columns, kept = ordered_columns(features, feature_ranks[:, first])
+    columns, kept = ordered_columns(features, feature_ranks[: len(features), first])
     ranks = np.array(kept, dtype=np.uint32).reshape(len(kept), len(first))
 
     least = _least_rows(min_samples_leaf, n_samples)
-    max_splits = _most_splits(max_depth, max_leaf_nodes, least, n_samples, len(first))
-    if not columns:
-        max_splits = 0
-    error_scale, split_penalty = _objective(alpha, _root_error(classes, weights))
+    max_splits = 0
+    if columns:
+        most_leaves = min(len(first), n_samples // least)
+        max_splits = _most_splits(max_depth, max_leaf_nodes, most_leaves, alpha)
+    error_scale, split_penalty = _objective(alpha, _root_error(classes, weights), max_splits)
     for array in (ranks, classes, weights, counts):
         array.flags.writeable = False
     return Problem(
@@ -330,28 +332,39 @@ def _root_error(classes: Int32, weights: Int64) -> int:
     return int(totals.sum() - totals.max())
 
 
-def _objective(alpha: float, root_error: int) -> tuple[int, int]:
+def _objective(alpha: float, root_error: int, max_splits: int) -> tuple[int, int]:
     """Return the integers ``(error_scale, split_penalty)`` for a penalty per split."""
     # From 1 on no split can pay for itself, so a larger alpha is no different.
-    penalty = min(Fraction(repr(float(alpha))), Fraction(1)) * root_error
-    penalty = penalty.limit_denominator(_MOST_ERROR_SCALE)
+    penalty = min(_decimal(alpha), Fraction(1)) * root_error
+    # Both parts of a cost are at most error_scale * MAX_TOTAL_WEIGHT, see _most_splits, and
+    # the tie rule multiplies costs by the number of splits.
+    room = _MOST_COST // (3 * MAX_TOTAL_WEIGHT * (max_splits + 2))
+    penalty = penalty.limit_denominator(max(1, min(room, _MOST_ERROR_SCALE)))
     return penalty.denominator, penalty.numerator
+
+
+def _decimal(x: float) -> Fraction:
+    """Return the decimal number a person would write for ``x``, exactly."""
+    return Fraction(repr(float(x)))
 
 
 def _least_rows(min_samples_leaf: int | float, n_samples: int) -> int:
     if isinstance(min_samples_leaf, (float, np.floating)):
         # As a decimal: 0.07 of 100 rows are 7, though 0.07 * 100 is above 7 in floats.
-        return max(1, math.ceil(Fraction(repr(float(min_samples_leaf))) * n_samples))
+        return max(1, math.ceil(_decimal(min_samples_leaf) * n_samples))
     return min(int(min_samples_leaf), n_samples)
 
 
-def _most_splits(
-    max_depth: int, max_leaf_nodes: int | None, least: int, n_samples: int, n_rows: int
-) -> int:
-    leaves = min(n_rows, n_samples // least, _MOST_SPLITS, 2 ** min(int(max_depth), 30))
+def _most_splits(max_depth: int, max_leaf_nodes: int | None, most_leaves: int, alpha: float) -> int:
+    leaves = min(most_leaves, 2 ** min(int(max_depth), 30))
     if max_leaf_nodes is not None:
         leaves = min(leaves, int(max_leaf_nodes))
-    return int(max(leaves - 1, 0))
+    splits = min(max(leaves - 1, 0), _MOST_SPLITS)
+    if alpha > 0:
+        # The penalties of 1 / alpha splits are as large as the error of a single leaf, and
+        # of two trees of the same cost the smaller one is wanted.
+        splits = min(splits, math.ceil(1 / _decimal(alpha)) - 1)
+    return splits
 
 
 def _levels(

@@ -83,7 +83,6 @@ class ExactSearch:
             split_penalty=problem.split_penalty,
             time_limit=limits.seconds,
             memory_limit=limits.memory_limit,
-            start=None,
             on_progress=None if on_progress is None else tell,
             kernel=chosen_kernel(),
             switches=self.switches,

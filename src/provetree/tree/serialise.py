@@ -142,6 +142,8 @@ def _read_names(names: list[object] | None) -> list[object] | None:
 def _read(data: Mapping[str, Any]) -> Tree:
     nodes = data["nodes"]
     n_classes = data["n_classes"]
+    if any(len(node["value"]) != n_classes for node in nodes if "feature" not in node):
+        raise ValueError("The stored tree is damaged: its 'n_classes' does not fit.")
     is_split = ["feature" in node for node in nodes]
     tree = Tree(
         feature=[node.get("feature", -1) for node in nodes],
@@ -149,7 +151,7 @@ def _read(data: Mapping[str, Any]) -> Tree:
         category=[node.get("category", -1) for node in nodes],
         missing_left=[bool(node.get("missing_left", False)) for node in nodes],
         missing_seen=[bool(node.get("missing_seen", False)) for node in nodes],
-        value=[node.get("value", [0.0] * n_classes) for node in nodes],
+        value=[node["value"] if "feature" not in node else [0.0] * n_classes for node in nodes],
         n_samples=[node.get("n_samples", 0) for node in nodes],
         n_features=data["n_features"],
         feature_names=data["feature_names"],
@@ -161,6 +163,4 @@ def _read(data: Mapping[str, Any]) -> Tree:
         stored = [node[name] for node in nodes if "feature" in node]
         if not np.array_equal(stored, getattr(tree, name)[is_split]):
             raise ValueError(f"The stored tree is damaged: its {name!r} entries do not fit.")
-    if tree.n_classes != n_classes:
-        raise ValueError("The stored tree is damaged: its 'n_classes' does not fit.")
     return tree

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from provetree.tree.serialise import FORMAT, VERSION, check_stamp, read_name, write_name
-from provetree.tree.tree import Tree
+from provetree.tree.tree import MOST_FEATURES, Tree
 
 _STEP = "|   "
 _OR_MISSING = " or missing"
@@ -230,6 +230,8 @@ class _Reader:
         self.n_classes = classes if isinstance(classes, int) else len(classes)
         self.feature_names = None if isinstance(features, int) else features
         self.n_features = features if isinstance(features, int) else len(features)
+        if not 0 <= self.n_features <= MOST_FEATURES:
+            raise ValueError(f"The stored tree is damaged: it has {features} features.")
         self.levels: list[list[object] | None] = [None] * self.n_features
         for feature, level in legend.get("categories", {}).items():
             self.levels[int(feature)] = [read_name(name) for name in level]
@@ -265,6 +267,8 @@ class _Reader:
         if leaf is None:
             raise _damaged(text)
         value = [float(x) for x in leaf["value"].split(",")]
+        if len(value) != self.n_classes:
+            raise _damaged(text)
         return {"value": value, "n_samples": int(leaf["rows"])}
 
     def _read_left(self, feature: int, sign: str, rest: str, line: str) -> dict[str, Any]:

@@ -21,6 +21,9 @@ Int32: TypeAlias = NDArray[np.int32]
 Int64: TypeAlias = NDArray[np.int64]
 Bool: TypeAlias = NDArray[np.bool_]
 
+#: More than any table has; a damaged file with a larger number must not exhaust the memory.
+MOST_FEATURES = 2**24
+
 #: What a class or category is called: plain values, which JSON can hold exactly.
 Name: TypeAlias = "str | int | float | bool | None"
 
@@ -137,6 +140,11 @@ class Tree:
         categories: Sequence[Iterable[object] | None] | None = None,
     ) -> None:
         n_features = int(n_features)
+        if not 0 <= n_features <= MOST_FEATURES:
+            raise ValueError(
+                "The 'n_features' of a tree must be an int in the range "
+                f"[0, {MOST_FEATURES}]. Got {n_features} instead."
+            )
         features = _column("feature", feature, np.int32)
         n_nodes = len(features)
         split = features >= 0
