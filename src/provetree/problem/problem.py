@@ -234,7 +234,7 @@ def build_problem(
             f"column per category), and at most {MAX_CELLS} are supported. "
             "Use fewer rows or group rare categories."
         )
-    columns, kept = ordered_columns(features, feature_ranks[: len(features), first])
+    columns, kept = ordered_columns(features, feature_ranks[: len(features)].take(first, axis=1))
     ranks = np.array(kept, dtype=np.uint32).reshape(len(kept), len(first))
 
     least = _least_rows(min_samples_leaf, n_samples)
