@@ -188,10 +188,10 @@ def row_weights(
     >>> row_weights(None, {"yes": 5}, np.array(["no", "yes"]), np.array([0, 1, 1]))
     array([1., 5., 5.])
     """
+    given = None if sample_weight is None else _as_weights(sample_weight, len(codes))
     if class_weight is None:
-        return None if sample_weight is None else check_weights(sample_weight, len(codes))
-    ones = np.ones(len(codes))
-    weights = ones if sample_weight is None else check_weights(sample_weight, len(codes))
+        return given
+    weights = np.ones(len(codes)) if given is None else given
     if isinstance(class_weight, str):
         # Weights count here, so that a row of weight two is the same as two rows.
         totals = np.bincount(codes, weights, len(classes))
@@ -201,6 +201,15 @@ def row_weights(
     else:
         factors = _class_factors(class_weight, classes)
     return weights * factors[codes]
+
+
+def _as_weights(sample_weight: Any, n_rows: int) -> Float:
+    try:
+        return check_weights(sample_weight, n_rows)
+    except OverflowError:
+        raise ValueError(
+            "The 'sample_weight' must hold finite numbers. Got one too large for float64."
+        ) from None
 
 
 def _class_factors(class_weight: Mapping[Any, Any], classes: NDArray[Any]) -> Float:

@@ -351,9 +351,9 @@ class OptimalTreeClassifier(TableClassifier):
         >>> from provetree import OptimalTreeClassifier
         >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "yes"])
         >>> print(clf.export_text())
-        x0 <= 25.0
-        |   no: 100.0% of 1 rows [1, 0]
-        x0 > 25.0
+        x0 <= 25
+        |   no: 100.0% of 1 row [1, 0]
+        x0 > 25
         |   yes: 100.0% of 2 rows [0, 2]
         """
         check_is_fitted(self)

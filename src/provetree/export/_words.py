@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+from provetree.tree.text import number
 from provetree.tree.tree import Tree
 
 __all__ = ["class_name", "leaf_lines", "side_names", "split_text"]
 
-#: Significant digits of numbers in pictures; the text and JSON forms write all of them.
-_DIGITS = 6
+#: Numbers of more characters than this are shortened in pictures; the text form writes them out.
+_LONGEST = 9
 
 
 def split_text(tree: Tree, node: int) -> str:
@@ -36,7 +37,7 @@ def split_text(tree: Tree, node: int) -> str:
         return f"{name} is missing"
     if threshold == math.inf:
         return f"{name} is not missing" if not tree.missing_left[node] else f"{name} is anything"
-    return f"{name} <= {threshold:.{_DIGITS}g}"
+    return f"{name} <= {_short(threshold)}"
 
 
 def side_names(tree: Tree, node: int) -> tuple[str, str]:
@@ -58,7 +59,15 @@ def leaf_lines(tree: Tree, node: int) -> list[str]:
     total = float(weights.sum())
     share = float(weights[tree.label[node]]) / total if total > 0 else 0.0
     rows = int(tree.n_samples[node])
-    return [class_name(tree, node), f"{100 * share:.1f} % of {rows} row{'' if rows == 1 else 's'}"]
+    return [class_name(tree, node), f"{share:.1%} of {rows} row{'' if rows == 1 else 's'}"]
+
+
+def _short(x: float) -> str:
+    text = number(x)
+    if len(text) <= _LONGEST:
+        return text
+    # Six digits, and all digits before the point: dates in seconds stay apart.
+    return f"{x:.1f}" if 1e6 <= abs(x) < 1e15 else f"{x:.6g}"
 
 
 def _is_finite(tree: Tree, node: int) -> bool:

@@ -39,8 +39,8 @@ def to_graphviz(tree: Tree, *, filled: bool = True) -> str:
       0 [label="age <= 37.5"];
       0 -> 1 [label="yes"];
       0 -> 2 [label="no"];
-      1 [label="no\n80.0 % of 10 rows"];
-      2 [label="yes\n90.0 % of 10 rows"];
+      1 [label="no\n80.0% of 10 rows"];
+      2 [label="yes\n90.0% of 10 rows"];
     }
     """
     style = "rounded,filled" if filled else "rounded"

@@ -184,10 +184,7 @@ def _reaching_codes(tree: Tree) -> dict[int, set[int]]:
             continue
         left = right = known
         if code >= 0:
-            names = tree.categories[feature]
-            # Without names there may be any number of codes above this one.
-            n_codes = code + 2 if names is None else len(names)
-            codes = known.get(feature, set(range(n_codes)))
+            codes = known.get(feature, set(range(len(tree.categories[feature] or ()))))
             reaching[node] = codes
             left, right = {**known, feature: codes & {code}}, {**known, feature: codes - {code}}
         waiting += [(int(tree.left[node]), left), (int(tree.right[node]), right)]
