@@ -27,7 +27,6 @@ Int64: TypeAlias = NDArray[np.int64]
 MAX_CELLS = 2**28
 #: Costs are 64 bits wide; this much leaves engines room to add some and to scale them.
 _MOST_COST = 2**60
-_MOST_ERROR_SCALE = 2**20
 _MOST_SPLITS = 2**30 - 1
 
 
@@ -71,8 +70,8 @@ class Problem:
     >>> from provetree import build_problem
     >>> X = np.array([[1.0, 5.0], [2.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
     >>> problem = build_problem(X, np.array([0, 1, 1, 0]), n_classes=2, max_depth=2)
-    >>> problem.ranks.tolist(), problem.weights.tolist()
-    ([[0, 1, 2]], [1, 2, 1])
+    >>> len(problem.columns), problem.n_rows, problem.n_samples, problem.root_error
+    (1, 3, 4, 2)
     >>> problem.max_depth, problem.max_splits, problem.to_user_cost(2)
     (2, 2, 2)
     """
@@ -141,7 +140,17 @@ class Problem:
             return math.inf
 
     def to_user_weight(self, weight: ArrayLike) -> Float:
-        """Return integer weights in the user's units."""
+        """Return integer weights in the user's units.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from provetree import build_problem
+        >>> X, y, w = np.array([[1.0], [2.0]]), np.array([0, 1]), np.array([0.1, 0.3])
+        >>> problem = build_problem(X, y, n_classes=2, sample_weight=w, max_depth=0)
+        >>> problem.to_user_weight([1, 3]).tolist()
+        [0.1, 0.3]
+        """
         scale = self.weight_scale
         whole = np.asarray(weight, dtype=np.float64)
         if max(scale.numerator, scale.denominator) < 2**53:
@@ -300,7 +309,7 @@ def _rank_features(
 ) -> tuple[list[RankedFeature], Ranks]:
     """Rank the values of each feature; missing values get the rank after the last."""
     missing = np.isnan(by_feature)
-    has_missing = [bool(x) for x in missing.any(axis=1)]
+    has_missing = [bool(row.any()) for row in missing]
     features: list[RankedFeature] = []
     ranks = np.zeros((max(len(by_feature), 1), by_feature.shape[1]), dtype=np.uint32)
     for index, x in enumerate(by_feature):
@@ -339,7 +348,7 @@ def _objective(alpha: float, root_error: int, max_splits: int) -> tuple[int, int
     # Both parts of a cost are at most error_scale * MAX_TOTAL_WEIGHT, see _most_splits, and
     # the tie rule multiplies costs by the number of splits.
     room = _MOST_COST // (3 * MAX_TOTAL_WEIGHT * (max_splits + 2))
-    penalty = penalty.limit_denominator(max(1, min(room, _MOST_ERROR_SCALE)))
+    penalty = penalty.limit_denominator(max(1, room))
     return penalty.denominator, penalty.numerator
 
 
@@ -356,7 +365,7 @@ def _least_rows(min_samples_leaf: int | float, n_samples: int) -> int:
 
 
 def _most_splits(max_depth: int, max_leaf_nodes: int | None, most_leaves: int, alpha: float) -> int:
-    leaves = min(most_leaves, 2 ** min(int(max_depth), 30))
+    leaves = min(most_leaves, 1 << min(int(max_depth), 30))
     if max_leaf_nodes is not None:
         leaves = min(leaves, int(max_leaf_nodes))
     splits = min(max(leaves - 1, 0), _MOST_SPLITS)

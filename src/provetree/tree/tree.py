@@ -13,6 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from provetree.tree.arrays import (
+    Name,
+    class_totals,
+    is_missing_code,
+    named_levels,
+    node_array,
+    plain,
+    preorder_links,
+)
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
@@ -23,9 +33,6 @@ Bool: TypeAlias = NDArray[np.bool_]
 
 #: More than any table has; a damaged file with a larger number must not exhaust the memory.
 MOST_FEATURES = 2**24
-
-#: What a class or category is called: plain values, which JSON can hold exactly.
-Name: TypeAlias = "str | int | float | bool | None"
 
 
 class Tree:
@@ -145,20 +152,20 @@ class Tree:
                 "The 'n_features' of a tree must be an int in the range "
                 f"[0, {MOST_FEATURES}]. Got {n_features} instead."
             )
-        features = _column("feature", feature, np.int32)
+        features = node_array("feature", feature, np.int32)
         n_nodes = len(features)
         split = features >= 0
-        left, right, depth = _links(features, n_features)
-        thresholds = _column("threshold", threshold, np.float64, n_nodes)
-        codes = _column("category", category, np.int32, n_nodes, default=-1)
-        seen = _column("missing_seen", missing_seen, np.bool_, n_nodes, default=False)
-        to_left = _column("missing_left", missing_left, np.bool_, n_nodes, default=False)
-        counts = _column("n_samples", n_samples, np.int64, n_nodes)
-        values = _values(value, n_nodes)
+        left, right, depth = preorder_links(features, n_features)
+        thresholds = node_array("threshold", threshold, np.float64, n_nodes)
+        codes = node_array("category", category, np.int32, n_nodes, default=-1)
+        seen = node_array("missing_seen", missing_seen, np.bool_, n_nodes, default=False)
+        to_left = node_array("missing_left", missing_left, np.bool_, n_nodes, default=False)
+        counts = node_array("n_samples", n_samples, np.int64, n_nodes)
+        values = class_totals(value, n_nodes)
         codes = np.where(split, codes, -1).astype(np.int32)
         if np.any(counts[~split] < 0):
             raise ValueError("The 'n_samples' array of a tree must hold ints >= 0.")
-        levels = (None,) * n_features if categories is None else _levels(categories)
+        levels = (None,) * n_features if categories is None else named_levels(categories)
         if len(levels) != n_features:
             raise ValueError(
                 f"A tree of {n_features} features was given categories of {len(levels)}."
@@ -176,7 +183,7 @@ class Tree:
         heavier_left[split] = weight[left[split]] >= weight[right[split]]
         to_left = np.where(seen, to_left, heavier_left) & split
         for node in np.flatnonzero(by_category).tolist():
-            to_left[node] = _is_missing_code(codes[node], levels[features[node]])
+            to_left[node] = is_missing_code(codes[node], levels[features[node]])
 
         names = None if feature_names is None else tuple(str(name) for name in feature_names)
         if names is not None and len(names) != n_features:
@@ -255,6 +262,14 @@ class Tree:
         Returns
         -------
         array of int, shape (n_rows,)
+
+        Examples
+        --------
+        >>> from provetree import Tree
+        >>> tree = Tree(feature=[0, -1, -1], threshold=[3.0, 0, 0], n_features=1,
+        ...             value=[[0, 0], [3, 1], [0, 2]], n_samples=[0, 4, 2])
+        >>> tree.apply([[3.0], [3.1], [float("nan")]]).tolist()
+        [1, 2, 1]
         """
         node = np.zeros(len(table := self._table(X)), dtype=np.intp)
         rows = np.arange(len(table))
@@ -268,11 +283,28 @@ class Tree:
         """Return the class index predicted for each row of the encoded table.
 
         The class of a leaf is the one of the largest total, the first of them on a tie.
+
+        Examples
+        --------
+        >>> from provetree import Tree
+        >>> tree = Tree(feature=[0, -1, -1], threshold=[3.0, 0, 0], n_features=1,
+        ...             value=[[0, 0], [3, 1], [0, 2]], n_samples=[0, 4, 2])
+        >>> tree.predict([[3.0], [3.1]]).tolist()
+        [0, 1]
         """
         return self.label[self.apply(X)].astype(np.intp)
 
     def predict_proba(self, X: ArrayLike) -> Float:
-        """Return the class shares of the leaf of each row, shape (n_rows, n_classes)."""
+        """Return the class shares of the leaf of each row, shape (n_rows, n_classes).
+
+        Examples
+        --------
+        >>> from provetree import Tree
+        >>> tree = Tree(feature=[0, -1, -1], threshold=[3.0, 0, 0], n_features=1,
+        ...             value=[[0, 0], [3, 1], [0, 2]], n_samples=[0, 4, 2])
+        >>> tree.predict_proba([[3.0], [3.1]]).tolist()
+        [[0.75, 0.25], [0.0, 1.0]]
+        """
         return self._shares()[self.apply(X)]
 
     def decision_path(self, X: ArrayLike) -> csr_matrix:
@@ -281,6 +313,14 @@ class Tree:
         Returns
         -------
         scipy.sparse.csr_matrix, shape (n_rows, n_nodes)
+
+        Examples
+        --------
+        >>> from provetree import Tree
+        >>> tree = Tree(feature=[0, -1, -1], threshold=[3.0, 0, 0], n_features=1,
+        ...             value=[[0, 0], [3, 1], [0, 2]], n_samples=[0, 4, 2])
+        >>> tree.decision_path([[3.0], [3.1]]).toarray().tolist()
+        [[1, 1, 0], [1, 0, 1]]
         """
         from scipy.sparse import csr_matrix
 
@@ -458,98 +498,5 @@ class Tree:
         )
 
 
-def plain(name: object) -> Name:
-    """Return the plain value that stands for a class or category in stored trees.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.tree.tree import plain
-    >>> plain(np.int64(3)), plain(np.str_("red")), plain(3 + 4j)
-    (3, 'red', '(3+4j)')
-    """
-    if isinstance(name, np.generic):
-        name = name.item()
-    if name is None or isinstance(name, (bool, int, float)):
-        return name
-    return str(name)
-
-
 def _rebuild(state: dict[str, Any]) -> Tree:
     return Tree(**state)
-
-
-def _levels(
-    categories: Sequence[Iterable[object] | None],
-) -> tuple[tuple[Name, ...] | None, ...]:
-    return tuple(
-        None if level is None else tuple(plain(name) for name in level) for level in categories
-    )
-
-
-def _is_missing_code(code: int, level: tuple[Name, ...] | None) -> bool:
-    if level is None or not 0 <= code <= len(level):
-        raise ValueError(
-            "A category split of a tree needs a feature with categories and one of their "
-            f"codes. Got the code {code} where the categories are {level}."
-        )
-    return code == len(level)
-
-
-def _column(
-    name: str,
-    given: ArrayLike | None,
-    dtype: type[np.generic],
-    n_nodes: int | None = None,
-    default: object = None,
-) -> NDArray[Any]:
-    """Return an own, writeable copy of one of the arrays, checked for its length."""
-    if given is None:
-        return np.full(n_nodes or 0, default, dtype=dtype)
-    column = np.array(given, dtype=dtype)
-    if column.ndim != 1 or (n_nodes is not None and len(column) != n_nodes):
-        raise ValueError(
-            f"The '{name}' array of a tree must have one entry per node. "
-            f"Got shape {column.shape} instead."
-        )
-    return column
-
-
-def _values(given: ArrayLike, n_nodes: int) -> Float:
-    values = np.array(given, dtype=np.float64)
-    if values.ndim != 2 or len(values) != n_nodes or values.shape[1] < 1:
-        raise ValueError(
-            "The 'value' array of a tree must have one row per node and one column per class. "
-            f"Got shape {values.shape} instead."
-        )
-    if not (np.isfinite(values).all() and (values >= 0).all()):
-        raise ValueError("The 'value' array of a tree must hold finite numbers >= 0.")
-    return values
-
-
-def _links(feature: Int32, n_features: int) -> tuple[Int32, Int32, Int32]:
-    """Return the children and depth of each node, which the preorder determines."""
-    n_nodes = len(feature)
-    if n_nodes == 0:
-        raise ValueError("A tree must have at least one node.")
-    if feature.min() < -1 or feature.max() >= n_features:
-        raise ValueError(
-            f"The 'feature' array of a tree must hold ints from -1 to {n_features - 1}. "
-            f"Got {feature.min()} to {feature.max()} instead."
-        )
-    left = np.full(n_nodes, -1, dtype=np.int32)
-    right = np.full(n_nodes, -1, dtype=np.int32)
-    depth = np.zeros(n_nodes, dtype=np.int32)
-    waiting: list[int] = []  # splits whose right child has not come yet
-    for node, splits_on in enumerate(feature.tolist()):
-        if node > 0:
-            if not waiting:
-                raise ValueError("The 'feature' array of a tree goes on after its last leaf.")
-            parent = node - 1 if feature[node - 1] >= 0 else waiting.pop()
-            (left if parent == node - 1 else right)[parent] = node
-            depth[node] = depth[parent] + 1
-        if splits_on >= 0:
-            waiting.append(node)
-    if waiting:
-        raise ValueError("The 'feature' array of a tree ends before its last leaf.")
-    return left, right, depth

@@ -211,7 +211,7 @@ def _rows(X: Any) -> list[Sequence[Any]]:
 def _is_missing(x: Any) -> bool:
     if x is None or type(x).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(x, float) and math.isnan(x)
+    return bool(x != x)  # NaN of any float type
 
 
 def _plain(name: Any) -> object:

@@ -1,0 +1,111 @@
+"""The arrays a tree is made of: copied, checked, and completed where the rest determines them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Float: TypeAlias = NDArray[np.float64]
+Int32: TypeAlias = NDArray[np.int32]
+
+#: What a class or category is called: plain values, which JSON can hold exactly.
+Name: TypeAlias = "str | int | float | bool | None"
+
+
+def plain(name: object) -> Name:
+    """Return the plain value that stands for a class or category in stored trees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.tree.arrays import plain
+    >>> plain(np.int64(3)), plain(np.str_("red")), plain(3 + 4j)
+    (3, 'red', '(3+4j)')
+    """
+    if isinstance(name, np.generic):
+        name = name.item()
+    if name is None or isinstance(name, (bool, int, float)):
+        return name
+    return str(name)
+
+
+def named_levels(
+    categories: Sequence[Iterable[object] | None],
+) -> tuple[tuple[Name, ...] | None, ...]:
+    """Return the categories of each feature as plain values."""
+    return tuple(
+        None if level is None else tuple(plain(name) for name in level) for level in categories
+    )
+
+
+def is_missing_code(code: int, level: tuple[Name, ...] | None) -> bool:
+    """Return whether a code stands for a missing value, or say that it is no code at all."""
+    if level is None or not 0 <= code <= len(level):
+        raise ValueError(
+            "A category split of a tree needs a feature with categories and one of their "
+            f"codes. Got the code {code} where the categories are {level}."
+        )
+    return code == len(level)
+
+
+def node_array(
+    name: str,
+    given: ArrayLike | None,
+    dtype: type[np.generic],
+    n_nodes: int | None = None,
+    default: object = None,
+) -> NDArray[Any]:
+    """Return an own, writeable copy of one of the arrays, checked for its length."""
+    if given is None:
+        return np.full(n_nodes or 0, default, dtype=dtype)
+    column = np.array(given, dtype=dtype)
+    if column.ndim != 1 or (n_nodes is not None and len(column) != n_nodes):
+        raise ValueError(
+            f"The '{name}' array of a tree must have one entry per node. "
+            f"Got shape {column.shape} instead."
+        )
+    return column
+
+
+def class_totals(given: ArrayLike, n_nodes: int) -> Float:
+    """Return an own copy of the class totals of the nodes, checked to be weights."""
+    values = np.array(given, dtype=np.float64)
+    if values.ndim != 2 or len(values) != n_nodes or values.shape[1] < 1:
+        raise ValueError(
+            "The 'value' array of a tree must have one row per node and one column per class. "
+            f"Got shape {values.shape} instead."
+        )
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        raise ValueError("The 'value' array of a tree must hold finite numbers >= 0.")
+    return values
+
+
+def preorder_links(feature: Int32, n_features: int) -> tuple[Int32, Int32, Int32]:
+    """Return the children and depth of each node, which the preorder determines."""
+    n_nodes = len(feature)
+    if n_nodes == 0:
+        raise ValueError("A tree must have at least one node.")
+    if feature.min() < -1 or feature.max() >= n_features:
+        raise ValueError(
+            f"The 'feature' array of a tree must hold ints from -1 to {n_features - 1}. "
+            f"Got {feature.min()} to {feature.max()} instead."
+        )
+    left = np.full(n_nodes, -1, dtype=np.int32)
+    right = np.full(n_nodes, -1, dtype=np.int32)
+    depth = np.zeros(n_nodes, dtype=np.int32)
+    waiting: list[int] = []  # splits whose right child has not come yet
+    for node, splits_on in enumerate(feature.tolist()):
+        if node > 0:
+            if not waiting:
+                raise ValueError("The 'feature' array of a tree goes on after its last leaf.")
+            parent = node - 1 if feature[node - 1] >= 0 else waiting.pop()
+            (left if parent == node - 1 else right)[parent] = node
+            depth[node] = depth[parent] + 1
+        if splits_on >= 0:
+            waiting.append(node)
+    if waiting:
+        raise ValueError("The 'feature' array of a tree ends before its last leaf.")
+    return left, right, depth
