@@ -1,0 +1,142 @@
+// Registers the core with Python as provetree._core. Nothing is decided here: arrays are checked and handed on, results copied into dicts.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <exception>
+#include <optional>
+
+#include "bindings.hpp"
+#include "columns.hpp"
+#include "search.hpp"
+
+namespace nb = nanobind;
+
+namespace provetree {
+
+namespace {
+
+nb::tuple ranks_of(const Array1<const double>& x) {
+    auto* ranks = new std::vector<Index>(x.shape(0));
+    nb::capsule owner(ranks, [](void* p) noexcept { delete static_cast<std::vector<Index>*>(p); });
+    std::vector<double> values;
+    {
+        nb::gil_scoped_release release;
+        values = dense_ranks(x.data(), x.shape(0), ranks->data());
+    }
+    nb::ndarray<nb::numpy, Index, nb::ndim<1>> ranks_array(ranks->data(), {ranks->size()}, owner);
+    return nb::make_tuple(ranks_array, to_numpy(std::move(values)));
+}
+
+nb::tuple merged_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts) {
+    const std::size_t n = classes.shape(0);
+    if (ranks.shape(1) != n || weights.shape(0) != n || counts.shape(0) != n) throw nb::value_error("merge_rows needs arrays over the same rows.");
+    MergedRows merged;
+    {
+        nb::gil_scoped_release release;
+        merged = merge_rows(ranks.data(), ranks.shape(0), n, classes.data(), weights.data(), counts.data());
+    }
+    return nb::make_tuple(to_numpy(std::move(merged.first)), to_numpy(std::move(merged.weights)), to_numpy(std::move(merged.counts)));
+}
+
+const char* status_name(Status status) {
+    switch (status) {
+        case Status::kOptimal:
+            return "optimal";
+        case Status::kTimeLimit:
+            return "time_limit";
+        case Status::kInterrupted:
+            break;
+    }
+    return "interrupted";
+}
+
+nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
+                      const Array1<const std::int64_t>& counts, int n_classes, int max_depth, std::int64_t max_splits, std::int64_t min_samples_leaf, Cost error_scale, Cost split_penalty,
+                      double time_limit, std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches) {
+    const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
+    SearchOptions options;
+    options.max_depth = max_depth;
+    options.max_splits = max_splits;
+    options.min_leaf = min_samples_leaf;
+    options.objective = {error_scale, split_penalty};
+    options.time_limit = time_limit;
+    options.memory_limit = memory_limit;
+    options.switches = switches;
+    options.kernel = kernel;
+    if (max_depth < 0 || max_splits < 0 || error_scale < 1 || split_penalty < 0) throw nb::value_error("search needs max_depth, max_splits, split_penalty >= 0 and error_scale >= 1.");
+    // All splits together, and the factor the tie rule multiplies costs by, must stay far from overflow.
+    const double splits = static_cast<double>(Shape::of(max_depth, std::min<std::int64_t>(max_splits, holder.table.rows)).splits);
+    const double largest = (static_cast<double>(error_scale) * static_cast<double>(kMaxTotalWeight) + static_cast<double>(split_penalty) * (splits + 1)) * (splits + 2);
+    if (largest > static_cast<double>(kInfinite)) throw nb::value_error("The cost scale is too large: error_scale, split_penalty and the number of splits would overflow 64-bit costs.");
+    options.max_splits = std::min<std::int64_t>(max_splits, holder.table.rows);
+
+    std::exception_ptr failure;
+    const auto tick = [&](const ProgressPoint& progress) {
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) {
+            const bool keyboard = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
+            nb::python_error raised;
+            if (!keyboard) failure = std::make_exception_ptr(raised);
+            return false;
+        }
+        if (on_progress.is_none()) return true;
+        try {
+            on_progress(progress.seconds, progress.cost, progress.bound);
+        } catch (const nb::python_error&) {
+            failure = std::current_exception();
+            return false;
+        }
+        return true;
+    };
+    std::optional<SearchResult> result;
+    {
+        nb::gil_scoped_release release;
+        result.emplace(run_search(holder.table, options, tick));
+    }
+    if (failure) std::rethrow_exception(failure);
+
+    nb::dict found;
+    found["column"] = to_numpy(std::move(result->tree.column));
+    found["rank_low"] = to_numpy(std::move(result->tree.rank_low));
+    found["rank_high"] = to_numpy(std::move(result->tree.rank_high));
+    found["left"] = to_numpy(std::move(result->tree.left));
+    found["right"] = to_numpy(std::move(result->tree.right));
+    found["label"] = to_numpy(std::move(result->tree.label));
+    found["cost"] = result->tree.cost;
+    found["lower_bound"] = result->lower_bound;
+    found["status"] = status_name(result->status);
+    nb::list history;
+    for (const ProgressPoint& point : result->history) history.append(nb::make_tuple(point.seconds, point.cost, point.bound));
+    found["history"] = history;
+    nb::dict counters;
+    counters["nodes"] = result->counters.nodes;
+    counters["intervals"] = result->counters.intervals;
+    counters["depth_two_solves"] = result->counters.depth_two_solves;
+    counters["panels"] = result->counters.panels;
+    counters["lanes"] = result->counters.lanes;
+    counters["row_steps"] = result->counters.row_steps;
+    counters["profile_bytes_peak"] = result->counters.profile_bytes_peak;
+    counters["tie_rule_complete"] = result->tie_rule_complete ? 1 : 0;
+    found["counters"] = counters;
+    return found;
+}
+
+}  // namespace
+
+}  // namespace provetree
+
+NB_MODULE(_core, module) {
+    using namespace provetree;
+    module.doc() = "The C++ core of provetree. Private: use provetree.OptimalTreeClassifier or provetree.search.";
+    module.def("dense_ranks", &ranks_of, nb::arg("x"));
+    module.def("merge_rows", &merged_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"));
+    module.def("available_kernels", &available_kernels);
+    module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"), nb::arg("max_depth"),
+               nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"), nb::arg("time_limit"), nb::arg("memory_limit"),
+               nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto", nb::arg("switches") = 0u);
+    register_parts(module);
+}

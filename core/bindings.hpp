@@ -1,0 +1,41 @@
+// What the binding files share: array types, checked tables, vectors handed to numpy without copying.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <utility>
+#include <vector>
+
+#include "node.hpp"
+
+namespace provetree {
+
+namespace nb = nanobind;
+
+template <class T>
+using Array1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Array2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
+}
+
+// A Table over Python's arrays, after checking everything the core relies on: a private module must not crash the process either.
+struct TableHolder {
+    TableHolder(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
+                const Array1<const std::int64_t>& counts, int n_classes);
+    Table table;
+
+  private:
+    std::vector<Array1<const double>> values_;  // keeps the arrays alive while the GIL is released
+};
+
+// The kernels and bounds one by one, for the tests.
+void register_parts(nb::module_& module);
+
+}  // namespace provetree

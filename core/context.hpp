@@ -1,0 +1,47 @@
+// What every part of one search shares: the table, the constraints, the kernel, limits and counters. One per call, nothing global.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/kernel.hpp"
+#include "limits.hpp"
+#include "node.hpp"
+#include "types.hpp"
+
+namespace provetree {
+
+// Parts that can be switched off one by one, so that tests can show that none of them changes the answer.
+enum Switch : unsigned {
+    kNoLipschitz = 1u << 0,    // bounds from the weight between two splits
+    kNoSlack = 1u << 1,        // raised budgets of children
+    kNoInheritance = 1u << 2,  // bounds taken over from nested row sets
+    kNoPacking = 1u << 3,      // several columns in one panel
+    kNoStart = 1u << 4,        // greedy first tree
+    kNoTieRule = 1u << 5,      // canonical choice among optimal trees
+};
+
+struct Counters {
+    std::uint64_t nodes = 0;             // nodes built
+    std::uint64_t intervals = 0;         // splits tried with subtrees below both sides
+    std::uint64_t depth_two_solves = 0;  // exact depth-two problems
+    std::uint64_t panels = 0;            // panels evaluated
+    std::uint64_t lanes = 0;             // candidate splits in them
+    std::uint64_t row_steps = 0;         // rows x columns x panels swept
+    std::uint64_t profile_bytes_peak = 0;
+};
+
+struct Context {
+    const Table& table;
+    const Kernel& kernel;
+    std::int64_t min_leaf;
+    unsigned switches;
+    std::uint64_t memory_limit;
+    Monitor& monitor;
+    Counters counters{};
+    std::uint64_t profile_bytes = 0;  // held by profiles now; profiles are only kept below memory_limit
+
+    bool constrained() const { return min_leaf > 1; }
+    bool off(Switch part) const { return (switches & part) != 0; }
+};
+
+}  // namespace provetree

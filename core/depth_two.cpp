@@ -1,0 +1,297 @@
+// The depth-two solver; see depth_two.hpp.
+#include "depth_two.hpp"
+
+#include <algorithm>
+
+#include "depth_one.hpp"
+
+namespace provetree {
+
+namespace {
+
+// Merges a bound into a point of the same position.
+void raise(PanelPoint& point, const PanelPoint& other) {
+    point.leaf_left = std::max(point.leaf_left, other.leaf_left);
+    point.leaf_right = std::max(point.leaf_right, other.leaf_right);
+    point.stump_left = std::max(point.stump_left, other.stump_left);
+    point.stump_right = std::max(point.stump_right, other.stump_right);
+}
+
+// Tightens all points from their neighbours and drops those that are only bounded and say nothing their neighbours do not.
+void tidy(std::vector<PanelPoint>& points) {
+    const std::size_t n = points.size();
+    for (std::size_t i = 1; i < n; ++i) {
+        const Weight between = points[i].weight - points[i - 1].weight;
+        points[i].leaf_left = std::max(points[i].leaf_left, points[i - 1].leaf_left);
+        points[i].stump_left = std::max(points[i].stump_left, points[i - 1].stump_left);
+        points[i].leaf_right = std::max(points[i].leaf_right, points[i - 1].leaf_right - between);
+        points[i].stump_right = std::max(points[i].stump_right, points[i - 1].stump_right - between);
+    }
+    for (std::size_t i = n - 1; i > 0; --i) {
+        const Weight between = points[i].weight - points[i - 1].weight;
+        points[i - 1].leaf_left = std::max(points[i - 1].leaf_left, points[i].leaf_left - between);
+        points[i - 1].stump_left = std::max(points[i - 1].stump_left, points[i].stump_left - between);
+        points[i - 1].leaf_right = std::max(points[i - 1].leaf_right, points[i].leaf_right);
+        points[i - 1].stump_right = std::max(points[i - 1].stump_right, points[i].stump_right);
+    }
+    std::size_t kept = 1;
+    for (std::size_t i = 1; i + 1 < n; ++i) {
+        const PanelPoint &before = points[kept - 1], &here = points[i], &after = points[i + 1];
+        const Weight from_before = here.weight - before.weight, to_after = after.weight - here.weight;
+        const bool implied = !here.evaluated && here.leaf_left <= std::max(before.leaf_left, after.leaf_left - to_after) && here.stump_left <= std::max(before.stump_left, after.stump_left - to_after) &&
+                             here.leaf_right <= std::max(after.leaf_right, before.leaf_right - from_before) && here.stump_right <= std::max(after.stump_right, before.stump_right - from_before);
+        if (!implied) points[kept++] = here;
+    }
+    points[kept++] = points[n - 1];
+    points.resize(kept);
+}
+
+const PanelColumn* find_column(const Profile* profile, Index id) {
+    if (!profile) return nullptr;
+    const auto at = std::lower_bound(profile->panel.begin(), profile->panel.end(), id, [](const PanelColumn& column, Index wanted) { return column.id < wanted; });
+    return at != profile->panel.end() && at->id == id ? &*at : nullptr;
+}
+
+}  // namespace
+
+void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives relatives, std::vector<PanelPoint>& points) const {
+    const auto add = [&](PanelPoint point, Index position) {
+        point.position = position;
+        point.weight = node.weight_left(column, position);
+        point.evaluated = false;
+        points.push_back(point);
+    };
+    if (const PanelColumn* inner = find_column(relatives.inner, column.id)) {
+        const Index missing = node.rows - relatives.inner->rows;
+        for (const PanelPoint& point : inner->points) add(point, Node::rows_up_to(column, point.rank, point.position, std::min(node.rows, point.position + missing)));
+    }
+    const std::ptrdiff_t from_inner = static_cast<std::ptrdiff_t>(points.size());
+    if (const PanelColumn* outer = find_column(relatives.outer, column.id)) {
+        const Index extra = relatives.outer->rows - node.rows;
+        for (PanelPoint point : outer->points) {
+            const Index position = Node::rows_up_to(column, point.rank, point.position > extra ? point.position - extra : 0, std::min(node.rows, point.position));
+            // Rows of the outer set that this node lacks, on either side of the split.
+            const Weight gone_left = point.weight - node.weight_left(column, position);
+            const Weight gone_right = relatives.outer->weight - node.weight - gone_left;
+            point.leaf_left = std::max(0, point.leaf_left - gone_left);
+            point.stump_left = std::max(0, point.stump_left - gone_left);
+            point.leaf_right = std::max(0, point.leaf_right - gone_right);
+            point.stump_right = std::max(0, point.stump_right - gone_right);
+            add(point, position);
+        }
+    }
+    std::inplace_merge(points.begin(), points.begin() + from_inner, points.end(), [](const PanelPoint& a, const PanelPoint& b) { return a.position < b.position; });
+}
+
+void DepthTwo::start_points(const Node& node, Relatives relatives) {
+    if (points_.size() < node.columns.size()) points_.resize(node.columns.size());
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        std::vector<PanelPoint>& points = points_[c];
+        points.clear();
+        points.push_back({0, 0, 0, 0, 0, 0, 0, true});
+        const PanelPoint end{0, node.rows, node.weight, 0, 0, 0, 0, true};
+        if (relatives.inner || relatives.outer) {
+            merged_.clear();
+            inherit(node, node.columns[c], relatives, merged_);
+            for (const PanelPoint& point : merged_) {
+                if (point.position == points.back().position)
+                    raise(points.back(), point);
+                else
+                    points.push_back(point);
+            }
+            if (points.back().position == node.rows)
+                raise(points.back(), end);
+            else
+                points.push_back(end);
+            tidy(points);
+        } else {
+            points.push_back(end);
+        }
+    }
+}
+
+bool DepthTwo::still_open(const NodeColumn& column, const PanelPoint& point, Cost room) const {
+    if (point.position < column.first_split || point.position > column.last_split) return false;
+    const auto cost = [&](bool split_left, bool split_right) { return side_cost(point.leaf_left, point.stump_left, split_left) + side_cost(point.leaf_right, point.stump_right, split_right); };
+    return (splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true))) < room;
+}
+
+// Open positions that adjoin are one gap, whatever bounds made them so.
+void DepthTwo::add_gap(Index column, Positions open) {
+    if (!gaps_.empty() && gaps_.back().column == column && gaps_.back().open.last + 1 >= open.first)
+        gaps_.back().open.last = open.last;
+    else
+        gaps_.push_back({column, open});
+}
+
+void DepthTwo::find_gaps(const Node& node, Cost cut, const TieChoice* ties) {
+    gaps_.clear();
+    const bool lipschitz = !context_.off(kNoLipschitz);
+    const Cost scale = objective_.error_scale, room = cut - objective_.split_penalty;
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        // Columns after the preferred one cannot win a tie, only a lower cost.
+        const Cost column_room = ties && ties->any && column.id > ties->column ? room - 1 : room;
+        const std::vector<PanelPoint>& points = points_[c];
+        for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+            const PanelPoint &a = points[i], &b = points[i + 1];
+            if (!a.evaluated && still_open(column, a, column_room)) add_gap(static_cast<Index>(c), {a.position, a.position});
+            if (b.position - a.position < 2) continue;
+            OpenRange range{false, 0, 0, 0};
+            const auto consider = [&](bool split_left, bool split_right) {
+                const OpenRange one =
+                    open_range(side_cost(a.leaf_left, a.stump_left, split_left), side_cost(a.leaf_right, a.stump_right, split_right), a.weight, side_cost(b.leaf_left, b.stump_left, split_left),
+                               side_cost(b.leaf_right, b.stump_right, split_right), b.weight, column_room, scale, lipschitz);
+                if (!one.open) return;
+                range = range.open ? OpenRange{true, std::min(range.bound, one.bound), std::min(range.from, one.from), std::max(range.upto, one.upto)} : one;
+            };
+            if (splits_ >= 3) {
+                consider(true, true);
+            } else {
+                consider(true, false);
+                consider(false, true);
+            }
+            if (!range.open) continue;
+            const Positions open = positions_of(column, a.position, b.position, range.from, range.upto);
+            if (!open.empty()) add_gap(static_cast<Index>(c), open);
+        }
+    }
+}
+
+void DepthTwo::choose_lanes(const Node& node, bool first_round) {
+    lanes_.clear();
+    std::uint64_t open = 0;
+    for (const Gap& gap : gaps_) open += gap.open.size();
+    // Enough lanes to fill whole panels; a gap gets its share of them by size, at least one.
+    const std::uint64_t per_column = first_round ? (getenv("L1")?atoi(getenv("L1")):10) : (getenv("L2")?atoi(getenv("L2")):6);
+    const std::uint64_t wanted_lanes = std::max<std::uint64_t>(kLanes, (node.columns.size() * per_column + kLanes / 2) / kLanes * kLanes);
+    for (const Gap& gap : gaps_) {
+        const NodeColumn& column = node.columns[gap.column];
+        const std::uint64_t size = gap.open.size();
+        const std::uint64_t wanted = open <= wanted_lanes ? size : std::min(size, std::max<std::uint64_t>(1, size * wanted_lanes / open));
+        Index last = 0;
+        for (std::uint64_t k = 0; k < wanted; ++k) {
+            const Index target = gap.open.first + static_cast<Index>((2 * k + 1) * size / (2 * wanted));
+            const Index position = nearest_split(column, target, gap.open);
+            if (position > last) {
+                lanes_.push_back({gap.column, position});
+                last = position;
+            }
+        }
+    }
+}
+
+void DepthTwo::evaluate_lanes(const Node& node) {
+    results_.resize(lanes_.size());
+    const bool pack = !context_.off(kNoPacking);
+    for (std::size_t begin = 0, end; begin < lanes_.size(); begin = end) {
+        end = std::min(lanes_.size(), begin + kLanes);
+        if (!pack)
+            for (std::size_t i = begin; i < end; ++i)
+                if (lanes_[i].column != lanes_[begin].column) end = i;
+        panel_.evaluate(node, lanes_.data() + begin, static_cast<int>(end - begin), results_.data() + begin);
+    }
+}
+
+void DepthTwo::insert_points(const Node& node) {
+    for (std::size_t begin = 0, end; begin < lanes_.size(); begin = end) {
+        const Index c = lanes_[begin].column;
+        end = begin;
+        while (end < lanes_.size() && lanes_[end].column == c) ++end;
+        std::vector<PanelPoint>& points = points_[c];
+        merged_.clear();
+        std::size_t old = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            while (points[old].position < lanes_[i].position) merged_.push_back(points[old++]);
+            if (points[old].position == lanes_[i].position) ++old;  // only bounded so far: now it is settled
+            const LaneResult& result = results_[i];
+            merged_.push_back({0, lanes_[i].position, node.weight_left(node.columns[c], lanes_[i].position), result.left.leaf, result.right.leaf, result.left.stump, result.right.stump, true});
+        }
+        merged_.insert(merged_.end(), points.begin() + static_cast<std::ptrdiff_t>(old), points.end());
+        points.swap(merged_);
+        if (inherited_) tidy(points);
+    }
+}
+
+ProfilePtr DepthTwo::make_profile(const Node& node) const {
+    if (context_.off(kNoInheritance) || context_.profile_bytes >= context_.memory_limit) return nullptr;
+    auto profile = std::make_shared<Profile>(context_.profile_bytes, Shape{2, splits_}, node.rows, node.weight);
+    profile->panel.reserve(node.columns.size());
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        PanelColumn& kept = profile->panel.emplace_back(PanelColumn{column.id, {}});
+        kept.points.reserve(points_[c].size());
+        for (PanelPoint point : points_[c]) {
+            if (point.position == 0) continue;
+            point.rank = column.ranks[point.position - 1];
+            kept.points.push_back(point);
+        }
+    }
+    profile->account();
+    context_.counters.profile_bytes_peak = std::max(context_.counters.profile_bytes_peak, context_.profile_bytes);
+    return profile;
+}
+
+Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const Objective& objective, Relatives relatives, bool keep_profile, TieChoice* ties) {
+    ++context_.counters.depth_two_solves;
+    objective_ = objective;
+    splits_ = splits;
+    const Cost scale = objective.error_scale, penalty = objective.split_penalty;
+    const Cost infinite = kInfinite;
+    Outcome outcome;
+    outcome.upper = leaf_cost(context_, node, objective);
+    Cost relaxed = scale * node.leaf_error();
+    if (context_.off(kNoInheritance)) relatives = {};
+    inherited_ = relatives.inner || relatives.outer;
+    start_points(node, relatives);
+
+    // Trees below `cut` are looked for. With ties, those equal to the best are wanted too.
+    const auto cut = [&] { return std::min(limit, ties && outcome.upper < infinite ? outcome.upper + 1 : outcome.upper); };
+    bool first_round = !inherited_;
+    while (true) {
+        find_gaps(node, cut(), ties);
+        choose_lanes(node, first_round);
+        if (lanes_.empty()) break;
+        first_round = false;
+        evaluate_lanes(node);
+        for (std::size_t i = 0; i < lanes_.size(); ++i) {
+            const SideErrors &left = results_[i].left, &right = results_[i].right;
+            const auto feasible = [&](const SideErrors& side, bool split) {
+                Cost cost = side.feasible_leaf ? scale * side.leaf : infinite;
+                if (split && side.feasible_split >= 0) cost = std::min(cost, scale * side.feasible_split + penalty);
+                return cost;
+            };
+            const auto consider = [&](bool split_left, bool split_right) {
+                relaxed = std::min(relaxed, penalty + side_cost(left.leaf, left.stump, split_left) + side_cost(right.leaf, right.stump, split_right));
+                const Cost cost_left = feasible(left, split_left), cost_right = feasible(right, split_right);
+                const Cost total = std::min(infinite, penalty + cost_left + cost_right);
+                if (total > outcome.upper || total >= infinite) return;
+                const NodeColumn& column = node.columns[lanes_[i].column];
+                const Index rank = column.ranks[lanes_[i].position - 1];
+                if (total == outcome.upper) {
+                    // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
+                    if (!ties || !outcome.plan || total >= limit) return;
+                    if (!ties->prefers(column.id, margin(context_, column, lanes_[i].position), rank)) return;
+                }
+                outcome.upper = total;
+                const bool stump_left = split_left && cost_left < (left.feasible_leaf ? scale * left.leaf : infinite);
+                const bool stump_right = split_right && cost_right < (right.feasible_leaf ? scale * right.leaf : infinite);
+                outcome.plan = split_plan(column.id, rank, stump_left ? stump_plan() : nullptr, stump_right ? stump_plan() : nullptr);
+                if (ties) *ties = {true, column.id, margin(context_, column, lanes_[i].position), rank, 0};
+            };
+            if (splits_ >= 3) {
+                consider(true, true);
+            } else {
+                consider(true, false);
+                consider(false, true);
+            }
+        }
+        insert_points(node);
+    }
+    outcome.lower = std::min(limit, outcome.upper);
+    outcome.relaxed = context_.constrained() ? std::min(outcome.lower, relaxed) : outcome.lower;
+    if (keep_profile) outcome.profile = make_profile(node);
+    return outcome;
+}
+
+}  // namespace provetree

@@ -1,0 +1,75 @@
+// Depth two: the exact optimum of trees of depth two on a node, by panels. Coarse panels first; what lies between two evaluated thresholds is
+// bounded from both, and only the thresholds that could still beat the incumbent go into the next panels.
+#pragma once
+
+#include <vector>
+
+#include "context.hpp"
+#include "panel.hpp"
+#include "plan.hpp"
+#include "profile.hpp"
+
+namespace provetree {
+
+// What solving a node gives. Exact where lower == upper; otherwise lower >= the limit that was asked for.
+struct Outcome {
+    Cost lower = 0;    // no tree of this shape (minimum leaf size respected) costs less
+    Cost relaxed = 0;  // no tree of this shape costs less even without the minimum leaf size: what neighbours may use
+    Cost upper = kInfinite;
+    PlanPtr plan;  // a tree of cost upper
+    ProfilePtr profile;
+    std::int64_t left_splits = 0;  // split budget of the plan's left child (depth three and more)
+};
+
+// Collects, among splits of equal cost, the one the tie rule prefers: lowest column, widest margin, lowest threshold.
+struct TieChoice {
+    bool any = false;
+    Index column = 0;
+    double margin = 0;
+    Index rank = 0;
+    std::int64_t left_splits = 0;  // how the split budget was divided there (depth three and more)
+
+    bool prefers(Index other_column, double other_margin, Index other_rank) const {
+        if (!any || other_column != column) return !any || other_column < column;
+        return other_margin != margin ? other_margin > margin : other_rank < rank;
+    }
+};
+
+class DepthTwo {
+  public:
+    explicit DepthTwo(Context& context) : context_(context), panel_(context) {}
+
+    // Solves `node` for trees of depth two with `splits` (2 or 3) splits, exactly where the optimum is below `limit`.
+    // With `ties`, also finds the preferred split among all that attain the optimum, which must be below `limit`.
+    Outcome solve(const Node& node, std::int64_t splits, Cost limit, const Objective& objective, Relatives relatives, bool keep_profile, TieChoice* ties);
+
+  private:
+    struct Gap {
+        Index column;
+        Positions open;
+    };
+
+    void start_points(const Node& node, Relatives relatives);
+    void inherit(const Node& node, const NodeColumn& column, Relatives relatives, std::vector<PanelPoint>& points) const;
+    bool still_open(const NodeColumn& column, const PanelPoint& point, Cost room) const;
+    void add_gap(Index column, Positions open);
+    void find_gaps(const Node& node, Cost cut, const TieChoice* ties);
+    void choose_lanes(const Node& node, bool first_round);
+    void evaluate_lanes(const Node& node);
+    void insert_points(const Node& node);
+    ProfilePtr make_profile(const Node& node) const;
+    Cost side_cost(Weight leaf, Weight stump, bool split) const { return split ? std::min(objective_.error_scale * leaf, objective_.error_scale * stump + objective_.split_penalty) : objective_.error_scale * leaf; }
+
+    Context& context_;
+    Panel panel_;
+    Objective objective_;
+    std::int64_t splits_ = 3;
+    bool inherited_ = false;
+    std::vector<std::vector<PanelPoint>> points_;  // per column of the node, with an end point at either side
+    std::vector<PanelPoint> merged_;
+    std::vector<Gap> gaps_;
+    std::vector<Lane> lanes_;
+    std::vector<LaneResult> results_;
+};
+
+}  // namespace provetree

@@ -1,0 +1,77 @@
+// Depth three and more: best-first search over intervals of thresholds of all columns together.
+//
+// An interval lies between two evaluated thresholds of one column and one division of the split budget. Its lower bound comes from its ends;
+// the interval of the lowest bound is shrunk by the Lipschitz bounds, its middle is evaluated by solving both children, and its two halves go
+// back into the heap. The search ends when the lowest bound is no better than the best tree.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "context.hpp"
+#include "depth_two.hpp"
+#include "plan.hpp"
+#include "profile.hpp"
+
+namespace provetree {
+
+class TreeSearch {
+  public:
+    TreeSearch(Context& context, NodeBuilder& builder) : context_(context), builder_(builder), depth_two_(context) {}
+
+    // Told about the root: the best cost and its plan, and the proven bound, whenever either improves.
+    using Listener = std::function<void(const PlanPtr& plan, Cost upper, Cost lower)>;
+
+    Objective objective;
+
+    // Solves a node for trees of a shape, exactly where the optimum is below `limit`. level counts from 0 at the root.
+    Outcome solve(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level);
+
+    // The root of a search: keeps `start` as the first incumbent, reports to `listener`, keeps its profile, and survives a stop with what it has:
+    // then `stopped` tells why, and the outcome's bounds are valid but apart.
+    Outcome solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped);
+
+    // Among all optimal trees of cost `best.upper` or less, the one the tie rule prefers; `known` bounds the splits of this node.
+    PlanPtr canonical(const Node& node, Shape shape, const Outcome& best, Relatives known, std::size_t level);
+
+    // Children of the node at `level`, reused from split to split.
+    struct Children {
+        Node left, right;
+    };
+    Children& children(std::size_t level);
+
+    DepthTwo& depth_two() { return depth_two_; }
+
+  private:
+    struct Interval {
+        Cost bound;
+        std::uint32_t family;
+        std::uint32_t a, b;  // points; a == b: the split at a point that is bounded but not evaluated
+        Index size;
+        bool operator<(const Interval& other) const { return bound != other.bound ? bound > other.bound : size < other.size; }
+    };
+    struct Family {
+        Index column;  // index into the node's columns
+        Shape left, right;
+    };
+    struct Frame;
+
+    Outcome search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start, const Listener* listener,
+                   std::unique_ptr<StopSearch>* stopped, TieChoice* ties);
+    void start_points(Frame& frame, Relatives relatives);
+    void push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b);
+    Index choose_position(const Frame& frame, const Interval& interval, Positions open) const;
+    void evaluate(Frame& frame, const Interval& interval, Index position);
+    ProfilePtr make_profile(const Frame& frame) const;
+    Cost relaxed_leaf(const Node& node) const { return objective.error_scale * node.leaf_error(); }
+
+    Context& context_;
+    NodeBuilder& builder_;
+    DepthTwo depth_two_;
+    std::vector<std::unique_ptr<Children>> levels_;
+};
+
+}  // namespace provetree

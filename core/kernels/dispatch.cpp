@@ -1,0 +1,47 @@
+// Chooses a kernel at run time from what the processor offers.
+#include <stdexcept>
+
+#include "kernel.hpp"
+
+namespace provetree {
+
+namespace {
+
+#if defined(PROVETREE_X86_KERNELS)
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"); }
+
+bool has_avx512() {
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512cd");
+}
+#endif
+
+}  // namespace
+
+std::vector<std::string> available_kernels() {
+    std::vector<std::string> names{"baseline"};
+#if defined(PROVETREE_X86_KERNELS)
+    if (has_avx2()) names.emplace_back("avx2");
+    if (has_avx512()) names.emplace_back("avx512");
+#endif
+    return names;
+}
+
+const Kernel& choose_kernel(const std::string& name) {
+    const std::vector<std::string> names = available_kernels();
+    std::string wanted = name == "auto" ? names.back() : name;
+    bool runs_here = false;
+    for (const std::string& candidate : names) runs_here = runs_here || candidate == wanted;
+    if (!runs_here) {
+        std::string allowed;
+        for (const std::string& candidate : names) allowed += (allowed.empty() ? "'" : ", '") + candidate + "'";
+        throw std::invalid_argument("The kernel must be one of 'auto', " + allowed + " on this machine. Got '" + name + "' instead.");
+    }
+#if defined(PROVETREE_X86_KERNELS)
+    if (wanted == "avx512") return kernels::avx512;
+    if (wanted == "avx2") return kernels::avx2;
+#endif
+    return kernels::baseline;
+}
+
+}  // namespace provetree

@@ -1,0 +1,93 @@
+// The primitives that are compiled once per instruction set (baseline, AVX2, AVX-512) and chosen at run time.
+// All versions give the same answers; only their speed differs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../types.hpp"
+
+namespace provetree {
+
+// A column of a node as a sweep sees it: entries in the column's order (see entry.hpp).
+struct SweepColumn {
+    const std::uint32_t* order;
+    Index rows;
+    Index checks;          // how many entries carry the check flag
+    bool every_row_valid;  // no ties: each position is a split, so a sweep may look at every row
+};
+
+// Two classes: extremes, over all columns swept, of the running sum (weight of class 1 minus weight of class 0) among each lane's left and
+// right rows, and the total of that sum. Callers start extremes at 0 (the empty prefix).
+struct alignas(64) TwoClassSums {
+    std::int32_t max_left[kLanes];
+    std::int32_t min_left[kLanes];
+    std::int32_t max_right[kLanes];
+    std::int32_t min_right[kLanes];
+    std::int32_t total_left[kLanes];
+    std::int32_t total_right[kLanes];
+};
+
+// Any number of classes: the largest correctly classified weight of a depth-one tree on each lane's left and right rows over all columns
+// swept, with and without the minimum leaf size, and of a single leaf. Callers start the best values at 0 (constrained: kNoSplit).
+struct alignas(64) ManyClassSums {
+    std::int32_t best_left[kLanes];
+    std::int32_t best_right[kLanes];
+    std::int32_t feasible_left[kLanes];
+    std::int32_t feasible_right[kLanes];
+    std::int32_t leaf_left[kLanes];
+    std::int32_t leaf_right[kLanes];
+    std::int32_t rows_left[kLanes];   // only filled under a minimum leaf size
+    std::int32_t rows_right[kLanes];  // likewise
+};
+inline constexpr std::int32_t kNoSplit = -(1 << 30);
+
+// What the rows of a node are, by row number.
+struct RowData {
+    const std::uint32_t* classes;
+    const Weight* weights;
+    const std::int32_t* counts;
+};
+
+// How wide the running sums of a sweep must be.
+enum class LaneWidth { k8, k16, k32 };
+
+struct Kernel {
+    const char* name;
+
+    // Two classes, all weights one: 8-bit lanes, widened block by block.
+    void (*sweep_unit)(const SweepColumn& column, const std::uint64_t* left_masks, int lanes, TwoClassSums& sums);
+
+    // Two classes, any weights. steps[row] is the signed weight; k8 needs |step| <= 127.
+    void (*sweep_weighted)(const SweepColumn& column, const std::uint64_t* left_masks, const std::int32_t* steps, LaneWidth width, int lanes, TwoClassSums& sums);
+
+    // Any number of classes; min_leaf > 1 also fills the feasible values. scratch grows as needed and is reused.
+    void (*sweep_classes)(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, LaneWidth width, int lanes,
+                          std::vector<unsigned char>& scratch, ManyClassSums& sums);
+
+    // Sends the entries of a sorted order (and their ranks) to the two children. new_rows[row] is the row's number in its child, with the top
+    // bit set for the right child. Outputs need 16 entries of slack.
+    void (*partition)(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows, std::uint32_t* left_order, Index* left_ranks, std::uint32_t* right_order,
+                      Index* right_ranks);
+
+    // Sets the check flags of an order from its ranks and class codes; returns how many were set and whether there are no ties. ranks[-1] and
+    // ranks[rows], ranks[rows + 1] must exist and differ from their neighbours. With every_end, each end of a group of ties is checked.
+    void (*flag)(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, Index& checks, bool& no_ties);
+};
+
+// Kernels this machine can run, slowest first: "baseline", then "avx2", "avx512" where present.
+std::vector<std::string> available_kernels();
+
+// The kernel of that name, the fastest one for "auto"; throws std::invalid_argument where the name is unknown or cannot run here.
+const Kernel& choose_kernel(const std::string& name);
+
+namespace kernels {
+extern const Kernel baseline;
+#if defined(PROVETREE_X86_KERNELS)
+extern const Kernel avx2;
+extern const Kernel avx512;
+#endif
+}  // namespace kernels
+
+}  // namespace provetree

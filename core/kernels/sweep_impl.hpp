@@ -1,0 +1,330 @@
+// The sweep kernel: walk a node's rows in one column's order and keep the running class sums of up to 64 candidate splits side by side, one
+// per vector lane, so that one pass answers the depth-one problem on this column for the left and the right side of every candidate.
+// Included by one source file per instruction set; see kernel.hpp for what each function promises.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "entry.hpp"
+#include "kernel.hpp"
+#include "simd.hpp"
+
+namespace provetree {
+namespace {
+
+// Running sums of one vector of lanes since the start of a block, and their extremes at the checked positions of the block.
+template <class T>
+struct BlockState {
+    Vector<T> left{};  // sum over the lane's left rows
+    Vector<T> all{};   // sum over all rows: what is not left is right
+    Vector<T> max_left = broadcast<T>(std::numeric_limits<T>::min());
+    Vector<T> min_left = broadcast<T>(std::numeric_limits<T>::max());
+    Vector<T> max_right = max_left;
+    Vector<T> min_right = min_left;
+
+    void add(std::uint64_t bits, Vector<T> step) {
+        left = add_where<T>(left, bits, step);
+        all += step;
+    }
+
+    void look() {
+        const Vector<T> right = all - left;
+        max_left = larger<T>(max_left, left);
+        min_left = smaller<T>(min_left, left);
+        max_right = larger<T>(max_right, right);
+        min_right = smaller<T>(min_right, right);
+    }
+
+    // look() where wanted, without a branch: unwanted values are replaced by ones that change nothing.
+    void look_if(bool wanted) {
+        const Vector<T> keep = broadcast<T>(static_cast<T>(-static_cast<T>(wanted)));
+        const Vector<T> low = ~keep & broadcast<T>(std::numeric_limits<T>::min());
+        const Vector<T> high = ~keep & broadcast<T>(std::numeric_limits<T>::max());
+        const Vector<T> right = all - left;
+        max_left = larger<T>(max_left, (left & keep) | low);
+        min_left = smaller<T>(min_left, (left & keep) | high);
+        max_right = larger<T>(max_right, (right & keep) | low);
+        min_right = smaller<T>(min_right, (right & keep) | high);
+    }
+};
+
+// Steps of rows of weight one: class 0 counts down, class 1 up. Indexed by the entry's class code.
+template <class T>
+struct UnitSteps {
+    Vector<T> steps[2] = {broadcast<T>(-1), broadcast<T>(1)};
+    Vector<T> operator()(std::uint32_t item, std::uint32_t) const { return steps[item >> entry::kClassShift & 1]; }
+    // The longest prefix of rows whose sum cannot leave the lanes.
+    Index block_end(const std::uint32_t*, Index begin, Index rows) const {
+        return sizeof(T) == 1 ? std::min<Index>(rows, begin + static_cast<Index>(std::numeric_limits<T>::max())) : rows;
+    }
+};
+
+template <class T>
+struct WeightedSteps {
+    const std::int32_t* steps;
+    Vector<T> operator()(std::uint32_t, std::uint32_t row) const { return broadcast<T>(static_cast<T>(steps[row])); }
+    Index block_end(const std::uint32_t* order, Index begin, Index rows) const {
+        if (sizeof(T) != 1) return rows;
+        std::int32_t room = std::numeric_limits<T>::max();
+        Index end = begin;
+        for (; end < rows; ++end) {
+            const std::int32_t step = steps[order[end] & entry::kRowMask];
+            room -= step < 0 ? -step : step;
+            if (room < 0) break;
+        }
+        return end;
+    }
+};
+
+// A mispredicted branch costs about as much as looking at this many rows, so rare checks are branched on and frequent ones are not.
+constexpr Index kRowsPerMispredict = 8;
+
+template <class T, class Steps>
+void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_masks, const Steps& steps, int lanes, TwoClassSums& sums) {
+    const bool frequent = std::uint64_t{column.checks} * kRowsPerMispredict > column.rows;
+    for (int first_lane = 0; first_lane < lanes; first_lane += kWidth<T>) {
+        std::int32_t base_left[kWidth<T>] = {};
+        std::int32_t base_all = 0;
+        for (Index row_index = 0; row_index < column.rows;) {
+            const Index end = steps.block_end(column.order, row_index, column.rows);
+            BlockState<T> block;
+            bool looked = false;
+            if (frequent && column.every_row_valid) {
+                looked = true;
+                for (; row_index < end; ++row_index) {
+                    const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
+                    block.add(left_masks[row] >> first_lane, steps(item, row));
+                    block.look();
+                }
+            } else if (frequent) {
+                std::uint32_t seen = 0;
+                for (; row_index < end; ++row_index) {
+                    const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
+                    block.add(left_masks[row] >> first_lane, steps(item, row));
+                    block.look_if((item & entry::kCheck) != 0);
+                    seen |= item;
+                }
+                looked = (seen & entry::kCheck) != 0;
+            } else {
+                for (; row_index < end; ++row_index) {
+                    const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
+                    block.add(left_masks[row] >> first_lane, steps(item, row));
+                    if (item & entry::kCheck) {
+                        block.look();
+                        looked = true;
+                    }
+                }
+            }
+            T left[kWidth<T>], max_left[kWidth<T>], min_left[kWidth<T>], max_right[kWidth<T>], min_right[kWidth<T>], all[kWidth<T>];
+            std::memcpy(left, &block.left, sizeof left);
+            if (looked) {
+                std::memcpy(max_left, &block.max_left, sizeof left);
+                std::memcpy(min_left, &block.min_left, sizeof left);
+                std::memcpy(max_right, &block.max_right, sizeof left);
+                std::memcpy(min_right, &block.min_right, sizeof left);
+                for (int lane = 0; lane < kWidth<T>; ++lane) {
+                    const int at = first_lane + lane;
+                    const std::int32_t base_right = base_all - base_left[lane];
+                    sums.max_left[at] = std::max(sums.max_left[at], base_left[lane] + max_left[lane]);
+                    sums.min_left[at] = std::min(sums.min_left[at], base_left[lane] + min_left[lane]);
+                    sums.max_right[at] = std::max(sums.max_right[at], base_right + max_right[lane]);
+                    sums.min_right[at] = std::min(sums.min_right[at], base_right + min_right[lane]);
+                }
+            }
+            for (int lane = 0; lane < kWidth<T>; ++lane) base_left[lane] += left[lane];
+            std::memcpy(all, &block.all, sizeof all);
+            base_all += all[0];
+        }
+        for (int lane = 0; lane < kWidth<T>; ++lane) {
+            sums.total_left[first_lane + lane] = base_left[lane];
+            sums.total_right[first_lane + lane] = base_all - base_left[lane];
+        }
+    }
+}
+
+void sweep_unit(const SweepColumn& column, const std::uint64_t* left_masks, int lanes, TwoClassSums& sums) { sweep_two_classes<std::int8_t>(column, left_masks, UnitSteps<std::int8_t>{}, lanes, sums); }
+
+void sweep_weighted(const SweepColumn& column, const std::uint64_t* left_masks, const std::int32_t* steps, LaneWidth width, int lanes, TwoClassSums& sums) {
+    switch (width) {
+        case LaneWidth::k8:
+            return sweep_two_classes<std::int8_t>(column, left_masks, WeightedSteps<std::int8_t>{steps}, lanes, sums);
+        case LaneWidth::k16:
+            return sweep_two_classes<std::int16_t>(column, left_masks, WeightedSteps<std::int16_t>{steps}, lanes, sums);
+        case LaneWidth::k32:
+            return sweep_two_classes<std::int32_t>(column, left_masks, WeightedSteps<std::int32_t>{steps}, lanes, sums);
+    }
+}
+
+// Any number of classes. The correct weight of a split is (largest class sum before it) + (largest class sum after it). Both maxima only grow
+// along their own pass, so a row touches only its own class: a forward pass stores the first at each checked position, a backward pass adds
+// the second.
+template <class T, bool Constrained>
+void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, int lanes, std::vector<unsigned char>& scratch,
+                        ManyClassSums& sums) {
+    using V = Vector<T>;
+    constexpr T kNever = std::numeric_limits<T>::min();
+    const std::size_t vectors = static_cast<std::size_t>(n_classes) + 2 * static_cast<std::size_t>(column.checks);
+    const std::size_t bytes = vectors * sizeof(V) + static_cast<std::size_t>(n_classes) * sizeof(T) + alignof(V);
+    if (scratch.size() < bytes) scratch.resize(bytes + bytes / 2);
+    const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(scratch.data()) % alignof(V);
+    V* const class_left = reinterpret_cast<V*>(scratch.data() + (misaligned ? alignof(V) - misaligned : 0));
+    V* const before = class_left + n_classes;
+    T* const class_all = reinterpret_cast<T*>(before + 2 * static_cast<std::size_t>(column.checks));
+    const auto class_at = [&](Index i) { return rows.classes[column.order[i] & entry::kRowMask]; };
+
+    for (int first_lane = 0; first_lane < lanes; first_lane += kWidth<T>) {
+        std::fill(class_left, class_left + n_classes, V{});
+        std::fill(class_all, class_all + n_classes, T{0});
+        V top_left{}, top_right{}, rows_left{};
+        T rows_all = 0;
+        V* store = before;
+        for (Index i = 0; i < column.rows;) {
+            const std::uint32_t cls = class_at(i);
+            V left = class_left[cls];
+            T all = class_all[cls];
+            bool check;
+            do {
+                const std::uint32_t item = column.order[i], row = item & entry::kRowMask;
+                const std::uint64_t bits = left_masks[row] >> first_lane;
+                left = add_where<T>(left, bits, broadcast<T>(static_cast<T>(rows.weights[row])));
+                all = static_cast<T>(all + rows.weights[row]);
+                if constexpr (Constrained) {
+                    rows_left = add_where<T>(rows_left, bits, broadcast<T>(static_cast<T>(rows.counts[row])));
+                    rows_all = static_cast<T>(rows_all + rows.counts[row]);
+                }
+                check = (item & entry::kCheck) != 0;
+                ++i;
+            } while (!check && i < column.rows && class_at(i) == cls);
+            class_left[cls] = left;
+            class_all[cls] = all;
+            top_left = larger<T>(top_left, left);
+            top_right = larger<T>(top_right, broadcast<T>(all) - left);
+            if (check) {
+                store[0] = top_left;
+                store[1] = top_right;
+                store += 2;
+            }
+        }
+        const V leaf_left = top_left, leaf_right = top_right;
+        const V total_left = rows_left, total_right = broadcast<T>(rows_all) - rows_left;
+
+        std::fill(class_left, class_left + n_classes, V{});
+        std::fill(class_all, class_all + n_classes, T{0});
+        top_left = top_right = rows_left = V{};
+        rows_all = 0;
+        V best_left{}, best_right{}, feasible_left = broadcast<T>(kNever), feasible_right = feasible_left;
+        const V least = broadcast<T>(static_cast<T>(std::min<std::int32_t>(min_leaf, std::numeric_limits<T>::max())));
+        for (Index i = column.rows; i > 0;) {
+            if (column.order[i - 1] & entry::kCheck) {
+                store -= 2;
+                const V left = store[0] + top_left, right = store[1] + top_right;
+                best_left = larger<T>(best_left, left);
+                best_right = larger<T>(best_right, right);
+                if constexpr (Constrained) {
+                    const V rows_right = broadcast<T>(rows_all) - rows_left;
+                    const V left_fits = (V)(rows_left >= least) & (V)((total_left - rows_left) >= least);
+                    const V right_fits = (V)(rows_right >= least) & (V)((total_right - rows_right) >= least);
+                    feasible_left = larger<T>(feasible_left, (left & left_fits) | (~left_fits & broadcast<T>(kNever)));
+                    feasible_right = larger<T>(feasible_right, (right & right_fits) | (~right_fits & broadcast<T>(kNever)));
+                }
+            }
+            const std::uint32_t cls = class_at(i - 1);
+            V left = class_left[cls];
+            T all = class_all[cls];
+            do {
+                const std::uint32_t row = column.order[i - 1] & entry::kRowMask;
+                const std::uint64_t bits = left_masks[row] >> first_lane;
+                left = add_where<T>(left, bits, broadcast<T>(static_cast<T>(rows.weights[row])));
+                all = static_cast<T>(all + rows.weights[row]);
+                if constexpr (Constrained) {
+                    rows_left = add_where<T>(rows_left, bits, broadcast<T>(static_cast<T>(rows.counts[row])));
+                    rows_all = static_cast<T>(rows_all + rows.counts[row]);
+                }
+                --i;
+            } while (i > 0 && !(column.order[i - 1] & entry::kCheck) && class_at(i - 1) == cls);
+            class_left[cls] = left;
+            class_all[cls] = all;
+            top_left = larger<T>(top_left, left);
+            top_right = larger<T>(top_right, broadcast<T>(all) - left);
+        }
+        for (int lane = 0; lane < kWidth<T>; ++lane) {
+            const int at = first_lane + lane;
+            sums.best_left[at] = std::max<std::int32_t>(sums.best_left[at], best_left[lane]);
+            sums.best_right[at] = std::max<std::int32_t>(sums.best_right[at], best_right[lane]);
+            sums.leaf_left[at] = leaf_left[lane];
+            sums.leaf_right[at] = leaf_right[lane];
+            if constexpr (Constrained) {
+                if (feasible_left[lane] != kNever) sums.feasible_left[at] = std::max<std::int32_t>(sums.feasible_left[at], feasible_left[lane]);
+                if (feasible_right[lane] != kNever) sums.feasible_right[at] = std::max<std::int32_t>(sums.feasible_right[at], feasible_right[lane]);
+                sums.rows_left[at] = total_left[lane];
+                sums.rows_right[at] = total_right[lane];
+            }
+        }
+    }
+}
+
+void sweep_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, LaneWidth width, int lanes,
+                   std::vector<unsigned char>& scratch, ManyClassSums& sums) {
+    if (width == LaneWidth::k32) {
+        if (min_leaf > 1) return sweep_many_classes<std::int32_t, true>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
+        return sweep_many_classes<std::int32_t, false>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
+    }
+    if (min_leaf > 1) return sweep_many_classes<std::int16_t, true>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
+    return sweep_many_classes<std::int16_t, false>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
+}
+
+void partition(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows, std::uint32_t* left_order, Index* left_ranks, std::uint32_t* right_order,
+               Index* right_ranks) {
+    Index i = 0;
+    std::size_t to_left = 0, to_right = 0;
+#if defined(__AVX512BW__)
+    const __m512i row_mask = _mm512_set1_epi32(static_cast<int>(entry::kRowMask));
+    const __m512i class_mask = _mm512_set1_epi32(static_cast<int>(entry::kClassMask));
+    for (; i + 16 <= rows; i += 16) {
+        const __m512i items = _mm512_loadu_si512(order + i), values = _mm512_loadu_si512(ranks + i);
+        const __m512i moved = _mm512_i32gather_epi32(_mm512_and_si512(items, row_mask), new_rows, 4);
+        const __mmask16 right = _mm512_movepi32_mask(moved), left = static_cast<__mmask16>(~right);
+        const __m512i made = _mm512_or_si512(_mm512_and_si512(moved, row_mask), _mm512_and_si512(items, class_mask));
+        _mm512_storeu_si512(left_order + to_left, _mm512_maskz_compress_epi32(left, made));
+        _mm512_storeu_si512(left_ranks + to_left, _mm512_maskz_compress_epi32(left, values));
+        _mm512_storeu_si512(right_order + to_right, _mm512_maskz_compress_epi32(right, made));
+        _mm512_storeu_si512(right_ranks + to_right, _mm512_maskz_compress_epi32(right, values));
+        const int gone_right = __builtin_popcount(right);
+        to_right += static_cast<std::size_t>(gone_right);
+        to_left += static_cast<std::size_t>(16 - gone_right);
+    }
+#endif
+    for (; i < rows; ++i) {
+        const std::uint32_t item = order[i], moved = new_rows[item & entry::kRowMask], right = moved >> 31;
+        const std::uint32_t made = (moved & entry::kRowMask) | (item & entry::kClassMask);
+        left_order[to_left] = right_order[to_right] = made;
+        left_ranks[to_left] = right_ranks[to_right] = ranks[i];
+        to_left += 1 - right;
+        to_right += right;
+    }
+}
+
+void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, Index& checks, bool& no_ties) {
+    Index set = 0, ends = 0;
+    const std::uint32_t all = every_end ? 1 : 0;
+    const Index* const before = ranks - 1;
+    for (Index i = 0; i < rows; ++i) {
+        // Between two untied rows of one class the running sums are monotone (many classes: convex), so the extremes lie at the ends.
+        const std::uint32_t item = order[i];
+        const std::uint32_t end = ranks[i] != ranks[i + 1];
+        const std::uint32_t alone = end & (before[i] != ranks[i]) & (ranks[i + 1] != ranks[i + 2]);
+        const std::uint32_t same = (((item ^ order[i + 1]) & entry::kClassMask) == 0) & ((item & entry::kClassMask) != entry::kClassMask);
+        const std::uint32_t check = end & (all | (1 ^ (alone & same)));
+        order[i] = (item & ~entry::kCheck) | (check ? entry::kCheck : 0);
+        set += check;
+        ends += end;
+    }
+    checks = set;
+    no_ties = ends == rows;
+}
+
+constexpr Kernel make_kernel(const char* name) { return Kernel{name, sweep_unit, sweep_weighted, sweep_classes, partition, flag}; }
+
+}  // namespace
+}  // namespace provetree

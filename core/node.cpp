@@ -1,0 +1,163 @@
+// Building the root node from a table and splitting nodes.
+#include "node.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace provetree {
+
+namespace {
+
+// Entries around each array: sentinels before and after the ranks, and slack for the vector stores of Kernel::partition.
+constexpr std::size_t kBefore = 1;
+constexpr std::size_t kAfter = 19;
+constexpr Index kSentinelBefore = 0xffffffffu;
+constexpr Index kSentinelAfter = 0xfffffffeu;
+constexpr std::uint32_t kRightBit = 1u << 31;
+
+}  // namespace
+
+Weight Node::leaf_error() const { return weight - *std::max_element(by_class.begin(), by_class.end()); }
+
+int Node::majority() const { return static_cast<int>(std::max_element(by_class.begin(), by_class.end()) - by_class.begin()); }
+
+Index Node::rows_up_to(const NodeColumn& column, Index rank, Index low, Index high) {
+    return static_cast<Index>(std::upper_bound(column.ranks + low, column.ranks + high, rank) - column.ranks);
+}
+
+void Node::lay_out(Index n, std::size_t n_columns) {
+    rows = n;
+    const std::size_t stride = kBefore + n + kAfter;
+    if (storage_.size() < 2 * stride * n_columns) storage_.resize(2 * stride * n_columns);
+    columns.resize(n_columns);
+    for (std::size_t c = 0; c < n_columns; ++c) {
+        columns[c].order = storage_.data() + 2 * stride * c + kBefore;
+        columns[c].ranks = columns[c].order + stride;
+        columns[c].weight_before = nullptr;
+    }
+}
+
+NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf) : table_(table), kernel_(kernel), min_leaf_(min_leaf), new_rows_(table.rows) {
+    unit_weights_ = std::all_of(table.weights, table.weights + table.rows, [](std::int64_t w) { return w == 1; });
+}
+
+void NodeBuilder::start(Node& node) const {
+    node.weight = 0;
+    node.count = 0;
+    node.largest_weight = 0;
+    node.by_class.assign(static_cast<std::size_t>(table_.n_classes), 0);
+    node.classes.clear();
+    node.weights.clear();
+    node.counts.clear();
+    node.steps.clear();
+}
+
+void NodeBuilder::add_row(Node& node, std::uint32_t cls, Weight weight, std::int32_t count) const {
+    node.classes.push_back(cls);
+    node.by_class[cls] += weight;
+    node.weight += weight;
+    node.count += count;
+    node.largest_weight = std::max(node.largest_weight, weight);
+    node.weights.push_back(weight);
+    node.counts.push_back(count);
+    if (!unit_weights_ && table_.n_classes <= 2) node.steps.push_back(cls == 1 ? weight : -weight);
+}
+
+void NodeBuilder::finish_column(Node& node, NodeColumn& column) const {
+    column.ranks[-1] = kSentinelBefore;
+    column.ranks[node.rows] = kSentinelAfter;
+    column.ranks[node.rows + 1] = kSentinelBefore;
+    column.order[node.rows] = 0;
+    // A minimum leaf size makes every end of a group of ties matter, not only changes of class: the best feasible split may lie inside a run.
+    kernel_.flag(column.order, column.ranks, node.rows, min_leaf_ > 1, column.checks, column.no_ties);
+    column.first_split = 1;
+    column.last_split = node.rows - 1;
+    if (min_leaf_ > 1) {
+        const auto count = [&](Index position) { return static_cast<std::int64_t>(node.counts[column.order[position] & entry::kRowMask]); };
+        std::int64_t left = 0, right = 0;
+        Index first = 0, last = node.rows;
+        while (first < node.rows && left < min_leaf_) left += count(first++);
+        while (last > 0 && right < min_leaf_) right += count(--last);
+        column.first_split = std::max<Index>(1, first);
+        column.last_split = std::min(node.rows - 1, last);
+    }
+}
+
+void NodeBuilder::build_root(Node& root) const {
+    start(root);
+    root.lay_out(table_.rows, table_.columns);
+    for (Index i = 0; i < table_.rows; ++i)
+        add_row(root, static_cast<std::uint32_t>(table_.classes[i]), static_cast<Weight>(table_.weights[i]), static_cast<std::int32_t>(table_.counts[i]));
+    std::vector<Index> next;
+    for (Index c = 0; c < table_.columns; ++c) {
+        NodeColumn& column = root.columns[c];
+        column.id = c;
+        const Index* ranks = table_.ranks + static_cast<std::size_t>(c) * table_.rows;
+        const Index top = table_.rows ? *std::max_element(ranks, ranks + table_.rows) : 0;
+        next.assign(static_cast<std::size_t>(top) + 2, 0);  // counting sort: ranks are dense
+        for (Index i = 0; i < table_.rows; ++i) ++next[ranks[i] + 1];
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        for (Index i = 0; i < table_.rows; ++i) {
+            const Index at = next[ranks[i]]++;
+            column.order[at] = i | entry::class_code(root.classes[i]) << entry::kClassShift;
+            column.ranks[at] = ranks[i];
+        }
+        finish_column(root, column);
+    }
+    std::erase_if(root.columns, [&](const NodeColumn& column) { return root.rows == 0 || column.ranks[0] == column.ranks[root.rows - 1]; });
+    add_weight_sums(root);
+}
+
+void NodeBuilder::add_weight_sums(Node& node) const {
+    if (unit_weights_) return;
+    const std::size_t stride = static_cast<std::size_t>(node.rows) + 1;
+    if (node.weight_storage_.size() < stride * node.columns.size()) node.weight_storage_.resize(stride * node.columns.size());
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        NodeColumn& column = node.columns[c];
+        column.weight_before = node.weight_storage_.data() + stride * c;
+        Weight sum = 0;
+        for (Index i = 0; i < node.rows; ++i) {
+            column.weight_before[i] = sum;
+            sum += node.weights[column.order[i] & entry::kRowMask];
+        }
+        column.weight_before[node.rows] = sum;
+    }
+}
+
+void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {
+    start(left);
+    start(right);
+    std::fill_n(new_rows_.begin(), parent.rows, kRightBit);
+    for (Index i = 0; i < position; ++i) new_rows_[by.order[i] & entry::kRowMask] = 0;
+    // Rows keep their order, so neighbours in memory stay neighbours.
+    for (Index row = 0; row < parent.rows; ++row) {
+        const bool goes_right = new_rows_[row] != 0;
+        Node& child = goes_right ? right : left;
+        new_rows_[row] |= static_cast<std::uint32_t>(child.classes.size());
+        add_row(child, parent.classes[row], parent.weights[row], parent.counts[row]);
+    }
+    left.lay_out(position, parent.columns.size());
+    right.lay_out(parent.rows - position, parent.columns.size());
+    std::size_t kept_left = 0, kept_right = 0;
+    for (const NodeColumn& column : parent.columns) {
+        NodeColumn& to_left = left.columns[kept_left];
+        NodeColumn& to_right = right.columns[kept_right];
+        to_left.id = to_right.id = column.id;
+        kernel_.partition(column.order, column.ranks, parent.rows, new_rows_.data(), to_left.order, to_left.ranks, to_right.order, to_right.ranks);
+        // A column that no longer varies cannot split this node or anything below it.
+        if (left.rows && to_left.ranks[0] != to_left.ranks[left.rows - 1]) {
+            finish_column(left, to_left);
+            ++kept_left;
+        }
+        if (right.rows && to_right.ranks[0] != to_right.ranks[right.rows - 1]) {
+            finish_column(right, to_right);
+            ++kept_right;
+        }
+    }
+    left.columns.resize(kept_left);
+    right.columns.resize(kept_right);
+    add_weight_sums(left);
+    add_weight_sums(right);
+}
+
+}  // namespace provetree

@@ -1,0 +1,90 @@
+// A node of the search: a set of rows, renumbered from 0, and for each ordered column that still varies the rows in that column's order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/entry.hpp"
+#include "kernels/kernel.hpp"
+#include "types.hpp"
+
+namespace provetree {
+
+// The problem as the core sees it; the arrays belong to the caller. ranks[c * rows + i] is the dense rank of row i in column c.
+struct Table {
+    Index rows = 0;
+    Index columns = 0;
+    int n_classes = 1;
+    const Index* ranks = nullptr;
+    const std::int32_t* classes = nullptr;
+    const std::int64_t* weights = nullptr;
+    const std::int64_t* counts = nullptr;
+    std::vector<const double*> values;  // values[c][rank], NaN where the rank stands for "missing"
+};
+
+// One ordered column within a node. The arrays lie in the node's own storage; ranks[-1], ranks[rows] and ranks[rows + 1] hold sentinels.
+struct NodeColumn {
+    Index id;  // column of the table
+    std::uint32_t* order;
+    Index* ranks;
+    Weight* weight_before;  // weight of the first i rows, i = 0 .. rows; nullptr where all weights are one
+    Index checks;
+    bool no_ties;
+    Index first_split, last_split;  // positions outside leave a side with fewer rows than a leaf needs
+};
+
+class Node {
+  public:
+    Index rows = 0;
+    Weight weight = 0;              // of all rows
+    std::int64_t count = 0;         // original rows behind them
+    Weight largest_weight = 0;      // of one row
+    std::vector<Weight> by_class;   // weight of each class
+    std::vector<NodeColumn> columns;
+    std::vector<std::uint32_t> classes;
+    std::vector<Weight> weights;
+    std::vector<std::int32_t> counts;
+    std::vector<std::int32_t> steps;  // +weight for class 1, -weight for class 0 (only kept for two classes with weights)
+
+    Weight leaf_error() const;
+    int majority() const;  // the lowest class of largest weight
+    Weight weight_left(const NodeColumn& column, Index position) const {
+        return column.weight_before ? column.weight_before[position] : static_cast<Weight>(position);
+    }
+    // Whether a split after the first `position` rows separates distinct values.
+    static bool is_split(const NodeColumn& column, Index position) { return column.ranks[position - 1] != column.ranks[position]; }
+    // Rows with rank at most `rank`, known to lie between low and high.
+    static Index rows_up_to(const NodeColumn& column, Index rank, Index low, Index high);
+
+  private:
+    friend class NodeBuilder;
+    std::vector<std::uint32_t> storage_;
+    std::vector<Weight> weight_storage_;
+    void lay_out(Index rows, std::size_t columns);
+};
+
+// Builds nodes; holds the scratch memory of splitting, so one builder serves one search.
+class NodeBuilder {
+  public:
+    NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf);
+
+    void build_root(Node& root) const;
+    // The first `position` rows of a column go left, the others right.
+    void split(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
+
+    bool unit_weights() const { return unit_weights_; }
+
+  private:
+    void add_row(Node& node, std::uint32_t cls, Weight weight, std::int32_t count) const;
+    void finish_column(Node& node, NodeColumn& column) const;
+    void add_weight_sums(Node& node) const;
+    void start(Node& node) const;
+
+    const Table& table_;
+    const Kernel& kernel_;
+    std::int64_t min_leaf_;
+    bool unit_weights_;
+    std::vector<std::uint32_t> new_rows_;
+};
+
+}  // namespace provetree

@@ -1,0 +1,43 @@
+// The panel: up to 64 candidate splits of a node, any mix of columns and thresholds. Evaluating it gives, for each of them, the exact
+// depth-one optimum of its left rows and of its right rows.
+#pragma once
+
+#include <vector>
+
+#include "context.hpp"
+#include "node.hpp"
+
+namespace provetree {
+
+struct Lane {
+    Index column;    // index into the node's columns; lanes of a panel are sorted by (column, position)
+    Index position;  // rows going left
+};
+
+// Errors (weights) on one side of a split.
+struct SideErrors {
+    Weight leaf;            // as a single leaf
+    Weight stump;           // with at most one split, whatever the leaf sizes
+    Weight feasible_split;  // with exactly one split that respects the minimum leaf size; -1 where there is none
+    bool feasible_leaf;     // enough rows for a leaf
+};
+
+struct LaneResult {
+    SideErrors left, right;
+};
+
+class Panel {
+  public:
+    explicit Panel(Context& context) : context_(context) {}
+    // At most kLanes lanes.
+    void evaluate(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
+
+  private:
+    void mark_left_rows(const Node& node, const Lane* lanes, int n_lanes);
+
+    Context& context_;
+    std::vector<std::uint64_t> left_masks_;
+    std::vector<unsigned char> scratch_;
+};
+
+}  // namespace provetree

@@ -1,0 +1,49 @@
+// Trees as the search builds them: splits by column and rank, shared between the solutions that contain them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "types.hpp"
+
+namespace provetree {
+
+struct Plan;
+using PlanPtr = std::shared_ptr<const Plan>;  // null: a leaf
+
+struct Plan {
+    bool stump = false;  // the best depth-one tree of whatever rows arrive; not worked out until the tree is wanted
+    Index column = 0;
+    Index rank = 0;  // rank <= this goes left
+    PlanPtr left;
+    PlanPtr right;
+};
+
+inline PlanPtr stump_plan() { return std::make_shared<const Plan>(Plan{true, 0, 0, nullptr, nullptr}); }
+inline PlanPtr split_plan(Index column, Index rank, PlanPtr left, PlanPtr right) {
+    return std::make_shared<const Plan>(Plan{false, column, rank, std::move(left), std::move(right)});
+}
+
+// A finished tree as flat arrays in preorder; column -1 marks a leaf.
+struct FlatTree {
+    std::vector<std::int32_t> column, rank_low, rank_high, left, right, label;
+    Cost cost = 0;
+    std::int64_t splits = 0;
+};
+
+// How deep and with how many splits a subtree may grow, in the smallest equivalent form.
+struct Shape {
+    int depth = 0;
+    std::int64_t splits = 0;
+
+    static std::int64_t full(int depth) { return depth >= 40 ? (std::int64_t{1} << 40) : (std::int64_t{1} << depth) - 1; }
+    static Shape of(int depth, std::int64_t splits) {
+        if (splits < 0) splits = 0;
+        if (depth > splits) depth = static_cast<int>(splits);
+        if (splits > full(depth)) splits = full(depth);
+        return {depth, splits};
+    }
+    bool operator==(const Shape&) const = default;
+};
+
+}  // namespace provetree

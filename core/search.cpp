@@ -1,0 +1,168 @@
+// The whole search of one problem; see search.hpp.
+#include "search.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "depth_one.hpp"
+#include "greedy.hpp"
+#include "interval_search.hpp"
+
+namespace provetree {
+
+namespace {
+
+// The tie rule may take this much effort (row steps) on its own, and beyond that as much as the proof took. Deterministic, unlike a time.
+constexpr std::uint64_t kTieRuleSteps = 30'000'000;
+
+// Works a plan out on the rows: flat arrays, exact cost. Stumps are chosen by the tie rule here.
+class Finisher {
+  public:
+    Finisher(Context& context, NodeBuilder& builder, TreeSearch& search) : context_(context), builder_(builder), search_(search) {}
+
+    FlatTree finish(const Node& root, const PlanPtr& plan) {
+        tree_ = {};
+        errors_ = 0;
+        add(root, plan.get(), 0);
+        tree_.cost = search_.objective.error_scale * errors_ + search_.objective.split_penalty * tree_.splits;
+        return std::move(tree_);
+    }
+
+  private:
+    std::int32_t add(const Node& node, const Plan* plan, std::size_t level) {
+        const std::int32_t number = static_cast<std::int32_t>(tree_.column.size());
+        for (auto* field : {&tree_.column, &tree_.rank_low, &tree_.rank_high, &tree_.left, &tree_.right}) field->push_back(-1);
+        tree_.label.push_back(node.majority());
+        const NodeColumn* column = nullptr;
+        Index position = 0;
+        if (plan && plan->stump) {
+            const Stump stump = best_stump(context_, node, search_.objective, true);
+            column = stump.column;
+            position = stump.position;
+        } else if (plan) {
+            for (const NodeColumn& one : node.columns)
+                if (one.id == plan->column) column = &one;
+            if (column) position = Node::rows_up_to(*column, plan->rank, 0, node.rows);
+        }
+        if (!column || position == 0 || position == node.rows) {
+            errors_ += node.leaf_error();
+            return number;
+        }
+        const std::size_t at = static_cast<std::size_t>(number);
+        tree_.column[at] = static_cast<std::int32_t>(column->id);
+        tree_.rank_low[at] = static_cast<std::int32_t>(column->ranks[position - 1]);
+        tree_.rank_high[at] = static_cast<std::int32_t>(column->ranks[position]);
+        ++tree_.splits;
+        TreeSearch::Children& kids = search_.children(level);
+        builder_.split(node, *column, position, kids.left, kids.right);
+        const bool known = !plan->stump;
+        const std::int32_t left = add(kids.left, known ? plan->left.get() : nullptr, level + 1);
+        const std::int32_t right = add(kids.right, known ? plan->right.get() : nullptr, level + 1);
+        tree_.left[at] = left;
+        tree_.right[at] = right;
+        return number;
+    }
+
+    Context& context_;
+    NodeBuilder& builder_;
+    TreeSearch& search_;
+    FlatTree tree_;
+    Cost errors_ = 0;
+};
+
+// The root's bounds in an objective multiplied by `factor`: what was proven stays proven.
+ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
+    if (!profile || profile->shape.depth == 2) return profile;
+    auto copy = std::make_shared<Profile>(context.profile_bytes, profile->shape, profile->rows, profile->weight);
+    copy->deep = profile->deep;
+    for (DeepFamily& family : copy->deep) {
+        for (DeepPoint& point : family.points) {
+            point.left *= factor;
+            point.right *= factor;
+        }
+    }
+    copy->account();
+    return copy;
+}
+
+}  // namespace
+
+SearchResult run_search(const Table& table, const SearchOptions& options, const std::function<bool(const ProgressPoint&)>& tick) {
+    const Kernel& kernel = choose_kernel(options.kernel);
+    SearchResult result;
+    ProgressPoint latest{0, kInfinite, 0};
+    Monitor monitor(options.time_limit, [&] { return !tick || tick(latest); });
+    Context context{table, kernel, options.min_leaf, options.switches, options.memory_limit, monitor};
+    NodeBuilder builder(table, kernel, options.min_leaf);
+    TreeSearch search(context, builder);
+    search.objective = options.objective;
+    Node root;
+    builder.build_root(root);
+    if (leaf_cost(context, root, search.objective) >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
+
+    const auto listener = [&](const PlanPtr&, Cost upper, Cost lower) {
+        if (upper == latest.cost && lower == latest.bound) return;
+        latest = {monitor.seconds(), upper, lower};
+        if (result.history.size() >= 4096) {  // thin out: a long search keeps a bounded, evenly coarser history
+            std::size_t kept = 0;
+            for (std::size_t i = 0; i < result.history.size(); i += 2) result.history[kept++] = result.history[i];
+            result.history.resize(kept);
+        }
+        result.history.push_back(latest);
+    };
+
+    const Shape shape = Shape::of(options.max_depth, options.max_splits);
+    Outcome start;
+    start.upper = leaf_cost(context, root, search.objective);
+    if (!context.off(kNoStart) && shape.depth >= 3) start = Greedy(context, builder, search).grow(root, shape);
+    listener(start.plan, start.upper, 0);
+
+    std::unique_ptr<StopSearch> stopped;
+    Outcome outcome = search.solve_root(root, shape, start, listener, stopped);
+    Finisher finisher(context, builder, search);
+    const auto finish = [&](const PlanPtr& plan) {
+        monitor.ignore_stops();
+        FlatTree tree = finisher.finish(root, plan);
+        monitor.heed_stops();
+        return tree;
+    };
+    result.tree = finish(outcome.plan);
+    if (result.tree.cost > outcome.upper) throw std::logic_error("provetree core: a tree costs more than the search claims; please report this.");
+    result.lower_bound = stopped ? outcome.lower : outcome.upper;
+    result.status = stopped ? stopped->reason : Status::kOptimal;
+    if (!stopped && result.tree.cost < outcome.upper) throw std::logic_error("provetree core: a tree beats the proven optimum; please report this.");
+    if (stopped && result.lower_bound >= result.tree.cost) {
+        result.lower_bound = result.tree.cost;
+        result.status = Status::kOptimal;
+    }
+    listener(outcome.plan, result.tree.cost, result.lower_bound);
+
+    if (!stopped && !context.off(kNoTieRule)) {
+        // Fewest splits first: one split counts as a unit that all splits together cannot raise to one unit of cost.
+        const Cost units = Shape::full(std::min(shape.depth, 30)) + 1;
+        const Cost factor = std::min<Cost>(units, shape.splits + 1);
+        const Cost errors = (result.tree.cost - options.objective.split_penalty * result.tree.splits) / options.objective.error_scale;
+        search.objective = {options.objective.error_scale * factor, options.objective.split_penalty * factor + 1};
+        Outcome best;
+        best.upper = search.objective.error_scale * errors + search.objective.split_penalty * result.tree.splits;
+        best.plan = outcome.plan;
+        best.left_splits = outcome.left_splits;
+        const ProfilePtr known = scaled(context, outcome.profile, factor);
+        outcome.profile = nullptr;
+        monitor.cap_effort(monitor.steps() + std::max(kTieRuleSteps, monitor.steps()));
+        try {
+            const PlanPtr plan = search.canonical(root, shape, best, {known.get(), known.get()}, 0);
+            result.tree = finish(plan);
+            result.tie_rule_complete = true;
+        } catch (const EffortSpent&) {
+        } catch (const StopSearch&) {
+            // The proof stands; only the choice among equally good trees was cut short.
+        }
+        search.objective = options.objective;
+        result.tree.cost = result.lower_bound;
+    }
+    result.counters = context.counters;
+    return result;
+}
+
+}  // namespace provetree
