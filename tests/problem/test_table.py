@@ -130,6 +130,21 @@ def test_unknown_categories_are_minus_one_and_missing_ones_nan() -> None:
     same(encoder.transform([[3.0]]), [[-1]])
 
 
+def test_text_of_which_all_is_missing_stays_text() -> None:
+    for column in (
+        pd.array([None, None], dtype="string"),
+        pl.Series([None, None], dtype=pl.String),
+    ):
+        frame = (
+            pd.DataFrame if isinstance(column, pd.api.extensions.ExtensionArray) else pl.DataFrame
+        )
+        encoder = TableEncoder()
+        same(encoder.fit_transform(frame({"c": column})), [[NAN], [NAN]])
+        assert encoder.categories == [[]]
+        same(encoder.transform(frame({"c": ["red", "blue"]})), [[-1], [-1]])
+        same(encoder.transform(np.array([[3.0], [NAN]])), [[-1], [NAN]])
+
+
 def test_numbers_can_be_called_categories() -> None:
     X = np.array([[10, 1], [20, 2], [10, 3]])
     encoder = TableEncoder([0])

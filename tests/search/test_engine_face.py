@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from naive import naive_search
 from provetree import _core
@@ -41,6 +44,30 @@ def test_costs_are_confirmed_by_plain_code(seed: int) -> None:
     )
     assert report.ok
     assert report.cost == pytest.approx(solution.cost, rel=1e-6)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_any_arrays_give_an_answer_that_holds(data: st.DataObject) -> None:
+    n, p = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 3))
+    cells = st.one_of(st.floats(), st.sampled_from([0.0, 1.0, 2.0, np.nan, np.inf, -np.inf]))
+    X = data.draw(arrays(np.float64, (n, p), elements=cells))
+    y = data.draw(arrays(np.int64, n, elements=st.integers(0, 3)))
+    weight = data.draw(st.one_of(st.none(), arrays(np.float64, n, elements=st.floats(0.01, 100))))
+    options = {
+        "sample_weight": weight,
+        "max_depth": data.draw(st.sampled_from([0, 1, 2, 3, 4, 50])),
+        "max_leaf_nodes": data.draw(st.one_of(st.none(), st.integers(1, 9))),
+        "min_samples_leaf": data.draw(st.one_of(st.integers(1, 5), st.floats(0.01, 0.9))),
+        "alpha": data.draw(st.one_of(st.just(0.0), st.floats(0, 1.5))),
+    }
+    problem = build_problem(X, y, n_classes=4, **options)
+    solution = ExactSearch().solve(problem)
+    assert solution.status == "optimal"
+    assert solution.cost == problem.to_user_cost(naive_search(problem)["cost"])
+    report = verify(solution.tree, X, y, **options)
+    assert report.ok, report.violations
+    assert report.cost == pytest.approx(solution.cost, rel=1e-6, abs=1e-6)
 
 
 def fake_answer(**changes: Any) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class TableEncoder:
                 f"X has {table.n_features} features, but TableEncoder is expecting "
                 f"{self.n_features} features as input."
             )
-        if table.numbers is not None and not any(self.categories):
+        if table.numbers is not None and all(level is None for level in self.categories):
             return table.numbers
         encoded = np.empty(table.shape)
         for index, categories in enumerate(self.categories):
@@ -276,7 +276,8 @@ def _pandas_column(name: str, series: Any) -> _Column:
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return _Column(name, numbers=numbers, whole=kind in "biu")
     _must_not_be_time(name, kind, dtype)
-    return _object_column(name, series.to_numpy(dtype=object).tolist())
+    is_text = "str" in str(dtype)
+    return _object_column(name, series.to_numpy(dtype=object).tolist(), is_text=is_text)
 
 
 def _polars_column(name: str, series: Any) -> _Column:
@@ -289,7 +290,8 @@ def _polars_column(name: str, series: Any) -> _Column:
         numbers = series.cast(type(series)([0.0]).dtype).to_numpy()
         whole = kind.startswith(("Int", "UInt", "Bool"))
         return _Column(name, numbers=np.asarray(numbers, dtype=np.float64), whole=whole)
-    return _object_column(name, series.to_list())
+    is_text = kind.startswith(("String", "Utf8", "Categorical", "Enum"))
+    return _object_column(name, series.to_list(), is_text=is_text)
 
 
 def _array_column(name: str, column: NDArray[Any]) -> _Column:
@@ -300,9 +302,9 @@ def _array_column(name: str, column: NDArray[Any]) -> _Column:
     return _object_column(name, column.tolist())
 
 
-def _object_column(name: str, values: list[object]) -> _Column:
+def _object_column(name: str, values: list[object], *, is_text: bool = False) -> _Column:
     """Return a column of objects: as numbers if all present ones are, else as categories."""
-    has_text = has_numbers = False
+    has_text, has_numbers = is_text, False  # a type for text is text, though all be missing
     for kind in set(map(type, values)):
         if kind is type(None) or kind.__name__ in ("NAType", "NaTType"):
             continue
