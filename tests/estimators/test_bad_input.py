@@ -48,12 +48,8 @@ def dates(library):
         pytest.param(pl.LazyFrame({"a": [1, 2, 3]}), TypeError, "collect", id="lazy"),
         pytest.param(dates(pd), ValueError, "'when' holds dates or times", id="pandas dates"),
         pytest.param(dates(pl), ValueError, "'when' holds dates or times", id="polars dates"),
-        pytest.param(
-            dates(pd).to_numpy(), ValueError, "holds dates or times", id="array of dates"
-        ),
-        pytest.param(
-            [[DAY], [DAY], [DAY]], ValueError, "holds dates or times", id="list of dates"
-        ),
+        pytest.param(dates(pd).to_numpy(), ValueError, "holds dates or times", id="array of dates"),
+        pytest.param([[DAY], [DAY], [DAY]], ValueError, "holds dates or times", id="list of dates"),
         pytest.param(
             pd.DataFrame({"mix": [1, "a", 2.5]}), ValueError, "'mix' mixes text", id="mixed"
         ),
@@ -201,7 +197,7 @@ def test_bad_tables_to_predict(method):
         predict(X[0])
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
         predict(X[:0])
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         predict(sparse.csr_matrix(X))
     with pytest.raises(ValueError, match="Complex"):
         predict(X * 1j)

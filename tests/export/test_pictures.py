@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 
@@ -131,7 +132,7 @@ def test_the_boxes_of_a_level_do_not_touch(clf, pyplot):
         (round(text.get_position()[1]), *text.get_bbox_patch().get_window_extent().intervalx)
         for text in boxes
     )
-    for (level, _, end), (next_level, start, _) in zip(spans, spans[1:], strict=False):
+    for (level, _, end), (next_level, start, _) in itertools.pairwise(spans):
         assert level != next_level or end <= start
 
 

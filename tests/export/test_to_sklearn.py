@@ -143,21 +143,13 @@ def test_float32_that_cannot_tell_rows_apart_is_an_error():
 
 
 def test_float32_matters_only_to_rows_that_reach_the_split():
-    # Left of x0 = 0.5 the second column is split between 0 and 100; the rows that float32 would
-    # send the other way are on the right.
+    # On the left x1 is split at 50; the rows that float32 moves across 50 are on the right.
     near = np.nextafter(50.0, 51.0)
-    X = np.array([[0, 0], [0, 100], [0, 0], [0, 100], [1, 50.0], [1, near]], dtype=float)
-    tree = Tree(
-        feature=[0, 1, -1, -1, -1],
-        threshold=[0.5, 50.0, NAN, NAN, NAN],
-        value=[[0, 0, 0]] * 2 + [[2, 0, 0], [0, 2, 0], [0, 0, 2]],
-        n_samples=[0, 0, 2, 2, 2],
-        n_features=2,
-    )
-    from provetree.estimators._float32 import lost_in_float32
-
-    assert lost_in_float32(tree, X) == ()
-    assert lost_in_float32(tree, np.array([[0, near], [1, 0]])) == (1,)
+    X = np.array([[0, 0], [0, 100], [0, 0], [0, 100], [1, 50.0], [1, near]])
+    y = np.array([0, 1, 0, 1, 2, 2])
+    clf = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    assert clf.objective_ == 0
+    assert (clf.to_sklearn().predict(X) == y).all()
 
 
 # -- categories ----------------------------------------------------------------------------

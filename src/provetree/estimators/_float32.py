@@ -6,11 +6,13 @@ apart. Where it cannot, programs that work in float32 must not be handed the tre
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from ctypes import c_float
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.problem.problem import Problem
 from provetree.tree.tree import Tree
 
 __all__ = ["lost_in_float32"]
@@ -18,13 +20,15 @@ __all__ = ["lost_in_float32"]
 Float: TypeAlias = NDArray[np.float64]
 
 
-def lost_in_float32(tree: Tree, encoded: Float) -> tuple[int, ...]:
+def lost_in_float32(tree: Tree, problem: Problem, encoded: Float) -> tuple[int, ...]:
     """Return the splits at which rounding to float32 sends a row of the table the other way.
 
     Parameters
     ----------
     tree : Tree
         The tree.
+    problem : Problem
+        The problem it solves, whose columns hold the distinct values in order.
     encoded : array of shape (n_rows, n_features)
         The encoded training rows.
 
@@ -36,38 +40,49 @@ def lost_in_float32(tree: Tree, encoded: Float) -> tuple[int, ...]:
     Examples
     --------
     >>> import numpy as np
-    >>> from provetree import Tree
+    >>> from provetree import ExactSearch, build_problem
     >>> from provetree.estimators._float32 import lost_in_float32
-    >>> nan = float("nan")
-    >>> tree = Tree(feature=[0, -1, -1], threshold=[1.7e9, nan, nan], n_features=1,
-    ...             value=[[0], [1], [1]], n_samples=[0, 1, 1])
-    >>> lost_in_float32(tree, np.array([[1.7e9 - 500], [1.7e9 + 500]]))
-    ()
-    >>> lost_in_float32(tree, np.array([[1.7e9], [1.7e9 + 1]]))
+    >>> X, y = 1.7e9 + np.array([[0.0], [1.0]]), np.array([0, 1])
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
+    >>> lost_in_float32(ExactSearch().solve(problem).tree, problem, X)
     (0,)
     """
-    suspects = []
-    for node in np.flatnonzero((tree.feature >= 0) & (tree.category < 0)):
-        x = encoded[:, tree.feature[node]]
-        if _sides_change(x, float(tree.threshold[node])).any():
-            suspects.append(int(node))
+    # Rounding keeps the order, so the two values next to a threshold speak for all.
+    values = {column.feature: column.values for column in problem.columns}
+    suspects = [
+        node
+        for node in np.flatnonzero((tree.feature >= 0) & (tree.category < 0)).tolist()
+        if _crosses(values[int(tree.feature[node])], float(tree.threshold[node]))
+    ]
     if not suspects:
         return ()
     # Only the rows that reach a split matter to it.
     passes = tree.decision_path(encoded).tocsc()
-    return tuple(
-        node
-        for node in suspects
-        if _sides_change(
-            encoded[passes[:, [node]].nonzero()[0], tree.feature[node]],
-            float(tree.threshold[node]),
-        ).any()
-    )
+    return tuple(node for node in suspects if _moves(tree, node, encoded[_rows(passes, node)]))
 
 
-def _sides_change(x: Float, threshold: float) -> NDArray[np.bool_]:
+def _crosses(values: Float, threshold: float) -> bool:
+    """Tell whether a value next to the threshold lands on its other side in float32."""
+    start, stop = int(values[0] != values[0]), len(values) - int(values[-1] != values[-1])
+    at = start + int(np.searchsorted(values[start:stop], threshold, side="right"))
+    if at > start and _round(float(values[at - 1])) > threshold:
+        return True
+    return at < stop and _round(float(values[at])) <= threshold
+
+
+def _round(x: float) -> float:
+    """Round to float32 as a C cast does, without the warning NumPy gives on overflow."""
+    return c_float(x).value
+
+
+def _rows(passes: Any, node: int) -> NDArray[np.intp]:
+    rows: NDArray[np.intp] = passes.indices[passes.indptr[node] : passes.indptr[node + 1]]
+    return rows
+
+
+def _moves(tree: Tree, node: int, rows: Float) -> bool:
+    x, threshold = rows[:, tree.feature[node]], float(tree.threshold[node])
     with np.errstate(over="ignore"):
         rounded = x.astype(np.float32).astype(np.float64)
     # A missing value is on neither side of a threshold, rounded or not.
-    changed: NDArray[np.bool_] = (x <= threshold) != (rounded <= threshold)
-    return changed
+    return bool(((x <= threshold) != (rounded <= threshold)).any())

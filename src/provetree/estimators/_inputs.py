@@ -23,6 +23,9 @@ __all__ = ["as_table", "encode_labels", "row_weights"]
 Float: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
 
+#: Whole numbers spread over at most this many times the rows are encoded without sorting.
+_MOST_GAPS = 4
+
 
 def as_table(X: Any, owner: str) -> Any:
     """Return `X` as an array, or as it is when it is a table of named columns.
@@ -107,43 +110,85 @@ def encode_labels(y: Any, n_rows: int, owner: str) -> tuple[NDArray[Any], Codes]
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
     if issparse(y):
         raise TypeError(f"Sparse data was passed for y, but {owner} needs a dense array.")
-    labels = column_or_1d(_plain_labels(y, owner), warn=True)
+    labels = _as_label_array(y, owner)
+    if labels.ndim != 1:
+        labels = column_or_1d(labels, warn=True)
+    if labels.dtype == object:
+        labels = _plain_labels(labels)
     if len(labels) != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and "
             f"y has {len(labels)}."
         )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("Input y contains NaN or infinity, which are no labels.")
-    check_classification_targets(labels)
+    kind = labels.dtype.kind
+    if kind in "OU":
+        return _encode_strings(labels)
+    if kind == "f":
+        if not np.isfinite(labels).all():
+            raise ValueError("Input y contains NaN or infinity, which are no labels.")
+        check_classification_targets(labels)
+    elif kind not in "biu":
+        check_classification_targets(labels)
+    elif len(labels) > 0:
+        low, high = int(labels.min()), int(labels.max())
+        if high - low <= _MOST_GAPS * len(labels):
+            return _encode_small_ints(labels, low, high)
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.reshape(-1)
 
 
-def _plain_labels(y: Any, owner: str) -> NDArray[Any]:
-    """Return labels as an array of numbers, booleans or strings where they are such."""
+def _encode_small_ints(labels: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], Codes]:
+    """Encode whole numbers that lie close together without sorting them."""
+    unsigned = labels.dtype.kind == "u"  # these need not fit into int64
+    shifted = labels - labels.dtype.type(low) if unsigned else labels.astype(np.int64) - low
+    present = np.zeros(high - low + 1, dtype=np.bool_)
+    present[shifted] = True
+    places = np.flatnonzero(present)
+    code_of = np.empty(len(present), dtype=np.intp)
+    code_of[places] = np.arange(len(places))
+    codes = code_of[shifted]
+    classes = np.empty(len(places), dtype=labels.dtype)
+    classes[codes] = labels
+    return classes, codes
+
+
+def _encode_strings(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    """Encode strings by hashing them, which is several times faster than sorting all of them."""
+    rows = labels.tolist()
+    names = sorted(set(rows))
+    code_of = {name: code for code, name in enumerate(names)}
+    codes = np.fromiter(map(code_of.__getitem__, rows), dtype=np.intp, count=len(rows))
+    return np.array(names, dtype=labels.dtype), codes
+
+
+def _as_label_array(y: Any, owner: str) -> NDArray[Any]:
     try:
         labels = np.asarray(y)
+        if labels.dtype.kind in "US" and isinstance(y, (list, tuple)):
+            # Numbers among strings have turned into strings: look at each as it came.
+            labels = np.asarray(y, dtype=object)
+            if all(isinstance(label, str) for label in labels.ravel()):
+                labels = np.asarray(y)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{owner} needs one label for each row in y: {error}") from error
-    if labels.dtype.kind in "US" and isinstance(y, (list, tuple)):
-        labels = np.asarray(y, dtype=object)  # numbers among strings would turn into strings
-        if all(isinstance(label, (str, bytes)) for label in labels.ravel()):
-            return np.asarray(y)
     if labels.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: y of {owner} must hold labels.")
     if labels.dtype.kind in "mMV":
         raise ValueError(f"Unknown label type: y holds {labels.dtype}, which are no labels.")
-    if labels.dtype != object or labels.ndim != 1:
-        return labels
-    # An array of objects often is an array of numbers that has passed through a table.
+    return labels
+
+
+def _plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return objects as what they are: often numbers that have passed through a table."""
     kinds = {_label_kind(label) for label in labels}
     if "missing" in kinds:
         raise ValueError("Input y contains missing labels (None or NaN).")
     if kinds == {"str"}:
         return labels
     if len(kinds) == 1 and kinds != {"other"}:
-        return np.array(labels.tolist())
+        plain = np.array(labels.tolist())
+        if plain.dtype != object:
+            return plain
     raise ValueError(
         "Unknown label type: y must hold all strings, all numbers or all booleans. Got "
         f"{', '.join(sorted({type(label).__name__ for label in labels}))}."

@@ -175,7 +175,7 @@ class OptimalTreeClassifier(TableClassifier):
         self.gap_ = solution.gap
         self.history_ = solution.history
         self.counters_ = dict(solution.counters)
-        self._lost_in_float32 = lost_in_float32(solution.tree, encoded)
+        self._lost_in_float32 = lost_in_float32(solution.tree, problem, encoded)
         if solution.status == "interrupted":
             warnings.warn(
                 f"The search was interrupted. {owner} keeps the best tree so far: cost "
