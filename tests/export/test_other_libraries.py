@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -15,9 +16,12 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 
 def imported(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return pytest.importorskip(name, reason=f"{name} is not installed", exc_type=ImportError)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return import_module(name)
+    except ImportError as error:
+        return pytest.skip(f"{name} cannot be imported: {error}")
 
 
 @pytest.fixture(scope="module")
