@@ -11,7 +11,7 @@ import pytest
 
 from provetree.bench import worker
 from provetree.bench.data import BenchTable
-from provetree.bench.solvers import SOLVERS
+from provetree.bench.solvers import SOLVERS, Solver
 
 TABLE = BenchTable("tiny", np.arange(8.0).reshape(-1, 1), np.array([0, 0, 0, 0, 1, 1, 1, 0]))
 
@@ -72,6 +72,12 @@ def test_our_own_solver_runs_in_a_worker() -> None:
     assert run.outcome == "done", run.message
     assert len(run.fits) == 3
     assert all(fit.proven and fit.errors == 0 for fit in run.fits)
+
+
+def test_a_missing_solver_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Solver, "installed", property(lambda self: False))
+    run = worker.run_worker("pycontree", TABLE, 2, 10.0)
+    assert (run.outcome, run.message) == ("not_installed", "pycontree is not installed")
 
 
 @pytest.mark.skipif(not SOLVERS["pycontree"].installed, reason="pycontree is not installed")

@@ -43,7 +43,8 @@ class Result:
     solver : str
         Name of the solver.
     outcome : str
-        ``"proven"``, ``"time_limit"``, ``"killed"``, ``"crashed"`` or ``"not_run"``.
+        ``"proven"``, ``"time_limit"``, ``"killed"``, ``"crashed"``, ``"not_installed"`` or
+        ``"not_run"``.
     seconds : float or None
         Shortest wall time of a fit.
     errors : int or None
@@ -211,18 +212,12 @@ def compare(
     4.0
     """
     results = {name: Result(name) for name in (OURS, *peers)}
-    for name, result in results.items():
-        if not SOLVERS[name].installed:
-            result.outcome, result.message = (
-                "not_installed",
-                f"{SOLVERS[name].distribution} is not installed",
-            )
     for round_number in range(repeat):
         order = list(results.values())
         if round_number % 2:
             order.reverse()
         for result in order:
-            if result.outcome != "not_installed" and result.runs_again():
+            if result.runs_again():
                 result.add(run(result.solver, table), limit)
     comparison = Comparison(
         table.name, table.shape_text, results[OURS], {name: results[name] for name in peers}

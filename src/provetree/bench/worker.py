@@ -37,7 +37,7 @@ _THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 
-Outcome = Literal["done", "killed", "crashed"]
+Outcome = Literal["done", "killed", "crashed", "not_installed"]
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Run:
 
     Parameters
     ----------
-    outcome : {"done", "killed", "crashed"}
+    outcome : {"done", "killed", "crashed", "not_installed"}
         ``killed`` where it overran its limit, ``crashed`` where its process died or raised.
     fits : tuple of Fit
         The fits that came back, empty unless done.
     message : str
-        Why it crashed, in one line.
+        Why there are none, in one line.
 
     Examples
     --------
@@ -138,7 +138,10 @@ def run_worker(
     >>> run_worker("provetree", table, depth=1, limit=5.0).fits[0].errors
     0
     """
-    command = command if command is not None else (sys.executable, "-m", "provetree.bench.worker")
+    if command is None:
+        if not SOLVERS[solver].installed:
+            return Run("not_installed", (), f"{SOLVERS[solver].distribution} is not installed")
+        command = (sys.executable, "-m", "provetree.bench.worker")
     with tempfile.TemporaryDirectory(prefix="provetree-bench-") as folder:
         path = Path(folder) / "table.npz"
         np.savez(path, X=table.X, y=table.y)
