@@ -75,7 +75,9 @@ std::vector<std::vector<std::int64_t>> evaluate_panel(const Array2<const Index>&
     }
     if (wanted.size() != lanes.size()) throw nb::value_error("A lane needs a column that varies and a position between 1 and rows - 1.");
     std::vector<LaneResult> results(wanted.size());
-    Panel(bench.context).evaluate(bench.root, wanted.data(), static_cast<int>(wanted.size()), results.data());
+    Panel panel(bench.context);
+    panel.start(bench.root);
+    panel.evaluate(bench.root, wanted.data(), static_cast<int>(wanted.size()), results.data());
     std::vector<std::vector<std::int64_t>> out;
     for (const LaneResult& r : results)
         out.push_back({r.left.leaf, r.left.stump, r.left.feasible_split, r.left.feasible_leaf, r.right.leaf, r.right.stump, r.right.feasible_split, r.right.feasible_leaf});

@@ -46,6 +46,12 @@ void tidy(std::vector<PanelPoint>& points) {
     points.resize(kept);
 }
 
+// Whole panels; about this many lanes for a column, more of them while nothing is known.
+std::size_t lanes_per_round(std::size_t columns, bool first_round) {
+    const std::size_t per_column = first_round ? 10 : 6;
+    return std::max<std::size_t>(1, (columns * per_column + kLanes / 2) / kLanes) * kLanes;
+}
+
 const PanelColumn* find_column(const Profile* profile, Index id) {
     if (!profile) return nullptr;
     const auto at = std::lower_bound(profile->panel.begin(), profile->panel.end(), id, [](const PanelColumn& column, Index wanted) { return column.id < wanted; });
@@ -110,18 +116,19 @@ void DepthTwo::start_points(const Node& node, Relatives relatives) {
     }
 }
 
-bool DepthTwo::still_open(const NodeColumn& column, const PanelPoint& point, Cost room) const {
-    if (point.position < column.first_split || point.position > column.last_split) return false;
+Cost DepthTwo::point_bound(const PanelPoint& point) const {
     const auto cost = [&](bool split_left, bool split_right) { return side_cost(point.leaf_left, point.stump_left, split_left) + side_cost(point.leaf_right, point.stump_right, split_right); };
-    return (splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true))) < room;
+    return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
 }
 
 // Open positions that adjoin are one gap, whatever bounds made them so.
-void DepthTwo::add_gap(Index column, Positions open) {
-    if (!gaps_.empty() && gaps_.back().column == column && gaps_.back().open.last + 1 >= open.first)
+void DepthTwo::add_gap(Index column, Positions open, Cost bound) {
+    if (!gaps_.empty() && gaps_.back().column == column && gaps_.back().open.last + 1 >= open.first) {
         gaps_.back().open.last = open.last;
-    else
-        gaps_.push_back({column, open});
+        gaps_.back().bound = std::min(gaps_.back().bound, bound);
+    } else {
+        gaps_.push_back({column, open, bound});
+    }
 }
 
 void DepthTwo::find_gaps(const Node& node, Cost cut, const TieChoice* ties) {
@@ -135,7 +142,7 @@ void DepthTwo::find_gaps(const Node& node, Cost cut, const TieChoice* ties) {
         const std::vector<PanelPoint>& points = points_[c];
         for (std::size_t i = 0; i + 1 < points.size(); ++i) {
             const PanelPoint &a = points[i], &b = points[i + 1];
-            if (!a.evaluated && still_open(column, a, column_room)) add_gap(static_cast<Index>(c), {a.position, a.position});
+            if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split && point_bound(a) < column_room) add_gap(static_cast<Index>(c), {a.position, a.position}, point_bound(a));
             if (b.position - a.position < 2) continue;
             OpenRange range{false, 0, 0, 0};
             const auto consider = [&](bool split_left, bool split_right) {
@@ -153,22 +160,31 @@ void DepthTwo::find_gaps(const Node& node, Cost cut, const TieChoice* ties) {
             }
             if (!range.open) continue;
             const Positions open = positions_of(column, a.position, b.position, range.from, range.upto);
-            if (!open.empty()) add_gap(static_cast<Index>(c), open);
+            if (!open.empty()) add_gap(static_cast<Index>(c), open, range.bound);
         }
     }
 }
 
-void DepthTwo::choose_lanes(const Node& node, bool first_round) {
+void DepthTwo::choose_lanes(const Node& node, std::size_t wanted_lanes) {
     lanes_.clear();
+    // More gaps than lanes: the most promising ones now, the others when the incumbent has improved.
+    if (gaps_.size() > wanted_lanes) {
+        std::nth_element(gaps_.begin(), gaps_.begin() + static_cast<std::ptrdiff_t>(wanted_lanes), gaps_.end(), [](const Gap& a, const Gap& b) { return a.bound < b.bound; });
+        gaps_.resize(wanted_lanes);
+        std::sort(gaps_.begin(), gaps_.end(), [](const Gap& a, const Gap& b) { return a.column != b.column ? a.column < b.column : a.open.first < b.open.first; });
+    }
     std::uint64_t open = 0;
     for (const Gap& gap : gaps_) open += gap.open.size();
-    // Enough lanes to fill whole panels; a gap gets its share of them by size, at least one.
-    const std::uint64_t per_column = first_round ? (getenv("L1")?atoi(getenv("L1")):10) : (getenv("L2")?atoi(getenv("L2")):6);
-    const std::uint64_t wanted_lanes = std::max<std::uint64_t>(kLanes, (node.columns.size() * per_column + kLanes / 2) / kLanes * kLanes);
+    // One lane for each gap, the rest shared out by size.
+    const std::uint64_t extra = wanted_lanes - gaps_.size(), beyond = open - gaps_.size();
+    std::uint64_t seen = 0, given = 0;
     for (const Gap& gap : gaps_) {
         const NodeColumn& column = node.columns[gap.column];
         const std::uint64_t size = gap.open.size();
-        const std::uint64_t wanted = open <= wanted_lanes ? size : std::min(size, std::max<std::uint64_t>(1, size * wanted_lanes / open));
+        seen += size - 1;
+        const std::uint64_t upto = beyond <= extra ? seen : seen * extra / beyond;
+        const std::uint64_t wanted = 1 + upto - given;
+        given = upto;
         Index last = 0;
         for (std::uint64_t k = 0; k < wanted; ++k) {
             const Index target = gap.open.first + static_cast<Index>((2 * k + 1) * size / (2 * wanted));
@@ -244,13 +260,14 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
     if (context_.off(kNoInheritance)) relatives = {};
     inherited_ = relatives.inner || relatives.outer;
     start_points(node, relatives);
+    panel_.start(node);
 
     // Trees below `cut` are looked for. With ties, those equal to the best are wanted too.
     const auto cut = [&] { return std::min(limit, ties && outcome.upper < infinite ? outcome.upper + 1 : outcome.upper); };
     bool first_round = !inherited_;
     while (true) {
         find_gaps(node, cut(), ties);
-        choose_lanes(node, first_round);
+        choose_lanes(node, lanes_per_round(node.columns.size(), first_round));
         if (lanes_.empty()) break;
         first_round = false;
         evaluate_lanes(node);

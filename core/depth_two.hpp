@@ -47,14 +47,15 @@ class DepthTwo {
     struct Gap {
         Index column;
         Positions open;
+        Cost bound;  // of the best split in it, its own penalty not counted
     };
 
     void start_points(const Node& node, Relatives relatives);
     void inherit(const Node& node, const NodeColumn& column, Relatives relatives, std::vector<PanelPoint>& points) const;
-    bool still_open(const NodeColumn& column, const PanelPoint& point, Cost room) const;
-    void add_gap(Index column, Positions open);
+    Cost point_bound(const PanelPoint& point) const;
+    void add_gap(Index column, Positions open, Cost bound);
     void find_gaps(const Node& node, Cost cut, const TieChoice* ties);
-    void choose_lanes(const Node& node, bool first_round);
+    void choose_lanes(const Node& node, std::size_t wanted_lanes);
     void evaluate_lanes(const Node& node);
     void insert_points(const Node& node);
     ProfilePtr make_profile(const Node& node) const;

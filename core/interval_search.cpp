@@ -196,7 +196,7 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     const Cost least_left = lipschitz ? std::max(low.left, high.left - scale * (high.weight - weight)) : low.left;
     const Cost least_right = lipschitz ? std::max(high.right, low.right - scale * (weight - low.weight)) : high.right;
     // A child that stops as soon as it cannot improve proves little about its neighbours; a raised budget makes its bound close more of the interval.
-    const Cost slack = context_.off(kNoSlack) || at_point ? 0 : scale * std::min(weight - low.weight, high.weight - weight) / 2;
+    const Cost slack = context_.off(kNoSlack) || at_point ? 0 : (Cost)(scale * std::min(weight - low.weight, high.weight - weight) * (getenv("SL")?atof(getenv("SL")):0.5));
     const Cost budget = frame.cut(interval.family) - objective.split_penalty + slack;
 
     const Relatives left_relatives{low.inner_left.get(), high.outer_left.get()}, right_relatives{high.inner_right.get(), low.outer_right.get()};

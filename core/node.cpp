@@ -8,9 +8,6 @@ namespace provetree {
 
 namespace {
 
-// Entries around each array: sentinels before and after the ranks, and slack for the vector stores of Kernel::partition.
-constexpr std::size_t kBefore = 1;
-constexpr std::size_t kAfter = 19;
 constexpr Index kSentinelBefore = 0xffffffffu;
 constexpr Index kSentinelAfter = 0xfffffffeu;
 constexpr std::uint32_t kRightBit = 1u << 31;
@@ -27,49 +24,61 @@ Index Node::rows_up_to(const NodeColumn& column, Index rank, Index low, Index hi
 
 void Node::lay_out(Index n, std::size_t n_columns) {
     rows = n;
-    const std::size_t stride = kBefore + n + kAfter;
+    const std::size_t stride = kRoomBefore + n + kRoomAfter;
     if (storage_.size() < 2 * stride * n_columns) storage_.resize(2 * stride * n_columns);
     columns.resize(n_columns);
     for (std::size_t c = 0; c < n_columns; ++c) {
-        columns[c].order = storage_.data() + 2 * stride * c + kBefore;
+        columns[c].order = storage_.data() + 2 * stride * c + kRoomBefore;
         columns[c].ranks = columns[c].order + stride;
         columns[c].weight_before = nullptr;
     }
+}
+
+void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index rows, bool every_end, Index& checks, bool& no_ties) {
+    ranks[-1] = kSentinelBefore;
+    ranks[rows] = kSentinelAfter;
+    ranks[rows + 1] = kSentinelBefore;
+    order[rows] = 0;
+    kernel.flag(order, ranks, rows, every_end, checks, no_ties);
 }
 
 NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf) : table_(table), kernel_(kernel), min_leaf_(min_leaf), new_rows_(table.rows) {
     unit_weights_ = std::all_of(table.weights, table.weights + table.rows, [](std::int64_t w) { return w == 1; });
 }
 
-void NodeBuilder::start(Node& node) const {
-    node.weight = 0;
-    node.count = 0;
-    node.largest_weight = 0;
-    node.by_class.assign(static_cast<std::size_t>(table_.n_classes), 0);
-    node.classes.clear();
-    node.weights.clear();
-    node.counts.clear();
-    node.steps.clear();
+void Node::make_rows(Index n) {
+    rows = n;
+    classes.resize(n);
+    weights.resize(n, 1);
+    counts.resize(n, 1);
 }
 
-void NodeBuilder::add_row(Node& node, std::uint32_t cls, Weight weight, std::int32_t count) const {
-    node.classes.push_back(cls);
-    node.by_class[cls] += weight;
-    node.weight += weight;
-    node.count += count;
-    node.largest_weight = std::max(node.largest_weight, weight);
-    node.weights.push_back(weight);
-    node.counts.push_back(count);
-    if (!unit_weights_ && table_.n_classes <= 2) node.steps.push_back(cls == 1 ? weight : -weight);
+void NodeBuilder::sum_rows(Node& node) const {
+    node.unit_weights = unit_weights_;
+    node.by_class.assign(static_cast<std::size_t>(table_.n_classes), 0);
+    if (unit_weights_ && min_leaf_ <= 1) {
+        for (std::uint32_t cls : node.classes) ++node.by_class[cls];
+        node.weight = static_cast<Weight>(node.rows);
+        node.count = node.rows;
+        node.largest_weight = 1;
+        return;
+    }
+    node.weight = node.largest_weight = 0;
+    node.count = 0;
+    node.steps.resize(table_.n_classes <= 2 ? node.rows : 0);
+    for (Index row = 0; row < node.rows; ++row) {
+        const Weight weight = node.weights[row];
+        node.by_class[node.classes[row]] += weight;
+        node.weight += weight;
+        node.count += node.counts[row];
+        node.largest_weight = std::max(node.largest_weight, weight);
+        if (!node.steps.empty()) node.steps[row] = node.classes[row] == 1 ? weight : -weight;
+    }
 }
 
 void NodeBuilder::finish_column(Node& node, NodeColumn& column) const {
-    column.ranks[-1] = kSentinelBefore;
-    column.ranks[node.rows] = kSentinelAfter;
-    column.ranks[node.rows + 1] = kSentinelBefore;
-    column.order[node.rows] = 0;
     // A minimum leaf size makes every end of a group of ties matter, not only changes of class: the best feasible split may lie inside a run.
-    kernel_.flag(column.order, column.ranks, node.rows, min_leaf_ > 1, column.checks, column.no_ties);
+    seal_order(kernel_, column.order, column.ranks, node.rows, min_leaf_ > 1, column.checks, column.no_ties);
     column.first_split = 1;
     column.last_split = node.rows - 1;
     if (min_leaf_ > 1) {
@@ -84,10 +93,14 @@ void NodeBuilder::finish_column(Node& node, NodeColumn& column) const {
 }
 
 void NodeBuilder::build_root(Node& root) const {
-    start(root);
+    root.make_rows(table_.rows);
+    for (Index i = 0; i < table_.rows; ++i) {
+        root.classes[i] = static_cast<std::uint32_t>(table_.classes[i]);
+        root.weights[i] = static_cast<Weight>(table_.weights[i]);
+        root.counts[i] = static_cast<std::int32_t>(table_.counts[i]);
+    }
+    sum_rows(root);
     root.lay_out(table_.rows, table_.columns);
-    for (Index i = 0; i < table_.rows; ++i)
-        add_row(root, static_cast<std::uint32_t>(table_.classes[i]), static_cast<Weight>(table_.weights[i]), static_cast<std::int32_t>(table_.counts[i]));
     std::vector<Index> next;
     for (Index c = 0; c < table_.columns; ++c) {
         NodeColumn& column = root.columns[c];
@@ -124,18 +137,34 @@ void NodeBuilder::add_weight_sums(Node& node) const {
     }
 }
 
+void NodeBuilder::move_rows(const Node& parent, Index position, Node& left, Node& right) {
+    left.make_rows(position);
+    right.make_rows(parent.rows - position);
+    Index next[2] = {0, 0};
+    Node* const children[2] = {&left, &right};
+    for (Index row = 0; row < parent.rows; ++row) {
+        const std::uint32_t side = new_rows_[row] >> 31;
+        const Index at = next[side]++;
+        new_rows_[row] |= at;
+        children[side]->classes[at] = parent.classes[row];
+    }
+    if (!unit_weights_ || min_leaf_ > 1) {
+        for (Index row = 0; row < parent.rows; ++row) {
+            const std::uint32_t at = new_rows_[row] & ~kRightBit;
+            Node& child = *children[new_rows_[row] >> 31];
+            child.weights[at] = parent.weights[row];
+            child.counts[at] = parent.counts[row];
+        }
+    }
+    sum_rows(left);
+    sum_rows(right);
+}
+
 void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {
-    start(left);
-    start(right);
     std::fill_n(new_rows_.begin(), parent.rows, kRightBit);
     for (Index i = 0; i < position; ++i) new_rows_[by.order[i] & entry::kRowMask] = 0;
     // Rows keep their order, so neighbours in memory stay neighbours.
-    for (Index row = 0; row < parent.rows; ++row) {
-        const bool goes_right = new_rows_[row] != 0;
-        Node& child = goes_right ? right : left;
-        new_rows_[row] |= static_cast<std::uint32_t>(child.classes.size());
-        add_row(child, parent.classes[row], parent.weights[row], parent.counts[row]);
-    }
+    move_rows(parent, position, left, right);
     left.lay_out(position, parent.columns.size());
     right.lay_out(parent.rows - position, parent.columns.size());
     std::size_t kept_left = 0, kept_right = 0;

@@ -39,12 +39,13 @@ class Node {
     Weight weight = 0;              // of all rows
     std::int64_t count = 0;         // original rows behind them
     Weight largest_weight = 0;      // of one row
+    bool unit_weights = true;
     std::vector<Weight> by_class;   // weight of each class
     std::vector<NodeColumn> columns;
     std::vector<std::uint32_t> classes;
-    std::vector<Weight> weights;
+    std::vector<Weight> weights;        // all one where unit_weights
     std::vector<std::int32_t> counts;
-    std::vector<std::int32_t> steps;  // +weight for class 1, -weight for class 0 (only kept for two classes with weights)
+    std::vector<std::int32_t> steps;    // +weight for class 1, -weight for class 0 (only kept for two classes with weights)
 
     Weight leaf_error() const;
     int majority() const;  // the lowest class of largest weight
@@ -60,8 +61,16 @@ class Node {
     friend class NodeBuilder;
     std::vector<std::uint32_t> storage_;
     std::vector<Weight> weight_storage_;
+    void make_rows(Index rows);
     void lay_out(Index rows, std::size_t columns);
 };
+
+// Room around the arrays of a column: sentinels before and after the ranks, and slack for the vector stores of the kernels.
+inline constexpr std::size_t kRoomBefore = 1;
+inline constexpr std::size_t kRoomAfter = 19;
+
+// Writes the sentinels of an order of `rows` entries and sets its check flags.
+void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index rows, bool every_end, Index& checks, bool& no_ties);
 
 // Builds nodes; holds the scratch memory of splitting, so one builder serves one search.
 class NodeBuilder {
@@ -75,10 +84,10 @@ class NodeBuilder {
     bool unit_weights() const { return unit_weights_; }
 
   private:
-    void add_row(Node& node, std::uint32_t cls, Weight weight, std::int32_t count) const;
+    void move_rows(const Node& parent, Index position, Node& left, Node& right);
+    void sum_rows(Node& node) const;
     void finish_column(Node& node, NodeColumn& column) const;
     void add_weight_sums(Node& node) const;
-    void start(Node& node) const;
 
     const Table& table_;
     const Kernel& kernel_;

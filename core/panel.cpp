@@ -53,48 +53,159 @@ void Panel::evaluate(const Node& node, const Lane* lanes, int n_lanes, LaneResul
     ++context_.counters.panels;
     context_.counters.lanes += static_cast<std::uint64_t>(n_lanes);
     mark_left_rows(node, lanes, n_lanes);
-    const auto sweep_column = [](const Node& n, const NodeColumn& c) { return SweepColumn{c.order, n.rows, c.checks, c.no_ties}; };
-    const auto after_sweep = [&] {
-        context_.counters.row_steps += node.rows;
+    if (context_.constrained()) return evaluate_many_classes(node, lanes, n_lanes, results);
+    if (node.by_class.size() <= 2) return evaluate_two_classes(node, lanes, n_lanes, results);
+    if (!node.unit_weights || !evaluate_pairs(node, lanes, n_lanes, results)) evaluate_many_classes(node, lanes, n_lanes, results);
+}
+
+namespace {
+
+SweepColumn as_swept(const Node& node, const NodeColumn& column) { return {column.order, node.rows, column.checks, column.no_ties}; }
+
+void reset_extremes(TwoClassSums& sums) {
+    for (auto* extremes : {sums.max_left, sums.min_left, sums.max_right, sums.min_right}) std::fill_n(extremes, kLanes, 0);
+}
+
+}  // namespace
+
+void Panel::evaluate_two_classes(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
+    TwoClassSums sums;
+    reset_extremes(sums);
+    const LaneWidth width = node.largest_weight <= 127 ? LaneWidth::k8 : (node.weight <= 32767 ? LaneWidth::k16 : LaneWidth::k32);
+    for (const NodeColumn& column : node.columns) {
+        if (node.unit_weights)
+            context_.kernel.sweep_unit(as_swept(node, column), left_masks_.data(), 1, 0, n_lanes, sums);
+        else
+            context_.kernel.sweep_weighted(as_swept(node, column), left_masks_.data(), node.steps.data(), width, n_lanes, sums);
+        swept(node.rows);
+    }
+    for (int lane = 0; lane < n_lanes; ++lane) {
+        const Weight left = node.weight_left(node.columns[lanes[lane].column], lanes[lane].position);
+        const auto side = [](Weight weight, std::int32_t total, std::int32_t highest, std::int32_t lowest) {
+            // total = ones - zeros; a split with ones left of it gets zeros + (running sum) right, the other labelling ones - (running sum).
+            const Weight ones = (weight + total) / 2, zeros = weight - ones;
+            const Weight leaf = std::min(ones, zeros);
+            const Weight stump = std::min(leaf, weight - std::max(zeros + highest, ones - lowest));
+            return SideErrors{leaf, stump, stump, true};
+        };
+        results[lane].left = side(left, sums.total_left[lane], sums.max_left[lane], sums.min_left[lane]);
+        results[lane].right = side(node.weight - left, sums.total_right[lane], sums.max_right[lane], sums.min_right[lane]);
+    }
+}
+
+void Panel::start(const Node&) { n_pairs_ = 0; }
+
+const std::vector<SweepColumn>& Panel::pair_columns(const Node& node, int up, int down, Weight rows) {
+    for (std::size_t p = 0; p < n_pairs_; ++p)
+        if (pairs_[p].up == up && pairs_[p].down == down) return pairs_[p].columns;
+    if (pairs_.size() == n_pairs_) pairs_.emplace_back();
+    PairColumns& pair = pairs_[n_pairs_++];
+    pair.up = up;
+    pair.down = down;
+    pair.columns.clear();
+    // Where nearly all rows belong to the pair, sorting them out costs more than it saves.
+    const bool all = rows * 4 > node.weight * 3;
+    const std::size_t stride = kRoomBefore + static_cast<std::size_t>(rows) + kRoomAfter;
+    if (!all && pair.storage.size() < 2 * stride * node.columns.size()) pair.storage.resize(2 * stride * node.columns.size());
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        if (all) {
+            pair.columns.push_back(as_swept(node, column));
+            continue;
+        }
+        std::uint32_t* order = pair.storage.data() + 2 * stride * c + kRoomBefore;
+        Index* ranks = order + stride;
+        SweepColumn kept{order, 0, 0, false};
+        kept.rows = context_.kernel.keep_classes(column.order, column.ranks, node.rows, up, down, order, ranks);
+        seal_order(context_.kernel, order, ranks, kept.rows, false, kept.checks, kept.every_row_valid);
         context_.monitor.work(node.rows);
+        pair.columns.push_back(kept);
+    }
+    return pair.columns;
+}
+
+// Many classes with weights one, as two-class problems: a stump's two labels are a pair of classes, and for a pair only its own rows count. A pair
+// that cannot beat what is already reached in any lane is not swept, which on most data leaves one to three pairs. False where too many remain.
+bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
+    constexpr int kMostClasses = static_cast<int>(entry::kSharedCode);
+    constexpr int kMostPairs = 12;  // beyond this the forward and backward passes are cheaper
+    const int n_classes = static_cast<int>(node.by_class.size());
+    if (n_classes > kMostClasses) return false;
+
+    // Weight of each class on either side of each lane, and the most that is known to be classified correctly.
+    Weight of_class[2][kMostClasses][kLanes];
+    Weight correct[2][kLanes];
+    for (int begin = 0, lane = 0; lane < n_lanes; begin = lane) {
+        Weight seen[8] = {};
+        Index row = 0;
+        const std::uint32_t* order = node.columns[lanes[begin].column].order;
+        for (; lane < n_lanes && lanes[lane].column == lanes[begin].column; ++lane) {
+            for (; row < lanes[lane].position; ++row) ++seen[order[row] >> entry::kClassShift];
+            for (int cls = 0; cls < n_classes; ++cls) {
+                of_class[0][cls][lane] = seen[cls];
+                of_class[1][cls][lane] = node.by_class[static_cast<std::size_t>(cls)] - seen[cls];
+            }
+        }
+    }
+    Weight leaf[2][kLanes];
+    for (int side = 0; side < 2; ++side) {
+        for (int lane = 0; lane < n_lanes; ++lane) {
+            Weight most = 0;
+            for (int cls = 0; cls < n_classes; ++cls) most = std::max(most, of_class[side][cls][lane]);
+            leaf[side][lane] = correct[side][lane] = most;
+        }
+    }
+    struct Pair {
+        int up, down;
+        Weight rows;
     };
-    const bool two_classes = node.by_class.size() <= 2 && !context_.constrained();
-    if (two_classes) {
+    Pair pairs[kMostClasses * kMostClasses];
+    int n_pairs = 0;
+    const auto useful = [&](int up, int down) {
+        for (int side = 0; side < 2; ++side)
+            for (int lane = 0; lane < n_lanes; ++lane)
+                if (of_class[side][up][lane] + of_class[side][down][lane] > correct[side][lane]) return true;
+        return false;
+    };
+    for (int up = 0; up < n_classes; ++up)
+        for (int down = up + 1; down < n_classes; ++down)
+            if (useful(up, down)) pairs[n_pairs++] = {up, down, node.by_class[static_cast<std::size_t>(up)] + node.by_class[static_cast<std::size_t>(down)]};
+    std::sort(pairs, pairs + n_pairs, [](const Pair& a, const Pair& b) { return a.rows > b.rows; });
+    int swept_pairs = 0;
+    for (int p = 0; p < n_pairs; ++p) {
+        const auto [up, down, rows] = pairs[p];
+        if (!useful(up, down)) continue;
+        if (++swept_pairs > kMostPairs) return false;
         TwoClassSums sums;
-        for (auto* extremes : {sums.max_left, sums.min_left, sums.max_right, sums.min_right}) std::fill_n(extremes, kLanes, 0);
-        const Weight largest = node.largest_weight;
-        const LaneWidth width = largest <= 127 ? LaneWidth::k8 : (node.weight <= 32767 ? LaneWidth::k16 : LaneWidth::k32);
-        for (const NodeColumn& column : node.columns) {
-            if (node.steps.empty())
-                context_.kernel.sweep_unit(sweep_column(node, column), left_masks_.data(), n_lanes, sums);
-            else
-                context_.kernel.sweep_weighted(sweep_column(node, column), left_masks_.data(), node.steps.data(), width, n_lanes, sums);
-            after_sweep();
+        reset_extremes(sums);
+        for (const SweepColumn& column : pair_columns(node, up, down, rows)) {
+            context_.kernel.sweep_unit(column, left_masks_.data(), up, down, n_lanes, sums);
+            swept(column.rows);
         }
         for (int lane = 0; lane < n_lanes; ++lane) {
-            const Weight left = node.weight_left(node.columns[lanes[lane].column], lanes[lane].position);
-            const auto side = [](Weight weight, std::int32_t total, std::int32_t highest, std::int32_t lowest) {
-                // total = ones - zeros; a split with ones left of it gets zeros + (running sum) right, the other labelling ones - (running sum).
-                const Weight ones = (weight + total) / 2, zeros = weight - ones;
-                const Weight leaf = std::min(ones, zeros);
-                const Weight stump = std::min(leaf, weight - std::max(zeros + highest, ones - lowest));
-                return SideErrors{leaf, stump, stump, true};
-            };
-            results[lane].left = side(left, sums.total_left[lane], sums.max_left[lane], sums.min_left[lane]);
-            results[lane].right = side(node.weight - left, sums.total_right[lane], sums.max_right[lane], sums.min_right[lane]);
+            correct[0][lane] = std::max({correct[0][lane], of_class[0][down][lane] + sums.max_left[lane], of_class[0][up][lane] - sums.min_left[lane]});
+            correct[1][lane] = std::max({correct[1][lane], of_class[1][down][lane] + sums.max_right[lane], of_class[1][up][lane] - sums.min_right[lane]});
         }
-        return;
     }
+    for (int lane = 0; lane < n_lanes; ++lane) {
+        const Weight left = static_cast<Weight>(lanes[lane].position), right = node.weight - left;
+        const Weight stump_left = left - correct[0][lane], stump_right = right - correct[1][lane];
+        results[lane].left = {left - leaf[0][lane], stump_left, stump_left, true};
+        results[lane].right = {right - leaf[1][lane], stump_right, stump_right, true};
+    }
+    return true;
+}
+
+void Panel::evaluate_many_classes(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
     ManyClassSums sums;
     for (auto* best : {sums.best_left, sums.best_right}) std::fill_n(best, kLanes, 0);
     for (auto* feasible : {sums.feasible_left, sums.feasible_right}) std::fill_n(feasible, kLanes, kNoSplit);
     const std::int32_t min_leaf = static_cast<std::int32_t>(std::min<std::int64_t>(context_.min_leaf, 1 << 30));
-    const bool narrow = node.weight <= 32767 && node.count <= 32767;
+    const LaneWidth width = node.weight <= 32767 && node.count <= 32767 ? LaneWidth::k16 : LaneWidth::k32;
     const RowData rows{node.classes.data(), node.weights.data(), node.counts.data()};
     for (const NodeColumn& column : node.columns) {
-        context_.kernel.sweep_classes(sweep_column(node, column), left_masks_.data(), rows, static_cast<int>(node.by_class.size()), min_leaf, narrow ? LaneWidth::k16 : LaneWidth::k32, n_lanes,
-                                      scratch_, sums);
-        after_sweep();
+        context_.kernel.sweep_classes(as_swept(node, column), left_masks_.data(), rows, static_cast<int>(node.by_class.size()), min_leaf, width, n_lanes, scratch_, sums);
+        swept(node.rows);
     }
     for (int lane = 0; lane < n_lanes; ++lane) {
         const Weight left = node.weight_left(node.columns[lanes[lane].column], lanes[lane].position), right = node.weight - left;

@@ -29,13 +29,32 @@ struct LaneResult {
 class Panel {
   public:
     explicit Panel(Context& context) : context_(context) {}
+    // Forgets what was kept about the node before; call it once for each node.
+    void start(const Node& node);
     // At most kLanes lanes.
     void evaluate(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
 
   private:
     void mark_left_rows(const Node& node, const Lane* lanes, int n_lanes);
+    void evaluate_two_classes(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
+    bool evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
+    void evaluate_many_classes(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
+    void swept(Index rows) {
+        context_.counters.row_steps += rows;
+        context_.monitor.work(rows);
+    }
+
+    // A node's columns with the rows of two classes only, made when first wanted.
+    struct PairColumns {
+        int up, down;
+        std::vector<std::uint32_t> storage;
+        std::vector<SweepColumn> columns;
+    };
+    const std::vector<SweepColumn>& pair_columns(const Node& node, int up, int down, Weight rows);
 
     Context& context_;
+    std::vector<PairColumns> pairs_;
+    std::size_t n_pairs_ = 0;
     std::vector<std::uint64_t> left_masks_;
     std::vector<unsigned char> scratch_;
 };

@@ -18,7 +18,7 @@ struct SweepColumn {
     bool every_row_valid;  // no ties: each position is a split, so a sweep may look at every row
 };
 
-// Two classes: extremes, over all columns swept, of the running sum (weight of class 1 minus weight of class 0) among each lane's left and
+// Two classes: extremes, over all columns swept, of the running sum (weight of the one class minus weight of the other) among each lane's left and
 // right rows, and the total of that sum. Callers start extremes at 0 (the empty prefix).
 struct alignas(64) TwoClassSums {
     std::int32_t max_left[kLanes];
@@ -56,8 +56,8 @@ enum class LaneWidth { k8, k16, k32 };
 struct Kernel {
     const char* name;
 
-    // Two classes, all weights one: 8-bit lanes, widened block by block.
-    void (*sweep_unit)(const SweepColumn& column, const std::uint64_t* left_masks, int lanes, TwoClassSums& sums);
+    // Two classes, all weights one: 8-bit lanes, widened block by block. Rows of class code `up` count up, of `down` down, others not at all.
+    void (*sweep_unit)(const SweepColumn& column, const std::uint64_t* left_masks, int up, int down, int lanes, TwoClassSums& sums);
 
     // Two classes, any weights. steps[row] is the signed weight; k8 needs |step| <= 127.
     void (*sweep_weighted)(const SweepColumn& column, const std::uint64_t* left_masks, const std::int32_t* steps, LaneWidth width, int lanes, TwoClassSums& sums);
@@ -70,6 +70,9 @@ struct Kernel {
     // bit set for the right child. Outputs need 16 entries of slack.
     void (*partition)(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows, std::uint32_t* left_order, Index* left_ranks, std::uint32_t* right_order,
                       Index* right_ranks);
+
+    // Keeps the entries whose class code is one of two; returns how many. Outputs need 16 entries of slack.
+    Index (*keep_classes)(const std::uint32_t* order, const Index* ranks, Index rows, int one, int other, std::uint32_t* kept_order, Index* kept_ranks);
 
     // Sets the check flags of an order from its ranks and class codes; returns how many were set and whether there are no ties. ranks[-1] and
     // ranks[rows], ranks[rows + 1] must exist and differ from their neighbours. With every_end, each end of a group of ties is checked.

@@ -49,12 +49,16 @@ struct BlockState {
     }
 };
 
-// Steps of rows of weight one: class 0 counts down, class 1 up. Indexed by the entry's class code.
+// Steps of rows of weight one, by class code.
 template <class T>
 struct UnitSteps {
-    Vector<T> steps[2] = {broadcast<T>(-1), broadcast<T>(1)};
-    Vector<T> operator()(std::uint32_t item, std::uint32_t) const { return steps[item >> entry::kClassShift & 1]; }
-    // The longest prefix of rows whose sum cannot leave the lanes.
+    Vector<T> steps[8] = {};
+    UnitSteps(int up, int down) {
+        steps[up] = broadcast<T>(1);
+        steps[down] = broadcast<T>(-1);
+    }
+    Vector<T> operator()(std::uint32_t item, std::uint32_t) const { return steps[item >> entry::kClassShift]; }
+    // The longest run of rows whose sum cannot leave the lanes.
     Index block_end(const std::uint32_t*, Index begin, Index rows) const {
         return sizeof(T) == 1 ? std::min<Index>(rows, begin + static_cast<Index>(std::numeric_limits<T>::max())) : rows;
     }
@@ -143,7 +147,9 @@ void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_mask
     }
 }
 
-void sweep_unit(const SweepColumn& column, const std::uint64_t* left_masks, int lanes, TwoClassSums& sums) { sweep_two_classes<std::int8_t>(column, left_masks, UnitSteps<std::int8_t>{}, lanes, sums); }
+void sweep_unit(const SweepColumn& column, const std::uint64_t* left_masks, int up, int down, int lanes, TwoClassSums& sums) {
+    sweep_two_classes<std::int8_t>(column, left_masks, UnitSteps<std::int8_t>(up, down), lanes, sums);
+}
 
 void sweep_weighted(const SweepColumn& column, const std::uint64_t* left_masks, const std::int32_t* steps, LaneWidth width, int lanes, TwoClassSums& sums) {
     switch (width) {
@@ -305,11 +311,47 @@ void partition(const std::uint32_t* order, const Index* ranks, Index rows, const
     }
 }
 
+Index keep_classes(const std::uint32_t* order, const Index* ranks, Index rows, int one, int other, std::uint32_t* kept_order, Index* kept_ranks) {
+    Index i = 0, kept = 0;
+#if defined(__AVX512BW__)
+    const __m512i class_one = _mm512_set1_epi32(one), class_other = _mm512_set1_epi32(other);
+    for (; i + 16 <= rows; i += 16) {
+        const __m512i items = _mm512_loadu_si512(order + i), classes = _mm512_srli_epi32(items, entry::kClassShift);
+        const __mmask16 keep = _mm512_cmpeq_epi32_mask(classes, class_one) | _mm512_cmpeq_epi32_mask(classes, class_other);
+        _mm512_storeu_si512(kept_order + kept, _mm512_maskz_compress_epi32(keep, items));
+        _mm512_storeu_si512(kept_ranks + kept, _mm512_maskz_compress_epi32(keep, _mm512_loadu_si512(ranks + i)));
+        kept += static_cast<Index>(__builtin_popcount(keep));
+    }
+#endif
+    for (; i < rows; ++i) {
+        const int cls = static_cast<int>(order[i] >> entry::kClassShift);
+        kept_order[kept] = order[i];
+        kept_ranks[kept] = ranks[i];
+        kept += cls == one || cls == other;
+    }
+    return kept;
+}
+
 void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, Index& checks, bool& no_ties) {
-    Index set = 0, ends = 0;
+    Index set = 0, ends = 0, i = 0;
     const std::uint32_t all = every_end ? 1 : 0;
     const Index* const before = ranks - 1;
-    for (Index i = 0; i < rows; ++i) {
+#if defined(__AVX512BW__)
+    const __m512i class_bits = _mm512_set1_epi32(static_cast<int>(entry::kClassMask)), check_bit = _mm512_set1_epi32(static_cast<int>(entry::kCheck));
+    for (; i + 16 <= rows; i += 16) {
+        const __m512i here = _mm512_loadu_si512(ranks + i), next = _mm512_loadu_si512(ranks + i + 1);
+        const __m512i items = _mm512_loadu_si512(order + i), classes = _mm512_and_si512(items, class_bits);
+        const __mmask16 end = _mm512_cmpneq_epi32_mask(here, next);
+        const __mmask16 alone = end & _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(before + i), here) & _mm512_cmpneq_epi32_mask(next, _mm512_loadu_si512(ranks + i + 2));
+        const __mmask16 same = _mm512_cmpeq_epi32_mask(classes, _mm512_and_si512(_mm512_loadu_si512(order + i + 1), class_bits)) & _mm512_cmpneq_epi32_mask(classes, class_bits);
+        const __mmask16 check = all ? end : static_cast<__mmask16>(end & ~(alone & same));
+        const __m512i cleared = _mm512_andnot_si512(check_bit, items);
+        _mm512_storeu_si512(order + i, _mm512_mask_or_epi32(cleared, check, cleared, check_bit));
+        set += static_cast<Index>(__builtin_popcount(check));
+        ends += static_cast<Index>(__builtin_popcount(end));
+    }
+#endif
+    for (; i < rows; ++i) {
         // Between two untied rows of one class the running sums are monotone (many classes: convex), so the extremes lie at the ends.
         const std::uint32_t item = order[i];
         const std::uint32_t end = ranks[i] != ranks[i + 1];
@@ -324,7 +366,7 @@ void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, 
     no_ties = ends == rows;
 }
 
-constexpr Kernel make_kernel(const char* name) { return Kernel{name, sweep_unit, sweep_weighted, sweep_classes, partition, flag}; }
+constexpr Kernel make_kernel(const char* name) { return Kernel{name, sweep_unit, sweep_weighted, sweep_classes, partition, keep_classes, flag}; }
 
 }  // namespace
 }  // namespace provetree
