@@ -30,14 +30,22 @@ def test_names_are_kept_and_checked(library):
     assert clf.tree_.feature_names == ("age", "colour")
     assert "colour = blue" in clf.export_text()
     assert clf.predict(table).tolist() == BOUGHT
-    with pytest.raises(ValueError, match="feature names"):
+    with pytest.raises(ValueError, match=r"feature names should match .* another order"):
         clf.predict(table[["colour", "age"]])
+    other = library.DataFrame({"age": AGE, "shade": COLOUR})
+    with pytest.raises(ValueError, match=r"'shade' unseen .* 'colour' seen at fit time"):
+        clf.predict(other)
 
 
-def test_a_table_without_names_is_warned_about():
+def test_names_that_come_and_go_are_warned_about():
     clf = OptimalTreeClassifier().fit(pd.DataFrame({"a": [0.0, 1.0]}), [0, 1])
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
+    with pytest.warns(UserWarning, match="does not have valid feature names") as caught:
         clf.predict(np.array([[0.0]]))
+    assert caught[0].filename == __file__
+    clf.fit(np.array([[0.0], [1.0]]), [0, 1])
+    assert not hasattr(clf, "feature_names_in_")
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        clf.predict(pd.DataFrame({"a": [0.0]}))
 
 
 def test_names_that_are_not_strings():

@@ -6,12 +6,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError:  # before 1.6
-    validate_data = None
-
-__all__ = ["TableClassifier", "check_features"]
+__all__ = ["TableClassifier"]
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):
@@ -33,21 +28,3 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     def _more_tags(self) -> dict[str, bool]:
         # The form of the tags before 1.6.
         return {"allow_nan": True, "poor_score": True}
-
-
-def check_features(estimator: BaseEstimator, X: object, *, reset: bool) -> None:
-    """Set or check ``n_features_in_`` and ``feature_names_in_``, without touching the values.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        The estimator that keeps the attributes.
-    X : array or table
-        The table.
-    reset : bool
-        Set the attributes, rather than compare with them.
-    """
-    if validate_data is not None:
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-    else:
-        estimator._validate_data(X, reset=reset, cast_to_ndarray=False)

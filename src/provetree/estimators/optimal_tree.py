@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from provetree.estimators._features import check_features
 from provetree.estimators._float32 import lost_in_float32
 from provetree.estimators._inputs import as_table, encode_labels, row_weights
 from provetree.estimators._progress import ProgressLine
-from provetree.estimators._sklearn import TableClassifier, check_features
+from provetree.estimators._sklearn import TableClassifier
 from provetree.options import TREE_OPTIONS, documented, validate
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.table import TableEncoder

@@ -1,0 +1,110 @@
+"""The columns an estimator was fitted on, and whether later tables have the same.
+
+scikit-learn's own check reads names through interfaces that change with the versions of pandas and
+polars; this one only asks for the names. What it says and sets is the same.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["check_features"]
+
+Names: TypeAlias = NDArray[np.object_]
+
+#: Names of columns in an error message.
+_MOST_SHOWN = 5
+
+
+def check_features(estimator: Any, table: Any, *, reset: bool) -> None:
+    """Set or check ``n_features_in_`` and ``feature_names_in_``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator that keeps the attributes.
+    table : array or table of shape (n_samples, n_features)
+        The table.
+    reset : bool
+        Set the attributes, rather than compare with them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.estimators._features import check_features
+    >>> class Estimator:
+    ...     pass
+    >>> estimator = Estimator()
+    >>> check_features(estimator, np.zeros((5, 3)), reset=True)
+    >>> estimator.n_features_in_
+    3
+    >>> check_features(estimator, np.zeros((5, 2)), reset=False)
+    Traceback (most recent call last):
+        ...
+    ValueError: X has 2 features, but Estimator is expecting 3 features as input.
+    """
+    names, n_features = _names(table), int(table.shape[1])
+    if reset:
+        estimator.n_features_in_ = n_features
+        if names is not None:
+            estimator.feature_names_in_ = names
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return
+    owner = type(estimator).__name__
+    fitted: Names | None = getattr(estimator, "feature_names_in_", None)
+    if names is not None and fitted is None:
+        _warn(f"X has feature names, but {owner} was fitted without feature names")
+    elif names is None and fitted is not None:
+        _warn(f"X does not have valid feature names, but {owner} was fitted with feature names")
+    elif names is not None and fitted is not None and names.tolist() != fitted.tolist():
+        raise ValueError(_difference(fitted.tolist(), names.tolist()))
+    if n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {owner} is expecting {estimator.n_features_in_} "
+            "features as input."
+        )
+
+
+def _names(table: Any) -> Names | None:
+    columns = getattr(table, "columns", None)
+    if columns is None or isinstance(table, np.ndarray):
+        return None
+    names = list(columns)
+    strings = [isinstance(name, str) for name in names]
+    if not any(strings):
+        return None
+    if not all(strings):
+        kinds = ", ".join(sorted({type(name).__name__ for name in names}))
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            f"input has names of the types {kinds}: convert them all to strings, for example by "
+            "X.columns = X.columns.astype(str)."
+        )
+    return np.array(names, dtype=object)
+
+
+def _difference(fitted: list[str], given: list[str]) -> str:
+    unseen = [name for name in given if name not in set(fitted)]
+    missing = [name for name in fitted if name not in set(given)]
+    parts = []
+    if unseen:
+        parts.append(f"{_listed(unseen)} unseen at fit time")
+    if missing:
+        parts.append(f"{_listed(missing)} seen at fit time, yet now missing")
+    found = "; ".join(parts) or "they are in another order than at fit time"
+    return f"The feature names should match those that were passed during fit: {found}."
+
+
+def _listed(names: list[str]) -> str:
+    more = ", ..." if len(names) > _MOST_SHOWN else ""
+    return ", ".join(map(repr, names[:_MOST_SHOWN])) + more
+
+
+def _warn(sentence: str) -> None:
+    # The level of the caller of the estimator's method.
+    warnings.warn(sentence, UserWarning, stacklevel=5)
