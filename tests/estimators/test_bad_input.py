@@ -128,6 +128,9 @@ def test_labels_in_a_column_are_taken_with_a_warning():
         pytest.param([[1, 1, 1]], "'sample_weight' must be a 1D array", id="two dimensions"),
         pytest.param(["a", "b", "c"], "'sample_weight' must be an array of numbers", id="text"),
         pytest.param(-1, "'sample_weight' must hold numbers >= 0", id="negative number"),
+        pytest.param([1, 10**400, 1], "'sample_weight' must hold finite", id="beyond float64"),
+        pytest.param([1e308] * 3, "total weight above zero, in the range", id="sum too large"),
+        pytest.param([5e-324] * 3, "total weight above zero, in the range", id="sum too small"),
     ],
 )
 def test_bad_weights(weights, words, class_weight):
@@ -144,7 +147,8 @@ def test_bad_weights(weights, words, class_weight):
         ({0: "heavy"}, "finite weight >= 0. Got 'heavy' for the label 0"),
         ({0: None}, "finite weight >= 0. Got None for the label 0"),
         ({0: 1, 5: 2}, "must name labels of y. Got 5, and y holds 0, 1"),
-        ({0: 0, 1: 0}, "above zero"),
+        ({0: 0, 1: 0}, "'class_weight' must leave a total weight above zero"),
+        ({0: 1e308, 1: 1e308}, "'class_weight' must leave a total weight"),
     ],
 )
 def test_bad_class_weights(class_weight, words):

@@ -7,6 +7,7 @@ import io
 import pytest
 
 from provetree import OptimalTreeClassifier, Progress, Solution, Tree
+from provetree.estimators import optimal_tree
 from provetree.estimators._progress import ProgressLine
 
 
@@ -36,7 +37,8 @@ def test_on_a_terminal_one_line_is_drawn_over():
     line.show(Progress(0.05, 90, 10))  # too soon to be seen
     clock.now += 0.06
     line.show(Progress(0.11, 80, 60))
-    line.close(solution(), 0.5)
+    clock.now += 0.39
+    line.close(solution())
     text = stream.getvalue()
     assert text.count("\n") == 1
     assert text.endswith("\n")
@@ -47,13 +49,28 @@ def test_on_a_terminal_one_line_is_drawn_over():
     assert last.rstrip() == "provetree: 0.5 s, cost 7, bound 7, gap 0.0 %, optimal"
 
 
+def test_a_search_that_fails_leaves_the_line(monkeypatch):
+    class Broken:
+        def solve(self, problem, limits, on_progress):
+            on_progress(Progress(0.0, 3, 1))
+            raise MemoryError
+
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr(optimal_tree, "ExactSearch", Broken)
+    with pytest.raises(MemoryError):
+        OptimalTreeClassifier(verbose=True).fit([[0.0], [1.0]], [0, 1])
+    assert stream.getvalue().count("\n") == 1
+    assert stream.getvalue().endswith("\n")
+
+
 def test_elsewhere_there_is_one_line_a_second():
     stream, clock = io.StringIO(), Clock()
     line = ProgressLine(stream, clock)
     for _ in range(25):
         line.show(Progress(clock.now - 100, 10, 5))
         clock.now += 0.1
-    line.close(solution(10, 5.25, "time_limit"), 2.5)
+    line.close(solution(10, 5.25, "time_limit"))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 4
     assert "\r" not in stream.getvalue()
@@ -68,7 +85,8 @@ def test_a_stream_that_cannot_be_written_to_loses_nothing(monkeypatch, broken):
     line = ProgressLine()
     line.show(Progress(0.0, 1, 0))
     line.show(Progress(5.0, 1, 0))
-    line.close(solution(), 1.0)
+    line.close(solution())
+    line.leave()
 
 
 def test_verbose_writes_to_standard_error(capsys):

@@ -23,6 +23,8 @@ __all__ = ["as_table", "encode_labels", "row_weights"]
 Float: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
 
+#: Rows that weigh less than this in all would have costs that float64 cannot tell from zero.
+_LEAST_TOTAL = 1e-280
 #: Whole numbers spread over at most this many times the rows are encoded without sorting.
 _MOST_GAPS = 4
 
@@ -234,6 +236,8 @@ def row_weights(
     array([1., 5., 5.])
     """
     given = None if sample_weight is None else _as_weights(sample_weight, len(codes))
+    if given is not None:
+        _check_total(given, "sample_weight")
     if class_weight is None:
         return given
     weights = np.ones(len(codes)) if given is None else given
@@ -245,7 +249,21 @@ def row_weights(
         factors[present] = totals.sum() / (present.sum() * totals[present])
     else:
         factors = _class_factors(class_weight, classes)
-    return weights * factors[codes]
+    with np.errstate(over="ignore", under="ignore"):
+        product = weights * factors[codes]
+    _check_total(product, "class_weight")
+    return product
+
+
+def _check_total(weights: Float, name: str) -> None:
+    """Refuse weights whose sums or inverses leave the range of float64."""
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not _LEAST_TOTAL <= total < np.inf:
+        raise ValueError(
+            f"The {name!r} must leave a total weight above zero, in the range "
+            f"[{_LEAST_TOTAL}, 1e308]. Got {total}."
+        )
 
 
 def _as_weights(sample_weight: Any, n_rows: int) -> Float:

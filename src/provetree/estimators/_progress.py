@@ -33,9 +33,9 @@ class ProgressLine:
     >>> import sys
     >>> from provetree import Progress
     >>> from provetree.estimators._progress import ProgressLine
-    >>> line = ProgressLine(sys.stdout)
-    >>> line.show(Progress(seconds=0.25, cost=20, lower_bound=15))
-    provetree: 0.2 s, cost 20, bound 15, gap 25.0 %
+    >>> line = ProgressLine(sys.stdout, clock=iter([100.0, 102.5]).__next__)
+    >>> line.show(Progress(seconds=2.25, cost=20, lower_bound=15))
+    provetree: 2.5 s, cost 20, bound 15, gap 25.0 %
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class ProgressLine:
     ) -> None:
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
+        self._start = clock()
         self._live = _is_terminal(self._stream)
         self._interval = _TERMINAL_INTERVAL if self._live else _LOG_INTERVAL
         self._next = -float("inf")
@@ -53,12 +54,20 @@ class ProgressLine:
         now = self._clock()
         if now >= self._next:
             self._next = now + self._interval
-            self._write(_sentence(progress), final=False)
+            # The time of the progress is that of its last change; a live line shows the time now.
+            words = _sentence(now - self._start, progress.cost, progress.lower_bound, progress.gap)
+            self._write(words, final=False)
 
-    def close(self, solution: Solution, seconds: float) -> None:
+    def close(self, solution: Solution) -> None:
         """Show how the search ended, and leave the line."""
-        end = Progress(seconds, solution.cost, solution.lower_bound)
-        self._write(f"{_sentence(end)}, {solution.status.replace('_', ' ')}", final=True)
+        seconds = self._clock() - self._start
+        words = _sentence(seconds, solution.cost, solution.lower_bound, solution.gap)
+        self._write(f"{words}, {solution.status.replace('_', ' ')}", final=True)
+
+    def leave(self) -> None:
+        """Leave the line without a last word."""
+        if self._live and self._drawn > 0:
+            self._write("", final=True)
 
     def _write(self, text: str, *, final: bool) -> None:
         if self._live:
@@ -81,10 +90,10 @@ def _is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def _sentence(progress: Progress) -> str:
+def _sentence(seconds: float, cost: float, bound: float, gap: float) -> str:
     return (
-        f"provetree: {progress.seconds:.1f} s, cost {_number(progress.cost)}, "
-        f"bound {_number(progress.lower_bound)}, gap {100 * progress.gap:.1f} %"
+        f"provetree: {seconds:.1f} s, cost {_number(cost)}, bound {_number(bound)}, "
+        f"gap {100 * gap:.1f} %"
     )
 
 

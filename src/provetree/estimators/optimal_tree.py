@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -470,9 +469,12 @@ class OptimalTreeClassifier(TableClassifier):
         if not self.verbose:
             return self._engine().solve(problem, limits, None)
         line = ProgressLine()
-        start = time.perf_counter()
-        solution = self._engine().solve(problem, limits, line.show)
-        line.close(solution, time.perf_counter() - start)
+        try:
+            solution = self._engine().solve(problem, limits, line.show)
+        except BaseException:
+            line.leave()
+            raise
+        line.close(solution)
         return solution
 
     def _encode(self, X: Any) -> Float:
