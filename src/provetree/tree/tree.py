@@ -171,7 +171,7 @@ class Tree:
                 f"A tree of {n_features} features was given categories of {len(levels)}."
             )
         by_category = codes != -1
-        thresholds[~split | by_category] = np.nan
+        thresholds[~split | by_category | np.isnan(thresholds)] = np.nan  # one NaN of the many
         seen &= split & ~by_category
 
         for node in reversed(range(n_nodes)):  # children come after their parent
