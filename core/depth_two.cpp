@@ -282,13 +282,13 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
                 relaxed = std::min(relaxed, penalty + side_cost(left.leaf, left.stump, split_left) + side_cost(right.leaf, right.stump, split_right));
                 const Cost cost_left = feasible(left, split_left), cost_right = feasible(right, split_right);
                 const Cost total = std::min(infinite, penalty + cost_left + cost_right);
-                if (total > outcome.upper || total >= infinite) return;
+                if (total > outcome.upper || total >= infinite || (ties && total >= limit)) return;
                 const NodeColumn& column = node.columns[lanes_[i].column];
                 const Index rank = column.ranks[lanes_[i].position - 1];
                 if (total == outcome.upper) {
                     // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
-                    if (!ties || !outcome.plan || total >= limit) return;
-                    if (!ties->prefers(column.id, margin(context_, column, lanes_[i].position), rank)) return;
+                    if (!ties || !outcome.plan) return;
+                    if (!ties->prefers(column.id, margin(context_, column, lanes_[i].position), rank, 0)) return;
                 }
                 outcome.upper = total;
                 const bool stump_left = split_left && cost_left < (left.feasible_leaf ? scale * left.leaf : infinite);
@@ -299,8 +299,8 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
             if (splits_ >= 3) {
                 consider(true, true);
             } else {
+                consider(false, true);  // the tie rule wants the fewest splits on the left
                 consider(true, false);
-                consider(false, true);
             }
         }
         insert_points(node);

@@ -21,7 +21,7 @@ struct Outcome {
     std::int64_t left_splits = 0;  // split budget of the plan's left child (depth three and more)
 };
 
-// Collects, among splits of equal cost, the one the tie rule prefers: lowest column, widest margin, lowest threshold.
+// Collects, among splits of equal cost, the one the tie rule prefers: lowest column, widest margin, lowest threshold, fewest splits on the left.
 struct TieChoice {
     bool any = false;
     Index column = 0;
@@ -29,9 +29,10 @@ struct TieChoice {
     Index rank = 0;
     std::int64_t left_splits = 0;  // how the split budget was divided there (depth three and more)
 
-    bool prefers(Index other_column, double other_margin, Index other_rank) const {
+    bool prefers(Index other_column, double other_margin, Index other_rank, std::int64_t other_left_splits) const {
         if (!any || other_column != column) return !any || other_column < column;
-        return other_margin != margin ? other_margin > margin : other_rank < rank;
+        if (other_margin != margin) return other_margin > margin;
+        return other_rank != rank ? other_rank < rank : other_left_splits < left_splits;
     }
 };
 

@@ -172,7 +172,7 @@ Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, 
                 widest = position;
             }
         }
-        if (!widest || !frame.ties->prefers(column.id, gap, column.ranks[widest - 1])) return 0;
+        if (!widest || !frame.ties->prefers(column.id, gap, column.ranks[widest - 1], frame.families[interval.family].left.splits)) return 0;
         return widest;
     }
     return nearest_split(column, open.first + (open.last - open.first) / 2, open);
@@ -196,7 +196,7 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     const Cost least_left = lipschitz ? std::max(low.left, high.left - scale * (high.weight - weight)) : low.left;
     const Cost least_right = lipschitz ? std::max(high.right, low.right - scale * (weight - low.weight)) : high.right;
     // A child that stops as soon as it cannot improve proves little about its neighbours; a raised budget makes its bound close more of the interval.
-    const Cost slack = context_.off(kNoSlack) || at_point ? 0 : (Cost)(scale * std::min(weight - low.weight, high.weight - weight) * (getenv("SL")?atof(getenv("SL")):0.5));
+    const Cost slack = context_.off(kNoSlack) || at_point ? 0 : scale * std::min(weight - low.weight, high.weight - weight) / 2;
     const Cost budget = frame.cut(interval.family) - objective.split_penalty + slack;
 
     const Relatives left_relatives{low.inner_left.get(), high.outer_left.get()}, right_relatives{high.inner_right.get(), low.outer_right.get()};
@@ -223,7 +223,7 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     frame.relaxed = std::min(frame.relaxed, point.left + point.right + objective.split_penalty);
     const Cost total = left.upper >= kInfinite || right.upper >= kInfinite ? kInfinite : left.upper + right.upper + objective.split_penalty;
     bool better = total < frame.outcome.upper;
-    if (!better && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit) better = frame.ties->prefers(column.id, margin(context_, column, position), rank);
+    if (!better && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit) better = frame.ties->prefers(column.id, margin(context_, column, position), rank, family.left.splits);
     if (better) {
         frame.outcome.upper = total;
         frame.outcome.plan = split_plan(column.id, rank, left.plan, right.plan);
@@ -295,7 +295,7 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
                 if (!position) continue;
             } else if (low.left + low.right + objective.split_penalty >= frame.cut(interval.family) || !Node::is_split(column, position)) {
                 continue;
-            } else if (frame.ties && interval.bound >= frame.outcome.upper && !frame.ties->prefers(column.id, margin(context_, column, position), column.ranks[position - 1])) {
+            } else if (frame.ties && interval.bound >= frame.outcome.upper && !frame.ties->prefers(column.id, margin(context_, column, position), column.ranks[position - 1], frame.families[interval.family].left.splits)) {
                 continue;
             }
             evaluate(frame, interval, position);

@@ -187,7 +187,11 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         monitor.cap_effort(monitor.steps() + std::max(kTieRuleSteps, monitor.steps()));
         try {
             const PlanPtr plan = search.canonical(root, shape, best, {known.get(), known.get()}, 0);
-            result.tree = finish(plan);
+            FlatTree tree = finish(plan);
+            const Cost tree_errors = (tree.cost - search.objective.split_penalty * tree.splits) / search.objective.error_scale;
+            if (options.objective.error_scale * tree_errors + options.objective.split_penalty * tree.splits != result.lower_bound)
+                throw std::logic_error("provetree core: the tree chosen by the tie rule is not optimal; please report this.");
+            result.tree = std::move(tree);
             result.tie_rule_complete = true;
         } catch (const EffortSpent&) {
         } catch (const StopSearch&) {
