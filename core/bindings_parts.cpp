@@ -71,13 +71,13 @@ std::vector<std::vector<std::int64_t>> evaluate_panel(const Array2<const Index>&
     std::vector<Lane> wanted;
     for (const auto& [id, position] : lanes) {
         for (Index c = 0; c < bench.root.columns.size(); ++c)
-            if (bench.root.columns[c].id == id && position >= 1 && position < bench.root.rows) wanted.push_back({c, position});
+            if (bench.root.columns[c].id == id && position >= 1 && position < bench.root.rows) wanted.push_back({c, position, 0});
     }
     if (wanted.size() != lanes.size()) throw nb::value_error("A lane needs a column that varies and a position between 1 and rows - 1.");
     std::vector<LaneResult> results(wanted.size());
     Panel panel(bench.context);
     panel.start(bench.root);
-    panel.evaluate(bench.root, wanted.data(), static_cast<int>(wanted.size()), results.data());
+    panel.evaluate(bench.root, wanted.data(), static_cast<int>(wanted.size()), bench.root.weight, results.data());
     std::vector<std::vector<std::int64_t>> out;
     for (const LaneResult& r : results)
         out.push_back({r.left.leaf, r.left.stump, r.left.feasible_split, r.left.feasible_leaf, r.right.leaf, r.right.stump, r.right.feasible_split, r.right.feasible_leaf});

@@ -89,10 +89,13 @@ void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives rel
     std::inplace_merge(points.begin(), points.begin() + from_inner, points.end(), [](const PanelPoint& a, const PanelPoint& b) { return a.position < b.position; });
 }
 
-void DepthTwo::start_points(const Node& node, Relatives relatives) {
-    if (points_.size() < node.columns.size()) points_.resize(node.columns.size());
+void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieChoice* ties) {
+    next_points_.clear();
+    next_regions_.clear();
+    evaluated_.clear();
+    if (known_.size() < node.columns.size()) known_.resize(node.columns.size());
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
-        std::vector<PanelPoint>& points = points_[c];
+        std::vector<PanelPoint>& points = known_[c];
         points.clear();
         points.push_back({0, 0, 0, 0, 0, 0, 0, true});
         const PanelPoint end{0, node.rows, node.weight, 0, 0, 0, 0, true};
@@ -105,15 +108,20 @@ void DepthTwo::start_points(const Node& node, Relatives relatives) {
                 else
                     points.push_back(point);
             }
-            if (points.back().position == node.rows)
+            if (points.back().position == node.rows) {
                 raise(points.back(), end);
-            else
+                points.back().evaluated = true;
+            } else {
                 points.push_back(end);
+            }
             tidy(points);
         } else {
             points.push_back(end);
         }
+        find_open(node, static_cast<Index>(c), points, cut, ties);
     }
+    points_.swap(next_points_);
+    regions_.swap(next_regions_);
 }
 
 Cost DepthTwo::point_bound(const PanelPoint& point) const {
@@ -121,127 +129,161 @@ Cost DepthTwo::point_bound(const PanelPoint& point) const {
     return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
 }
 
-// Open positions that adjoin are one gap, whatever bounds made them so.
-void DepthTwo::add_gap(Index column, Positions open, Cost bound) {
-    if (!gaps_.empty() && gaps_.back().column == column && gaps_.back().open.last + 1 >= open.first) {
-        gaps_.back().open.last = open.last;
-        gaps_.back().bound = std::min(gaps_.back().bound, bound);
-    } else {
-        gaps_.push_back({column, open, bound});
-    }
+OpenRange DepthTwo::range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const {
+    const auto range = [&](bool split_left, bool split_right) {
+        return open_range(side_cost(a.leaf_left, a.stump_left, split_left), side_cost(a.leaf_right, a.stump_right, split_right), a.weight, side_cost(b.leaf_left, b.stump_left, split_left),
+                          side_cost(b.leaf_right, b.stump_right, split_right), b.weight, room, objective_.error_scale, !context_.off(kNoLipschitz));
+    };
+    if (splits_ >= 3) return range(true, true);
+    const OpenRange one = range(true, false), other = range(false, true);
+    if (!one.open || !other.open) return one.open ? one : other;
+    return {true, std::min(one.bound, other.bound), std::min(one.from, other.from), std::max(one.upto, other.upto)};
 }
 
-void DepthTwo::find_gaps(const Node& node, Cost cut, const TieChoice* ties) {
-    gaps_.clear();
-    const bool lipschitz = !context_.off(kNoLipschitz);
-    const Cost scale = objective_.error_scale, room = cut - objective_.split_penalty;
-    for (std::size_t c = 0; c < node.columns.size(); ++c) {
-        const NodeColumn& column = node.columns[c];
-        // Columns after the preferred one cannot win a tie, only a lower cost.
-        const Cost column_room = ties && ties->any && column.id > ties->column ? room - 1 : room;
-        const std::vector<PanelPoint>& points = points_[c];
-        for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-            const PanelPoint &a = points[i], &b = points[i + 1];
-            if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split && point_bound(a) < column_room) add_gap(static_cast<Index>(c), {a.position, a.position}, point_bound(a));
-            if (b.position - a.position < 2) continue;
-            OpenRange range{false, 0, 0, 0};
-            const auto consider = [&](bool split_left, bool split_right) {
-                const OpenRange one =
-                    open_range(side_cost(a.leaf_left, a.stump_left, split_left), side_cost(a.leaf_right, a.stump_right, split_right), a.weight, side_cost(b.leaf_left, b.stump_left, split_left),
-                               side_cost(b.leaf_right, b.stump_right, split_right), b.weight, column_room, scale, lipschitz);
-                if (!one.open) return;
-                range = range.open ? OpenRange{true, std::min(range.bound, one.bound), std::min(range.from, one.from), std::max(range.upto, one.upto)} : one;
-            };
-            if (splits_ >= 3) {
-                consider(true, true);
-            } else {
-                consider(true, false);
-                consider(false, true);
-            }
-            if (!range.open) continue;
-            const Positions open = positions_of(column, a.position, b.position, range.from, range.upto);
-            if (!open.empty()) add_gap(static_cast<Index>(c), open, range.bound);
+// Adds the open regions of a column, given its points or a stretch of them.
+void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint>& points, Cost cut, const TieChoice* ties) {
+    const NodeColumn& column = node.columns[c];
+    // Columns after the preferred one cannot win a tie, only a lower cost.
+    const Cost room = cut - objective_.split_penalty - (ties && ties->any && column.id > ties->column ? 1 : 0);
+    bool any = false;
+    Region region{};
+    std::size_t first = 0, last = 0;  // points around the region
+    const auto close = [&] {
+        if (!any) return;
+        any = false;
+        region.begin = static_cast<std::uint32_t>(next_points_.size());
+        next_points_.insert(next_points_.end(), points.begin() + static_cast<std::ptrdiff_t>(first), points.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+        region.end = static_cast<std::uint32_t>(next_points_.size());
+        next_regions_.push_back(region);
+    };
+    const auto add = [&](Positions open, Cost bound, std::size_t from, std::size_t to) {
+        if (any && region.open.last + 1 >= open.first) {
+            region.open.last = open.last;
+            region.bound = std::min(region.bound, bound);
+        } else {
+            close();
+            any = true;
+            region = {c, open, bound, 0, 0};
+            first = from;
         }
+        last = to;
+    };
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const PanelPoint& a = points[i];
+        if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split) {
+            const Cost bound = point_bound(a);
+            if (bound < room) add({a.position, a.position}, bound, i, i);
+        }
+        if (i + 1 == points.size() || points[i + 1].position - a.position < 2) continue;
+        const OpenRange range = range_between(a, points[i + 1], room);
+        if (!range.open) continue;
+        const Positions open = positions_of(column, a.position, points[i + 1].position, range.from, range.upto);
+        if (!open.empty()) add(open, range.bound, i, i + 1);
     }
+    close();
 }
 
 void DepthTwo::choose_lanes(const Node& node, std::size_t wanted_lanes) {
     lanes_.clear();
-    // More gaps than lanes: the most promising ones now, the others when the incumbent has improved.
-    if (gaps_.size() > wanted_lanes) {
-        std::nth_element(gaps_.begin(), gaps_.begin() + static_cast<std::ptrdiff_t>(wanted_lanes), gaps_.end(), [](const Gap& a, const Gap& b) { return a.bound < b.bound; });
-        gaps_.resize(wanted_lanes);
-        std::sort(gaps_.begin(), gaps_.end(), [](const Gap& a, const Gap& b) { return a.column != b.column ? a.column < b.column : a.open.first < b.open.first; });
+    lane_regions_.clear();
+    chosen_.resize(regions_.size());
+    for (std::size_t r = 0; r < chosen_.size(); ++r) chosen_[r] = static_cast<std::uint32_t>(r);
+    // More regions than lanes: the most promising ones now, the others when the incumbent has improved.
+    if (chosen_.size() > wanted_lanes) {
+        std::nth_element(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(wanted_lanes), chosen_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return regions_[a].bound != regions_[b].bound ? regions_[a].bound < regions_[b].bound : a < b;
+        });
+        chosen_.resize(wanted_lanes);
+        std::sort(chosen_.begin(), chosen_.end());
     }
     std::uint64_t open = 0;
-    for (const Gap& gap : gaps_) open += gap.open.size();
-    // One lane for each gap, the rest shared out by size.
-    const std::uint64_t extra = wanted_lanes - gaps_.size(), beyond = open - gaps_.size();
+    for (std::uint32_t r : chosen_) open += regions_[r].open.size();
+    // One lane for each region, the rest shared out by size.
+    const std::uint64_t extra = wanted_lanes - chosen_.size(), beyond = open - chosen_.size();
     std::uint64_t seen = 0, given = 0;
-    for (const Gap& gap : gaps_) {
-        const NodeColumn& column = node.columns[gap.column];
-        const std::uint64_t size = gap.open.size();
+    for (std::uint32_t r : chosen_) {
+        const Region& region = regions_[r];
+        const NodeColumn& column = node.columns[region.column];
+        const std::uint64_t size = region.open.size();
         seen += size - 1;
         const std::uint64_t upto = beyond <= extra ? seen : seen * extra / beyond;
         const std::uint64_t wanted = 1 + upto - given;
         given = upto;
         Index last = 0;
         for (std::uint64_t k = 0; k < wanted; ++k) {
-            const Index target = gap.open.first + static_cast<Index>((2 * k + 1) * size / (2 * wanted));
-            const Index position = nearest_split(column, target, gap.open);
-            if (position > last) {
-                lanes_.push_back({gap.column, position});
-                last = position;
-            }
+            const Index target = region.open.first + static_cast<Index>((2 * k + 1) * size / (2 * wanted));
+            const Index position = nearest_split(column, target, region.open);
+            if (position <= last) continue;
+            lanes_.push_back({region.column, position, static_cast<Weight>(size / wanted)});
+            lane_regions_.push_back(r);
+            last = position;
         }
     }
 }
 
-void DepthTwo::evaluate_lanes(const Node& node) {
+void DepthTwo::evaluate_lanes(const Node& node, Cost cut) {
     results_.resize(lanes_.size());
+    // Errors that both sides together may have while a split can still win.
+    const Weight of_interest = static_cast<Weight>(std::min<Cost>(cut / objective_.error_scale + 1, node.weight));
     const bool pack = !context_.off(kNoPacking);
     for (std::size_t begin = 0, end; begin < lanes_.size(); begin = end) {
         end = std::min(lanes_.size(), begin + kLanes);
         if (!pack)
             for (std::size_t i = begin; i < end; ++i)
                 if (lanes_[i].column != lanes_[begin].column) end = i;
-        panel_.evaluate(node, lanes_.data() + begin, static_cast<int>(end - begin), results_.data() + begin);
+        panel_.evaluate(node, lanes_.data() + begin, static_cast<int>(end - begin), of_interest, results_.data() + begin);
     }
 }
 
-void DepthTwo::insert_points(const Node& node) {
-    for (std::size_t begin = 0, end; begin < lanes_.size(); begin = end) {
-        const Index c = lanes_[begin].column;
-        end = begin;
-        while (end < lanes_.size() && lanes_[end].column == c) ++end;
-        std::vector<PanelPoint>& points = points_[c];
+void DepthTwo::refine(const Node& node, Cost cut, const TieChoice* ties) {
+    next_points_.clear();
+    next_regions_.clear();
+    std::size_t lane = 0;
+    for (std::uint32_t r = 0; r < regions_.size(); ++r) {
+        const Region& region = regions_[r];
+        const PanelPoint* old = points_.data() + region.begin;
+        const PanelPoint* const old_end = points_.data() + region.end;
         merged_.clear();
-        std::size_t old = 0;
-        for (std::size_t i = begin; i < end; ++i) {
-            while (points[old].position < lanes_[i].position) merged_.push_back(points[old++]);
-            if (points[old].position == lanes_[i].position) ++old;  // only bounded so far: now it is settled
-            const LaneResult& result = results_[i];
-            merged_.push_back({0, lanes_[i].position, node.weight_left(node.columns[c], lanes_[i].position), result.left.leaf, result.right.leaf, result.left.stump, result.right.stump, true});
+        const bool touched = lane < lanes_.size() && lane_regions_[lane] == r;
+        for (; lane < lanes_.size() && lane_regions_[lane] == r; ++lane) {
+            while (old != old_end && old->position < lanes_[lane].position) merged_.push_back(*old++);
+            if (old != old_end && old->position == lanes_[lane].position) ++old;  // only bounded so far: now it is settled
+            const LaneResult& result = results_[lane];
+            merged_.push_back({0, lanes_[lane].position, node.weight_left(node.columns[region.column], lanes_[lane].position), result.left.leaf, result.right.leaf, result.left.stump, result.right.stump, true});
+            if (keep_profile_) evaluated_.push_back({region.column, merged_.back()});
         }
-        merged_.insert(merged_.end(), points.begin() + static_cast<std::ptrdiff_t>(old), points.end());
-        points.swap(merged_);
-        if (inherited_) tidy(points);
+        merged_.insert(merged_.end(), old, old_end);
+        if (touched && merged_.size() > 1) tidy(merged_);
+        find_open(node, region.column, merged_, cut, ties);
     }
+    points_.swap(next_points_);
+    regions_.swap(next_regions_);
 }
 
-ProfilePtr DepthTwo::make_profile(const Node& node) const {
+ProfilePtr DepthTwo::make_profile(const Node& node) {
     if (context_.off(kNoInheritance) || context_.profile_bytes >= context_.memory_limit) return nullptr;
     auto profile = std::make_shared<Profile>(context_.profile_bytes, Shape{2, splits_}, node.rows, node.weight);
-    profile->panel.reserve(node.columns.size());
+    profile->panel.resize(node.columns.size());
+    std::sort(evaluated_.begin(), evaluated_.end(), [](const Evaluated& a, const Evaluated& b) { return a.column != b.column ? a.column < b.column : a.point.position < b.point.position; });
+    std::size_t next = 0;
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
         const NodeColumn& column = node.columns[c];
-        PanelColumn& kept = profile->panel.emplace_back(PanelColumn{column.id, {}});
-        kept.points.reserve(points_[c].size());
-        for (PanelPoint point : points_[c]) {
-            if (point.position == 0) continue;
-            point.rank = column.ranks[point.position - 1];
-            kept.points.push_back(point);
+        profile->panel[c].id = column.id;
+        std::vector<PanelPoint>& points = profile->panel[c].points;
+        const std::vector<PanelPoint>& known = known_[c];
+        std::size_t old = 0;
+        points.reserve(known.size() + 16);
+        for (; next < evaluated_.size() && evaluated_[next].column == c; ++next) {
+            const PanelPoint& point = evaluated_[next].point;
+            while (known[old].position < point.position) points.push_back(known[old++]);
+            if (known[old].position == point.position) ++old;
+            points.push_back(point);
+            points.back().evaluated = false;
         }
+        points.insert(points.end(), known.begin() + static_cast<std::ptrdiff_t>(old), known.end());
+        tidy(points);
+        points.erase(points.begin());  // the empty left side has no rank; what it says of the whole node the other end says, too
+        for (PanelPoint& point : points) point.rank = column.ranks[point.position - 1];
     }
     profile->account();
     context_.counters.profile_bytes_peak = std::max(context_.counters.profile_bytes_peak, context_.profile_bytes);
@@ -258,19 +300,18 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
     outcome.upper = leaf_cost(context_, node, objective);
     Cost relaxed = scale * node.leaf_error();
     if (context_.off(kNoInheritance)) relatives = {};
-    inherited_ = relatives.inner || relatives.outer;
-    start_points(node, relatives);
+    keep_profile_ = keep_profile && !context_.off(kNoInheritance);
     panel_.start(node);
 
     // Trees below `cut` are looked for. With ties, those equal to the best are wanted too.
     const auto cut = [&] { return std::min(limit, ties && outcome.upper < infinite ? outcome.upper + 1 : outcome.upper); };
-    bool first_round = !inherited_;
+    bool first_round = !relatives.inner && !relatives.outer;
+    start(node, relatives, cut(), ties);
     while (true) {
-        find_gaps(node, cut(), ties);
         choose_lanes(node, lanes_per_round(node.columns.size(), first_round));
         if (lanes_.empty()) break;
         first_round = false;
-        evaluate_lanes(node);
+        evaluate_lanes(node, cut());
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
             const SideErrors &left = results_[i].left, &right = results_[i].right;
             const auto feasible = [&](const SideErrors& side, bool split) {
@@ -303,11 +344,11 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
                 consider(true, false);
             }
         }
-        insert_points(node);
+        refine(node, cut(), ties);
     }
     outcome.lower = std::min(limit, outcome.upper);
     outcome.relaxed = context_.constrained() ? std::min(outcome.lower, relaxed) : outcome.lower;
-    if (keep_profile) outcome.profile = make_profile(node);
+    if (keep_profile_) outcome.profile = make_profile(node);
     return outcome;
 }
 

@@ -45,33 +45,45 @@ class DepthTwo {
     Outcome solve(const Node& node, std::int64_t splits, Cost limit, const Objective& objective, Relatives relatives, bool keep_profile, TieChoice* ties);
 
   private:
-    struct Gap {
+    // A stretch of adjoining splits of one column that can still win, with the points that bound it.
+    struct Region {
         Index column;
         Positions open;
         Cost bound;  // of the best split in it, its own penalty not counted
+        std::uint32_t begin, end;  // its points in points_
+    };
+    struct Evaluated {
+        Index column;
+        PanelPoint point;
     };
 
-    void start_points(const Node& node, Relatives relatives);
     void inherit(const Node& node, const NodeColumn& column, Relatives relatives, std::vector<PanelPoint>& points) const;
+    void start(const Node& node, Relatives relatives, Cost cut, const TieChoice* ties);
+    void refine(const Node& node, Cost cut, const TieChoice* ties);
+    void find_open(const Node& node, Index column, const std::vector<PanelPoint>& points, Cost cut, const TieChoice* ties);
+    OpenRange range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const;
     Cost point_bound(const PanelPoint& point) const;
-    void add_gap(Index column, Positions open, Cost bound);
-    void find_gaps(const Node& node, Cost cut, const TieChoice* ties);
     void choose_lanes(const Node& node, std::size_t wanted_lanes);
-    void evaluate_lanes(const Node& node);
-    void insert_points(const Node& node);
-    ProfilePtr make_profile(const Node& node) const;
-    Cost side_cost(Weight leaf, Weight stump, bool split) const { return split ? std::min(objective_.error_scale * leaf, objective_.error_scale * stump + objective_.split_penalty) : objective_.error_scale * leaf; }
+    void evaluate_lanes(const Node& node, Cost cut);
+    ProfilePtr make_profile(const Node& node);
+    Cost side_cost(Weight leaf, Weight stump, bool split) const {
+        const Cost as_leaf = objective_.error_scale * leaf;
+        return split ? std::min(as_leaf, objective_.error_scale * stump + objective_.split_penalty) : as_leaf;
+    }
 
     Context& context_;
     Panel panel_;
     Objective objective_;
     std::int64_t splits_ = 3;
-    bool inherited_ = false;
-    std::vector<std::vector<PanelPoint>> points_;  // per column of the node, with an end point at either side
-    std::vector<PanelPoint> merged_;
-    std::vector<Gap> gaps_;
+    bool keep_profile_ = false;
+    std::vector<PanelPoint> points_, next_points_, merged_;  // points_: those of all regions, one after the other
+    std::vector<Region> regions_, next_regions_;
+    std::vector<std::uint32_t> chosen_;  // regions that get lanes in this round
     std::vector<Lane> lanes_;
+    std::vector<std::uint32_t> lane_regions_;
     std::vector<LaneResult> results_;
+    std::vector<std::vector<PanelPoint>> known_;  // per column what relatives told, kept for the profile
+    std::vector<Evaluated> evaluated_;
 };
 
 }  // namespace provetree

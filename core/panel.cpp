@@ -49,13 +49,13 @@ void Panel::mark_left_rows(const Node& node, const Lane* lanes, int n_lanes) {
     }
 }
 
-void Panel::evaluate(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
+void Panel::evaluate(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results) {
     ++context_.counters.panels;
     context_.counters.lanes += static_cast<std::uint64_t>(n_lanes);
     mark_left_rows(node, lanes, n_lanes);
     if (context_.constrained()) return evaluate_many_classes(node, lanes, n_lanes, results);
     if (node.by_class.size() <= 2) return evaluate_two_classes(node, lanes, n_lanes, results);
-    if (!node.unit_weights || !evaluate_pairs(node, lanes, n_lanes, results)) evaluate_many_classes(node, lanes, n_lanes, results);
+    if (!node.unit_weights || !evaluate_pairs(node, lanes, n_lanes, of_interest, results)) evaluate_many_classes(node, lanes, n_lanes, results);
 }
 
 namespace {
@@ -126,7 +126,7 @@ const std::vector<SweepColumn>& Panel::pair_columns(const Node& node, int up, in
 
 // Many classes with weights one, as two-class problems: a stump's two labels are a pair of classes, and for a pair only its own rows count. A pair
 // that cannot beat what is already reached in any lane is not swept, which on most data leaves one to three pairs. False where too many remain.
-bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
+bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results) {
     constexpr int kMostClasses = static_cast<int>(entry::kSharedCode);
     constexpr int kMostPairs = 12;  // beyond this the forward and backward passes are cheaper
     const int n_classes = static_cast<int>(node.by_class.size());
@@ -148,11 +148,17 @@ bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Lan
         }
     }
     Weight leaf[2][kLanes];
+    Weight most_correct[2][kLanes];  // what the two largest classes would give: no stump is better
     for (int side = 0; side < 2; ++side) {
         for (int lane = 0; lane < n_lanes; ++lane) {
-            Weight most = 0;
-            for (int cls = 0; cls < n_classes; ++cls) most = std::max(most, of_class[side][cls][lane]);
+            Weight most = 0, second = 0;
+            for (int cls = 0; cls < n_classes; ++cls) {
+                const Weight weight = of_class[side][cls][lane];
+                second = std::max(second, std::min(most, weight));
+                most = std::max(most, weight);
+            }
             leaf[side][lane] = correct[side][lane] = most;
+            most_correct[side][lane] = most + second;
         }
     }
     struct Pair {
@@ -161,10 +167,14 @@ bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Lan
     };
     Pair pairs[kMostClasses * kMostClasses];
     int n_pairs = 0;
+    // Below this a side's correct weight is of no interest: even the best other side leaves too many errors.
+    Weight least_correct[2][kLanes];
+    for (int lane = 0; lane < n_lanes; ++lane)
+        for (int side = 0; side < 2; ++side) least_correct[side][lane] = node.weight - most_correct[1 - side][lane] - of_interest - lanes[lane].reach;
     const auto useful = [&](int up, int down) {
         for (int side = 0; side < 2; ++side)
             for (int lane = 0; lane < n_lanes; ++lane)
-                if (of_class[side][up][lane] + of_class[side][down][lane] > correct[side][lane]) return true;
+                if (of_class[side][up][lane] + of_class[side][down][lane] > std::max(correct[side][lane], least_correct[side][lane])) return true;
         return false;
     };
     for (int up = 0; up < n_classes; ++up)
@@ -189,9 +199,13 @@ bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Lan
     }
     for (int lane = 0; lane < n_lanes; ++lane) {
         const Weight left = static_cast<Weight>(lanes[lane].position), right = node.weight - left;
-        const Weight stump_left = left - correct[0][lane], stump_right = right - correct[1][lane];
-        results[lane].left = {left - leaf[0][lane], stump_left, stump_left, true};
-        results[lane].right = {right - leaf[1][lane], stump_right, stump_right, true};
+        // Pairs that were of no interest reach at most least_correct, and never more than the two largest classes.
+        const auto side = [&](int which, Weight weight) {
+            const Weight bound = std::max(correct[which][lane], std::min(least_correct[which][lane], most_correct[which][lane]));
+            return SideErrors{weight - leaf[which][lane], weight - bound, weight - correct[which][lane], true};
+        };
+        results[lane].left = side(0, left);
+        results[lane].right = side(1, right);
     }
     return true;
 }
@@ -204,7 +218,9 @@ void Panel::evaluate_many_classes(const Node& node, const Lane* lanes, int n_lan
     const LaneWidth width = node.weight <= 32767 && node.count <= 32767 ? LaneWidth::k16 : LaneWidth::k32;
     const RowData rows{node.classes.data(), node.weights.data(), node.counts.data()};
     for (const NodeColumn& column : node.columns) {
-        context_.kernel.sweep_classes(as_swept(node, column), left_masks_.data(), rows, static_cast<int>(node.by_class.size()), min_leaf, width, n_lanes, scratch_, sums);
+        const std::size_t bytes = sweep_scratch_bytes(node.by_class.size(), column.checks);
+        if (scratch_.size() < bytes) scratch_.resize(bytes);
+        context_.kernel.sweep_classes(as_swept(node, column), left_masks_.data(), rows, static_cast<int>(node.by_class.size()), min_leaf, width, n_lanes, scratch_.data(), sums);
         swept(node.rows);
     }
     for (int lane = 0; lane < n_lanes; ++lane) {

@@ -12,12 +12,13 @@ namespace provetree {
 struct Lane {
     Index column;    // index into the node's columns; lanes of a panel are sorted by (column, position)
     Index position;  // rows going left
+    Weight reach;    // up to this many errors beyond those of interest are worth knowing: they settle neighbouring splits
 };
 
 // Errors (weights) on one side of a split.
 struct SideErrors {
     Weight leaf;            // as a single leaf
-    Weight stump;           // with at most one split, whatever the leaf sizes
+    Weight stump;           // with at most one split, whatever the leaf sizes; a lower bound where both sides' errors exceed those of interest
     Weight feasible_split;  // with exactly one split that respects the minimum leaf size; -1 where there is none
     bool feasible_leaf;     // enough rows for a leaf
 };
@@ -31,13 +32,13 @@ class Panel {
     explicit Panel(Context& context) : context_(context) {}
     // Forgets what was kept about the node before; call it once for each node.
     void start(const Node& node);
-    // At most kLanes lanes.
-    void evaluate(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
+    // At most kLanes lanes. Splits whose sides have more than `of_interest` + reach errors together may be given bounds instead of exact errors.
+    void evaluate(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results);
 
   private:
     void mark_left_rows(const Node& node, const Lane* lanes, int n_lanes);
     void evaluate_two_classes(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
-    bool evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
+    bool evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results);
     void evaluate_many_classes(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
     void swept(Index rows) {
         context_.counters.row_steps += rows;

@@ -53,6 +53,9 @@ struct RowData {
 // How wide the running sums of a sweep must be.
 enum class LaneWidth { k8, k16, k32 };
 
+// Memory that sweep_classes needs: a vector (of up to 64 bytes) per class and two per checked position.
+inline std::size_t sweep_scratch_bytes(std::size_t n_classes, std::size_t checks) { return (2 * n_classes + 2 * checks + 2) * 64; }
+
 struct Kernel {
     const char* name;
 
@@ -62,9 +65,9 @@ struct Kernel {
     // Two classes, any weights. steps[row] is the signed weight; k8 needs |step| <= 127.
     void (*sweep_weighted)(const SweepColumn& column, const std::uint64_t* left_masks, const std::int32_t* steps, LaneWidth width, int lanes, TwoClassSums& sums);
 
-    // Any number of classes; min_leaf > 1 also fills the feasible values. scratch grows as needed and is reused.
+    // Any number of classes; min_leaf > 1 also fills the feasible values. scratch holds sweep_scratch_bytes().
     void (*sweep_classes)(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, LaneWidth width, int lanes,
-                          std::vector<unsigned char>& scratch, ManyClassSums& sums);
+                          unsigned char* scratch, ManyClassSums& sums);
 
     // Sends the entries of a sorted order (and their ranks) to the two children. new_rows[row] is the row's number in its child, with the top
     // bit set for the right child. Outputs need 16 entries of slack.

@@ -79,6 +79,43 @@ struct ByteMasks {
 constexpr ByteMasks kByteMasks{};
 #endif
 
+// Own copies of std::max and std::min: a std template compiled here could be the copy the linker keeps for code that runs on any processor.
+template <class T>
+inline T larger_of(T a, T b) {
+    return a < b ? b : a;
+}
+template <class T>
+inline T smaller_of(T a, T b) {
+    return b < a ? b : a;
+}
+
+// larger(acc, value) where wanted, acc otherwise, without a branch.
+template <class T>
+inline Vector<T> larger_if(Vector<T> acc, Vector<T> value, bool wanted) {
+#if defined(__AVX512BW__)
+    const std::uint64_t bits = -static_cast<std::uint64_t>(wanted);
+    if constexpr (sizeof(T) == 1) return (Vector<T>)_mm512_mask_max_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc, (__m512i)value);
+    if constexpr (sizeof(T) == 2) return (Vector<T>)_mm512_mask_max_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc, (__m512i)value);
+    if constexpr (sizeof(T) == 4) return (Vector<T>)_mm512_mask_max_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc, (__m512i)value);
+#else
+    const Vector<T> keep = broadcast<T>(static_cast<T>(-static_cast<T>(wanted)));
+    return larger<T>(acc, (value & keep) | (acc & ~keep));
+#endif
+}
+
+template <class T>
+inline Vector<T> smaller_if(Vector<T> acc, Vector<T> value, bool wanted) {
+#if defined(__AVX512BW__)
+    const std::uint64_t bits = -static_cast<std::uint64_t>(wanted);
+    if constexpr (sizeof(T) == 1) return (Vector<T>)_mm512_mask_min_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc, (__m512i)value);
+    if constexpr (sizeof(T) == 2) return (Vector<T>)_mm512_mask_min_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc, (__m512i)value);
+    if constexpr (sizeof(T) == 4) return (Vector<T>)_mm512_mask_min_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc, (__m512i)value);
+#else
+    const Vector<T> keep = broadcast<T>(static_cast<T>(-static_cast<T>(wanted)));
+    return smaller<T>(acc, (value & keep) | (acc & ~keep));
+#endif
+}
+
 // acc + step in the lanes whose bit is set, acc in the others. bits holds the lanes of this vector in its low bits.
 template <class T>
 inline Vector<T> add_where(Vector<T> acc, std::uint64_t bits, Vector<T> step) {

@@ -3,7 +3,6 @@
 // Included by one source file per instruction set; see kernel.hpp for what each function promises.
 #pragma once
 
-#include <algorithm>
 #include <limits>
 
 #include "entry.hpp"
@@ -36,16 +35,12 @@ struct BlockState {
         min_right = smaller<T>(min_right, right);
     }
 
-    // look() where wanted, without a branch: unwanted values are replaced by ones that change nothing.
     void look_if(bool wanted) {
-        const Vector<T> keep = broadcast<T>(static_cast<T>(-static_cast<T>(wanted)));
-        const Vector<T> low = ~keep & broadcast<T>(std::numeric_limits<T>::min());
-        const Vector<T> high = ~keep & broadcast<T>(std::numeric_limits<T>::max());
         const Vector<T> right = all - left;
-        max_left = larger<T>(max_left, (left & keep) | low);
-        min_left = smaller<T>(min_left, (left & keep) | high);
-        max_right = larger<T>(max_right, (right & keep) | low);
-        min_right = smaller<T>(min_right, (right & keep) | high);
+        max_left = larger_if<T>(max_left, left, wanted);
+        min_left = smaller_if<T>(min_left, left, wanted);
+        max_right = larger_if<T>(max_right, right, wanted);
+        min_right = smaller_if<T>(min_right, right, wanted);
     }
 };
 
@@ -60,7 +55,7 @@ struct UnitSteps {
     Vector<T> operator()(std::uint32_t item, std::uint32_t) const { return steps[item >> entry::kClassShift]; }
     // The longest run of rows whose sum cannot leave the lanes.
     Index block_end(const std::uint32_t*, Index begin, Index rows) const {
-        return sizeof(T) == 1 ? std::min<Index>(rows, begin + static_cast<Index>(std::numeric_limits<T>::max())) : rows;
+        return sizeof(T) == 1 ? smaller_of<Index>(rows, begin + static_cast<Index>(std::numeric_limits<T>::max())) : rows;
     }
 };
 
@@ -130,10 +125,10 @@ void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_mask
                 for (int lane = 0; lane < kWidth<T>; ++lane) {
                     const int at = first_lane + lane;
                     const std::int32_t base_right = base_all - base_left[lane];
-                    sums.max_left[at] = std::max(sums.max_left[at], base_left[lane] + max_left[lane]);
-                    sums.min_left[at] = std::min(sums.min_left[at], base_left[lane] + min_left[lane]);
-                    sums.max_right[at] = std::max(sums.max_right[at], base_right + max_right[lane]);
-                    sums.min_right[at] = std::min(sums.min_right[at], base_right + min_right[lane]);
+                    sums.max_left[at] = larger_of<std::int32_t>(sums.max_left[at], base_left[lane] + max_left[lane]);
+                    sums.min_left[at] = smaller_of<std::int32_t>(sums.min_left[at], base_left[lane] + min_left[lane]);
+                    sums.max_right[at] = larger_of<std::int32_t>(sums.max_right[at], base_right + max_right[lane]);
+                    sums.min_right[at] = smaller_of<std::int32_t>(sums.min_right[at], base_right + min_right[lane]);
                 }
             }
             for (int lane = 0; lane < kWidth<T>; ++lane) base_left[lane] += left[lane];
@@ -166,22 +161,21 @@ void sweep_weighted(const SweepColumn& column, const std::uint64_t* left_masks, 
 // along their own pass, so a row touches only its own class: a forward pass stores the first at each checked position, a backward pass adds
 // the second.
 template <class T, bool Constrained>
-void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, int lanes, std::vector<unsigned char>& scratch,
+void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, int lanes, unsigned char* scratch,
                         ManyClassSums& sums) {
     using V = Vector<T>;
     constexpr T kNever = std::numeric_limits<T>::min();
-    const std::size_t vectors = static_cast<std::size_t>(n_classes) + 2 * static_cast<std::size_t>(column.checks);
-    const std::size_t bytes = vectors * sizeof(V) + static_cast<std::size_t>(n_classes) * sizeof(T) + alignof(V);
-    if (scratch.size() < bytes) scratch.resize(bytes + bytes / 2);
-    const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(scratch.data()) % alignof(V);
-    V* const class_left = reinterpret_cast<V*>(scratch.data() + (misaligned ? alignof(V) - misaligned : 0));
+    const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(scratch) % alignof(V);
+    V* const class_left = reinterpret_cast<V*>(scratch + (misaligned ? alignof(V) - misaligned : 0));
     V* const before = class_left + n_classes;
     T* const class_all = reinterpret_cast<T*>(before + 2 * static_cast<std::size_t>(column.checks));
     const auto class_at = [&](Index i) { return rows.classes[column.order[i] & entry::kRowMask]; };
 
     for (int first_lane = 0; first_lane < lanes; first_lane += kWidth<T>) {
-        std::fill(class_left, class_left + n_classes, V{});
-        std::fill(class_all, class_all + n_classes, T{0});
+        for (int cls = 0; cls < n_classes; ++cls) {
+            class_left[cls] = V{};
+            class_all[cls] = 0;
+        }
         V top_left{}, top_right{}, rows_left{};
         T rows_all = 0;
         V* store = before;
@@ -215,12 +209,14 @@ void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_mas
         const V leaf_left = top_left, leaf_right = top_right;
         const V total_left = rows_left, total_right = broadcast<T>(rows_all) - rows_left;
 
-        std::fill(class_left, class_left + n_classes, V{});
-        std::fill(class_all, class_all + n_classes, T{0});
+        for (int cls = 0; cls < n_classes; ++cls) {
+            class_left[cls] = V{};
+            class_all[cls] = 0;
+        }
         top_left = top_right = rows_left = V{};
         rows_all = 0;
         V best_left{}, best_right{}, feasible_left = broadcast<T>(kNever), feasible_right = feasible_left;
-        const V least = broadcast<T>(static_cast<T>(std::min<std::int32_t>(min_leaf, std::numeric_limits<T>::max())));
+        const V least = broadcast<T>(static_cast<T>(smaller_of<std::int32_t>(min_leaf, std::numeric_limits<T>::max())));
         for (Index i = column.rows; i > 0;) {
             if (column.order[i - 1] & entry::kCheck) {
                 store -= 2;
@@ -256,13 +252,13 @@ void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_mas
         }
         for (int lane = 0; lane < kWidth<T>; ++lane) {
             const int at = first_lane + lane;
-            sums.best_left[at] = std::max<std::int32_t>(sums.best_left[at], best_left[lane]);
-            sums.best_right[at] = std::max<std::int32_t>(sums.best_right[at], best_right[lane]);
+            sums.best_left[at] = larger_of<std::int32_t>(sums.best_left[at], best_left[lane]);
+            sums.best_right[at] = larger_of<std::int32_t>(sums.best_right[at], best_right[lane]);
             sums.leaf_left[at] = leaf_left[lane];
             sums.leaf_right[at] = leaf_right[lane];
             if constexpr (Constrained) {
-                if (feasible_left[lane] != kNever) sums.feasible_left[at] = std::max<std::int32_t>(sums.feasible_left[at], feasible_left[lane]);
-                if (feasible_right[lane] != kNever) sums.feasible_right[at] = std::max<std::int32_t>(sums.feasible_right[at], feasible_right[lane]);
+                if (feasible_left[lane] != kNever) sums.feasible_left[at] = larger_of<std::int32_t>(sums.feasible_left[at], feasible_left[lane]);
+                if (feasible_right[lane] != kNever) sums.feasible_right[at] = larger_of<std::int32_t>(sums.feasible_right[at], feasible_right[lane]);
                 sums.rows_left[at] = total_left[lane];
                 sums.rows_right[at] = total_right[lane];
             }
@@ -271,7 +267,7 @@ void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_mas
 }
 
 void sweep_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, LaneWidth width, int lanes,
-                   std::vector<unsigned char>& scratch, ManyClassSums& sums) {
+                   unsigned char* scratch, ManyClassSums& sums) {
     if (width == LaneWidth::k32) {
         if (min_leaf > 1) return sweep_many_classes<std::int32_t, true>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
         return sweep_many_classes<std::int32_t, false>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
