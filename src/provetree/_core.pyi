@@ -1,0 +1,125 @@
+"""The C++ core: ranks, merged rows, the exact search, and its parts one by one for the tests."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+class SearchResult(TypedDict):
+    """The best tree as arrays over its nodes in preorder, and what is proven about it."""
+
+    column: NDArray[np.int32]
+    rank_low: NDArray[np.int32]
+    rank_high: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    label: NDArray[np.int32]
+    cost: int
+    lower_bound: int
+    status: Literal["optimal", "time_limit", "interrupted"]
+    history: list[tuple[float, int, int]]
+    counters: dict[str, int]
+
+#: Names of the parts that bit 0, 1, ... of ``switches`` turn off.
+SWITCHES: tuple[str, ...]
+
+def available_kernels() -> list[str]:
+    """Return the kernels that run on this machine, slowest first."""
+
+def dense_ranks(x: NDArray[np.float64]) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """Return the dense rank of each value, and the distinct values in order."""
+
+def merge_rows(
+    ranks: NDArray[np.uint32],
+    classes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Merge rows of equal ranks and class: one original row of each, sums of weights and counts."""
+
+def search(
+    ranks: NDArray[np.uint32],
+    values: list[NDArray[np.float64]],
+    classes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    n_classes: int,
+    max_depth: int,
+    max_splits: int,
+    min_samples_leaf: int,
+    error_scale: int,
+    split_penalty: int,
+    time_limit: float,
+    memory_limit: int,
+    on_progress: Callable[[float, int, int], object] | None = None,
+    kernel: str = "auto",
+    switches: int = 0,
+) -> SearchResult:
+    """Find the best tree and prove it, as far as the limits allow."""
+
+class parts:
+    """A module of its own: kernels and bounds one by one."""
+
+    @staticmethod
+    def evaluate_panel(
+        ranks: NDArray[np.uint32],
+        values: list[NDArray[np.float64]],
+        classes: NDArray[np.int32],
+        weights: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        n_classes: int,
+        min_samples_leaf: int,
+        lanes: Sequence[tuple[int, int]],
+        kernel: str = "auto",
+    ) -> list[list[int]]:
+        """Evaluate splits (column, rows going left), sorted so.
+
+        For each: leaf, stump, feasible split (-1: none) and feasible leaf of the left, then of
+        the right.
+        """
+
+    @staticmethod
+    def depth_one(
+        ranks: NDArray[np.uint32],
+        values: list[NDArray[np.float64]],
+        classes: NDArray[np.int32],
+        weights: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        n_classes: int,
+        min_samples_leaf: int,
+        error_scale: int,
+        split_penalty: int,
+    ) -> tuple[int, int, int, int]:
+        """Return (cost, relaxed, column or -1, rows going left) of the best depth-one tree."""
+
+    @staticmethod
+    def depth_two(
+        ranks: NDArray[np.uint32],
+        values: list[NDArray[np.float64]],
+        classes: NDArray[np.int32],
+        weights: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        n_classes: int,
+        min_samples_leaf: int,
+        splits: int,
+        limit: int,
+        error_scale: int,
+        split_penalty: int,
+        kernel: str = "auto",
+        switches: int = 0,
+    ) -> tuple[int, int, int]:
+        """Return (lower, relaxed, upper) of the trees of depth two with 2 or 3 splits."""
+
+    @staticmethod
+    def open_range(
+        left_a: int,
+        right_a: int,
+        weight_a: int,
+        left_b: int,
+        right_b: int,
+        weight_b: int,
+        cut: int,
+        scale: int,
+    ) -> tuple[bool, int, int, int]:
+        """Return (open, bound, from, upto): which splits between a and b may cost under cut."""
