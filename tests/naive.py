@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
@@ -34,12 +34,14 @@ class NaiveSearch:
 
     problem: Problem
     memo: dict[tuple[int, int, int], Key] = field(default_factory=dict)
+    sizes: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         p = self.problem
         self.weights = [int(w) for w in p.weights]
         self.counts = [int(c) for c in p.counts]
         self.classes = [int(y) for y in p.classes]
+        self.values = [column.values.tolist() for column in p.columns]
         # rows_at[c][k]: the rows of rank k in column c; rows_to[c][k]: of rank k or less
         self.rows_at: list[list[int]] = []
         self.rows_to: list[list[int]] = []
@@ -66,7 +68,7 @@ class NaiveSearch:
                     left, right = self.sides(rows, c, low)
                     if min(self.size(left), self.size(right)) < self.problem.min_samples_leaf:
                         continue
-                    gap = margin(self.problem.columns[c].values, low, high)
+                    gap = margin(self.values[c], low, high)
                     # What a full tree on the left cannot use is left for the right, and so on.
                     for for_left in range(max(0, budget - 1 - full), min(budget - 1, full) + 1):
                         l_cost, *l_tree = self.best(left, depth - 1, for_left)
@@ -93,7 +95,9 @@ class NaiveSearch:
         return left, rows & ~left
 
     def size(self, rows: int) -> int:
-        return sum(self.counts[i] for i in bits(rows))
+        if rows not in self.sizes:
+            self.sizes[rows] = sum(self.counts[i] for i in bits(rows))
+        return self.sizes[rows]
 
     def totals(self, rows: int) -> list[int]:
         totals = [0] * self.problem.n_classes
@@ -158,10 +162,9 @@ class NaiveEngine:
         return Solution(tree, cost, cost, "optimal", (progress,), found["counters"])
 
 
-def margin(values: np.ndarray[Any, Any], low: int, high: int) -> float:
+def margin(values: Sequence[float], low: int, high: int) -> float:
     """Gap between the two neighbouring values; none beside the missing values."""
-    with np.errstate(over="ignore"):
-        gap = float(values[high] - values[low])
+    gap = values[high] - values[low]
     return 0.0 if math.isnan(gap) else gap
 
 

@@ -93,6 +93,31 @@ def random_table(seed: int, *, max_depth: int | None = None) -> RandomTable:
     return RandomTable(X, y, options)
 
 
+def hard_problem(seed: int) -> Problem:
+    """A problem of a seed with more rows than most, that no small tree gets right.
+
+    The naive twin needs about a quarter of a second for it.
+    """
+    rng = np.random.default_rng(seed)
+    depth = int(rng.choice([2, 3, 4], p=[0.2, 0.6, 0.2]))
+    n = int(rng.integers(*((30, 50), (18, 28), (13, 18))[depth - 2]))
+    n_features = int(rng.integers(1, 4)) if depth < 4 else 2
+    X = rng.normal(size=(n, n_features))
+    if rng.random() < 0.5:
+        X = np.round(3 * X)
+    n_classes = int(rng.choice([2, 3, 5], p=[0.6, 0.2, 0.2]))
+    return build_problem(
+        X,
+        rng.integers(0, n_classes, n),
+        n_classes=n_classes,
+        max_depth=depth,
+        sample_weight=rng.integers(1, 6, n) if rng.random() < 0.3 else None,
+        max_leaf_nodes=int(rng.integers(4, 8)) if rng.random() < 0.25 else None,
+        min_samples_leaf=int(rng.integers(2, 5)) if rng.random() < 0.25 else 1,
+        alpha=0.02 if rng.random() < 0.25 else 0.0,
+    )
+
+
 _LEAF_CHANCES = [0.05, 0.1, 0.15, 0.2, 0.2, 0.1, 0.1, 0.1]
 _ALPHA_CHANCES = [0.6, 0.08, 0.1, 0.07, 0.05, 0.05, 0.03, 0.02]
 

@@ -30,7 +30,7 @@ def every_tree(problem: Problem, rows: list[int], depth: int) -> Iterator[tuple[
                 problem.min_samples_leaf
             ):
                 continue
-            gap = margin(column.values, low, min(int(ranks[i]) for i in right))
+            gap = margin(column.values.tolist(), low, min(int(ranks[i]) for i in right))
             for l_cost, l_splits, l_shape in every_tree(problem, left, depth - 1):
                 for r_cost, r_splits, r_shape in every_tree(problem, right, depth - 1):
                     yield (
@@ -75,7 +75,7 @@ def test_tie_rule_prefers_fewer_splits_then_lower_columns_then_wide_margins() ->
 
 def test_margins_beside_missing_values_are_zero_and_infinities_are_far() -> None:
     values = np.array([np.nan, -np.inf, -1e308, 1e308, np.inf])
-    assert [margin(values, k, k + 1) for k in range(4)] == [0.0, np.inf, np.inf, np.inf]
+    assert [margin(values.tolist(), k, k + 1) for k in range(4)] == [0.0, np.inf, np.inf, np.inf]
 
 
 def test_a_budget_that_can_serve_either_side_goes_right() -> None:

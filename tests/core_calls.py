@@ -1,0 +1,98 @@
+"""Calls of the C++ core as the tests make them: a Problem in, the core's own answer out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from provetree import _core
+from provetree.problem.problem import Problem
+
+KERNELS: tuple[str, ...] = tuple(_core.available_kernels())
+#: The bit that switches each part off, by name.
+OFF: dict[str, int] = {name: 1 << bit for bit, name in enumerate(_core.SWITCHES)}
+ALL_OFF: int = (1 << len(_core.SWITCHES)) - 1
+#: What a tree is compared by: splits by rank, and labels.
+NODE_FIELDS = ("column", "rank_low", "rank_high", "label")
+
+
+def table_of(problem: Problem) -> dict[str, Any]:
+    """The arguments that every function of the core takes first."""
+    return {
+        "ranks": problem.ranks,
+        "values": [column.values for column in problem.columns],
+        "classes": problem.classes,
+        "weights": problem.weights,
+        "counts": problem.counts,
+        "n_classes": problem.n_classes,
+    }
+
+
+def core_search(
+    problem: Problem,
+    *,
+    kernel: str = "auto",
+    switches: int = 0,
+    time_limit: float = math.inf,
+    memory_limit: int = 1 << 28,
+    on_progress: Callable[[float, int, int], object] | None = None,
+) -> _core.SearchResult:
+    return _core.search(
+        **table_of(problem),
+        max_depth=problem.max_depth,
+        max_splits=problem.max_splits,
+        min_samples_leaf=problem.min_samples_leaf,
+        error_scale=problem.error_scale,
+        split_penalty=problem.split_penalty,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        on_progress=on_progress,
+        kernel=kernel,
+        switches=switches,
+    )
+
+
+def same_tree(one: Any, other: Any) -> bool:
+    return all(np.array_equal(one[name], other[name]) for name in NODE_FIELDS)
+
+
+def walk_tree(problem: Problem, found: Any) -> tuple[int, int]:
+    """Check a tree row by row against the limits of its problem; return its cost and splits.
+
+    Plain code: every node's rows are listed, so that nothing the core says is taken on trust.
+    """
+    next_node = 0
+    errors = 0
+
+    def visit(rows: list[int], depth: int) -> int:
+        nonlocal next_node, errors
+        node = next_node
+        next_node += 1
+        totals = [0] * problem.n_classes
+        for i in rows:
+            totals[problem.classes[i]] += int(problem.weights[i])
+        assert found["label"][node] == totals.index(max(totals))
+        assert sum(int(problem.counts[i]) for i in rows) >= problem.min_samples_leaf
+        if found["column"][node] < 0:
+            assert (found["rank_low"][node], found["rank_high"][node]) == (-1, -1)
+            assert (found["left"][node], found["right"][node]) == (-1, -1)
+            errors += sum(totals) - max(totals)
+            return 0
+        assert depth < problem.max_depth
+        ranks = problem.ranks[found["column"][node]]
+        left = [i for i in rows if ranks[i] <= found["rank_low"][node]]
+        right = [i for i in rows if ranks[i] > found["rank_low"][node]]
+        assert max(ranks[i] for i in left) == found["rank_low"][node]
+        assert min(ranks[i] for i in right) == found["rank_high"][node]
+        assert found["left"][node] == next_node
+        splits = 1 + visit(left, depth + 1)
+        assert found["right"][node] == next_node
+        return splits + visit(right, depth + 1)
+
+    splits = visit(list(range(problem.n_rows)), 0)
+    assert next_node == len(found["column"])
+    assert splits <= problem.max_splits
+    return problem.error_scale * errors + problem.split_penalty * splits, splits
