@@ -17,8 +17,9 @@ struct TreeSearch::Frame {
     Outcome outcome;
     Cost relaxed = kInfinite;  // least relaxed bound of the splits evaluated
     std::vector<Family> families;
+    std::vector<std::int64_t> left_splits;  // per family: the budget of the left child, as it was divided
     std::deque<DeepPoint> points;  // stable: intervals refer to them by number
-    std::vector<std::vector<std::uint32_t>> points_of;  // per family, in the order they came
+    std::vector<std::vector<std::uint32_t>> points_of;  // per family, those evaluated
     std::priority_queue<Interval> heap;
 
     // Trees below this are looked for; with ties also those equal to the best.
@@ -74,97 +75,180 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
     return outcome;
 }
 
-void TreeSearch::start_points(Frame& frame, Relatives relatives) {
-    const Node& node = frame.node;
-    const Shape shape = frame.shape;
-    const std::int64_t most = Shape::full(shape.depth - 1), to_share = shape.splits - 1;
-    if (context_.off(kNoInheritance)) relatives = {};
-    const auto family_of = [](const Profile* profile, Index id, std::int64_t left_splits) -> const DeepFamily* {
-        if (!profile) return nullptr;
+namespace {
+
+bool by_position(const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; }
+
+// Merges points of one position, tightens all from their neighbours and drops those that say nothing their neighbours do not.
+void tidy(std::vector<DeepPoint>& points, Cost scale) {
+    std::stable_sort(points.begin(), points.end(), by_position);
+    std::size_t kept = 0;
+    for (DeepPoint& point : points) {
+        if (kept && points[kept - 1].position == point.position) {
+            DeepPoint& same = points[kept - 1];
+            same.left = std::max(same.left, point.left);
+            same.right = std::max(same.right, point.right);
+            if (!same.inner_left) same.inner_left = point.inner_left;
+            if (!same.outer_left) same.outer_left = point.outer_left;
+            if (!same.inner_right) same.inner_right = point.inner_right;
+            if (!same.outer_right) same.outer_right = point.outer_right;
+        } else {
+            if (&points[kept] != &point) points[kept] = std::move(point);
+            ++kept;
+        }
+    }
+    points.resize(kept);
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        points[i].left = std::max(points[i].left, points[i - 1].left);
+        points[i].right = std::max(points[i].right, points[i - 1].right - scale * (points[i].weight - points[i - 1].weight));
+    }
+    for (std::size_t i = points.size(); i-- > 1;) {
+        points[i - 1].left = std::max(points[i - 1].left, points[i].left - scale * (points[i].weight - points[i - 1].weight));
+        points[i - 1].right = std::max(points[i - 1].right, points[i].right);
+    }
+    if (points.size() < 3) return;
+    kept = 1;
+    for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+        const DeepPoint &before = points[kept - 1], &here = points[i], &after = points[i + 1];
+        const bool implied = here.left <= std::max(before.left, after.left - scale * (after.weight - here.weight)) && here.right <= std::max(after.right, before.right - scale * (here.weight - before.weight));
+        if (implied) continue;
+        if (kept != i) points[kept] = std::move(points[i]);
+        ++kept;
+    }
+    if (kept != points.size() - 1) points[kept] = std::move(points.back());
+    points.resize(kept + 1);
+}
+
+}  // namespace
+
+std::vector<DeepPoint> TreeSearch::take_over(const Node& node, const NodeColumn& column, std::int64_t left_splits, Relatives relatives) const {
+    const auto family_of = [&](const Profile* profile) -> const DeepFamily* {
+        if (!profile || context_.off(kNoInheritance)) return nullptr;
         for (const DeepFamily& family : profile->deep)
-            if (family.id == id && family.left_splits == left_splits) return &family;
+            if (family.id == column.id && family.left_splits == left_splits) return &family;
         return nullptr;
     };
-    std::vector<DeepPoint> found;
+    std::vector<DeepPoint> hints;
+    if (const DeepFamily* inner = family_of(relatives.inner)) {
+        const Index missing = node.rows - relatives.inner->rows;
+        for (DeepPoint point : inner->points) {
+            point.position = Node::rows_up_to(column, point.rank, point.position, std::min(node.rows, point.position + missing));
+            point.weight = node.weight_left(column, point.position);
+            // With the same rows its children are this node's own, valid either way; otherwise they are subsets.
+            if (missing) point.outer_left = point.outer_right = nullptr;
+            hints.push_back(std::move(point));
+        }
+    }
+    if (const DeepFamily* outer = relatives.outer == relatives.inner ? nullptr : family_of(relatives.outer)) {
+        const Index extra = relatives.outer->rows - node.rows;
+        for (DeepPoint point : outer->points) {
+            const Index position = Node::rows_up_to(column, point.rank, point.position > extra ? point.position - extra : 0, std::min(node.rows, point.position));
+            const Weight gone_left = point.weight - node.weight_left(column, position);
+            const Weight gone_right = relatives.outer->weight - node.weight - gone_left;
+            point.left = std::max<Cost>(0, point.left - objective.error_scale * gone_left);
+            point.right = std::max<Cost>(0, point.right - objective.error_scale * gone_right);
+            point.position = position;
+            point.weight = node.weight_left(column, position);
+            point.inner_left = point.inner_right = nullptr;
+            hints.push_back(std::move(point));
+        }
+    }
+    if (!hints.empty()) tidy(hints, objective.error_scale);
+    return hints;
+}
+
+void TreeSearch::make_families(Frame& frame, Relatives relatives) const {
+    const Node& node = frame.node;
+    const std::int64_t most = Shape::full(frame.shape.depth - 1), to_share = frame.shape.splits - 1;
     for (Index c = 0; c < node.columns.size(); ++c) {
-        const NodeColumn& column = node.columns[c];
         for (std::int64_t left_splits = std::max<std::int64_t>(0, to_share - most); left_splits <= std::min(most, to_share); ++left_splits) {
-            const std::uint32_t family = static_cast<std::uint32_t>(frame.families.size());
-            frame.families.push_back({c, Shape::of(shape.depth - 1, left_splits), Shape::of(shape.depth - 1, to_share - left_splits)});
+            const std::uint32_t family = static_cast<std::uint32_t>(frame.families.size()), ends = static_cast<std::uint32_t>(frame.points.size());
+            frame.families.push_back({c, Shape::of(frame.shape.depth - 1, left_splits), Shape::of(frame.shape.depth - 1, to_share - left_splits), take_over(node, node.columns[c], left_splits, relatives)});
+            frame.left_splits.push_back(left_splits);
             frame.points_of.emplace_back();
-            found.clear();
-            if (const DeepFamily* inner = family_of(relatives.inner, column.id, left_splits)) {
-                const Index missing = node.rows - relatives.inner->rows;
-                for (DeepPoint point : inner->points) {
-                    point.position = Node::rows_up_to(column, point.rank, point.position, std::min(node.rows, point.position + missing));
-                    point.weight = node.weight_left(column, point.position);
-                    // The same rows: its children's own profiles, valid either way. Otherwise those of subsets.
-                    if (missing) point.outer_left = point.outer_right = nullptr;
-                    found.push_back(std::move(point));
-                }
-            }
-            if (const DeepFamily* outer = relatives.outer == relatives.inner ? nullptr : family_of(relatives.outer, column.id, left_splits)) {
-                const Index extra = relatives.outer->rows - node.rows;
-                for (DeepPoint point : outer->points) {
-                    const Index position = Node::rows_up_to(column, point.rank, point.position > extra ? point.position - extra : 0, std::min(node.rows, point.position));
-                    const Weight gone_left = point.weight - node.weight_left(column, position);
-                    const Weight gone_right = relatives.outer->weight - node.weight - gone_left;
-                    point.left = std::max<Cost>(0, point.left - objective.error_scale * gone_left);
-                    point.right = std::max<Cost>(0, point.right - objective.error_scale * gone_right);
-                    point.position = position;
-                    point.weight = node.weight_left(column, position);
-                    point.inner_left = point.inner_right = nullptr;
-                    found.push_back(std::move(point));
-                }
-            }
-            found.push_back({0, 0, 0, 0, 0, nullptr, nullptr, nullptr, nullptr});
-            found.push_back({0, node.rows, node.weight, 0, 0, nullptr, nullptr, nullptr, nullptr});
-            std::stable_sort(found.begin(), found.end(), [](const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; });
-            std::uint32_t before = 0;
-            for (std::size_t i = 0; i < found.size();) {
-                DeepPoint point = found[i];
-                std::size_t j = i + 1;
-                for (; j < found.size() && found[j].position == point.position; ++j) {
-                    const DeepPoint& other = found[j];
-                    point.left = std::max(point.left, other.left);
-                    point.right = std::max(point.right, other.right);
-                    if (!point.inner_left) point.inner_left = other.inner_left;
-                    if (!point.outer_left) point.outer_left = other.outer_left;
-                    if (!point.inner_right) point.inner_right = other.inner_right;
-                    if (!point.outer_right) point.outer_right = other.outer_right;
-                }
-                const std::uint32_t number = static_cast<std::uint32_t>(frame.points.size());
-                frame.points.push_back(std::move(point));
-                frame.points_of[family].push_back(number);
-                if (i > 0) push(frame, family, before, number);
-                before = number;
-                i = j;
-            }
-            // An inherited point bounds its own split but does not evaluate it: it stays open where its bound does not close it.
-            for (std::uint32_t number : frame.points_of[family]) {
-                const Index position = frame.points[number].position;
-                if (position >= column.first_split && position <= column.last_split) push(frame, family, number, number);
-            }
+            frame.points.push_back({0, 0, 0, 0, 0, nullptr, nullptr, nullptr, nullptr});
+            frame.points.push_back({0, node.rows, node.weight, 0, 0, nullptr, nullptr, nullptr, nullptr});
+            push(frame, family, ends, ends + 1);
         }
     }
 }
 
-void TreeSearch::push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b) {
-    const DeepPoint &low = frame.points[a], &high = frame.points[b];
-    if (a != b && high.position - low.position < 2) return;
-    const OpenRange range = a == b ? OpenRange{true, low.left + low.right, 0, 0}
-                                   : open_range(low.left, low.right, low.weight, high.left, high.right, high.weight, kInfinite, objective.error_scale, !context_.off(kNoLipschitz));
-    const Cost bound = range.bound + objective.split_penalty;
-    if (bound < frame.cut(family)) frame.heap.push({bound, family, a, b, high.position - low.position});
+bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Opening& opening) const {
+    const NodeColumn& column = frame.column(family);
+    const Cost scale = objective.error_scale, cut = frame.cut(family) - objective.split_penalty;
+    const bool lipschitz = !context_.off(kNoLipschitz);
+    bool any = false;
+    Opening stretch{};  // the stretch at hand: openings that adjoin are one
+    bool running = false;
+    const auto close = [&] {
+        if (running && (!any || stretch.bound < opening.bound || (stretch.bound == opening.bound && stretch.stretch.size() > opening.stretch.size()))) {
+            opening = stretch;
+            any = true;
+        }
+        running = false;
+    };
+    const auto add = [&](Positions open, Cost bound) {
+        if (running && stretch.stretch.last + 1 >= open.first) {
+            stretch.stretch.last = open.last;
+            stretch.bound = std::min(stretch.bound, bound);
+        } else {
+            close();
+            stretch = {bound, open};
+            running = true;
+        }
+    };
+    const std::vector<DeepPoint>& hints = frame.families[family].hints;
+    auto hint = std::upper_bound(hints.begin(), hints.end(), a, by_position);
+    Cost left = a.left, right = a.right;
+    Index position = a.position;
+    Weight weight = a.weight;
+    while (true) {
+        const bool last = hint == hints.end() || hint->position >= b.position;
+        const DeepPoint& next = last ? b : *hint;
+        Cost next_left = next.left, next_right = next.right;
+        if (!last) {
+            next_left = std::max(next_left, left);
+            next_right = std::max(next_right, b.right);
+            if (lipschitz) {
+                next_left = std::max(next_left, b.left - scale * (b.weight - next.weight));
+                next_right = std::max(next_right, right - scale * (next.weight - weight));
+            }
+        }
+        if (next.position - position >= 2) {
+            const OpenRange range = open_range(left, right, weight, next_left, next_right, next.weight, cut, scale, lipschitz);
+            if (range.open) {
+                const Positions open = positions_of(column, position, next.position, range.from, range.upto);
+                if (!open.empty()) add(open, range.bound);
+            }
+        }
+        if (last) break;
+        if (next_left + next_right < cut && next.position >= column.first_split && next.position <= column.last_split) add({next.position, next.position}, next_left + next_right);
+        left = next_left;
+        right = next_right;
+        position = next.position;
+        weight = next.weight;
+        ++hint;
+    }
+    close();
+    opening.bound += objective.split_penalty;
+    return any;
 }
 
-Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, Positions open) const {
+void TreeSearch::push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b) const {
+    const DeepPoint &low = frame.points[a], &high = frame.points[b];
+    Opening opening{};
+    if (high.position - low.position >= 2 && look_between(frame, family, low, high, opening)) frame.heap.push({opening.bound, family, a, b, high.position - low.position});
+}
+
+Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, const Opening& opening) const {
     const NodeColumn& column = frame.column(interval.family);
-    if (frame.ties && interval.bound >= frame.outcome.upper) {
+    const Positions open = opening.stretch;
+    if (frame.ties && opening.bound >= frame.outcome.upper) {
         // Only a tie can be found here: the widest margin decides it for the whole interval.
         Index widest = 0;
         double gap = -1;
-        for (Index position = open.first; position <= open.last; ++position) {
+        const Index first = std::max(frame.points[interval.a].position + 1, column.first_split), last = std::min(frame.points[interval.b].position - 1, column.last_split);
+        for (Index position = first; position <= last; ++position) {
             if (!Node::is_split(column, position)) continue;
             const double here = margin(context_, column, position);
             if (here > gap) {
@@ -172,7 +256,7 @@ Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, 
                 widest = position;
             }
         }
-        if (!widest || !frame.ties->prefers(column.id, gap, column.ranks[widest - 1], frame.families[interval.family].left.splits)) return 0;
+        if (!widest || !frame.ties->prefers(column.id, gap, column.ranks[widest - 1], frame.left_splits[interval.family])) return 0;
         return widest;
     }
     return nearest_split(column, open.first + (open.last - open.first) / 2, open);
@@ -181,10 +265,15 @@ Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, 
 void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position) {
     ++context_.counters.intervals;
     const Node& node = frame.node;
-    const Family family = frame.families[interval.family];
+    const Family& family = frame.families[interval.family];
     const NodeColumn& column = node.columns[family.column];
     const DeepPoint &low = frame.points[interval.a], &high = frame.points[interval.b];
-    const bool at_point = interval.a == interval.b;
+    // What is known nearest below and above this split: the ends of the interval, or hints between them.
+    const std::vector<DeepPoint>& hints = family.hints;
+    const auto after = std::lower_bound(hints.begin(), hints.end(), position, [](const DeepPoint& hint, Index wanted) { return hint.position < wanted; });
+    const auto beyond = after != hints.end() && after->position == position ? after + 1 : after;  // a hint at the split itself is on both sides
+    const DeepPoint& above = after != hints.end() && after->position < high.position ? *after : high;
+    const DeepPoint& below = beyond != hints.begin() && (beyond - 1)->position > low.position ? *(beyond - 1) : low;
     Children& kids = children(frame.level);
     builder_.split(node, column, position, kids.left, kids.right);
     context_.counters.nodes += 2;
@@ -193,13 +282,18 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     const Weight weight = node.weight_left(column, position);
     const Cost scale = objective.error_scale;
     const bool lipschitz = !context_.off(kNoLipschitz);
-    const Cost least_left = lipschitz ? std::max(low.left, high.left - scale * (high.weight - weight)) : low.left;
-    const Cost least_right = lipschitz ? std::max(high.right, low.right - scale * (weight - low.weight)) : high.right;
+    Cost least_left = std::max(low.left, below.left), least_right = std::max(high.right, above.right);
+    if (lipschitz) {
+        least_left = std::max({least_left, high.left - scale * (high.weight - weight), above.left - scale * (above.weight - weight)});
+        least_right = std::max({least_right, low.right - scale * (weight - low.weight), below.right - scale * (weight - below.weight)});
+    }
     // A child that stops as soon as it cannot improve proves little about its neighbours; a raised budget makes its bound close more of the interval.
-    const Cost slack = context_.off(kNoSlack) || at_point ? 0 : scale * std::min(weight - low.weight, high.weight - weight) / 2;
+    const Cost slack = context_.off(kNoSlack) ? 0 : scale * std::min(weight - low.weight, high.weight - weight) / 2;
     const Cost budget = frame.cut(interval.family) - objective.split_penalty + slack;
 
-    const Relatives left_relatives{low.inner_left.get(), high.outer_left.get()}, right_relatives{high.inner_right.get(), low.outer_right.get()};
+    const auto nearest = [](const ProfilePtr& near, const ProfilePtr& far) { return near ? near.get() : far.get(); };
+    const Relatives left_relatives{nearest(below.inner_left, low.inner_left), nearest(above.outer_left, high.outer_left)};
+    const Relatives right_relatives{nearest(above.inner_right, high.inner_right), nearest(below.outer_right, low.outer_right)};
     const auto solve_left = [&](Cost limit) { return solve(kids.left, family.left, limit, left_relatives, true, frame.level + 1); };
     const auto solve_right = [&](Cost limit) { return solve(kids.right, family.right, limit, right_relatives, true, frame.level + 1); };
     Outcome left, right;
@@ -223,21 +317,14 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     frame.relaxed = std::min(frame.relaxed, point.left + point.right + objective.split_penalty);
     const Cost total = left.upper >= kInfinite || right.upper >= kInfinite ? kInfinite : left.upper + right.upper + objective.split_penalty;
     bool better = total < frame.outcome.upper;
-    if (!better && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit) better = frame.ties->prefers(column.id, margin(context_, column, position), rank, family.left.splits);
+    if (!better && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit) better = frame.ties->prefers(column.id, margin(context_, column, position), rank, frame.left_splits[interval.family]);
     if (better) {
         frame.outcome.upper = total;
         frame.outcome.plan = split_plan(column.id, rank, left.plan, right.plan);
-        frame.outcome.left_splits = family.left.splits;
-        if (frame.ties) *frame.ties = {true, column.id, margin(context_, column, position), rank, family.left.splits};
+        frame.outcome.left_splits = frame.left_splits[interval.family];
+        if (frame.ties) *frame.ties = {true, column.id, margin(context_, column, position), rank, frame.left_splits[interval.family]};
     }
 
-    if (at_point) {
-        DeepPoint& known = frame.points[interval.a];
-        point.left = std::max(point.left, known.left);
-        point.right = std::max(point.right, known.right);
-        known = std::move(point);
-        return;
-    }
     const std::uint32_t number = static_cast<std::uint32_t>(frame.points.size());
     frame.points.push_back(std::move(point));
     frame.points_of[interval.family].push_back(number);
@@ -251,14 +338,13 @@ ProfilePtr TreeSearch::make_profile(const Frame& frame) const {
     profile->deep.reserve(frame.families.size());
     for (std::size_t f = 0; f < frame.families.size(); ++f) {
         const NodeColumn& column = frame.node.columns[frame.families[f].column];
-        DeepFamily& family = profile->deep.emplace_back(DeepFamily{column.id, frame.families[f].left.splits, {}});
-        for (std::uint32_t number : frame.points_of[f]) {
-            DeepPoint point = frame.points[number];
-            if (point.position == 0 || point.position == frame.node.rows) continue;
-            point.rank = column.ranks[point.position - 1];
-            family.points.push_back(std::move(point));
-        }
-        std::sort(family.points.begin(), family.points.end(), [](const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; });
+        DeepFamily& family = profile->deep.emplace_back(DeepFamily{column.id, frame.left_splits[f], {}});
+        // Points evaluated here first: at the same position their children's profiles are the ones to keep.
+        for (std::uint32_t number : frame.points_of[f]) family.points.push_back(frame.points[number]);
+        for (const DeepPoint& hint : frame.families[f].hints)
+            if (hint.position > 0 && hint.position < frame.node.rows) family.points.push_back(hint);
+        if (!family.points.empty()) tidy(family.points, objective.error_scale);
+        for (DeepPoint& point : family.points) point.rank = column.ranks[point.position - 1];
     }
     profile->account();
     context_.counters.profile_bytes_peak = std::max(context_.counters.profile_bytes_peak, context_.profile_bytes);
@@ -267,37 +353,23 @@ ProfilePtr TreeSearch::make_profile(const Frame& frame) const {
 
 Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start, const Listener* listener,
                            std::unique_ptr<StopSearch>* stopped, TieChoice* ties) {
-    Frame frame{node, shape, limit, level, ties, {}, relaxed_leaf(node), {}, {}, {}, {}};
+    Frame frame{node, shape, limit, level, ties, {}, relaxed_leaf(node), {}, {}, {}, {}, {}};
     frame.outcome.upper = start.upper;
     frame.outcome.plan = start.plan;
     frame.outcome.left_splits = start.left_splits;
     Cost current = 0, proven = 0;  // bound of the interval at hand; bound of the whole node
     try {
-        start_points(frame, relatives);
+        make_families(frame, relatives);
         while (!frame.heap.empty()) {
             Interval interval = frame.heap.top();
             frame.heap.pop();
             current = interval.bound;
             if (interval.bound >= frame.cut()) break;
             if (interval.bound >= frame.cut(interval.family)) continue;
-            const NodeColumn& column = frame.column(interval.family);
-            const DeepPoint &low = frame.points[interval.a], &high = frame.points[interval.b];
-            Index position = low.position;
-            if (interval.a != interval.b) {
-                // The ends may have become known better since the interval was pushed.
-                const OpenRange range = open_range(low.left, low.right, low.weight, high.left, high.right, high.weight, frame.cut(interval.family) - objective.split_penalty, objective.error_scale,
-                                                   !context_.off(kNoLipschitz));
-                if (!range.open) continue;
-                const Positions open = positions_of(column, low.position, high.position, range.from, range.upto);
-                if (open.empty()) continue;
-                interval.bound = std::max(interval.bound, range.bound + objective.split_penalty);
-                position = choose_position(frame, interval, open);
-                if (!position) continue;
-            } else if (low.left + low.right + objective.split_penalty >= frame.cut(interval.family) || !Node::is_split(column, position)) {
-                continue;
-            } else if (frame.ties && interval.bound >= frame.outcome.upper && !frame.ties->prefers(column.id, margin(context_, column, position), column.ranks[position - 1], frame.families[interval.family].left.splits)) {
-                continue;
-            }
+            Opening opening{};
+            if (!look_between(frame, interval.family, frame.points[interval.a], frame.points[interval.b], opening)) continue;
+            const Index position = choose_position(frame, interval, opening);
+            if (!position) continue;
             evaluate(frame, interval, position);
             if (listener && *listener) {
                 proven = std::max(proven, std::min(frame.outcome.upper, frame.heap.empty() ? frame.outcome.upper : frame.heap.top().bound));

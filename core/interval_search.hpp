@@ -49,21 +49,30 @@ class TreeSearch {
     struct Interval {
         Cost bound;
         std::uint32_t family;
-        std::uint32_t a, b;  // points; a == b: the split at a point that is bounded but not evaluated
+        std::uint32_t a, b;  // evaluated points, or the ends of the column
         Index size;
         bool operator<(const Interval& other) const { return bound != other.bound ? bound > other.bound : size < other.size; }
     };
+    // The splits of one column with one division of the split budget.
     struct Family {
         Index column;  // index into the node's columns
         Shape left, right;
+        std::vector<DeepPoint> hints;  // bounds taken over from relatives, by position: they bound splits but evaluate none
+    };
+    // What is open between two points: the least bound (penalty included) and the stretch of splits that has it.
+    struct Opening {
+        Cost bound;
+        Positions stretch;
     };
     struct Frame;
 
     Outcome search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start, const Listener* listener,
                    std::unique_ptr<StopSearch>* stopped, TieChoice* ties);
-    void start_points(Frame& frame, Relatives relatives);
-    void push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b);
-    Index choose_position(const Frame& frame, const Interval& interval, Positions open) const;
+    void make_families(Frame& frame, Relatives relatives) const;
+    std::vector<DeepPoint> take_over(const Node& node, const NodeColumn& column, std::int64_t left_splits, Relatives relatives) const;
+    bool look_between(const Frame& frame, std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Opening& opening) const;
+    void push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b) const;
+    Index choose_position(const Frame& frame, const Interval& interval, const Opening& opening) const;
     void evaluate(Frame& frame, const Interval& interval, Index position);
     ProfilePtr make_profile(const Frame& frame) const;
     Cost relaxed_leaf(const Node& node) const { return objective.error_scale * node.leaf_error(); }
