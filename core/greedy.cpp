@@ -44,67 +44,70 @@ const NodeColumn* Greedy::best_gini_split(const Node& node, Index& best_position
     return best;
 }
 
-std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::size_t level) {
+std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::size_t level, bool exact_bottoms) {
     std::vector<Option> table(1);
     table[0].cost = leaf_cost(context_, node, search_.objective);
-    if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0 || stopping_) return table;
+    if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return table;
     const bool full = shape.splits == Shape::full(shape.depth);
-    try {
-        if (shape.depth == 1 || (shape.depth == 2 && full)) {
-            // The whole optimum of the last two levels at once; fewer splits than it uses are left to the leaf.
-            const Outcome outcome = search_.solve(node, shape, table[0].cost, {}, false, level);
-            if (outcome.upper < table[0].cost) {
-                table.resize(static_cast<std::size_t>(shape.splits) + 1, table[0]);
-                table.back() = {outcome.upper, outcome.plan, 0};
-            }
-            return table;
+    if (shape.depth == 1 || (exact_bottoms && shape.depth == 2 && full)) {
+        // The whole optimum of the last level, or of the last two; fewer splits than it uses are left to the leaf.
+        const Outcome outcome = search_.solve(node, shape, table[0].cost, {}, false, level);
+        if (outcome.upper < table[0].cost) {
+            table.resize(static_cast<std::size_t>(shape.splits) + 1, table[0]);
+            table.back() = {outcome.upper, outcome.plan, 0};
         }
-        Index position = 0;
-        const NodeColumn* column = best_gini_split(node, position);
-        if (!column) return table;
-        TreeSearch::Children& kids = search_.children(level);
-        builder_.split(node, *column, position, kids.left, kids.right);
-        context_.counters.nodes += 2;
-        const Index rank = column->ranks[position - 1], id = column->id;
-        const std::int64_t below = std::min(Shape::full(shape.depth - 1), shape.splits - 1);
-        const std::vector<Option> left = options(kids.left, Shape::of(shape.depth - 1, below), level + 1);
-        const std::vector<Option> right = options(kids.right, Shape::of(shape.depth - 1, below), level + 1);
-        const std::int64_t most = std::min<std::int64_t>(shape.splits, static_cast<std::int64_t>(left.size() + right.size()) - 1);
-        if (most > kLargestTable && full) {
-            const Cost cost = left.back().cost + right.back().cost + search_.objective.split_penalty;
-            table.resize(2, table[0]);
-            if (cost < table[0].cost) table[1] = {cost, split_plan(id, rank, left.back().plan, right.back().plan), Shape::full(shape.depth - 1)};
-            return table;
-        }
-        table.resize(static_cast<std::size_t>(most) + 1, table[0]);
-        for (std::size_t a = 0; a < left.size(); ++a) {
-            for (std::size_t b = 0; b < right.size() && static_cast<std::int64_t>(a + b) + 1 <= most; ++b) {
-                Option& option = table[a + b + 1];
-                if (left[a].cost >= kInfinite || right[b].cost >= kInfinite) continue;
-                const Cost cost = left[a].cost + right[b].cost + search_.objective.split_penalty;
-                if (cost < option.cost) option = {cost, split_plan(id, rank, left[a].plan, right[b].plan), static_cast<std::int64_t>(a)};
-            }
-        }
-        for (std::size_t b = 1; b < table.size(); ++b)
-            if (table[b - 1].cost < table[b].cost) table[b] = table[b - 1];
-        return table;
-    } catch (const StopSearch&) {
-        // The search that follows meets the same stop at once; what has been grown so far is kept.
-        stopping_ = true;
-        table.resize(1);
         return table;
     }
+    Index position = 0;
+    const NodeColumn* column = best_gini_split(node, position);
+    if (!column) return table;
+    TreeSearch::Children& kids = search_.children(level);
+    builder_.split(node, *column, position, kids.left, kids.right);
+    context_.counters.nodes += 2;
+    const Index rank = column->ranks[position - 1], id = column->id;
+    const std::int64_t below = std::min(Shape::full(shape.depth - 1), shape.splits - 1);
+    const std::vector<Option> left = options(kids.left, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
+    const std::vector<Option> right = options(kids.right, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
+    const std::int64_t most = std::min<std::int64_t>(shape.splits, static_cast<std::int64_t>(left.size() + right.size()) - 1);
+    if (most > kLargestTable && full) {
+        const Cost cost = left.back().cost + right.back().cost + search_.objective.split_penalty;
+        table.resize(2, table[0]);
+        if (cost < table[0].cost) table[1] = {cost, split_plan(id, rank, left.back().plan, right.back().plan), Shape::full(shape.depth - 1)};
+        return table;
+    }
+    table.resize(static_cast<std::size_t>(most) + 1, table[0]);
+    for (std::size_t a = 0; a < left.size(); ++a) {
+        for (std::size_t b = 0; b < right.size() && static_cast<std::int64_t>(a + b) + 1 <= most; ++b) {
+            Option& option = table[a + b + 1];
+            if (left[a].cost >= kInfinite || right[b].cost >= kInfinite) continue;
+            const Cost cost = left[a].cost + right[b].cost + search_.objective.split_penalty;
+            if (cost < option.cost) option = {cost, split_plan(id, rank, left[a].plan, right[b].plan), static_cast<std::int64_t>(a)};
+        }
+    }
+    for (std::size_t b = 1; b < table.size(); ++b)
+        if (table[b - 1].cost < table[b].cost) table[b] = table[b - 1];
+    return table;
 }
 
-Outcome Greedy::grow(const Node& node, Shape shape) {
-    const std::vector<Option> table = options(node, shape, 0);
+Outcome Greedy::best_of(const std::vector<Option>& table, Shape shape) const {
     const Option& best = *std::min_element(table.begin(), table.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; });
     Outcome outcome;
     outcome.upper = best.cost;
     outcome.plan = best.plan;
-    const bool full = shape.splits == Shape::full(shape.depth);
-    outcome.left_splits = full && shape.depth > 0 ? Shape::full(shape.depth - 1) : best.left_splits;
+    outcome.left_splits = shape.depth > 0 && shape.splits == Shape::full(shape.depth) ? Shape::full(shape.depth - 1) : best.left_splits;
     return outcome;
+}
+
+Outcome Greedy::grow(const Node& node, Shape shape) {
+    context_.monitor.ignore_stops();
+    const Outcome plain = best_of(options(node, shape, 0, false), shape);
+    context_.monitor.heed_stops();
+    try {
+        const Outcome exact = best_of(options(node, shape, 0, true), shape);
+        return exact.upper < plain.upper ? exact : plain;
+    } catch (const StopSearch&) {
+        return plain;  // the search that follows meets the same stop at once
+    }
 }
 
 }  // namespace provetree

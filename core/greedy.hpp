@@ -12,8 +12,8 @@ class Greedy {
   public:
     Greedy(Context& context, NodeBuilder& builder, TreeSearch& search) : context_(context), builder_(builder), search_(search) {}
 
-    // The best greedy tree of this shape; its upper cost is kInfinite where not even a leaf is feasible. Stops early, with what it has, when the
-    // search is to stop.
+    // The best greedy tree of this shape; its upper cost is kInfinite where not even a leaf is feasible. Growing is never cut short (it takes
+    // about as long as sorting the table); the exact subtrees are, when the search is to stop.
     Outcome grow(const Node& node, Shape shape);
 
   private:
@@ -23,13 +23,13 @@ class Greedy {
         std::int64_t left_splits = 0;
     };
     // options[b]: the best tree found with at most b splits.
-    std::vector<Option> options(const Node& node, Shape shape, std::size_t level);
+    std::vector<Option> options(const Node& node, Shape shape, std::size_t level, bool exact_bottoms);
+    Outcome best_of(const std::vector<Option>& table, Shape shape) const;
     const NodeColumn* best_gini_split(const Node& node, Index& position);
 
     Context& context_;
     NodeBuilder& builder_;
     TreeSearch& search_;
-    bool stopping_ = false;
 };
 
 }  // namespace provetree

@@ -180,7 +180,10 @@ bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const De
     bool any = false;
     Opening stretch{};  // the stretch at hand: openings that adjoin are one
     bool running = false;
+    const auto middle = [](Positions open) { return open.first + (open.last - open.first) / 2; };
     const auto close = [&] {
+        // A stretch inside one group of ties holds no split at all.
+        if (running && nearest_split(column, middle(stretch.stretch), stretch.stretch) == 0) running = false;
         if (running && (!any || stretch.bound < opening.bound || (stretch.bound == opening.bound && stretch.stretch.size() > opening.stretch.size()))) {
             opening = stretch;
             any = true;
