@@ -122,7 +122,7 @@ void register_parts(nb::module_& module) {
     parts.def("depth_one", &solve_depth_one, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"), nb::arg("min_samples_leaf"),
               nb::arg("error_scale"), nb::arg("split_penalty"));
     parts.def("open_range", &open_range_of, nb::arg("left_a"), nb::arg("right_a"), nb::arg("weight_a"), nb::arg("left_b"), nb::arg("right_b"), nb::arg("weight_b"), nb::arg("cut"), nb::arg("scale"));
-    module.attr("SWITCHES") = nb::make_tuple("lipschitz", "slack", "inheritance", "packing", "start", "tie_rule");
+    module.attr("SWITCHES") = nb::make_tuple("lipschitz", "slack", "inheritance", "packing", "start", "tie_rule", "class_counts");
 }
 
 }  // namespace provetree

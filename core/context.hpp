@@ -18,6 +18,7 @@ enum Switch : unsigned {
     kNoPacking = 1u << 3,      // several columns in one panel
     kNoStart = 1u << 4,        // greedy first tree
     kNoTieRule = 1u << 5,      // canonical choice among optimal trees
+    kNoClassCounts = 1u << 6,  // bounds from the two largest classes of a side
 };
 
 struct Counters {

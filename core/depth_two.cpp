@@ -9,6 +9,8 @@ namespace provetree {
 
 namespace {
 
+bool before(const PanelPoint& a, const PanelPoint& b) { return a.position < b.position; }
+
 // Merges a bound into a point of the same position.
 void raise(PanelPoint& point, const PanelPoint& other) {
     point.leaf_left = std::max(point.leaf_left, other.leaf_left);
@@ -36,21 +38,20 @@ void tidy(std::vector<PanelPoint>& points) {
     }
     std::size_t kept = 1;
     for (std::size_t i = 1; i + 1 < n; ++i) {
-        const PanelPoint &before = points[kept - 1], &here = points[i], &after = points[i + 1];
-        const Weight from_before = here.weight - before.weight, to_after = after.weight - here.weight;
-        const bool implied = !here.evaluated && here.leaf_left <= std::max(before.leaf_left, after.leaf_left - to_after) && here.stump_left <= std::max(before.stump_left, after.stump_left - to_after) &&
-                             here.leaf_right <= std::max(after.leaf_right, before.leaf_right - from_before) && here.stump_right <= std::max(after.stump_right, before.stump_right - from_before);
+        const PanelPoint &previous = points[kept - 1], &here = points[i], &after = points[i + 1];
+        const Weight from_before = here.weight - previous.weight, to_after = after.weight - here.weight;
+        const bool implied = !here.evaluated && here.leaf_left <= std::max(previous.leaf_left, after.leaf_left - to_after) && here.stump_left <= std::max(previous.stump_left, after.stump_left - to_after) &&
+                             here.leaf_right <= std::max(after.leaf_right, previous.leaf_right - from_before) && here.stump_right <= std::max(after.stump_right, previous.stump_right - from_before);
         if (!implied) points[kept++] = here;
     }
     points[kept++] = points[n - 1];
     points.resize(kept);
 }
 
-// Whole panels; about this many lanes for a column, more of them while nothing is known.
-std::size_t lanes_per_round(std::size_t columns, bool first_round) {
-    const std::size_t per_column = first_round ? 10 : 6;
-    return std::max<std::size_t>(1, (columns * per_column + kLanes / 2) / kLanes) * kLanes;
-}
+// Whole panels, with at least two lanes for each column: small rounds, because each one sharpens what the next must look at.
+std::size_t lanes_per_round(std::size_t columns) { return std::max<std::size_t>(1, (columns * 2 + kLanes - 1) / kLanes) * kLanes; }
+
+bool few_values(const Node& node, const NodeColumn& column) { return column.groups < node.rows / 8; }
 
 // Handing bounds on saves about a sixth of the sweeps of a relative (a third with many classes) and costs some microseconds per column: small
 // nodes are solved faster from scratch.
@@ -90,7 +91,41 @@ void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives rel
             add(point, position);
         }
     }
-    std::inplace_merge(points.begin(), points.begin() + from_inner, points.end(), [](const PanelPoint& a, const PanelPoint& b) { return a.position < b.position; });
+    std::inplace_merge(points.begin(), points.begin() + from_inner, points.end(), before);
+}
+
+// With three or more classes a stump gets everything wrong but its two labels' classes: counting classes bounds splits before any sweep.
+void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::vector<PanelPoint>& points) {
+    constexpr Index kPoints = 96;  // per column, and a sixteenth of the cost of a panel
+    const Index step = std::max<Index>(1, node.rows / kPoints);
+    const std::size_t n_classes = node.by_class.size();
+    const bool by_code = node.unit_weights && n_classes <= entry::kSharedCode;
+    seen_.assign(std::max<std::size_t>(n_classes, 8), 0);
+    Index counted = 0;
+    for (Index target = step; target < node.rows; target = counted + step) {
+        // The end of the group of ties that the target lies in.
+        const Index rank = column.ranks[target - 1];
+        const Index position = column.no_ties ? target : static_cast<Index>(std::upper_bound(column.ranks + target, column.ranks + node.rows, rank) - column.ranks);
+        if (position >= node.rows) break;
+        if (by_code) {
+            context_.kernel.count_codes(column.order + counted, position - counted, seen_.data());
+        } else {
+            for (Index i = counted; i < position; ++i) seen_[node.classes[column.order[i] & entry::kRowMask]] += node.weights[column.order[i] & entry::kRowMask];
+        }
+        counted = position;
+        Weight left[2] = {0, 0}, right[2] = {0, 0};  // the two largest classes of either side
+        const auto add = [](Weight* largest, Weight weight) {
+            largest[1] = std::max(largest[1], std::min(largest[0], weight));
+            largest[0] = std::max(largest[0], weight);
+        };
+        for (std::size_t cls = 0; cls < n_classes; ++cls) {
+            add(left, seen_[cls]);
+            add(right, node.by_class[cls] - seen_[cls]);
+        }
+        const Weight weight_left = node.weight_left(column, position), weight_right = node.weight - weight_left;
+        points.push_back({0, position, weight_left, weight_left - left[0], weight_right - right[0], weight_left - left[0] - left[1], weight_right - right[0] - right[1], false});
+    }
+    context_.monitor.work(node.rows);
 }
 
 void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieChoice* ties) {
@@ -112,15 +147,30 @@ void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieC
                 else
                     points.push_back(point);
             }
-            if (points.back().position == node.rows) {
-                raise(points.back(), end);
-                points.back().evaluated = true;
-            } else {
-                points.push_back(end);
-            }
-            tidy(points);
+        }
+        if (points.back().position == node.rows) {
+            raise(points.back(), end);
+            points.back().evaluated = true;
         } else {
             points.push_back(end);
+        }
+        if (points.size() > 2) tidy(points);
+        if (node.by_class.size() > 2 && !context_.off(kNoClassCounts)) {
+            // Not part of what is kept: relatives count for themselves.
+            merged_ = points;
+            count_classes(node, node.columns[c], merged_);
+            std::inplace_merge(merged_.begin(), merged_.begin() + static_cast<std::ptrdiff_t>(points.size()), merged_.end(), before);
+            std::size_t kept = 0;
+            for (const PanelPoint& point : merged_) {
+                if (kept && merged_[kept - 1].position == point.position)
+                    raise(merged_[kept - 1], point);
+                else
+                    merged_[kept++] = point;
+            }
+            merged_.resize(kept);
+            tidy(merged_);
+            find_open(node, static_cast<Index>(c), merged_, cut, ties);
+            continue;
         }
         find_open(node, static_cast<Index>(c), points, cut, ties);
     }
@@ -200,29 +250,67 @@ void DepthTwo::choose_lanes(const Node& node, std::size_t wanted_lanes) {
         chosen_.resize(wanted_lanes);
         std::sort(chosen_.begin(), chosen_.end());
     }
-    std::uint64_t open = 0;
-    for (std::uint32_t r : chosen_) open += regions_[r].open.size();
-    // One lane for each region, the rest shared out by size.
-    const std::uint64_t extra = wanted_lanes - chosen_.size(), beyond = open - chosen_.size();
-    std::uint64_t seen = 0, given = 0;
-    for (std::uint32_t r : chosen_) {
-        const Region& region = regions_[r];
+    share_lanes(node, wanted_lanes);
+    for (std::size_t k = 0; k < chosen_.size(); ++k) {
+        const Region& region = regions_[chosen_[k]];
         const NodeColumn& column = node.columns[region.column];
-        const std::uint64_t size = region.open.size();
-        seen += size - 1;
-        const std::uint64_t upto = beyond <= extra ? seen : seen * extra / beyond;
-        const std::uint64_t wanted = 1 + upto - given;
-        given = upto;
+        const auto [wanted, splits, listed] = shares_[k];
+        const bool all = splits > 0 && wanted == splits;
         Index last = 0;
-        for (std::uint64_t k = 0; k < wanted; ++k) {
-            const Index target = region.open.first + static_cast<Index>((2 * k + 1) * size / (2 * wanted));
-            const Index position = nearest_split(column, target, region.open);
+        for (std::uint64_t i = 0; i < wanted; ++i) {
+            // Spaced by rows, which is what the bounds go by; where all splits get a lane, one after the other.
+            const Index target = region.open.first + static_cast<Index>((2 * i + 1) * region.open.size() / (2 * wanted));
+            const Index position = all ? splits_found_[listed + i] : nearest_split(column, target, region.open);
             if (position <= last) continue;
-            lanes_.push_back({region.column, position, static_cast<Weight>(size / wanted)});
-            lane_regions_.push_back(r);
+            lanes_.push_back({region.column, position, static_cast<Weight>(region.open.size() / wanted)});
+            lane_regions_.push_back(chosen_[k]);
             last = position;
         }
     }
+}
+
+// One lane for each chosen region, the rest by size; what a region with few splits cannot use goes to the others.
+void DepthTwo::share_lanes(const Node& node, std::size_t wanted_lanes) {
+    splits_found_.clear();
+    shares_.clear();
+    std::uint64_t rows = 0;
+    for (std::uint32_t r : chosen_) {
+        const Region& region = regions_[r];
+        const NodeColumn& column = node.columns[region.column];
+        Share share{1, region.open.size(), splits_found_.size()};
+        if (few_values(node, column)) {
+            const Index* ranks = column.ranks;
+            for (Index position = region.open.first; position <= region.open.last;) {
+                if (Node::is_split(column, position)) splits_found_.push_back(position);
+                position = static_cast<Index>(std::upper_bound(ranks + position, ranks + region.open.last + 1, ranks[position]) - ranks);
+            }
+            share.splits = splits_found_.size() - share.listed;
+            share.lanes = std::min<std::uint64_t>(1, share.splits);
+        } else {
+            share.listed = SIZE_MAX;  // every position, or nearly, is a split: none are listed
+        }
+        shares_.push_back(share);
+        rows += region.open.size();
+    }
+    std::uint64_t left = wanted_lanes - chosen_.size();
+    for (int pass = 0; pass < 3 && left > 0 && rows > 0; ++pass) {
+        std::uint64_t seen = 0, given = 0, still_open = 0, used = 0;
+        for (std::size_t k = 0; k < chosen_.size(); ++k) {
+            Share& share = shares_[k];
+            const std::uint64_t size = regions_[chosen_[k]].open.size();
+            if (share.lanes >= share.splits) continue;
+            seen += size;
+            const std::uint64_t upto = seen * left / rows, more = std::min(upto - given, share.splits - share.lanes);
+            given = upto;
+            share.lanes += more;
+            used += more;
+            if (share.lanes < share.splits) still_open += size;
+        }
+        left -= used;
+        rows = still_open;
+    }
+    for (Share& share : shares_)
+        if (share.listed == SIZE_MAX) share.splits = 0;
 }
 
 void DepthTwo::evaluate_lanes(const Node& node, Cost cut) {
@@ -309,12 +397,10 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
 
     // Trees below `cut` are looked for. With ties, those equal to the best are wanted too.
     const auto cut = [&] { return std::min(limit, ties && outcome.upper < infinite ? outcome.upper + 1 : outcome.upper); };
-    bool first_round = !relatives.inner && !relatives.outer;
     start(node, relatives, cut(), ties);
     while (true) {
-        choose_lanes(node, lanes_per_round(node.columns.size(), first_round));
+        choose_lanes(node, lanes_per_round(node.columns.size()));
         if (lanes_.empty()) break;
-        first_round = false;
         evaluate_lanes(node, cut());
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
             const SideErrors &left = results_[i].left, &right = results_[i].right;

@@ -52,18 +52,25 @@ class DepthTwo {
         Cost bound;  // of the best split in it, its own penalty not counted
         std::uint32_t begin, end;  // its points in points_
     };
+    // Lanes of a region, its splits where they are listed (0: they are not), and where the list begins.
+    struct Share {
+        std::uint64_t lanes, splits;
+        std::size_t listed;
+    };
     struct Evaluated {
         Index column;
         PanelPoint point;
     };
 
     void inherit(const Node& node, const NodeColumn& column, Relatives relatives, std::vector<PanelPoint>& points) const;
+    void count_classes(const Node& node, const NodeColumn& column, std::vector<PanelPoint>& points);
     void start(const Node& node, Relatives relatives, Cost cut, const TieChoice* ties);
     void refine(const Node& node, Cost cut, const TieChoice* ties);
     void find_open(const Node& node, Index column, const std::vector<PanelPoint>& points, Cost cut, const TieChoice* ties);
     OpenRange range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const;
     Cost point_bound(const PanelPoint& point) const;
     void choose_lanes(const Node& node, std::size_t wanted_lanes);
+    void share_lanes(const Node& node, std::size_t wanted_lanes);
     void evaluate_lanes(const Node& node, Cost cut);
     ProfilePtr make_profile(const Node& node);
     Cost side_cost(Weight leaf, Weight stump, bool split) const {
@@ -79,11 +86,14 @@ class DepthTwo {
     std::vector<PanelPoint> points_, next_points_, merged_;  // points_: those of all regions, one after the other
     std::vector<Region> regions_, next_regions_;
     std::vector<std::uint32_t> chosen_;  // regions that get lanes in this round
+    std::vector<Index> splits_found_;
+    std::vector<Share> shares_;
     std::vector<Lane> lanes_;
     std::vector<std::uint32_t> lane_regions_;
     std::vector<LaneResult> results_;
     std::vector<std::vector<PanelPoint>> known_;  // per column what relatives told, kept for the profile
     std::vector<Evaluated> evaluated_;
+    std::vector<Weight> seen_;
 };
 
 }  // namespace provetree

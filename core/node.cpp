@@ -34,12 +34,12 @@ void Node::lay_out(Index n, std::size_t n_columns) {
     }
 }
 
-void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index rows, bool every_end, Index& checks, bool& no_ties) {
+void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index rows, bool every_end, Index& checks, Index& groups) {
     ranks[-1] = kSentinelBefore;
     ranks[rows] = kSentinelAfter;
     ranks[rows + 1] = kSentinelBefore;
     order[rows] = 0;
-    kernel.flag(order, ranks, rows, every_end, checks, no_ties);
+    kernel.flag(order, ranks, rows, every_end, checks, groups);
 }
 
 NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf) : table_(table), kernel_(kernel), min_leaf_(min_leaf), new_rows_(table.rows) {
@@ -78,7 +78,8 @@ void NodeBuilder::sum_rows(Node& node) const {
 
 void NodeBuilder::finish_column(Node& node, NodeColumn& column) const {
     // A minimum leaf size makes every end of a group of ties matter, not only changes of class: the best feasible split may lie inside a run.
-    seal_order(kernel_, column.order, column.ranks, node.rows, min_leaf_ > 1, column.checks, column.no_ties);
+    seal_order(kernel_, column.order, column.ranks, node.rows, min_leaf_ > 1, column.checks, column.groups);
+    column.no_ties = column.groups == node.rows;
     column.first_split = 1;
     column.last_split = node.rows - 1;
     if (min_leaf_ > 1) {

@@ -29,6 +29,7 @@ struct NodeColumn {
     Index* ranks;
     Weight* weight_before;  // weight of the first i rows, i = 0 .. rows; nullptr where all weights are one
     Index checks;
+    Index groups;  // distinct values
     bool no_ties;
     Index first_split, last_split;  // positions outside leave a side with fewer rows than a leaf needs
 };
@@ -70,7 +71,7 @@ inline constexpr std::size_t kRoomBefore = 1;
 inline constexpr std::size_t kRoomAfter = 19;
 
 // Writes the sentinels of an order of `rows` entries and sets its check flags.
-void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index rows, bool every_end, Index& checks, bool& no_ties);
+void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index rows, bool every_end, Index& checks, Index& groups);
 
 // Builds nodes; holds the scratch memory of splitting, so one builder serves one search.
 class NodeBuilder {

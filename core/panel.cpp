@@ -117,7 +117,9 @@ const std::vector<SweepColumn>& Panel::pair_columns(const Node& node, int up, in
         Index* ranks = order + stride;
         SweepColumn kept{order, 0, 0, false};
         kept.rows = context_.kernel.keep_classes(column.order, column.ranks, node.rows, up, down, order, ranks);
-        seal_order(context_.kernel, order, ranks, kept.rows, false, kept.checks, kept.every_row_valid);
+        Index groups = 0;
+        seal_order(context_.kernel, order, ranks, kept.rows, false, kept.checks, groups);
+        kept.every_row_valid = groups == kept.rows;
         context_.monitor.work(node.rows);
         pair.columns.push_back(kept);
     }
@@ -140,7 +142,8 @@ bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Wei
         Index row = 0;
         const std::uint32_t* order = node.columns[lanes[begin].column].order;
         for (; lane < n_lanes && lanes[lane].column == lanes[begin].column; ++lane) {
-            for (; row < lanes[lane].position; ++row) ++seen[order[row] >> entry::kClassShift];
+            context_.kernel.count_codes(order + row, lanes[lane].position - row, seen);
+            row = lanes[lane].position;
             for (int cls = 0; cls < n_classes; ++cls) {
                 of_class[0][cls][lane] = seen[cls];
                 of_class[1][cls][lane] = node.by_class[static_cast<std::size_t>(cls)] - seen[cls];

@@ -77,9 +77,12 @@ struct Kernel {
     // Keeps the entries whose class code is one of two; returns how many. Outputs need 16 entries of slack.
     Index (*keep_classes)(const std::uint32_t* order, const Index* ranks, Index rows, int one, int other, std::uint32_t* kept_order, Index* kept_ranks);
 
-    // Sets the check flags of an order from its ranks and class codes; returns how many were set and whether there are no ties. ranks[-1] and
+    // Adds the number of entries of each class code to counts.
+    void (*count_codes)(const std::uint32_t* order, Index rows, std::int32_t counts[8]);
+
+    // Sets the check flags of an order from its ranks and class codes; tells how many were set and how many groups of ties there are. ranks[-1] and
     // ranks[rows], ranks[rows + 1] must exist and differ from their neighbours. With every_end, each end of a group of ties is checked.
-    void (*flag)(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, Index& checks, bool& no_ties);
+    void (*flag)(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, Index& checks, Index& groups);
 };
 
 // Kernels this machine can run, slowest first: "baseline", then "avx2", "avx512" where present.

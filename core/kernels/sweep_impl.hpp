@@ -48,10 +48,14 @@ struct BlockState {
 template <class T>
 struct UnitSteps {
     Vector<T> steps[8] = {};
+    std::int32_t ones[8] = {};
     UnitSteps(int up, int down) {
         steps[up] = broadcast<T>(1);
         steps[down] = broadcast<T>(-1);
+        ones[up] = 1;
+        ones[down] = -1;
     }
+    std::int32_t one(std::uint32_t item, std::uint32_t) const { return ones[item >> entry::kClassShift]; }
     Vector<T> operator()(std::uint32_t item, std::uint32_t) const { return steps[item >> entry::kClassShift]; }
     // The longest run of rows whose sum cannot leave the lanes.
     Index block_end(const std::uint32_t*, Index begin, Index rows) const {
@@ -62,6 +66,7 @@ struct UnitSteps {
 template <class T>
 struct WeightedSteps {
     const std::int32_t* steps;
+    std::int32_t one(std::uint32_t, std::uint32_t row) const { return steps[row]; }
     Vector<T> operator()(std::uint32_t, std::uint32_t row) const { return broadcast<T>(static_cast<T>(steps[row])); }
     Index block_end(const std::uint32_t* order, Index begin, Index rows) const {
         if (sizeof(T) != 1) return rows;
@@ -83,6 +88,7 @@ template <class T, class Steps>
 void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_masks, const Steps& steps, int lanes, TwoClassSums& sums) {
     const bool frequent = std::uint64_t{column.checks} * kRowsPerMispredict > column.rows;
     for (int first_lane = 0; first_lane < lanes; first_lane += kWidth<T>) {
+        const int shift = kWidth<T> == kLanes ? 0 : first_lane;  // a constant where one vector holds all lanes
         std::int32_t base_left[kWidth<T>] = {};
         std::int32_t base_all = 0;
         for (Index row_index = 0; row_index < column.rows;) {
@@ -93,27 +99,32 @@ void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_mask
                 looked = true;
                 for (; row_index < end; ++row_index) {
                     const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
-                    block.add(left_masks[row] >> first_lane, steps(item, row));
+                    block.add(left_masks[row] >> shift, steps(item, row));
                     block.look();
                 }
             } else if (frequent) {
                 std::uint32_t seen = 0;
                 for (; row_index < end; ++row_index) {
                     const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
-                    block.add(left_masks[row] >> first_lane, steps(item, row));
+                    block.add(left_masks[row] >> shift, steps(item, row));
                     block.look_if((item & entry::kCheck) != 0);
                     seen |= item;
                 }
                 looked = (seen & entry::kCheck) != 0;
             } else {
+                // Between checks only the left sums need a vector: the sum over all rows is the same in every lane.
+                std::int32_t all_rows = 0;
                 for (; row_index < end; ++row_index) {
                     const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
-                    block.add(left_masks[row] >> first_lane, steps(item, row));
+                    block.left = add_where<T>(block.left, left_masks[row] >> shift, steps(item, row));
+                    all_rows += steps.one(item, row);
                     if (item & entry::kCheck) {
+                        block.all = broadcast<T>(static_cast<T>(all_rows));
                         block.look();
                         looked = true;
                     }
                 }
+                block.all = broadcast<T>(static_cast<T>(all_rows));
             }
             T left[kWidth<T>], max_left[kWidth<T>], min_left[kWidth<T>], max_right[kWidth<T>], min_right[kWidth<T>], all[kWidth<T>];
             std::memcpy(left, &block.left, sizeof left);
@@ -328,7 +339,18 @@ Index keep_classes(const std::uint32_t* order, const Index* ranks, Index rows, i
     return kept;
 }
 
-void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, Index& checks, bool& no_ties) {
+void count_codes(const std::uint32_t* order, Index rows, std::int32_t counts[8]) {
+    Index i = 0;
+#if defined(__AVX512BW__)
+    for (; i + 16 <= rows; i += 16) {
+        const __m512i classes = _mm512_srli_epi32(_mm512_loadu_si512(order + i), entry::kClassShift);
+        for (int cls = 0; cls < 8; ++cls) counts[cls] += __builtin_popcount(_mm512_cmpeq_epi32_mask(classes, _mm512_set1_epi32(cls)));
+    }
+#endif
+    for (; i < rows; ++i) ++counts[order[i] >> entry::kClassShift];
+}
+
+void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, Index& checks, Index& groups) {
     Index set = 0, ends = 0, i = 0;
     const std::uint32_t all = every_end ? 1 : 0;
     const Index* const before = ranks - 1;
@@ -359,10 +381,10 @@ void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, 
         ends += end;
     }
     checks = set;
-    no_ties = ends == rows;
+    groups = ends;
 }
 
-constexpr Kernel make_kernel(const char* name) { return Kernel{name, sweep_unit, sweep_weighted, sweep_classes, partition, keep_classes, flag}; }
+constexpr Kernel make_kernel(const char* name) { return Kernel{name, sweep_unit, sweep_weighted, sweep_classes, partition, keep_classes, count_codes, flag}; }
 
 }  // namespace
 }  // namespace provetree
