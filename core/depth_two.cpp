@@ -203,7 +203,11 @@ void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint
     Region region{};
     std::size_t first = 0, last = 0;  // points around the region
     const auto close = [&] {
-        if (!any) return;
+        // A region inside one group of ties holds no split, and would only take lanes from those that do.
+        if (!any || nearest_split(column, region.open.first + (region.open.last - region.open.first) / 2, region.open) == 0) {
+            any = false;
+            return;
+        }
         any = false;
         region.begin = static_cast<std::uint32_t>(next_points_.size());
         next_points_.insert(next_points_.end(), points.begin() + static_cast<std::ptrdiff_t>(first), points.begin() + static_cast<std::ptrdiff_t>(last) + 1);
@@ -342,7 +346,7 @@ void DepthTwo::refine(const Node& node, Cost cut, const TieChoice* ties) {
             if (old != old_end && old->position == lanes_[lane].position) ++old;  // only bounded so far: now it is settled
             const LaneResult& result = results_[lane];
             merged_.push_back({0, lanes_[lane].position, node.weight_left(node.columns[region.column], lanes_[lane].position), result.left.leaf, result.right.leaf, result.left.stump, result.right.stump, true});
-            if (keep_profile_) evaluated_.push_back({region.column, merged_.back()});
+            if (keep_profile_ || context_.constrained()) evaluated_.push_back({region.column, merged_.back()});
         }
         merged_.insert(merged_.end(), old, old_end);
         if (touched && merged_.size() > 1) tidy(merged_);
@@ -350,6 +354,26 @@ void DepthTwo::refine(const Node& node, Cost cut, const TieChoice* ties) {
     }
     points_.swap(next_points_);
     regions_.swap(next_regions_);
+}
+
+// Splits that leave a side too small for a leaf are never looked at, but trees without a minimum leaf size may use them: their bound is part of
+// the relaxed one. The small side may cost nothing; the other contains that side of every split further in.
+Cost DepthTwo::bound_of_small_sides(const Node& node) const {
+    Cost least = kInfinite;
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        Cost left = 0, right = 0;  // of the large side, beyond the last and before the first feasible split
+        const auto look = [&](const PanelPoint& point) {
+            if (point.position + 1 >= column.first_split) right = std::max(right, side_cost(point.leaf_right, point.stump_right, true));
+            if (point.position <= column.last_split + 1) left = std::max(left, side_cost(point.leaf_left, point.stump_left, true));
+        };
+        for (const PanelPoint& point : known_[c]) look(point);
+        for (const Evaluated& one : evaluated_)
+            if (one.column == c) look(one.point);
+        if (column.first_split > 1) least = std::min(least, objective_.split_penalty + right);
+        if (column.last_split + 1 < node.rows) least = std::min(least, objective_.split_penalty + left);
+    }
+    return least;
 }
 
 ProfilePtr DepthTwo::make_profile(const Node& node) {
@@ -437,7 +461,7 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
         refine(node, cut(), ties);
     }
     outcome.lower = std::min(limit, outcome.upper);
-    outcome.relaxed = context_.constrained() ? std::min(outcome.lower, relaxed) : outcome.lower;
+    outcome.relaxed = context_.constrained() ? std::min({outcome.lower, relaxed, bound_of_small_sides(node)}) : outcome.lower;
     if (keep_profile_) outcome.profile = make_profile(node);
     return outcome;
 }

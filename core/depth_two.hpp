@@ -72,6 +72,7 @@ class DepthTwo {
     void choose_lanes(const Node& node, std::size_t wanted_lanes);
     void share_lanes(const Node& node, std::size_t wanted_lanes);
     void evaluate_lanes(const Node& node, Cost cut);
+    Cost bound_of_small_sides(const Node& node) const;
     ProfilePtr make_profile(const Node& node);
     Cost side_cost(Weight leaf, Weight stump, bool split) const {
         const Cost as_leaf = objective_.error_scale * leaf;

@@ -335,6 +335,24 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     push(frame, interval.family, number, interval.b);
 }
 
+// See DepthTwo::bound_of_small_sides.
+Cost TreeSearch::bound_of_small_sides(const Frame& frame) const {
+    Cost least = kInfinite;
+    for (std::uint32_t f = 0; f < frame.families.size(); ++f) {
+        const NodeColumn& column = frame.column(f);
+        Cost left = 0, right = 0;
+        const auto look = [&](const DeepPoint& point) {
+            if (point.position + 1 >= column.first_split) right = std::max(right, point.right);
+            if (point.position <= column.last_split + 1) left = std::max(left, point.left);
+        };
+        for (const DeepPoint& hint : frame.families[f].hints) look(hint);
+        for (std::uint32_t number : frame.points_of[f]) look(frame.points[number]);
+        if (column.first_split > 1) least = std::min(least, objective.split_penalty + right);
+        if (column.last_split + 1 < frame.node.rows) least = std::min(least, objective.split_penalty + left);
+    }
+    return least;
+}
+
 ProfilePtr TreeSearch::make_profile(const Frame& frame) const {
     if (context_.off(kNoInheritance) || context_.profile_bytes >= context_.memory_limit) return nullptr;
     auto profile = std::make_shared<Profile>(context_.profile_bytes, frame.shape, frame.node.rows, frame.node.weight);
@@ -387,7 +405,7 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
         return frame.outcome;
     }
     frame.outcome.lower = std::min(limit, frame.outcome.upper);
-    frame.outcome.relaxed = context_.constrained() ? std::min(frame.outcome.lower, frame.relaxed) : frame.outcome.lower;
+    frame.outcome.relaxed = context_.constrained() ? std::min({frame.outcome.lower, frame.relaxed, bound_of_small_sides(frame)}) : frame.outcome.lower;
     if (keep_profile) frame.outcome.profile = make_profile(frame);
     return frame.outcome;
 }

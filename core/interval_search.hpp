@@ -74,6 +74,7 @@ class TreeSearch {
     void push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b) const;
     Index choose_position(const Frame& frame, const Interval& interval, const Opening& opening) const;
     void evaluate(Frame& frame, const Interval& interval, Index position);
+    Cost bound_of_small_sides(const Frame& frame) const;
     ProfilePtr make_profile(const Frame& frame) const;
     Cost relaxed_leaf(const Node& node) const { return objective.error_scale * node.leaf_error(); }
 
