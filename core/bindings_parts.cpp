@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "bindings.hpp"
@@ -38,7 +39,9 @@ TableHolder::TableHolder(const Array2<const Index>& ranks, const nb::list& value
     table.weights = weights.data();
     table.counts = counts.data();
     for (std::size_t c = 0; c < columns; ++c) {
-        values_.push_back(nb::cast<Array1<const double>>(values[c]));
+        Array1<const double> of_column;
+        if (!nb::try_cast(values[c], of_column)) throw nb::type_error("search needs one float64 array of values per column.");
+        values_.push_back(of_column);
         table.values.push_back(values_.back().data());
         for (std::size_t i = 0; i < rows; ++i)
             if (ranks.data()[c * rows + i] >= values_.back().shape(0)) throw nb::value_error("search needs ranks that index the values of their column.");
@@ -73,6 +76,9 @@ std::vector<std::vector<std::int64_t>> evaluate_panel(const Array2<const Index>&
         for (Index c = 0; c < bench.root.columns.size(); ++c)
             if (bench.root.columns[c].id == id && position >= 1 && position < bench.root.rows) wanted.push_back({c, position, 0});
     }
+    const auto before = [](const Lane& a, const Lane& b) { return a.column != b.column ? a.column < b.column : a.position < b.position; };
+    if (std::adjacent_find(wanted.begin(), wanted.end(), [&](const Lane& a, const Lane& b) { return !before(a, b); }) != wanted.end())
+        throw nb::value_error("Lanes must be sorted by column, then by position.");
     if (wanted.size() != lanes.size()) throw nb::value_error("A lane needs a column that varies and a position between 1 and rows - 1.");
     std::vector<LaneResult> results(wanted.size());
     Panel panel(bench.context);

@@ -212,6 +212,9 @@ void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint
         region.begin = static_cast<std::uint32_t>(next_points_.size());
         next_points_.insert(next_points_.end(), points.begin() + static_cast<std::ptrdiff_t>(first), points.begin() + static_cast<std::ptrdiff_t>(last) + 1);
         region.end = static_cast<std::uint32_t>(next_points_.size());
+        // The points around it only bound it: whether they are open themselves is another region's business.
+        for (PanelPoint* around : {&next_points_[region.begin], &next_points_.back()})
+            if (around->position < region.open.first || around->position > region.open.last) around->evaluated = true;
         next_regions_.push_back(region);
     };
     const auto add = [&](Positions open, Cost bound, std::size_t from, std::size_t to) {
