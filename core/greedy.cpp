@@ -12,6 +12,10 @@ namespace {
 // Tables of one entry per split are kept only up to this budget; a larger one cannot bind in a greedy tree that is worth pruning to it.
 constexpr std::int64_t kLargestTable = 255;
 
+// Growing heeds the time limit from this level on, and in nodes of this size; anything smaller takes milliseconds.
+constexpr std::size_t kDeep = 12;
+constexpr std::uint64_t kManyCells = 10'000'000;
+
 }  // namespace
 
 const NodeColumn* Greedy::best_gini_split(const Node& node, Index& best_position) {
@@ -48,6 +52,9 @@ std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::
     std::vector<Option> table(1);
     table[0].cost = leaf_cost(context_, node, search_.objective);
     if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return table;
+    // A table so large, or a tree so deep, that even growing takes long: then a leaf must do once the time is over.
+    const std::uint64_t cells = std::uint64_t{node.rows} * node.columns.size();
+    if (context_.monitor.late() && (level >= kDeep || cells > kManyCells)) return table;
     const bool full = shape.splits == Shape::full(shape.depth);
     if (shape.depth == 1 || (exact_bottoms && shape.depth == 2 && full)) {
         // The whole optimum of the last level, or of the last two; fewer splits than it uses are left to the leaf.

@@ -58,15 +58,17 @@ Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives r
     return search(node, shape, limit, relatives, keep_profile, level, leaf, nullptr, nullptr, nullptr);
 }
 
-Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped) {
+Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped,
+                               TieChoice* ties) {
     Outcome outcome = start;
+    if (ties) *ties = choice_of(node, start);
     if (start.upper <= 0) {
         outcome.lower = outcome.relaxed = outcome.upper;  // nothing costs less than nothing
         return outcome;
     }
-    if (shape.depth >= 3 && !node.columns.empty()) return search(node, shape, kInfinite, {}, true, 0, start, &listener, &stopped, nullptr);
+    if (shape.depth >= 3 && !node.columns.empty()) return search(node, shape, kInfinite, {}, !ties, 0, start, &listener, &stopped, ties);
     try {
-        outcome = solve(node, shape, kInfinite, {}, true, 0);
+        outcome = ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, objective, {}, false, ties) : solve(node, shape, kInfinite, {}, true, 0);
     } catch (const StopSearch& stop) {
         stopped = std::make_unique<StopSearch>(stop);
         return outcome;
@@ -416,31 +418,42 @@ PlanPtr TreeSearch::canonical(const Node& node, Shape shape, const Outcome& best
         const Stump stump = best_stump(context_, node, objective, true);
         return stump.column ? split_plan(stump.column->id, stump.column->ranks[stump.position - 1], nullptr, nullptr) : nullptr;
     }
-    TieChoice ties;
     // Stumps are worked out by the tie rule when the tree is finished.
-    if (shape.depth == 2) return depth_two_.solve(node, shape.splits, best.upper + 1, objective, known, false, &ties).plan;
-
-    const NodeColumn* column = nullptr;
-    const auto find_column = [&](Index id) {
-        for (const NodeColumn& one : node.columns)
-            if (one.id == id) column = &one;
-    };
-    if (best.plan) {
-        find_column(best.plan->column);
-        const Index position = Node::rows_up_to(*column, best.plan->rank, 0, node.rows);
-        ties = {true, column->id, margin(context_, *column, position), column->ranks[position - 1], best.left_splits};
+    TieChoice ties = choice_of(node, best);
+    if (shape.depth == 2) {
+        ties = {};
+        return depth_two_.solve(node, shape.splits, best.upper + 1, objective, known, false, &ties).plan;
     }
     const Outcome outcome = search(node, shape, best.upper + 1, known, false, level, best, nullptr, nullptr, &ties);
-    find_column(ties.column);
+    return canonical_below(node, shape, outcome, ties, level);
+}
+
+namespace {
+
+const NodeColumn& column_of(const Node& node, Index id) {
+    return *std::find_if(node.columns.begin(), node.columns.end(), [&](const NodeColumn& column) { return column.id == id; });
+}
+
+}  // namespace
+
+TieChoice TreeSearch::choice_of(const Node& node, const Outcome& best) const {
+    if (!best.plan || best.plan->stump) return {};
+    const NodeColumn& column = column_of(node, best.plan->column);
+    const Index position = Node::rows_up_to(column, best.plan->rank, 0, node.rows);
+    return {true, column.id, margin(context_, column, position), column.ranks[position - 1], best.left_splits};
+}
+
+PlanPtr TreeSearch::canonical_below(const Node& node, Shape shape, const Outcome& best, const TieChoice& ties, std::size_t level) {
+    // Depth one and two are settled by their own solvers; a leaf needs nothing more.
+    if (!best.plan || shape.depth < 3) return shape.depth == 1 ? canonical(node, shape, best, {}, level) : best.plan;
+    const NodeColumn& column = column_of(node, ties.column);
     Children& kids = children(level);
-    builder_.split(node, *column, Node::rows_up_to(*column, ties.rank, 0, node.rows), kids.left, kids.right);
+    builder_.split(node, column, Node::rows_up_to(column, ties.rank, 0, node.rows), kids.left, kids.right);
     context_.counters.nodes += 2;
     const auto finish = [&](const Node& child, std::int64_t splits) {
         const Shape below = Shape::of(shape.depth - 1, splits);
         const Outcome solved = solve(child, below, kInfinite, {}, true, level + 1);
-        Outcome start = solved;
-        start.profile = nullptr;
-        return canonical(child, below, start, {solved.profile.get(), solved.profile.get()}, level + 1);
+        return canonical(child, below, solved, {solved.profile.get(), solved.profile.get()}, level + 1);
     };
     PlanPtr left = finish(kids.left, ties.left_splits);
     PlanPtr right = finish(kids.right, shape.splits - 1 - ties.left_splits);

@@ -32,10 +32,14 @@ class TreeSearch {
 
     // The root of a search: keeps `start` as the first incumbent, reports to `listener`, keeps its profile, and survives a stop with what it has:
     // then `stopped` tells why, and the outcome's bounds are valid but apart.
-    Outcome solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped);
+    // With `ties` it also finds the split the tie rule prefers.
+    Outcome solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped, TieChoice* ties);
 
     // Among all optimal trees of cost `best.upper` or less, the one the tie rule prefers; `known` bounds the splits of this node.
     PlanPtr canonical(const Node& node, Shape shape, const Outcome& best, Relatives known, std::size_t level);
+
+    // The rest of that tree, given the split it begins with: the outcome and choice of a search with ties.
+    PlanPtr canonical_below(const Node& node, Shape shape, const Outcome& best, const TieChoice& ties, std::size_t level);
 
     // Children of the node at `level`, reused from split to split.
     struct Children {
@@ -76,6 +80,7 @@ class TreeSearch {
     void evaluate(Frame& frame, const Interval& interval, Index position);
     Cost bound_of_small_sides(const Frame& frame) const;
     ProfilePtr make_profile(const Frame& frame) const;
+    TieChoice choice_of(const Node& node, const Outcome& best) const;
     Cost relaxed_leaf(const Node& node) const { return objective.error_scale * node.leaf_error(); }
 
     Context& context_;

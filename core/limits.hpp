@@ -11,12 +11,11 @@ namespace provetree {
 
 enum class Status { kOptimal, kTimeLimit, kInterrupted };
 
-// Thrown to unwind the search; whoever holds a valid bound and the best tree catches it.
+// Thrown to unwind the search; whoever holds a valid bound and the best tree catches it. kOptimal: the cap on effort was reached, which is only
+// set once the optimal cost is proven.
 struct StopSearch {
     Status reason;
 };
-// Thrown where the cap on effort is reached.
-struct EffortSpent {};
 
 class Monitor {
   public:
@@ -34,7 +33,9 @@ class Monitor {
     }
 
     std::uint64_t steps() const { return steps_; }
+    bool late() const { return seconds() >= time_limit_; }
     void cap_effort(std::uint64_t steps) { effort_cap_ = steps; }
+    bool effort_capped() const { return effort_cap_ != std::numeric_limits<std::uint64_t>::max(); }
     // Between these two no stop is thrown: for the last few milliseconds in which a tree is put together.
     void ignore_stops() { heeding_ = false; }
     void heed_stops() { heeding_ = true; }
@@ -43,7 +44,7 @@ class Monitor {
     void look() {
         next_look_ = steps_ + kStepsBetweenLooks;
         if (!heeding_) return;
-        if (steps_ >= effort_cap_) throw EffortSpent{};
+        if (steps_ >= effort_cap_) throw StopSearch{Status::kOptimal};
         const double now = seconds();
         if (now >= time_limit_) throw StopSearch{Status::kTimeLimit};
         if (now >= next_tick_) {

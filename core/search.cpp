@@ -15,6 +15,9 @@ namespace {
 // The tie rule may take this much effort (row steps) on its own, and beyond that as much as the proof took. Deterministic, unlike a time.
 constexpr std::uint64_t kTieRuleSteps = 30'000'000;
 
+// Up to this depth the cost and the fewest splits are proven in one search.
+constexpr int kDepthAtOnce = 4;
+
 // Works a plan out on the rows: flat arrays, exact cost. Stumps are chosen by the tie rule here.
 class Finisher {
   public:
@@ -130,14 +133,34 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     Context context{table, kernel, options.min_leaf, options.switches, options.memory_limit, monitor};
     NodeBuilder builder(table, kernel, options.min_leaf);
     TreeSearch search(context, builder);
-    search.objective = options.objective;
     Node root;
     builder.build_root(root);
+    const Shape shape = Shape::of(options.max_depth, options.max_splits);
+
+    // Fewest splits among the cheapest trees: costs are multiplied so that one split counts as a unit that all splits together cannot raise to one
+    // unit of cost. In shallow trees both are proven at once, which takes hardly longer; in deep ones the fewest splits can be far harder to prove
+    // than the cost, so the cost comes first.
+    const bool tie_rule = !context.off(kNoTieRule);
+    const Cost factor = shape.splits + 1;
+    const Objective refined{options.objective.error_scale * factor, options.objective.split_penalty * factor + 1};
+    const bool at_once = tie_rule && shape.depth <= kDepthAtOnce;
+    search.objective = at_once ? refined : options.objective;
+    const Cost unit = at_once ? factor : 1;
+    const auto user_cost = [&](const FlatTree& tree) {
+        const Cost errors = (tree.cost - search.objective.split_penalty * tree.splits) / search.objective.error_scale;
+        return options.objective.error_scale * errors + options.objective.split_penalty * tree.splits;
+    };
     if (leaf_cost(context, root, search.objective) >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
 
+    const auto limit_tie_rule = [&] {
+        if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(kTieRuleSteps, monitor.steps()));
+    };
     const auto listener = [&](const PlanPtr&, Cost upper, Cost lower) {
-        if (upper == latest.cost && lower == latest.bound) return;
-        latest = {monitor.seconds(), upper, lower};
+        // A tree has fewer splits than a unit, so whole units are the cost itself, and bounds round down.
+        const Cost cost = upper / unit, bound = lower / unit;
+        if (bound >= cost && at_once) limit_tie_rule();
+        if (cost == latest.cost && bound == latest.bound) return;
+        latest = {monitor.seconds(), cost, bound};
         if (result.history.size() >= 4096) {  // thin out: a long search keeps a bounded, evenly coarser history
             std::size_t kept = 0;
             for (std::size_t i = 0; i < result.history.size(); i += 2) result.history[kept++] = result.history[i];
@@ -146,14 +169,14 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         result.history.push_back(latest);
     };
 
-    const Shape shape = Shape::of(options.max_depth, options.max_splits);
     Outcome start;
     start.upper = leaf_cost(context, root, search.objective);
     if (!context.off(kNoStart) && shape.depth >= 3) start = Greedy(context, builder, search).grow(root, shape);
     listener(start.plan, start.upper, 0);
 
     std::unique_ptr<StopSearch> stopped;
-    Outcome outcome = search.solve_root(root, shape, start, listener, stopped);
+    TieChoice ties;
+    Outcome outcome = search.solve_root(root, shape, start, listener, stopped, at_once ? &ties : nullptr);
     Finisher finisher(context, builder, search);
     const auto finish = [&](const PlanPtr& plan) {
         monitor.ignore_stops();
@@ -162,43 +185,33 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         return tree;
     };
     result.tree = finish(outcome.plan);
-    if (result.tree.cost > outcome.upper) throw std::logic_error("provetree core: a tree costs more than the search claims; please report this.");
-    result.lower_bound = stopped ? outcome.lower : outcome.upper;
-    result.status = stopped ? stopped->reason : Status::kOptimal;
-    if (!stopped && result.tree.cost < outcome.upper) throw std::logic_error("provetree core: a tree beats the proven optimum; please report this.");
-    if (stopped && result.lower_bound >= result.tree.cost) {
-        result.lower_bound = result.tree.cost;
-        result.status = Status::kOptimal;
-    }
-    listener(outcome.plan, result.tree.cost, result.lower_bound);
+    if (result.tree.cost > outcome.upper || (!stopped && result.tree.cost < outcome.upper)) throw std::logic_error("provetree core: a tree does not cost what the search claims; please report this.");
+    result.tree.cost = user_cost(result.tree);
+    result.lower_bound = std::min(result.tree.cost, (stopped ? outcome.lower : outcome.upper) / unit);
+    result.status = !stopped || result.lower_bound >= result.tree.cost ? Status::kOptimal : stopped->reason;
+    listener(outcome.plan, result.tree.cost * unit, result.lower_bound * unit);
 
-    if (!stopped && !context.off(kNoTieRule)) {
-        // Fewest splits first: one split counts as a unit that all splits together cannot raise to one unit of cost.
-        const Cost units = Shape::full(std::min(shape.depth, 30)) + 1;
-        const Cost factor = std::min<Cost>(units, shape.splits + 1);
-        const Cost errors = (result.tree.cost - options.objective.split_penalty * result.tree.splits) / options.objective.error_scale;
-        search.objective = {options.objective.error_scale * factor, options.objective.split_penalty * factor + 1};
-        Outcome best;
-        best.upper = search.objective.error_scale * errors + search.objective.split_penalty * result.tree.splits;
-        best.plan = outcome.plan;
-        best.left_splits = outcome.left_splits;
-        const ProfilePtr known = scaled(context, outcome.profile, factor);
-        outcome.profile = nullptr;
-        monitor.cap_effort(monitor.steps() + std::max(kTieRuleSteps, monitor.steps()));
+    if (!stopped && tie_rule) {
+        limit_tie_rule();
+        const auto preferred = [&] {
+            if (at_once) return search.canonical_below(root, shape, outcome, ties, 0);
+            const Cost errors = (result.tree.cost - options.objective.split_penalty * result.tree.splits) / options.objective.error_scale;
+            search.objective = refined;
+            Outcome best = outcome;
+            best.upper = refined.error_scale * errors + refined.split_penalty * result.tree.splits;
+            const ProfilePtr known = scaled(context, best.profile, factor);
+            outcome.profile = best.profile = nullptr;
+            return search.canonical(root, shape, best, {known.get(), known.get()}, 0);
+        };
         try {
-            const PlanPtr plan = search.canonical(root, shape, best, {known.get(), known.get()}, 0);
-            FlatTree tree = finish(plan);
-            const Cost tree_errors = (tree.cost - search.objective.split_penalty * tree.splits) / search.objective.error_scale;
-            if (options.objective.error_scale * tree_errors + options.objective.split_penalty * tree.splits != result.lower_bound)
-                throw std::logic_error("provetree core: the tree chosen by the tie rule is not optimal; please report this.");
+            FlatTree tree = finish(preferred());
+            tree.cost = user_cost(tree);
+            if (tree.cost != result.lower_bound) throw std::logic_error("provetree core: the tree chosen by the tie rule is not optimal; please report this.");
             result.tree = std::move(tree);
             result.tie_rule_complete = true;
-        } catch (const EffortSpent&) {
         } catch (const StopSearch&) {
             // The proof stands; only the choice among equally good trees was cut short.
         }
-        search.objective = options.objective;
-        result.tree.cost = result.lower_bound;
     }
     result.counters = context.counters;
     return result;
