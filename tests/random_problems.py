@@ -118,6 +118,24 @@ def hard_problem(seed: int) -> Problem:
     )
 
 
+def deep_problem(seed: int) -> Problem:
+    """A problem of a seed with few rows, but trees of a depth from five to eight."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 10))
+    X = rng.normal(size=(n, int(rng.integers(1, 3))))
+    n_classes = int(rng.choice([2, 3]))
+    return build_problem(
+        np.round(4 * X) if rng.random() < 0.3 else X,
+        rng.integers(0, n_classes, n),
+        n_classes=n_classes,
+        max_depth=int(rng.integers(5, 9)),
+        sample_weight=rng.integers(1, 4, n) if rng.random() < 0.3 else None,
+        max_leaf_nodes=int(rng.integers(6, 10)) if rng.random() < 0.3 else None,
+        min_samples_leaf=2 if rng.random() < 0.2 else 1,
+        alpha=0.02 if rng.random() < 0.2 else 0.0,
+    )
+
+
 _LEAF_CHANCES = [0.05, 0.1, 0.15, 0.2, 0.2, 0.1, 0.1, 0.1]
 _ALPHA_CHANCES = [0.6, 0.08, 0.1, 0.07, 0.05, 0.05, 0.03, 0.02]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,12 +16,20 @@ import pytest
 from core_calls import ALL_OFF, KERNELS, NODE_FIELDS, OFF, core_search, same_tree, walk_tree
 from naive import naive_search
 from provetree.problem.problem import Problem
-from random_problems import RandomTable, hard_problem, random_problem, random_table
+from random_problems import (
+    RandomTable,
+    deep_problem,
+    hard_problem,
+    random_problem,
+    random_table,
+)
 
 BLOCK = 500
 BLOCKS = 50  # 25,000 problems
 HARD_BLOCK = 20
 HARD_BLOCKS = 30
+DEEP_BLOCK = 50
+DEEP_BLOCKS = 6
 
 ONE_OFF = tuple(OFF.values())
 
@@ -50,7 +59,7 @@ def disagreements(problem: Problem, seed: int) -> Iterator[str]:
     for number, kernel in enumerate(KERNELS):
         for switches in switchings(seed, number):
             found = core_search(problem, kernel=kernel, switches=switches)
-            where = f"seed {seed}, kernel {kernel}, switches {switches:06b}: "
+            where = f"seed {seed}, kernel {kernel}, switches {switches:b}: "
             proof = found["cost"], found["lower_bound"], found["status"]
             if proof != (twin["cost"], twin["cost"], "optimal"):
                 yield where + f"{proof} instead of {twin['cost']}"
@@ -77,6 +86,47 @@ def test_the_search_equals_the_naive_twin(block: int) -> None:
 @pytest.mark.parametrize("block", blocks(HARD_BLOCKS, 1))
 def test_the_search_equals_the_naive_twin_on_harder_problems(block: int) -> None:
     check(hard_problem, range(block * HARD_BLOCK, (block + 1) * HARD_BLOCK))
+
+
+@pytest.mark.parametrize("block", blocks(DEEP_BLOCKS, 1))
+def test_the_search_equals_the_naive_twin_on_deep_trees(block: int) -> None:
+    check(deep_problem, range(block * DEEP_BLOCK, (block + 1) * DEEP_BLOCK))
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    for seed in range(300):
+        problem = random_problem(seed)
+        order = np.random.default_rng(seed).permutation(problem.n_rows)
+        shuffled = replace(
+            problem,
+            ranks=np.ascontiguousarray(problem.ranks[:, order]),
+            **{name: getattr(problem, name)[order] for name in ("classes", "weights", "counts")},
+        )
+        found, again = core_search(problem), core_search(shuffled)
+        assert found["cost"] == again["cost"], seed
+        assert same_tree(found, again), seed
+
+
+def test_merged_rows_stand_for_the_rows_they_come_from() -> None:
+    repeated = 0
+    for seed in range(600):
+        problem = random_problem(seed)
+        if problem.n_rows == problem.n_samples or (problem.weights != problem.counts).any():
+            continue
+        rows = np.repeat(np.arange(problem.n_rows), problem.counts)
+        ones = np.ones(len(rows), dtype=np.int64)
+        unmerged = replace(
+            problem,
+            ranks=np.ascontiguousarray(problem.ranks[:, rows]),
+            classes=problem.classes[rows],
+            weights=ones,
+            counts=ones,
+        )
+        found, again = core_search(problem), core_search(unmerged)
+        assert found["cost"] == again["cost"], seed
+        assert same_tree(found, again), seed
+        repeated += 1
+    assert repeated > 60
 
 
 def features_of(table: RandomTable, problem: Problem) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def check(seed: int) -> Problem:
     assert walk_tree(problem, first)[0] == first["cost"] == first["lower_bound"], seed
     for kernel, switches in runs(seed):
         found = core_search(problem, kernel=kernel, switches=switches)
-        where = f"seed {seed}, kernel {kernel}, switches {switches:06b}"
+        where = f"seed {seed}, kernel {kernel}, switches {switches:b}"
         assert found["status"] == "optimal", where
         assert found["lower_bound"] == found["cost"] == first["cost"], where
         if all(one["counters"]["tie_rule_complete"] for one in (first, found)):
@@ -91,3 +92,28 @@ def test_kernels_and_switches_agree(block: int) -> None:
         seen["penalty"] += problem.split_penalty > 0
     assert len(seen) == 4
     assert min(seen.values()) > 0, seen
+
+
+def mirrored(problem: Problem) -> Problem:
+    """Every column turned around, columns and classes in reverse order."""
+    tops = [len(column.values) - 1 for column in problem.columns]
+    return replace(
+        problem,
+        columns=tuple(
+            replace(column, values=-column.values[::-1]) for column in reversed(problem.columns)
+        ),
+        ranks=np.ascontiguousarray(
+            (np.array(tops)[:, None] - problem.ranks.astype(np.int64))[::-1].astype(np.uint32)
+        ),
+        classes=problem.n_classes - 1 - problem.classes,
+    )
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_mirror_images_cost_the_same(kernel: str) -> None:
+    for seed in range(1000, 1060):
+        problem = larger_problem(seed)
+        mirror = mirrored(problem)
+        found = core_search(mirror, kernel=kernel)
+        assert found["cost"] == core_search(problem, kernel=kernel)["cost"], seed
+        assert walk_tree(mirror, found)[0] == found["cost"], seed
