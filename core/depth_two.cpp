@@ -108,7 +108,7 @@ void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::ve
         const Index position = column.no_ties ? target : static_cast<Index>(std::upper_bound(column.ranks + target, column.ranks + node.rows, rank) - column.ranks);
         if (position >= node.rows) break;
         if (by_code) {
-            context_.kernel.count_codes(column.order + counted, position - counted, seen_.data());
+            context_.kernel.count_codes(column.order + counted, position - counted, static_cast<int>(n_classes), seen_.data());
         } else {
             for (Index i = counted; i < position; ++i) seen_[node.classes[column.order[i] & entry::kRowMask]] += node.weights[column.order[i] & entry::kRowMask];
         }

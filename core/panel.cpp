@@ -104,7 +104,7 @@ const std::vector<SweepColumn>& Panel::pair_columns(const Node& node, int up, in
     pair.down = down;
     pair.columns.clear();
     // Where nearly all rows belong to the pair, sorting them out costs more than it saves.
-    const bool all = rows * 4 > node.weight * 3;
+    const bool all = rows * 5 > node.weight * 3;
     const std::size_t stride = kRoomBefore + static_cast<std::size_t>(rows) + kRoomAfter;
     if (!all && pair.storage.size() < 2 * stride * node.columns.size()) pair.storage.resize(2 * stride * node.columns.size());
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
@@ -142,7 +142,7 @@ bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Wei
         Index row = 0;
         const std::uint32_t* order = node.columns[lanes[begin].column].order;
         for (; lane < n_lanes && lanes[lane].column == lanes[begin].column; ++lane) {
-            context_.kernel.count_codes(order + row, lanes[lane].position - row, seen);
+            context_.kernel.count_codes(order + row, lanes[lane].position - row, n_classes, seen);
             row = lanes[lane].position;
             for (int cls = 0; cls < n_classes; ++cls) {
                 of_class[0][cls][lane] = seen[cls];

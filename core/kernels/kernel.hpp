@@ -77,8 +77,8 @@ struct Kernel {
     // Keeps the entries whose class code is one of two; returns how many. Outputs need 16 entries of slack.
     Index (*keep_classes)(const std::uint32_t* order, const Index* ranks, Index rows, int one, int other, std::uint32_t* kept_order, Index* kept_ranks);
 
-    // Adds the number of entries of each class code to counts.
-    void (*count_codes)(const std::uint32_t* order, Index rows, std::int32_t counts[8]);
+    // Adds the number of entries of each class code below n_codes to counts; there are no others.
+    void (*count_codes)(const std::uint32_t* order, Index rows, int n_codes, std::int32_t counts[8]);
 
     // Sets the check flags of an order from its ranks and class codes; tells how many were set and how many groups of ties there are. ranks[-1] and
     // ranks[rows], ranks[rows + 1] must exist and differ from their neighbours. With every_end, each end of a group of ties is checked.

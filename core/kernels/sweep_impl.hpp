@@ -339,12 +339,12 @@ Index keep_classes(const std::uint32_t* order, const Index* ranks, Index rows, i
     return kept;
 }
 
-void count_codes(const std::uint32_t* order, Index rows, std::int32_t counts[8]) {
+void count_codes(const std::uint32_t* order, Index rows, [[maybe_unused]] int n_codes, std::int32_t counts[8]) {
     Index i = 0;
 #if defined(__AVX512BW__)
     for (; i + 16 <= rows; i += 16) {
         const __m512i classes = _mm512_srli_epi32(_mm512_loadu_si512(order + i), entry::kClassShift);
-        for (int cls = 0; cls < 8; ++cls) counts[cls] += __builtin_popcount(_mm512_cmpeq_epi32_mask(classes, _mm512_set1_epi32(cls)));
+        for (int cls = 0; cls < n_codes; ++cls) counts[cls] += __builtin_popcount(_mm512_cmpeq_epi32_mask(classes, _mm512_set1_epi32(cls)));
     }
 #endif
     for (; i < rows; ++i) ++counts[order[i] >> entry::kClassShift];

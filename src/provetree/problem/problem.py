@@ -131,6 +131,8 @@ class Problem:
         >>> problem.root_error, problem.to_user_cost(problem.root_error)
         (1, 0.5)
         """
+        if self.error_scale == 1 and self.weight_scale == 1:  # the common case, without fractions
+            return cost
         size = 1 / (self.error_scale * self.weight_scale)
         if size.denominator == 1:
             return cost * size.numerator
