@@ -1,4 +1,6 @@
 // Registers the core with Python as provetree._core. Nothing is decided here: arrays are checked and handed on, results copied into dicts.
+#include "bindings.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
@@ -9,7 +11,6 @@
 #include <exception>
 #include <optional>
 
-#include "bindings.hpp"
 #include "columns.hpp"
 #include "search.hpp"
 
@@ -31,7 +32,8 @@ nb::tuple ranks_of(const Array1<const double>& x) {
     return nb::make_tuple(ranks_array, to_numpy(std::move(values)));
 }
 
-nb::tuple merged_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts) {
+nb::tuple merged_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
+                         const Array1<const std::int64_t>& counts) {
     const std::size_t n = classes.shape(0);
     if (ranks.shape(1) != n || weights.shape(0) != n || counts.shape(0) != n) throw nb::value_error("merge_rows needs arrays over the same rows.");
     MergedRows merged;
@@ -54,9 +56,10 @@ const char* status_name(Status status) {
     return "interrupted";
 }
 
-nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-                      const Array1<const std::int64_t>& counts, int n_classes, int max_depth, std::int64_t max_splits, std::int64_t min_samples_leaf, Cost error_scale, Cost split_penalty,
-                      double time_limit, std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches) {
+nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes,
+                      const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes, int max_depth,
+                      std::int64_t max_splits, std::int64_t min_samples_leaf, Cost error_scale, Cost split_penalty, double time_limit,
+                      std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches) {
     const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
     SearchOptions options;
     options.max_depth = max_depth;
@@ -67,11 +70,14 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
     options.memory_limit = memory_limit;
     options.switches = switches;
     options.kernel = kernel;
-    if (max_depth < 0 || max_splits < 0 || error_scale < 1 || split_penalty < 0) throw nb::value_error("search needs max_depth, max_splits, split_penalty >= 0 and error_scale >= 1.");
+    if (max_depth < 0 || max_splits < 0 || error_scale < 1 || split_penalty < 0)
+        throw nb::value_error("search needs max_depth, max_splits, split_penalty >= 0 and error_scale >= 1.");
     // All splits together, and the factor the tie rule multiplies costs by, must stay far from overflow.
     const double splits = static_cast<double>(Shape::of(max_depth, std::min<std::int64_t>(max_splits, holder.table.rows)).splits);
-    const double largest = (static_cast<double>(error_scale) * static_cast<double>(kMaxTotalWeight) + static_cast<double>(split_penalty) * (splits + 1)) * (splits + 2);
-    if (largest > static_cast<double>(kInfinite)) throw nb::value_error("The cost scale is too large: error_scale, split_penalty and the number of splits would overflow 64-bit costs.");
+    const double largest =
+        (static_cast<double>(error_scale) * static_cast<double>(kMaxTotalWeight) + static_cast<double>(split_penalty) * (splits + 1)) * (splits + 2);
+    if (largest > static_cast<double>(kInfinite))
+        throw nb::value_error("The cost scale is too large: error_scale, split_penalty and the number of splits would overflow 64-bit costs.");
     options.max_splits = std::min<std::int64_t>(max_splits, holder.table.rows);
 
     std::exception_ptr failure;
@@ -135,8 +141,9 @@ NB_MODULE(_core, module) {
     module.def("dense_ranks", &ranks_of, nb::arg("x"));
     module.def("merge_rows", &merged_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"));
     module.def("available_kernels", &available_kernels);
-    module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"), nb::arg("max_depth"),
-               nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"), nb::arg("time_limit"), nb::arg("memory_limit"),
-               nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto", nb::arg("switches") = 0u);
+    module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
+               nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"),
+               nb::arg("time_limit"), nb::arg("memory_limit"), nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto",
+               nb::arg("switches") = 0u);
     register_parts(module);
 }

@@ -15,18 +15,20 @@
 
 namespace provetree {
 
-TableHolder::TableHolder(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-                         const Array1<const std::int64_t>& counts, int n_classes) {
+TableHolder::TableHolder(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes,
+                         const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes) {
     const std::size_t columns = ranks.shape(0), rows = classes.shape(0);
     if (rows == 0 || rows >= entry::kRowMask) throw nb::value_error("search needs between 1 and 268435454 rows.");
-    if (ranks.shape(1) != rows || weights.shape(0) != rows || counts.shape(0) != rows) throw nb::value_error("search needs ranks, classes, weights and counts over the same rows.");
+    if (ranks.shape(1) != rows || weights.shape(0) != rows || counts.shape(0) != rows)
+        throw nb::value_error("search needs ranks, classes, weights and counts over the same rows.");
     if (values.size() != columns) throw nb::value_error("search needs one array of values per column.");
     if (n_classes < 1) throw nb::value_error("search needs n_classes >= 1.");
     std::int64_t total_weight = 0, total_count = 0;
     for (std::size_t i = 0; i < rows; ++i) {
         if (classes.data()[i] < 0 || classes.data()[i] >= n_classes) throw nb::value_error("search needs classes between 0 and n_classes - 1.");
         const std::int64_t weight = weights.data()[i], count = counts.data()[i];
-        if (weight < 1 || weight > kMaxTotalWeight || count < 1 || count > kMaxTotalWeight) throw nb::value_error("search needs weights and counts between 1 and 2**30.");
+        if (weight < 1 || weight > kMaxTotalWeight || count < 1 || count > kMaxTotalWeight)
+            throw nb::value_error("search needs weights and counts between 1 and 2**30.");
         total_weight += weight;
         total_count += count;
     }
@@ -65,8 +67,9 @@ struct Bench {
 };
 
 // For each lane (column, rows going left): leaf, stump, feasible split and feasible leaf of the left side, then of the right side.
-std::vector<std::vector<std::int64_t>> evaluate_panel(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-                                                      const Array1<const std::int64_t>& counts, int n_classes, std::int64_t min_samples_leaf, const std::vector<std::pair<Index, Index>>& lanes,
+std::vector<std::vector<std::int64_t>> evaluate_panel(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes,
+                                                      const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes,
+                                                      std::int64_t min_samples_leaf, const std::vector<std::pair<Index, Index>>& lanes,
                                                       const std::string& kernel) {
     const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
     Bench bench(holder, min_samples_leaf, kernel);
@@ -86,14 +89,16 @@ std::vector<std::vector<std::int64_t>> evaluate_panel(const Array2<const Index>&
     panel.evaluate(bench.root, wanted.data(), static_cast<int>(wanted.size()), bench.root.weight, results.data());
     std::vector<std::vector<std::int64_t>> out;
     for (const LaneResult& r : results)
-        out.push_back({r.left.leaf, r.left.stump, r.left.feasible_split, r.left.feasible_leaf, r.right.leaf, r.right.stump, r.right.feasible_split, r.right.feasible_leaf});
+        out.push_back({r.left.leaf, r.left.stump, r.left.feasible_split, r.left.feasible_leaf, r.right.leaf, r.right.stump, r.right.feasible_split,
+                       r.right.feasible_leaf});
     return out;
 }
 
 // (lower, relaxed, upper) of the depth-two problem.
-std::tuple<Cost, Cost, Cost> solve_depth_two(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-                                             const Array1<const std::int64_t>& counts, int n_classes, std::int64_t min_samples_leaf, std::int64_t splits, Cost limit, Cost error_scale,
-                                             Cost split_penalty, const std::string& kernel, unsigned switches) {
+std::tuple<Cost, Cost, Cost> solve_depth_two(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes,
+                                             const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes,
+                                             std::int64_t min_samples_leaf, std::int64_t splits, Cost limit, Cost error_scale, Cost split_penalty,
+                                             const std::string& kernel, unsigned switches) {
     const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
     Bench bench(holder, min_samples_leaf, kernel, switches);
     if (splits != 2 && splits != 3) throw nb::value_error("Depth two has 2 or 3 splits.");
@@ -102,8 +107,9 @@ std::tuple<Cost, Cost, Cost> solve_depth_two(const Array2<const Index>& ranks, c
 }
 
 // (cost, relaxed, column or -1, rows going left) of the best depth-one tree by the tie rule.
-std::tuple<Cost, Cost, std::int64_t, std::int64_t> solve_depth_one(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes,
-                                                                   const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes, std::int64_t min_samples_leaf,
+std::tuple<Cost, Cost, std::int64_t, std::int64_t> solve_depth_one(const Array2<const Index>& ranks, const nb::list& values,
+                                                                   const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
+                                                                   const Array1<const std::int64_t>& counts, int n_classes, std::int64_t min_samples_leaf,
                                                                    Cost error_scale, Cost split_penalty) {
     const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
     Bench bench(holder, min_samples_leaf, "auto");
@@ -112,7 +118,8 @@ std::tuple<Cost, Cost, std::int64_t, std::int64_t> solve_depth_one(const Array2<
 }
 
 // (open, bound, from, upto); see profile.hpp.
-std::tuple<bool, Cost, Weight, Weight> open_range_of(Cost left_a, Cost right_a, Weight weight_a, Cost left_b, Cost right_b, Weight weight_b, Cost cut, Cost scale) {
+std::tuple<bool, Cost, Weight, Weight> open_range_of(Cost left_a, Cost right_a, Weight weight_a, Cost left_b, Cost right_b, Weight weight_b, Cost cut,
+                                                     Cost scale) {
     const OpenRange range = open_range(left_a, right_a, weight_a, left_b, right_b, weight_b, cut, scale, true);
     return {range.open, range.bound, range.from, range.upto};
 }
@@ -121,13 +128,15 @@ std::tuple<bool, Cost, Weight, Weight> open_range_of(Cost left_a, Cost right_a, 
 
 void register_parts(nb::module_& module) {
     nb::module_ parts = module.def_submodule("parts", "Kernels and bounds one by one, for the tests.");
-    parts.def("evaluate_panel", &evaluate_panel, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"), nb::arg("min_samples_leaf"),
-              nb::arg("lanes"), nb::arg("kernel") = "auto");
-    parts.def("depth_two", &solve_depth_two, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"), nb::arg("min_samples_leaf"),
-              nb::arg("splits"), nb::arg("limit"), nb::arg("error_scale"), nb::arg("split_penalty"), nb::arg("kernel") = "auto", nb::arg("switches") = 0u);
-    parts.def("depth_one", &solve_depth_one, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"), nb::arg("min_samples_leaf"),
-              nb::arg("error_scale"), nb::arg("split_penalty"));
-    parts.def("open_range", &open_range_of, nb::arg("left_a"), nb::arg("right_a"), nb::arg("weight_a"), nb::arg("left_b"), nb::arg("right_b"), nb::arg("weight_b"), nb::arg("cut"), nb::arg("scale"));
+    parts.def("evaluate_panel", &evaluate_panel, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"),
+              nb::arg("n_classes"), nb::arg("min_samples_leaf"), nb::arg("lanes"), nb::arg("kernel") = "auto");
+    parts.def("depth_two", &solve_depth_two, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"),
+              nb::arg("n_classes"), nb::arg("min_samples_leaf"), nb::arg("splits"), nb::arg("limit"), nb::arg("error_scale"), nb::arg("split_penalty"),
+              nb::arg("kernel") = "auto", nb::arg("switches") = 0u);
+    parts.def("depth_one", &solve_depth_one, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"),
+              nb::arg("n_classes"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"));
+    parts.def("open_range", &open_range_of, nb::arg("left_a"), nb::arg("right_a"), nb::arg("weight_a"), nb::arg("left_b"), nb::arg("right_b"),
+              nb::arg("weight_b"), nb::arg("cut"), nb::arg("scale"));
     module.attr("SWITCHES") = nb::make_tuple("lipschitz", "slack", "inheritance", "packing", "start", "tie_rule", "class_counts");
 }
 

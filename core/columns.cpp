@@ -67,7 +67,8 @@ std::vector<double> dense_ranks(const double* x, std::size_t n, Index* ranks) {
     return values;
 }
 
-MergedRows merge_rows(const Index* ranks, std::size_t columns, std::size_t n, const std::int32_t* classes, const std::int64_t* weights, const std::int64_t* counts) {
+MergedRows merge_rows(const Index* ranks, std::size_t columns, std::size_t n, const std::int32_t* classes, const std::int64_t* weights,
+                      const std::int64_t* counts) {
     std::vector<std::uint64_t> hashes(n);
     for (std::size_t i = 0; i < n; ++i) hashes[i] = mix(static_cast<std::uint64_t>(classes[i]) + 1);
     for (std::size_t c = 0; c < columns; ++c) {
@@ -90,7 +91,9 @@ MergedRows merge_rows(const Index* ranks, std::size_t columns, std::size_t n, co
         end = begin + 1;
         while (end < n && items[end].key == items[begin].key) ++end;
         // Equal hashes are no proof of equal rows: compare whole rows.
-        if (end - begin > 1) std::sort(items.begin() + static_cast<std::ptrdiff_t>(begin), items.begin() + static_cast<std::ptrdiff_t>(end), [&](const Keyed& a, const Keyed& b) { return before(a.index, b.index); });
+        if (end - begin > 1)
+            std::sort(items.begin() + static_cast<std::ptrdiff_t>(begin), items.begin() + static_cast<std::ptrdiff_t>(end),
+                      [&](const Keyed& a, const Keyed& b) { return before(a.index, b.index); });
         for (std::size_t i = begin; i < end; ++i) {
             const std::size_t row = items[i].index;
             if (i == begin || before(items[i - 1].index, row)) {

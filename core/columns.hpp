@@ -17,6 +17,7 @@ struct MergedRows {
 };
 
 // The order of the merged rows depends on their content only, never on the order in which rows came.
-MergedRows merge_rows(const Index* ranks, std::size_t columns, std::size_t n, const std::int32_t* classes, const std::int64_t* weights, const std::int64_t* counts);
+MergedRows merge_rows(const Index* ranks, std::size_t columns, std::size_t n, const std::int32_t* classes, const std::int64_t* weights,
+                      const std::int64_t* counts);
 
 }  // namespace provetree

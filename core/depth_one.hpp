@@ -7,8 +7,8 @@
 namespace provetree {
 
 struct Stump {
-    Cost cost = kInfinite;      // best tree with at most one split that respects the minimum leaf size; kInfinite where there is none
-    Cost relaxed = kInfinite;   // the same without the minimum leaf size
+    Cost cost = kInfinite;               // best tree with at most one split that respects the minimum leaf size; kInfinite where there is none
+    Cost relaxed = kInfinite;            // the same without the minimum leaf size
     const NodeColumn* column = nullptr;  // null: the leaf is best
     Index position = 0;
 };

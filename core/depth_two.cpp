@@ -40,8 +40,10 @@ void tidy(std::vector<PanelPoint>& points) {
     for (std::size_t i = 1; i + 1 < n; ++i) {
         const PanelPoint &previous = points[kept - 1], &here = points[i], &after = points[i + 1];
         const Weight from_before = here.weight - previous.weight, to_after = after.weight - here.weight;
-        const bool implied = !here.evaluated && here.leaf_left <= std::max(previous.leaf_left, after.leaf_left - to_after) && here.stump_left <= std::max(previous.stump_left, after.stump_left - to_after) &&
-                             here.leaf_right <= std::max(after.leaf_right, previous.leaf_right - from_before) && here.stump_right <= std::max(after.stump_right, previous.stump_right - from_before);
+        const bool implied = !here.evaluated && here.leaf_left <= std::max(previous.leaf_left, after.leaf_left - to_after) &&
+                             here.stump_left <= std::max(previous.stump_left, after.stump_left - to_after) &&
+                             here.leaf_right <= std::max(after.leaf_right, previous.leaf_right - from_before) &&
+                             here.stump_right <= std::max(after.stump_right, previous.stump_right - from_before);
         if (!implied) points[kept++] = here;
     }
     points[kept++] = points[n - 1];
@@ -59,7 +61,8 @@ bool worth_keeping(const Node& node) { return node.rows >= (node.by_class.size()
 
 const PanelColumn* find_column(const Profile* profile, Index id) {
     if (!profile) return nullptr;
-    const auto at = std::lower_bound(profile->panel.begin(), profile->panel.end(), id, [](const PanelColumn& column, Index wanted) { return column.id < wanted; });
+    const auto at =
+        std::lower_bound(profile->panel.begin(), profile->panel.end(), id, [](const PanelColumn& column, Index wanted) { return column.id < wanted; });
     return at != profile->panel.end() && at->id == id ? &*at : nullptr;
 }
 
@@ -74,13 +77,15 @@ void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives rel
     };
     if (const PanelColumn* inner = find_column(relatives.inner, column.id)) {
         const Index missing = node.rows - relatives.inner->rows;
-        for (const PanelPoint& point : inner->points) add(point, Node::rows_up_to(column, point.rank, point.position, std::min(node.rows, point.position + missing)));
+        for (const PanelPoint& point : inner->points)
+            add(point, Node::rows_up_to(column, point.rank, point.position, std::min(node.rows, point.position + missing)));
     }
     const std::ptrdiff_t from_inner = static_cast<std::ptrdiff_t>(points.size());
     if (const PanelColumn* outer = find_column(relatives.outer, column.id)) {
         const Index extra = relatives.outer->rows - node.rows;
         for (PanelPoint point : outer->points) {
-            const Index position = Node::rows_up_to(column, point.rank, point.position > extra ? point.position - extra : 0, std::min(node.rows, point.position));
+            const Index position =
+                Node::rows_up_to(column, point.rank, point.position > extra ? point.position - extra : 0, std::min(node.rows, point.position));
             // Rows of the outer set that this node lacks, on either side of the split.
             const Weight gone_left = point.weight - node.weight_left(column, position);
             const Weight gone_right = relatives.outer->weight - node.weight - gone_left;
@@ -105,12 +110,14 @@ void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::ve
     for (Index target = step; target < node.rows; target = counted + step) {
         // The end of the group of ties that the target lies in.
         const Index rank = column.ranks[target - 1];
-        const Index position = column.no_ties ? target : static_cast<Index>(std::upper_bound(column.ranks + target, column.ranks + node.rows, rank) - column.ranks);
+        const Index position =
+            column.no_ties ? target : static_cast<Index>(std::upper_bound(column.ranks + target, column.ranks + node.rows, rank) - column.ranks);
         if (position >= node.rows) break;
         if (by_code) {
             context_.kernel.count_codes(column.order + counted, position - counted, static_cast<int>(n_classes), seen_.data());
         } else {
-            for (Index i = counted; i < position; ++i) seen_[node.classes[column.order[i] & entry::kRowMask]] += node.weights[column.order[i] & entry::kRowMask];
+            for (Index i = counted; i < position; ++i)
+                seen_[node.classes[column.order[i] & entry::kRowMask]] += node.weights[column.order[i] & entry::kRowMask];
         }
         counted = position;
         Weight left[2] = {0, 0}, right[2] = {0, 0};  // the two largest classes of either side
@@ -123,7 +130,8 @@ void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::ve
             add(right, node.by_class[cls] - seen_[cls]);
         }
         const Weight weight_left = node.weight_left(column, position), weight_right = node.weight - weight_left;
-        points.push_back({0, position, weight_left, weight_left - left[0], weight_right - right[0], weight_left - left[0] - left[1], weight_right - right[0] - right[1], false});
+        points.push_back({0, position, weight_left, weight_left - left[0], weight_right - right[0], weight_left - left[0] - left[1],
+                          weight_right - right[0] - right[1], false});
     }
     context_.monitor.work(node.rows);
 }
@@ -179,14 +187,17 @@ void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieC
 }
 
 Cost DepthTwo::point_bound(const PanelPoint& point) const {
-    const auto cost = [&](bool split_left, bool split_right) { return side_cost(point.leaf_left, point.stump_left, split_left) + side_cost(point.leaf_right, point.stump_right, split_right); };
+    const auto cost = [&](bool split_left, bool split_right) {
+        return side_cost(point.leaf_left, point.stump_left, split_left) + side_cost(point.leaf_right, point.stump_right, split_right);
+    };
     return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
 }
 
 OpenRange DepthTwo::range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const {
     const auto range = [&](bool split_left, bool split_right) {
-        return open_range(side_cost(a.leaf_left, a.stump_left, split_left), side_cost(a.leaf_right, a.stump_right, split_right), a.weight, side_cost(b.leaf_left, b.stump_left, split_left),
-                          side_cost(b.leaf_right, b.stump_right, split_right), b.weight, room, objective_.error_scale, !context_.off(kNoLipschitz));
+        return open_range(side_cost(a.leaf_left, a.stump_left, split_left), side_cost(a.leaf_right, a.stump_right, split_right), a.weight,
+                          side_cost(b.leaf_left, b.stump_left, split_left), side_cost(b.leaf_right, b.stump_right, split_right), b.weight, room,
+                          objective_.error_scale, !context_.off(kNoLipschitz));
     };
     if (splits_ >= 3) return range(true, true);
     const OpenRange one = range(true, false), other = range(false, true);
@@ -348,7 +359,8 @@ void DepthTwo::refine(const Node& node, Cost cut, const TieChoice* ties) {
             while (old != old_end && old->position < lanes_[lane].position) merged_.push_back(*old++);
             if (old != old_end && old->position == lanes_[lane].position) ++old;  // only bounded so far: now it is settled
             const LaneResult& result = results_[lane];
-            merged_.push_back({0, lanes_[lane].position, node.weight_left(node.columns[region.column], lanes_[lane].position), result.left.leaf, result.right.leaf, result.left.stump, result.right.stump, true});
+            merged_.push_back({0, lanes_[lane].position, node.weight_left(node.columns[region.column], lanes_[lane].position), result.left.leaf,
+                               result.right.leaf, result.left.stump, result.right.stump, true});
             if (keep_profile_ || context_.constrained()) evaluated_.push_back({region.column, merged_.back()});
         }
         merged_.insert(merged_.end(), old, old_end);
@@ -383,7 +395,8 @@ ProfilePtr DepthTwo::make_profile(const Node& node) {
     if (context_.off(kNoInheritance) || context_.profile_bytes >= context_.memory_limit) return nullptr;
     auto profile = std::make_shared<Profile>(context_.profile_bytes, Shape{2, splits_}, node.rows, node.weight);
     profile->panel.resize(node.columns.size());
-    std::sort(evaluated_.begin(), evaluated_.end(), [](const Evaluated& a, const Evaluated& b) { return a.column != b.column ? a.column < b.column : a.point.position < b.point.position; });
+    std::sort(evaluated_.begin(), evaluated_.end(),
+              [](const Evaluated& a, const Evaluated& b) { return a.column != b.column ? a.column < b.column : a.point.position < b.point.position; });
     std::size_t next = 0;
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
         const NodeColumn& column = node.columns[c];
@@ -409,7 +422,8 @@ ProfilePtr DepthTwo::make_profile(const Node& node) {
     return profile;
 }
 
-Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const Objective& objective, Relatives relatives, bool keep_profile, TieChoice* ties) {
+Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const Objective& objective, Relatives relatives, bool keep_profile,
+                        TieChoice* ties) {
     ++context_.counters.depth_two_solves;
     objective_ = objective;
     splits_ = splits;

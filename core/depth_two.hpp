@@ -49,7 +49,7 @@ class DepthTwo {
     struct Region {
         Index column;
         Positions open;
-        Cost bound;  // of the best split in it, its own penalty not counted
+        Cost bound;                // of the best split in it, its own penalty not counted
         std::uint32_t begin, end;  // its points in points_
     };
     // Lanes of a region, its splits where they are listed (0: they are not), and where the list begins.

@@ -17,8 +17,8 @@ struct TreeSearch::Frame {
     Outcome outcome;
     Cost relaxed = kInfinite;  // least relaxed bound of the splits evaluated
     std::vector<Family> families;
-    std::vector<std::int64_t> left_splits;  // per family: the budget of the left child, as it was divided
-    std::deque<DeepPoint> points;  // stable: intervals refer to them by number
+    std::vector<std::int64_t> left_splits;              // per family: the budget of the left child, as it was divided
+    std::deque<DeepPoint> points;                       // stable: intervals refer to them by number
     std::vector<std::vector<std::uint32_t>> points_of;  // per family, those evaluated
     std::priority_queue<Interval> heap;
 
@@ -52,7 +52,9 @@ Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives r
     }
     if (shape.depth == 1) {
         const Stump stump = best_stump(context_, node, objective, false);
-        return {stump.cost, stump.relaxed, stump.cost, stump.column ? split_plan(stump.column->id, stump.column->ranks[stump.position - 1], nullptr, nullptr) : nullptr, nullptr, 0};
+        return {stump.cost, stump.relaxed,
+                stump.cost, stump.column ? split_plan(stump.column->id, stump.column->ranks[stump.position - 1], nullptr, nullptr) : nullptr,
+                nullptr,    0};
     }
     if (shape.depth == 2) return depth_two_.solve(node, shape.splits, limit, objective, relatives, keep_profile, nullptr);
     return search(node, shape, limit, relatives, keep_profile, level, leaf, nullptr, nullptr, nullptr);
@@ -68,7 +70,8 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
     }
     if (shape.depth >= 3 && !node.columns.empty()) return search(node, shape, kInfinite, {}, !ties, 0, start, &listener, &stopped, ties);
     try {
-        outcome = ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, objective, {}, false, ties) : solve(node, shape, kInfinite, {}, true, 0);
+        outcome =
+            ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, objective, {}, false, ties) : solve(node, shape, kInfinite, {}, true, 0);
     } catch (const StopSearch& stop) {
         stopped = std::make_unique<StopSearch>(stop);
         return outcome;
@@ -112,7 +115,8 @@ void tidy(std::vector<DeepPoint>& points, Cost scale) {
     kept = 1;
     for (std::size_t i = 1; i + 1 < points.size(); ++i) {
         const DeepPoint &before = points[kept - 1], &here = points[i], &after = points[i + 1];
-        const bool implied = here.left <= std::max(before.left, after.left - scale * (after.weight - here.weight)) && here.right <= std::max(after.right, before.right - scale * (here.weight - before.weight));
+        const bool implied = here.left <= std::max(before.left, after.left - scale * (after.weight - here.weight)) &&
+                             here.right <= std::max(after.right, before.right - scale * (here.weight - before.weight));
         if (implied) continue;
         if (kept != i) points[kept] = std::move(points[i]);
         ++kept;
@@ -144,7 +148,8 @@ std::vector<DeepPoint> TreeSearch::take_over(const Node& node, const NodeColumn&
     if (const DeepFamily* outer = relatives.outer == relatives.inner ? nullptr : family_of(relatives.outer)) {
         const Index extra = relatives.outer->rows - node.rows;
         for (DeepPoint point : outer->points) {
-            const Index position = Node::rows_up_to(column, point.rank, point.position > extra ? point.position - extra : 0, std::min(node.rows, point.position));
+            const Index position =
+                Node::rows_up_to(column, point.rank, point.position > extra ? point.position - extra : 0, std::min(node.rows, point.position));
             const Weight gone_left = point.weight - node.weight_left(column, position);
             const Weight gone_right = relatives.outer->weight - node.weight - gone_left;
             point.left = std::max<Cost>(0, point.left - objective.error_scale * gone_left);
@@ -165,7 +170,8 @@ void TreeSearch::make_families(Frame& frame, Relatives relatives) const {
     for (Index c = 0; c < node.columns.size(); ++c) {
         for (std::int64_t left_splits = std::max<std::int64_t>(0, to_share - most); left_splits <= std::min(most, to_share); ++left_splits) {
             const std::uint32_t family = static_cast<std::uint32_t>(frame.families.size()), ends = static_cast<std::uint32_t>(frame.points.size());
-            frame.families.push_back({c, Shape::of(frame.shape.depth - 1, left_splits), Shape::of(frame.shape.depth - 1, to_share - left_splits), take_over(node, node.columns[c], left_splits, relatives)});
+            frame.families.push_back({c, Shape::of(frame.shape.depth - 1, left_splits), Shape::of(frame.shape.depth - 1, to_share - left_splits),
+                                      take_over(node, node.columns[c], left_splits, relatives)});
             frame.left_splits.push_back(left_splits);
             frame.points_of.emplace_back();
             frame.points.push_back({0, 0, 0, 0, 0, nullptr, nullptr, nullptr, nullptr});
@@ -227,7 +233,8 @@ bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const De
             }
         }
         if (last) break;
-        if (next_left + next_right < cut && next.position >= column.first_split && next.position <= column.last_split) add({next.position, next.position}, next_left + next_right);
+        if (next_left + next_right < cut && next.position >= column.first_split && next.position <= column.last_split)
+            add({next.position, next.position}, next_left + next_right);
         left = next_left;
         right = next_right;
         position = next.position;
@@ -242,7 +249,8 @@ bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const De
 void TreeSearch::push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b) const {
     const DeepPoint &low = frame.points[a], &high = frame.points[b];
     Opening opening{};
-    if (high.position - low.position >= 2 && look_between(frame, family, low, high, opening)) frame.heap.push({opening.bound, family, a, b, high.position - low.position});
+    if (high.position - low.position >= 2 && look_between(frame, family, low, high, opening))
+        frame.heap.push({opening.bound, family, a, b, high.position - low.position});
 }
 
 Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, const Opening& opening) const {
@@ -252,7 +260,8 @@ Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, 
         // Only a tie can be found here: the widest margin decides it for the whole interval.
         Index widest = 0;
         double gap = -1;
-        const Index first = std::max(frame.points[interval.a].position + 1, column.first_split), last = std::min(frame.points[interval.b].position - 1, column.last_split);
+        const Index first = std::max(frame.points[interval.a].position + 1, column.first_split),
+                    last = std::min(frame.points[interval.b].position - 1, column.last_split);
         for (Index position = first; position <= last; ++position) {
             if (!Node::is_split(column, position)) continue;
             const double here = margin(context_, column, position);
@@ -318,11 +327,13 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     }
 
     const Index rank = column.ranks[position - 1];
-    DeepPoint point{rank, position, weight, std::max(left.relaxed, least_left), std::max(right.relaxed, least_right), left.profile, left.profile, right.profile, right.profile};
+    DeepPoint point{rank,         position,      weight,       std::max(left.relaxed, least_left), std::max(right.relaxed, least_right), left.profile,
+                    left.profile, right.profile, right.profile};
     frame.relaxed = std::min(frame.relaxed, point.left + point.right + objective.split_penalty);
     const Cost total = left.upper >= kInfinite || right.upper >= kInfinite ? kInfinite : left.upper + right.upper + objective.split_penalty;
     bool better = total < frame.outcome.upper;
-    if (!better && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit) better = frame.ties->prefers(column.id, margin(context_, column, position), rank, frame.left_splits[interval.family]);
+    if (!better && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit)
+        better = frame.ties->prefers(column.id, margin(context_, column, position), rank, frame.left_splits[interval.family]);
     if (better) {
         frame.outcome.upper = total;
         frame.outcome.plan = split_plan(column.id, rank, left.plan, right.plan);
@@ -374,8 +385,8 @@ ProfilePtr TreeSearch::make_profile(const Frame& frame) const {
     return profile;
 }
 
-Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start, const Listener* listener,
-                           std::unique_ptr<StopSearch>* stopped, TieChoice* ties) {
+Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start,
+                           const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties) {
     Frame frame{node, shape, limit, level, ties, {}, relaxed_leaf(node), {}, {}, {}, {}, {}};
     frame.outcome.upper = start.upper;
     frame.outcome.plan = start.plan;

@@ -70,8 +70,8 @@ class TreeSearch {
     };
     struct Frame;
 
-    Outcome search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start, const Listener* listener,
-                   std::unique_ptr<StopSearch>* stopped, TieChoice* ties);
+    Outcome search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start,
+                   const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties);
     void make_families(Frame& frame, Relatives relatives) const;
     std::vector<DeepPoint> take_over(const Node& node, const NodeColumn& column, std::int64_t left_splits, Relatives relatives) const;
     bool look_between(const Frame& frame, std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Opening& opening) const;

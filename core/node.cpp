@@ -42,7 +42,8 @@ void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index 
     kernel.flag(order, ranks, rows, every_end, checks, groups);
 }
 
-NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf) : table_(table), kernel_(kernel), min_leaf_(min_leaf), new_rows_(table.rows) {
+NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf)
+    : table_(table), kernel_(kernel), min_leaf_(min_leaf), new_rows_(table.rows) {
     unit_weights_ = std::all_of(table.weights, table.weights + table.rows, [](std::int64_t w) { return w == 1; });
 }
 

@@ -37,16 +37,16 @@ struct NodeColumn {
 class Node {
   public:
     Index rows = 0;
-    Weight weight = 0;              // of all rows
-    std::int64_t count = 0;         // original rows behind them
-    Weight largest_weight = 0;      // of one row
+    Weight weight = 0;          // of all rows
+    std::int64_t count = 0;     // original rows behind them
+    Weight largest_weight = 0;  // of one row
     bool unit_weights = true;
-    std::vector<Weight> by_class;   // weight of each class
+    std::vector<Weight> by_class;  // weight of each class
     std::vector<NodeColumn> columns;
     std::vector<std::uint32_t> classes;
-    std::vector<Weight> weights;        // all one where unit_weights
+    std::vector<Weight> weights;  // all one where unit_weights
     std::vector<std::int32_t> counts;
-    std::vector<std::int32_t> steps;    // +weight for class 1, -weight for class 0 (only kept for two classes with weights)
+    std::vector<std::int32_t> steps;  // +weight for class 1, -weight for class 0 (only kept for two classes with weights)
 
     Weight leaf_error() const;
     int majority() const;  // the lowest class of largest weight

@@ -223,7 +223,8 @@ void Panel::evaluate_many_classes(const Node& node, const Lane* lanes, int n_lan
     for (const NodeColumn& column : node.columns) {
         const std::size_t bytes = sweep_scratch_bytes(node.by_class.size(), column.checks);
         if (scratch_.size() < bytes) scratch_.resize(bytes);
-        context_.kernel.sweep_classes(as_swept(node, column), left_masks_.data(), rows, static_cast<int>(node.by_class.size()), min_leaf, width, n_lanes, scratch_.data(), sums);
+        context_.kernel.sweep_classes(as_swept(node, column), left_masks_.data(), rows, static_cast<int>(node.by_class.size()), min_leaf, width, n_lanes,
+                                      scratch_.data(), sums);
         swept(node.rows);
     }
     for (int lane = 0; lane < n_lanes; ++lane) {

@@ -84,7 +84,7 @@ struct Relatives {
 //     left(x)  >= max(left(a),  left(b) - (total - D))      right(x) >= max(right(b), right(a) - D).
 struct OpenRange {
     bool open;
-    Cost bound;        // least cost any split between can have
+    Cost bound;         // least cost any split between can have
     Weight from, upto;  // weights (rows before the split) that are still open, inclusive
 };
 
@@ -105,7 +105,8 @@ inline OpenRange open_range(Cost left_a, Cost right_a, Weight weight_a, Cost lef
     const Cost from = scale == 1 ? above + 1 : floor_divide(above, scale) + 1;
     const Cost upto = scale == 1 ? below - 1 : -floor_divide(-below, scale) - 1;
     if (upto <= 0 || from >= weight_b - weight_a) return {false, base + overlap, 0, 0};
-    return {true, base + overlap, static_cast<Weight>(weight_a + std::max<Cost>(from, 0)), static_cast<Weight>(weight_a + std::min<Cost>(upto, weight_b - weight_a))};
+    return {true, base + overlap, static_cast<Weight>(weight_a + std::max<Cost>(from, 0)),
+            static_cast<Weight>(weight_a + std::min<Cost>(upto, weight_b - weight_a))};
 }
 
 // Positions strictly between a and b whose weight lies in [from, upto] (weight of a <= from, weight of a < upto), as an inclusive range.
@@ -133,7 +134,8 @@ inline Index nearest_split(const NodeColumn& column, Index position, Positions r
     const Index rank = column.ranks[position];
     const Index* first = column.ranks + range.first - 1;
     const Index begin = static_cast<Index>(std::lower_bound(first, static_cast<const Index*>(column.ranks) + position, rank) - column.ranks);
-    const Index end = static_cast<Index>(std::upper_bound(static_cast<const Index*>(column.ranks) + position, static_cast<const Index*>(column.ranks) + range.last + 1, rank) - column.ranks);
+    const Index end = static_cast<Index>(
+        std::upper_bound(static_cast<const Index*>(column.ranks) + position, static_cast<const Index*>(column.ranks) + range.last + 1, rank) - column.ranks);
     const bool begin_fits = begin >= range.first, end_fits = end <= range.last;
     if (begin_fits && (!end_fits || position - begin <= end - position)) return begin;
     return end_fits ? end : 0;

@@ -185,7 +185,8 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         return tree;
     };
     result.tree = finish(outcome.plan);
-    if (result.tree.cost > outcome.upper || (!stopped && result.tree.cost < outcome.upper)) throw std::logic_error("provetree core: a tree does not cost what the search claims; please report this.");
+    if (result.tree.cost > outcome.upper || (!stopped && result.tree.cost < outcome.upper))
+        throw std::logic_error("provetree core: a tree does not cost what the search claims; please report this.");
     result.tree.cost = user_cost(result.tree);
     result.lower_bound = std::min(result.tree.cost, (stopped ? outcome.lower : outcome.upper) / unit);
     result.status = !stopped || result.lower_bound >= result.tree.cost ? Status::kOptimal : stopped->reason;

@@ -63,16 +63,17 @@ struct Kernel {
     void (*sweep_unit)(const SweepColumn& column, const std::uint64_t* left_masks, int up, int down, int lanes, TwoClassSums& sums);
 
     // Two classes, any weights. steps[row] is the signed weight; k8 needs |step| <= 127.
-    void (*sweep_weighted)(const SweepColumn& column, const std::uint64_t* left_masks, const std::int32_t* steps, LaneWidth width, int lanes, TwoClassSums& sums);
+    void (*sweep_weighted)(const SweepColumn& column, const std::uint64_t* left_masks, const std::int32_t* steps, LaneWidth width, int lanes,
+                           TwoClassSums& sums);
 
     // Any number of classes; min_leaf > 1 also fills the feasible values. scratch holds sweep_scratch_bytes().
-    void (*sweep_classes)(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, LaneWidth width, int lanes,
-                          unsigned char* scratch, ManyClassSums& sums);
+    void (*sweep_classes)(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf,
+                          LaneWidth width, int lanes, unsigned char* scratch, ManyClassSums& sums);
 
     // Sends the entries of a sorted order (and their ranks) to the two children. new_rows[row] is the row's number in its child, with the top
     // bit set for the right child. Outputs need 16 entries of slack.
-    void (*partition)(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows, std::uint32_t* left_order, Index* left_ranks, std::uint32_t* right_order,
-                      Index* right_ranks);
+    void (*partition)(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows, std::uint32_t* left_order, Index* left_ranks,
+                      std::uint32_t* right_order, Index* right_ranks);
 
     // Keeps the entries whose class code is one of two; returns how many. Outputs need 16 entries of slack.
     Index (*keep_classes)(const std::uint32_t* order, const Index* ranks, Index rows, int one, int other, std::uint32_t* kept_order, Index* kept_ranks);

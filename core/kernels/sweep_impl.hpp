@@ -172,8 +172,8 @@ void sweep_weighted(const SweepColumn& column, const std::uint64_t* left_masks, 
 // along their own pass, so a row touches only its own class: a forward pass stores the first at each checked position, a backward pass adds
 // the second.
 template <class T, bool Constrained>
-void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, int lanes, unsigned char* scratch,
-                        ManyClassSums& sums) {
+void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, int lanes,
+                        unsigned char* scratch, ManyClassSums& sums) {
     using V = Vector<T>;
     constexpr T kNever = std::numeric_limits<T>::min();
     const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(scratch) % alignof(V);
@@ -277,8 +277,8 @@ void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_mas
     }
 }
 
-void sweep_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, LaneWidth width, int lanes,
-                   unsigned char* scratch, ManyClassSums& sums) {
+void sweep_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, LaneWidth width,
+                   int lanes, unsigned char* scratch, ManyClassSums& sums) {
     if (width == LaneWidth::k32) {
         if (min_leaf > 1) return sweep_many_classes<std::int32_t, true>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
         return sweep_many_classes<std::int32_t, false>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
@@ -287,8 +287,8 @@ void sweep_classes(const SweepColumn& column, const std::uint64_t* left_masks, c
     return sweep_many_classes<std::int16_t, false>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
 }
 
-void partition(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows, std::uint32_t* left_order, Index* left_ranks, std::uint32_t* right_order,
-               Index* right_ranks) {
+void partition(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows, std::uint32_t* left_order, Index* left_ranks,
+               std::uint32_t* right_order, Index* right_ranks) {
     Index i = 0;
     std::size_t to_left = 0, to_right = 0;
 #if defined(__AVX512BW__)
@@ -360,8 +360,10 @@ void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, 
         const __m512i here = _mm512_loadu_si512(ranks + i), next = _mm512_loadu_si512(ranks + i + 1);
         const __m512i items = _mm512_loadu_si512(order + i), classes = _mm512_and_si512(items, class_bits);
         const __mmask16 end = _mm512_cmpneq_epi32_mask(here, next);
-        const __mmask16 alone = end & _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(before + i), here) & _mm512_cmpneq_epi32_mask(next, _mm512_loadu_si512(ranks + i + 2));
-        const __mmask16 same = _mm512_cmpeq_epi32_mask(classes, _mm512_and_si512(_mm512_loadu_si512(order + i + 1), class_bits)) & _mm512_cmpneq_epi32_mask(classes, class_bits);
+        const __mmask16 alone =
+            end & _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(before + i), here) & _mm512_cmpneq_epi32_mask(next, _mm512_loadu_si512(ranks + i + 2));
+        const __mmask16 same =
+            _mm512_cmpeq_epi32_mask(classes, _mm512_and_si512(_mm512_loadu_si512(order + i + 1), class_bits)) & _mm512_cmpneq_epi32_mask(classes, class_bits);
         const __mmask16 check = all ? end : static_cast<__mmask16>(end & ~(alone & same));
         const __m512i cleared = _mm512_andnot_si512(check_bit, items);
         _mm512_storeu_si512(order + i, _mm512_mask_or_epi32(cleared, check, cleared, check_bit));
