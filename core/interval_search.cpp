@@ -35,6 +35,7 @@ TreeSearch::Children& TreeSearch::children(std::size_t level) {
 }
 
 Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level) {
+    shape = shape.on(node.rows);
     Outcome leaf;
     leaf.upper = leaf_cost(context_, node, objective);
     leaf.relaxed = relaxed_leaf(node);
@@ -62,6 +63,7 @@ Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives r
 
 Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped,
                                TieChoice* ties) {
+    shape = shape.on(node.rows);
     Outcome outcome = start;
     if (ties) *ties = choice_of(node, start);
     if (start.upper <= 0) {
@@ -387,7 +389,7 @@ ProfilePtr TreeSearch::make_profile(const Frame& frame) const {
 
 Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start,
                            const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties) {
-    Frame frame{node, shape, limit, level, ties, {}, relaxed_leaf(node), {}, {}, {}, {}, {}};
+    Frame frame{node, shape.on(node.rows), limit, level, ties, {}, relaxed_leaf(node), {}, {}, {}, {}, {}};
     frame.outcome.upper = start.upper;
     frame.outcome.plan = start.plan;
     frame.outcome.left_splits = start.left_splits;
@@ -424,6 +426,7 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
 }
 
 PlanPtr TreeSearch::canonical(const Node& node, Shape shape, const Outcome& best, Relatives known, std::size_t level) {
+    shape = shape.on(node.rows);
     if (leaf_cost(context_, node, objective) <= best.upper || shape.depth == 0) return nullptr;
     if (shape.depth == 1) {
         const Stump stump = best_stump(context_, node, objective, true);
@@ -455,6 +458,7 @@ TieChoice TreeSearch::choice_of(const Node& node, const Outcome& best) const {
 }
 
 PlanPtr TreeSearch::canonical_below(const Node& node, Shape shape, const Outcome& best, const TieChoice& ties, std::size_t level) {
+    shape = shape.on(node.rows);
     // Depth one and two are settled by their own solvers; a leaf needs nothing more.
     if (!best.plan || shape.depth < 3) return shape.depth == 1 ? canonical(node, shape, best, {}, level) : best.plan;
     const NodeColumn& column = column_of(node, ties.column);

@@ -1,6 +1,7 @@
 // Trees as the search builds them: splits by column and rank, shared between the solutions that contain them.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -42,6 +43,12 @@ struct Shape {
         if (depth > splits) depth = static_cast<int>(splits);
         if (splits > full(depth)) splits = full(depth);
         return {depth, splits};
+    }
+    // What the shape allows on so many rows: fewer rows than leaves make the budget no budget, and depth beyond them no use.
+    Shape on(Index rows) const {
+        if (rows == 0 || splits < static_cast<std::int64_t>(rows) - 1) return *this;
+        const int useful = static_cast<int>(std::min<std::int64_t>(depth, static_cast<std::int64_t>(rows) - 1));
+        return {useful, full(useful)};
     }
     bool operator==(const Shape&) const = default;
 };

@@ -135,13 +135,13 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     TreeSearch search(context, builder);
     Node root;
     builder.build_root(root);
-    const Shape shape = Shape::of(options.max_depth, options.max_splits);
+    const Shape allowed = Shape::of(options.max_depth, options.max_splits), shape = allowed.on(root.rows);
 
     // Fewest splits among the cheapest trees: costs are multiplied so that one split counts as a unit that all splits together cannot raise to one
     // unit of cost. In shallow trees both are proven at once, which takes hardly longer; in deep ones the fewest splits can be far harder to prove
     // than the cost, so the cost comes first.
     const bool tie_rule = !context.off(kNoTieRule);
-    const Cost factor = shape.splits + 1;
+    const Cost factor = allowed.splits + 1;
     const Objective refined{options.objective.error_scale * factor, options.objective.split_penalty * factor + 1};
     const bool at_once = tie_rule && shape.depth <= kDepthAtOnce;
     search.objective = at_once ? refined : options.objective;
