@@ -70,7 +70,7 @@ def test_overrun_is_killed() -> None:
 def test_our_own_solver_runs_in_a_worker() -> None:
     run = worker.run_worker("provetree", TABLE, 2, 10.0, repeat=3, core=worker.default_core())
     assert run.outcome == "done", run.message
-    assert len(run.fits) == 3
+    assert len(run.fits) >= 3  # fits of milliseconds are repeated more often
     assert all(fit.proven and fit.errors == 0 for fit in run.fits)
 
 
