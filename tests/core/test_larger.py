@@ -117,3 +117,36 @@ def test_mirror_images_cost_the_same(kernel: str) -> None:
         found = core_search(mirror, kernel=kernel)
         assert found["cost"] == core_search(problem, kernel=kernel)["cost"], seed
         assert walk_tree(mirror, found)[0] == found["cost"], seed
+
+
+def large_problem(seed: int) -> Problem:
+    """Enough rows for what pays off in large nodes only: bounds handed on between panels."""
+    rng = np.random.default_rng(seed)
+    n_classes = int(rng.choice([2, 3, 5, 9]))
+    n = 9000 if n_classes == 2 else 3000
+    X = np.round(rng.normal(size=(n, 2 + seed % 2)) * rng.choice([5, 50, 5000]))
+    score = X[:, 0] * np.sign(X[:, 1]) / X.std() + rng.normal(size=n) * 0.3
+    return build_problem(
+        X,
+        np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score),
+        n_classes=n_classes,
+        max_depth=3,
+        sample_weight=rng.integers(1, 4, n) if rng.random() < 0.3 else None,
+        max_leaf_nodes=6 if rng.random() < 0.2 else None,
+        min_samples_leaf=int(rng.choice([1, 1, 100])),
+        alpha=float(rng.choice([0.0, 0.0, 0.01])),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 4, 5, 6, 7, 11, 15])
+def test_large_nodes_hand_their_bounds_on(seed: int) -> None:
+    problem = large_problem(seed)
+    first = core_search(problem)
+    assert walk_tree(problem, first)[0] == first["cost"] == first["lower_bound"]
+    kernel = KERNELS[seed % len(KERNELS)]
+    for name in ("inheritance", "slack", "start"):
+        found = core_search(problem, kernel=kernel, switches=OFF[name])
+        assert found["cost"] == first["cost"], name
+        if all(one["counters"]["tie_rule_complete"] for one in (first, found)):
+            assert same_tree(first, found), name

@@ -172,6 +172,42 @@ def test_panels_of_many_rows(n_classes: int, heaviest: int) -> None:
         assert check_side(table, rows[position:], *answer[4:]), (column, position)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 9])
+@pytest.mark.parametrize("least", [1, 2])
+@pytest.mark.parametrize("total", [32_766, 32_767, 32_768, 40_000, 65_535, 65_536, 70_000])
+def test_panels_at_the_edges_of_sixteen_bits(total: int, least: int, n_classes: int) -> None:
+    """Nearly all rows of one class, and totals that just fit, or just do not."""
+    rng = np.random.default_rng(total)
+    n = 200
+    weights = np.full(n, total // n)
+    weights[:3] += [total - weights.sum(), 50, -50]
+    assert weights.sum() == total
+    ranks = np.array([np.arange(n), rng.permutation(n)], dtype=np.uint32)
+    lanes = [(0, 2), (0, n - 2), (1, 1), (1, n // 2), (1, n - 1)]
+    for main in range(min(n_classes, 3)):
+        classes = np.full(n, main)
+        classes[rng.integers(0, n, 4)] = rng.integers(0, n_classes, 4)
+        for counts in (np.ones(n, dtype=np.int64), weights):
+            table = RawTable(
+                ranks,
+                [np.arange(n, dtype=np.float64)] * 2,
+                classes.astype(np.int32),
+                weights,
+                counts,
+                n_classes,
+                least * int(counts[5]),
+            )
+            for kernel in KERNELS:
+                answers = _core.parts.evaluate_panel(
+                    **table.arguments(), lanes=lanes, kernel=kernel
+                )
+                for (column, position), answer in zip(lanes, answers, strict=True):
+                    rows = np.argsort(ranks[column], kind="stable")
+                    where = (main, kernel, column, position)
+                    assert check_side(table, rows[:position], *answer[:4]), where
+                    assert check_side(table, rows[position:], *answer[4:]), where
+
+
 def test_stumps_equal_a_listing_of_all_splits() -> None:
     """The twin's running sums, checked themselves."""
     for seed in range(100):
