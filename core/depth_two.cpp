@@ -101,8 +101,8 @@ void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives rel
 
 // With three or more classes a stump gets everything wrong but its two labels' classes: counting classes bounds splits before any sweep.
 void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::vector<PanelPoint>& points) {
-    constexpr Index kPoints = 96;  // per column, and a sixteenth of the cost of a panel
-    const Index step = std::max<Index>(1, node.rows / kPoints);
+    // A point for every so many rows: together they cost about a sixteenth of a panel.
+    const Index step = std::clamp<Index>(node.rows / 96, 64, 1024);
     const std::size_t n_classes = node.by_class.size();
     const bool by_code = node.unit_weights && n_classes <= entry::kSharedCode;
     seen_.assign(std::max<std::size_t>(n_classes, 8), 0);

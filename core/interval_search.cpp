@@ -140,6 +140,7 @@ std::vector<DeepPoint> TreeSearch::take_over(const Node& node, const NodeColumn&
     if (const DeepFamily* inner = family_of(relatives.inner)) {
         const Index missing = node.rows - relatives.inner->rows;
         for (DeepPoint point : inner->points) {
+            point.left_upper = point.right_upper = kInfinite;
             point.position = Node::rows_up_to(column, point.rank, point.position, std::min(node.rows, point.position + missing));
             point.weight = node.weight_left(column, point.position);
             // With the same rows its children are this node's own, valid either way; otherwise they are subsets.
@@ -156,6 +157,7 @@ std::vector<DeepPoint> TreeSearch::take_over(const Node& node, const NodeColumn&
             const Weight gone_right = relatives.outer->weight - node.weight - gone_left;
             point.left = std::max<Cost>(0, point.left - objective.error_scale * gone_left);
             point.right = std::max<Cost>(0, point.right - objective.error_scale * gone_right);
+            point.left_upper = point.right_upper = kInfinite;
             point.position = position;
             point.weight = node.weight_left(column, position);
             point.inner_left = point.inner_right = nullptr;
@@ -176,8 +178,8 @@ void TreeSearch::make_families(Frame& frame, Relatives relatives) const {
                                       take_over(node, node.columns[c], left_splits, relatives)});
             frame.left_splits.push_back(left_splits);
             frame.points_of.emplace_back();
-            frame.points.push_back({0, 0, 0, 0, 0, nullptr, nullptr, nullptr, nullptr});
-            frame.points.push_back({0, node.rows, node.weight, 0, 0, nullptr, nullptr, nullptr, nullptr});
+            frame.points.push_back({0, 0, 0, 0, 0, nullptr, nullptr, nullptr, nullptr, 0, kInfinite});
+            frame.points.push_back({0, node.rows, node.weight, 0, 0, nullptr, nullptr, nullptr, nullptr, kInfinite, 0});
             push(frame, family, ends, ends + 1);
         }
     }
@@ -310,8 +312,17 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     const auto nearest = [](const ProfilePtr& near, const ProfilePtr& far) { return near ? near.get() : far.get(); };
     const Relatives left_relatives{nearest(below.inner_left, low.inner_left), nearest(above.outer_left, high.outer_left)};
     const Relatives right_relatives{nearest(above.inner_right, high.inner_right), nearest(below.outer_right, low.outer_right)};
-    const auto solve_left = [&](Cost limit) { return solve(kids.left, family.left, limit, left_relatives, true, frame.level + 1); };
-    const auto solve_right = [&](Cost limit) { return solve(kids.right, family.right, limit, right_relatives, true, frame.level + 1); };
+    // A tree of a neighbouring child is a tree of this one: it costs no more on fewer rows, and at most their weight more on more rows. So the
+    // optimum is known to lie below this, and only better splits are looked at from the start. (A minimum leaf size would not carry over.)
+    Cost most_left = kInfinite, most_right = kInfinite;
+    if (!context_.constrained()) {
+        most_left = std::min(high.left_upper, low.left_upper + scale * (weight - low.weight));
+        most_right = std::min(low.right_upper, high.right_upper + scale * (high.weight - weight));
+    }
+    const auto solve_left = [&](Cost limit) { return solve(kids.left, family.left, std::min(limit, most_left + 1), left_relatives, true, frame.level + 1); };
+    const auto solve_right = [&](Cost limit) {
+        return solve(kids.right, family.right, std::min(limit, most_right + 1), right_relatives, true, frame.level + 1);
+    };
     Outcome left, right;
     // The larger child first: its bound is the likelier to settle the split alone.
     if (kids.left.rows >= kids.right.rows) {
@@ -329,8 +340,17 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     }
 
     const Index rank = column.ranks[position - 1];
-    DeepPoint point{rank,         position,      weight,       std::max(left.relaxed, least_left), std::max(right.relaxed, least_right), left.profile,
-                    left.profile, right.profile, right.profile};
+    DeepPoint point{rank,
+                    position,
+                    weight,
+                    std::max(left.relaxed, least_left),
+                    std::max(right.relaxed, least_right),
+                    left.profile,
+                    left.profile,
+                    right.profile,
+                    right.profile,
+                    left.upper,
+                    right.upper};
     frame.relaxed = std::min(frame.relaxed, point.left + point.right + objective.split_penalty);
     const Cost total = left.upper >= kInfinite || right.upper >= kInfinite ? kInfinite : left.upper + right.upper + objective.split_penalty;
     bool better = total < frame.outcome.upper;

@@ -40,6 +40,7 @@ struct DeepPoint {
     Weight weight;
     Cost left, right;
     ProfilePtr inner_left, outer_left, inner_right, outer_right;
+    Cost left_upper = kInfinite, right_upper = kInfinite;  // costs of real trees of the children, in the node at hand only
 };
 
 struct DeepFamily {
