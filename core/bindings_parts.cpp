@@ -22,7 +22,7 @@ TableHolder::TableHolder(const Array2<const Index>& ranks, const nb::list& value
     if (ranks.shape(1) != rows || weights.shape(0) != rows || counts.shape(0) != rows)
         throw nb::value_error("search needs ranks, classes, weights and counts over the same rows.");
     if (values.size() != columns) throw nb::value_error("search needs one array of values per column.");
-    if (n_classes < 1) throw nb::value_error("search needs n_classes >= 1.");
+    if (n_classes < 1 || n_classes > 1'000'000) throw nb::value_error("search needs between 1 and 1000000 classes.");
     std::int64_t total_weight = 0, total_count = 0;
     for (std::size_t i = 0; i < rows; ++i) {
         if (classes.data()[i] < 0 || classes.data()[i] >= n_classes) throw nb::value_error("search needs classes between 0 and n_classes - 1.");

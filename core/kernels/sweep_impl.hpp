@@ -97,6 +97,7 @@ void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_mask
             bool looked = false;
             if (frequent && column.every_row_valid) {
                 looked = true;
+#pragma GCC unroll 4
                 for (; row_index < end; ++row_index) {
                     const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
                     block.add(left_masks[row] >> shift, steps(item, row));
@@ -104,6 +105,7 @@ void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_mask
                 }
             } else if (frequent) {
                 std::uint32_t seen = 0;
+#pragma GCC unroll 4
                 for (; row_index < end; ++row_index) {
                     const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
                     block.add(left_masks[row] >> shift, steps(item, row));
@@ -114,6 +116,7 @@ void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_mask
             } else {
                 // Between checks only the left sums need a vector: the sum over all rows is the same in every lane.
                 std::int32_t all_rows = 0;
+#pragma GCC unroll 4
                 for (; row_index < end; ++row_index) {
                     const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
                     block.left = add_where<T>(block.left, left_masks[row] >> shift, steps(item, row));
