@@ -22,10 +22,15 @@ void radix_sort(std::vector<Keyed>& items) {
         std::stable_sort(items.begin(), items.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
         return;
     }
+    // All digits are counted in one pass.
+    constexpr int kDigits = (64 + kBits - 1) / kBits;
+    std::array<std::array<std::uint32_t, kBuckets>, kDigits> counts{};
+    for (const Keyed& item : items)
+        for (int digit = 0; digit < kDigits; ++digit) ++counts[static_cast<std::size_t>(digit)][item.key >> (digit * kBits) & (kBuckets - 1)];
     std::vector<Keyed> other(items.size());
-    for (int shift = 0; shift < 64; shift += kBits) {
-        std::array<std::uint32_t, kBuckets> next{};
-        for (const Keyed& item : items) ++next[item.key >> shift & (kBuckets - 1)];
+    for (int digit = 0; digit < kDigits; ++digit) {
+        std::array<std::uint32_t, kBuckets>& next = counts[static_cast<std::size_t>(digit)];
+        const int shift = digit * kBits;
         if (next[items[0].key >> shift & (kBuckets - 1)] == items.size()) continue;
         std::uint32_t sum = 0;
         for (std::uint32_t& bucket : next) {
