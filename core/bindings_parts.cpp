@@ -85,7 +85,7 @@ std::vector<std::vector<std::int64_t>> evaluate_panel(const Array2<const Index>&
     if (wanted.size() != lanes.size()) throw nb::value_error("A lane needs a column that varies and a position between 1 and rows - 1.");
     std::vector<LaneResult> results(wanted.size());
     Panel panel(bench.context);
-    panel.start(bench.root);
+    panel.start();
     panel.evaluate(bench.root, wanted.data(), static_cast<int>(wanted.size()), bench.root.weight, results.data());
     std::vector<std::vector<std::int64_t>> out;
     for (const LaneResult& r : results)

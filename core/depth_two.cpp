@@ -69,31 +69,23 @@ const PanelColumn* find_column(const Profile* profile, Index id) {
 }  // namespace
 
 void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives relatives, std::vector<PanelPoint>& points) const {
-    const auto add = [&](PanelPoint point, Index position) {
-        point.position = position;
-        point.weight = node.weight_left(column, position);
+    const auto add = [&](PanelPoint point, const Carried& at) {
+        point.position = at.position;
+        point.weight = at.weight;
         point.evaluated = false;
         points.push_back(point);
     };
-    if (const PanelColumn* inner = find_column(relatives.inner, column.id)) {
-        const Index missing = node.rows - relatives.inner->rows;
-        for (const PanelPoint& point : inner->points)
-            add(point, Node::rows_up_to(column, point.rank, point.position, std::min(node.rows, point.position + missing)));
-    }
+    if (const PanelColumn* inner = find_column(relatives.inner, column.id))
+        for (const PanelPoint& point : inner->points) add(point, carry_from_subset(node, column, point, *relatives.inner));
     const std::ptrdiff_t from_inner = static_cast<std::ptrdiff_t>(points.size());
     if (const PanelColumn* outer = find_column(relatives.outer, column.id)) {
-        const Index extra = relatives.outer->rows - node.rows;
         for (PanelPoint point : outer->points) {
-            const Index position =
-                Node::rows_up_to(column, point.rank, point.position > extra ? point.position - extra : 0, std::min(node.rows, point.position));
-            // Rows of the outer set that this node lacks, on either side of the split.
-            const Weight gone_left = point.weight - node.weight_left(column, position);
-            const Weight gone_right = relatives.outer->weight - node.weight - gone_left;
-            point.leaf_left = std::max(0, point.leaf_left - gone_left);
-            point.stump_left = std::max(0, point.stump_left - gone_left);
-            point.leaf_right = std::max(0, point.leaf_right - gone_right);
-            point.stump_right = std::max(0, point.stump_right - gone_right);
-            add(point, position);
+            const Carried at = carry_from_superset(node, column, point, *relatives.outer);
+            point.leaf_left = std::max(0, point.leaf_left - at.gone_left);
+            point.stump_left = std::max(0, point.stump_left - at.gone_left);
+            point.leaf_right = std::max(0, point.leaf_right - at.gone_right);
+            point.stump_right = std::max(0, point.stump_right - at.gone_right);
+            add(point, at);
         }
     }
     std::inplace_merge(points.begin(), points.begin() + from_inner, points.end(), before);
@@ -434,7 +426,7 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
     Cost relaxed = scale * node.leaf_error();
     if (context_.off(kNoInheritance)) relatives = {};
     keep_profile_ = keep_profile && !context_.off(kNoInheritance) && worth_keeping(node);
-    panel_.start(node);
+    panel_.start();
 
     // Trees below `cut` are looked for. With ties, those equal to the best are wanted too.
     const auto cut = [&] { return std::min(limit, ties && outcome.upper < infinite ? outcome.upper + 1 : outcome.upper); };

@@ -78,7 +78,7 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
         stopped = std::make_unique<StopSearch>(stop);
         return outcome;
     }
-    if (listener) listener(outcome.plan, outcome.upper, outcome.lower);
+    if (listener) listener(outcome.upper, outcome.lower);
     return outcome;
 }
 
@@ -141,25 +141,22 @@ std::vector<DeepPoint> TreeSearch::take_over(const Node& node, const NodeColumn&
         const Index missing = node.rows - relatives.inner->rows;
         for (DeepPoint point : inner->points) {
             point.left_upper = point.right_upper = kInfinite;
-            point.position = Node::rows_up_to(column, point.rank, point.position, std::min(node.rows, point.position + missing));
-            point.weight = node.weight_left(column, point.position);
+            const Carried at = carry_from_subset(node, column, point, *relatives.inner);
+            point.position = at.position;
+            point.weight = at.weight;
             // With the same rows its children are this node's own, valid either way; otherwise they are subsets.
             if (missing) point.outer_left = point.outer_right = nullptr;
             hints.push_back(std::move(point));
         }
     }
     if (const DeepFamily* outer = relatives.outer == relatives.inner ? nullptr : family_of(relatives.outer)) {
-        const Index extra = relatives.outer->rows - node.rows;
         for (DeepPoint point : outer->points) {
-            const Index position =
-                Node::rows_up_to(column, point.rank, point.position > extra ? point.position - extra : 0, std::min(node.rows, point.position));
-            const Weight gone_left = point.weight - node.weight_left(column, position);
-            const Weight gone_right = relatives.outer->weight - node.weight - gone_left;
-            point.left = std::max<Cost>(0, point.left - objective.error_scale * gone_left);
-            point.right = std::max<Cost>(0, point.right - objective.error_scale * gone_right);
+            const Carried at = carry_from_superset(node, column, point, *relatives.outer);
+            point.left = std::max<Cost>(0, point.left - objective.error_scale * at.gone_left);
+            point.right = std::max<Cost>(0, point.right - objective.error_scale * at.gone_right);
             point.left_upper = point.right_upper = kInfinite;
-            point.position = position;
-            point.weight = node.weight_left(column, position);
+            point.position = at.position;
+            point.weight = at.weight;
             point.inner_left = point.inner_right = nullptr;
             hints.push_back(std::move(point));
         }
@@ -429,7 +426,7 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
             evaluate(frame, interval, position);
             if (listener && *listener) {
                 proven = std::max(proven, std::min(frame.outcome.upper, frame.heap.empty() ? frame.outcome.upper : frame.heap.top().bound));
-                (*listener)(frame.outcome.plan, frame.outcome.upper, proven);
+                (*listener)(frame.outcome.upper, proven);
             }
         }
     } catch (const StopSearch& stop) {

@@ -22,8 +22,8 @@ class TreeSearch {
   public:
     TreeSearch(Context& context, NodeBuilder& builder) : context_(context), builder_(builder), depth_two_(context) {}
 
-    // Told about the root: the best cost and its plan, and the proven bound, whenever either improves.
-    using Listener = std::function<void(const PlanPtr& plan, Cost upper, Cost lower)>;
+    // Told about the root: the best cost and the proven bound, whenever either may have improved.
+    using Listener = std::function<void(Cost upper, Cost lower)>;
 
     Objective objective;
 
@@ -46,8 +46,6 @@ class TreeSearch {
         Node left, right;
     };
     Children& children(std::size_t level);
-
-    DepthTwo& depth_two() { return depth_two_; }
 
   private:
     struct Interval {

@@ -82,8 +82,6 @@ class NodeBuilder {
     // The first `position` rows of a column go left, the others right.
     void split(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
 
-    bool unit_weights() const { return unit_weights_; }
-
   private:
     void move_rows(const Node& parent, Index position, Node& left, Node& right);
     void sum_rows(Node& node) const;

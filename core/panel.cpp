@@ -93,8 +93,6 @@ void Panel::evaluate_two_classes(const Node& node, const Lane* lanes, int n_lane
     }
 }
 
-void Panel::start(const Node&) { n_pairs_ = 0; }
-
 const std::vector<SweepColumn>& Panel::pair_columns(const Node& node, int up, int down, Weight rows) {
     for (std::size_t p = 0; p < n_pairs_; ++p)
         if (pairs_[p].up == up && pairs_[p].down == down) return pairs_[p].columns;

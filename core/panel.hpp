@@ -31,7 +31,7 @@ class Panel {
   public:
     explicit Panel(Context& context) : context_(context) {}
     // Forgets what was kept about the node before; call it once for each node.
-    void start(const Node& node);
+    void start() { n_pairs_ = 0; }
     // At most kLanes lanes. Splits whose sides have more than `of_interest` + reach errors together may be given bounds instead of exact errors.
     void evaluate(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results);
 

@@ -50,7 +50,6 @@ struct Shape {
         const int useful = static_cast<int>(std::min<std::int64_t>(depth, static_cast<std::int64_t>(rows) - 1));
         return {useful, full(useful)};
     }
-    bool operator==(const Shape&) const = default;
 };
 
 }  // namespace provetree

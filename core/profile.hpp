@@ -80,6 +80,30 @@ struct Relatives {
     const Profile* outer = nullptr;
 };
 
+// Where a split that a relative knows lies in a node, and the weight of the relative's rows that the node lacks on either side of it.
+struct Carried {
+    Index position;
+    Weight weight;  // of the node's rows going left
+    Weight gone_left = 0, gone_right = 0;
+};
+
+// The node has all rows of the relative and more: bounds hold as they are.
+template <class Point>
+Carried carry_from_subset(const Node& node, const NodeColumn& column, const Point& point, const Profile& inner) {
+    const Index more = node.rows - inner.rows;
+    const Index position = Node::rows_up_to(column, point.rank, point.position, std::min(node.rows, point.position + more));
+    return {position, node.weight_left(column, position)};
+}
+
+// The relative has all rows of the node and more: each side's bound falls by the weight that is gone from it.
+template <class Point>
+Carried carry_from_superset(const Node& node, const NodeColumn& column, const Point& point, const Profile& outer) {
+    const Index fewer = outer.rows - node.rows;
+    const Index position = Node::rows_up_to(column, point.rank, point.position > fewer ? point.position - fewer : 0, std::min(node.rows, point.position));
+    const Weight weight = node.weight_left(column, position), gone_left = point.weight - weight;
+    return {position, weight, gone_left, outer.weight - node.weight - gone_left};
+}
+
 // Which splits x between two splits a < x < b can still cost less than `cut`, penalty of the split included in neither: with
 // D = error_scale * (weight between a and x),
 //     left(x)  >= max(left(a),  left(b) - (total - D))      right(x) >= max(right(b), right(a) - D).

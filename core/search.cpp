@@ -155,7 +155,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     const auto limit_tie_rule = [&] {
         if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(kTieRuleSteps, monitor.steps()));
     };
-    const auto listener = [&](const PlanPtr&, Cost upper, Cost lower) {
+    const auto listener = [&](Cost upper, Cost lower) {
         // A tree has fewer splits than a unit, so whole units are the cost itself, and bounds round down.
         const Cost cost = upper / unit, bound = lower / unit;
         if (bound >= cost && at_once) limit_tie_rule();
@@ -172,7 +172,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     Outcome start;
     start.upper = leaf_cost(context, root, search.objective);
     if (!context.off(kNoStart) && shape.depth >= 3) start = Greedy(context, builder, search).grow(root, shape);
-    listener(start.plan, start.upper, 0);
+    listener(start.upper, 0);
 
     std::unique_ptr<StopSearch> stopped;
     TieChoice ties;
@@ -190,7 +190,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     result.tree.cost = user_cost(result.tree);
     result.lower_bound = std::min(result.tree.cost, (stopped ? outcome.lower : outcome.upper) / unit);
     result.status = !stopped || result.lower_bound >= result.tree.cost ? Status::kOptimal : stopped->reason;
-    listener(outcome.plan, result.tree.cost * unit, result.lower_bound * unit);
+    listener(result.tree.cost * unit, result.lower_bound * unit);
 
     if (!stopped && tie_rule) {
         limit_tie_rule();
