@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from provetree import __version__
-from provetree.bench import known, limits, peers
+from provetree.bench import known, limits, paper, peers
 from provetree.bench.data import DataNotFoundError
 
 
@@ -36,6 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
     for module, name, text in (
         (peers, "peers", "time, errors and proof beside other exact solvers"),
         (known, "known", "check the known optima of the benchmark tables"),
+        (paper, "paper", "the tables of a paper, published numbers beside ours"),
         (limits, "limits", "time-limit overshoot, Ctrl-C latency and memory"),
     ):
         benchmark = benchmarks.add_parser(

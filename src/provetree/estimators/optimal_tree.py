@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
-from provetree.estimators._features import check_features
-from provetree.estimators._float32 import lost_in_float32
-from provetree.estimators._inputs import as_table, encode_labels, row_weights
-from provetree.estimators._progress import ProgressLine
-from provetree.estimators._sklearn import TableClassifier
+from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.options import TREE_OPTIONS, documented, validate
-from provetree.problem.problem import Problem, build_problem
-from provetree.problem.table import TableEncoder
 from provetree.search.engine import ExactSearch
-from provetree.solution import Engine, Limits, Solution
-from provetree.tree.tree import Tree
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from scipy.sparse import csr_matrix
-    from sklearn.tree import DecisionTreeClassifier
+from provetree.solution import Engine
 
 __all__ = ["OptimalTreeClassifier"]
 
-Float: TypeAlias = NDArray[np.float64]
-
 
 @documented(TREE_OPTIONS)
-class OptimalTreeClassifier(TableClassifier):
+class OptimalTreeClassifier(TreeClassifier):
     """A classification tree with the fewest training errors of all trees of its size, proven.
 
     All thresholds of all columns are searched, in float64 and without binning. Among trees of the
@@ -142,344 +124,22 @@ class OptimalTreeClassifier(TableClassifier):
         >>> OptimalTreeClassifier(max_depth=1).fit(X, y, sample_weight=[1, 1, 5]).predict([[4.0]])
         array(['no'], dtype='<U3')
         """
-        owner = type(self).__name__
-        validate(TREE_OPTIONS, vars(self), owner)
-        table = as_table(X, owner)
-        check_features(self, table, reset=True)
-        encoder = TableEncoder(self.categorical_features)
-        encoded = encoder.fit_transform(table)
-        classes, codes = encode_labels(y, len(encoded), owner)
-        weights = row_weights(sample_weight, self.class_weight, classes, codes)
-        problem = build_problem(
-            encoded,
-            codes,
-            n_classes=len(classes),
+        validate(TREE_OPTIONS, vars(self), type(self).__name__)
+        prepared = self._prepare(
+            X,
+            y,
+            sample_weight,
             max_depth=self.max_depth,
-            categories=encoder.categories,
-            sample_weight=weights,
+            class_weight=self.class_weight,
+            categorical_features=self.categorical_features,
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,
             alpha=self.alpha,
-            feature_names=encoder.feature_names,
-            class_names=classes,
         )
-        solution = self._solve(problem)
-
-        self.classes_ = classes
-        self.encoder_ = encoder
-        self.solution_ = solution
-        self.tree_: Tree = solution.tree
-        self.status_ = solution.status
-        self.objective_ = solution.cost
-        self.lower_bound_ = solution.lower_bound
-        self.gap_ = solution.gap
-        self.history_ = solution.history
-        self.counters_ = dict(solution.counters)
-        self._lost_in_float32 = lost_in_float32(solution.tree, problem, encoded)
-        if solution.status == "interrupted":
-            warnings.warn(
-                f"The search was interrupted. {owner} keeps the best tree so far: cost "
-                f"{solution.cost}, proven lower bound {solution.lower_bound}.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        solution = self._run(self._engine(), prepared.problem, self.time_limit, self.verbose)
+        self._keep(prepared, solution)
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of each row.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            The label that weighs most in the leaf of each row, the first of them on a tie.
-
-        Examples
-        --------
-        >>> from provetree import OptimalTreeClassifier
-        >>> clf = OptimalTreeClassifier().fit([[1], [2], [3]], [-1, 1, -1])
-        >>> clf.predict([[1.4], [1.6], [9.0]])
-        array([-1,  1, -1])
-        """
-        encoded = self._encode(X)
-        return np.asarray(self.classes_[self.tree_.predict(encoded)])
-
-    def predict_proba(self, X: Any) -> Float:
-        """Predict the share of each label in the leaf of each row.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            The shares of the weight of the leaf's training rows, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from provetree import OptimalTreeClassifier
-        >>> clf = OptimalTreeClassifier(max_depth=0).fit([[1], [2], [3], [4]], list("abaa"))
-        >>> clf.predict_proba([[5]])
-        array([[0.75, 0.25]])
-        """
-        encoded = self._encode(X)
-        return self.tree_.predict_proba(encoded)
-
-    def apply(self, X: Any) -> NDArray[np.intp]:
-        """Find the leaf of each row.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of int of shape (n_samples,)
-            The numbers of the leaves among the nodes of ``tree_``.
-
-        Examples
-        --------
-        >>> from provetree import OptimalTreeClassifier
-        >>> clf = OptimalTreeClassifier(max_depth=1).fit([[1], [2]], [0, 1])
-        >>> clf.apply([[0], [5]])
-        array([1, 2])
-        """
-        encoded = self._encode(X)
-        return self.tree_.apply(encoded)
-
-    def decision_path(self, X: Any) -> csr_matrix:
-        """Find the nodes that each row passes on its way to its leaf.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        scipy.sparse.csr_matrix of shape (n_samples, n_nodes)
-            One where the row passes the node.
-
-        Examples
-        --------
-        >>> from provetree import OptimalTreeClassifier
-        >>> clf = OptimalTreeClassifier(max_depth=1).fit([[1], [2]], [0, 1])
-        >>> clf.decision_path([[0], [5]]).toarray()
-        array([[1, 1, 0],
-               [1, 0, 1]])
-        """
-        encoded = self._encode(X)
-        return self.tree_.decision_path(encoded)
-
-    def get_depth(self) -> int:
-        """Return the depth of the tree: the splits on the way to its deepest leaf.
-
-        Returns
-        -------
-        int
-            The depth.
-
-        Examples
-        --------
-        >>> from provetree import OptimalTreeClassifier
-        >>> OptimalTreeClassifier().fit([[1], [2]], [0, 1]).get_depth()
-        1
-        """
-        check_is_fitted(self)
-        return self.tree_.depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves of the tree.
-
-        Returns
-        -------
-        int
-            The number of leaves.
-
-        Examples
-        --------
-        >>> from provetree import OptimalTreeClassifier
-        >>> OptimalTreeClassifier().fit([[1], [2]], [0, 1]).get_n_leaves()
-        2
-        """
-        check_is_fitted(self)
-        return self.tree_.n_leaves
-
-    @property
-    def feature_importances_(self) -> Float:
-        """The share of each column in the total decrease of Gini impurity.
-
-        Each split of a column adds the impurity of its node less the impurities of its children,
-        by their weights, as for scikit-learn's own trees. The tree itself is not chosen by Gini
-        impurity; this is a description of it. All are zero for a tree without splits.
-        """
-        check_is_fitted(self)
-        tree = self.tree_
-        weights = tree.value.sum(axis=1)
-        impurity = weights - np.square(tree.value).sum(axis=1) / weights
-        splits = np.flatnonzero(tree.feature >= 0)
-        decrease = impurity[splits] - impurity[tree.left[splits]] - impurity[tree.right[splits]]
-        # Rounding may leave a split that changes nothing a little below zero.
-        gains = np.zeros(tree.n_features)
-        np.add.at(gains, tree.feature[splits], np.maximum(decrease, 0.0))
-        total = gains.sum()
-        return gains / total if total > 0 else gains
-
-    def export_text(self, *, legend: bool = False) -> str:
-        """Write the tree as text.
-
-        Parameters
-        ----------
-        legend : bool, default=False
-            Also write the version stamp and the lists of classes and features, with which
-            :meth:`Tree.from_text` can read the tree back.
-
-        Returns
-        -------
-        str
-            The text.
-
-        Examples
-        --------
-        >>> from provetree import OptimalTreeClassifier
-        >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "yes"])
-        >>> print(clf.export_text())
-        x0 <= 25
-        |   no: 100.0% of 1 row [1, 0]
-        x0 > 25
-        |   yes: 100.0% of 2 rows [0, 2]
-        """
-        check_is_fitted(self)
-        return self.tree_.to_text(legend=legend)
-
-    def export_graphviz(self, *, filled: bool = True) -> str:
-        """Write the tree in the DOT language of Graphviz.
-
-        Parameters
-        ----------
-        filled : bool, default=True
-            Fill the leaves with the colours of their classes.
-
-        Returns
-        -------
-        str
-            The graph; ``dot -Tsvg`` or the graphviz package draw it.
-
-        Examples
-        --------
-        >>> from provetree import OptimalTreeClassifier
-        >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "yes"])
-        >>> clf.export_graphviz().splitlines()[0]
-        'digraph Tree {'
-        """
-        from provetree.export.graphviz import to_graphviz
-
-        check_is_fitted(self)
-        return to_graphviz(self.tree_, filled=filled)
-
-    def plot(
-        self, ax: Axes | None = None, *, filled: bool = True, fontsize: float | None = None
-    ) -> Axes:
-        """Draw the tree with matplotlib (the extra ``plot``).
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, default=None
-            Where to draw; None makes a figure of a fitting size.
-        filled : bool, default=True
-            Fill the leaves with the colours of their classes.
-        fontsize : float, default=None
-            Size of the text in points; None chooses it by the width there is.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Examples
-        --------
-        >>> import matplotlib
-        >>> matplotlib.use("agg")
-        >>> from provetree import OptimalTreeClassifier
-        >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "yes"])
-        >>> clf.plot().texts[0].get_text()
-        'x0 <= 25'
-        """
-        from provetree.export.plot import plot_tree
-
-        check_is_fitted(self)
-        return plot_tree(self.tree_, ax=ax, filled=filled, fontsize=fontsize)
-
-    def to_sklearn(self) -> DecisionTreeClassifier:
-        """Return the tree as a fitted ``DecisionTreeClassifier`` of scikit-learn.
-
-        Whatever reads scikit-learn's trees then reads this one: its plots, shap, skl2onnx,
-        dtreeviz. The nodes keep their numbers, and training rows end in the same leaves. Two
-        things differ. scikit-learn rounds numbers to float32 and takes no infinities. And it
-        knows numbers only: columns of categories must be given as ``encoder_.transform`` gives
-        them, and categories that training did not know may end elsewhere.
-
-        Returns
-        -------
-        sklearn.tree.DecisionTreeClassifier
-            The classifier.
-
-        Raises
-        ------
-        UnsupportedTreeError
-            If a split separates training rows that are equal in float32, or takes a category from
-            the middle of the codes.
-
-        Examples
-        --------
-        >>> from provetree import OptimalTreeClassifier
-        >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "yes"])
-        >>> clf.to_sklearn().predict([[10.0], [50.0]])
-        array(['no', 'yes'], dtype='<U3')
-        """
-        from provetree.export._words import split_text
-        from provetree.export.sklearn import UnsupportedTreeError, to_sklearn
-
-        check_is_fitted(self)
-        if self._lost_in_float32:
-            words = split_text(self.tree_, self._lost_in_float32[0])
-            raise UnsupportedTreeError(
-                f"scikit-learn rounds numbers to float32, and the split '{words}' separates "
-                "training rows that are equal then. Subtract a constant from the column, or scale "
-                "it, before fitting."
-            )
-        model = to_sklearn(self.tree_, classes=self.classes_)
-        if not hasattr(self, "feature_names_in_") and hasattr(model, "feature_names_in_"):
-            del model.feature_names_in_  # names were made up for the text; the table has none
-        return model
 
     def _engine(self) -> Engine:
         """Return the engine that solves the problem."""
         return ExactSearch()
-
-    def _solve(self, problem: Problem) -> Solution:
-        limits = Limits(None if self.time_limit is None else float(self.time_limit))
-        if not self.verbose:
-            return self._engine().solve(problem, limits, None)
-        line = ProgressLine()
-        try:
-            solution = self._engine().solve(problem, limits, line.show)
-        except BaseException:
-            line.leave()
-            raise
-        line.close(solution)
-        return solution
-
-    def _encode(self, X: Any) -> Float:
-        """Return rows to predict as the numbers the tree works on."""
-        check_is_fitted(self)
-        table = as_table(X, type(self).__name__)
-        check_features(self, table, reset=False)
-        return self.encoder_.transform(table)

@@ -1,0 +1,204 @@
+"""``provetree bench paper``: the tables and figures of a paper, published numbers beside ours.
+
+Each paper has a module in :mod:`provetree.bench.papers` with a function ``run(options)``. A table
+is made of cells; each is stored the moment it is known, so a stopped run goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+PAPERS: Mapping[str, str] = {
+    "dl85": "Aglin, Nijssen, Schaus 2020: DL8 and DL8.5",
+    "oct": "Vääräniemi 2023: OCT; and model (P) of Ales et al. 2024",
+    "patel": "Patel, Desaulniers, Lodi 2023: revised column generation",
+    "firat": "Firat et al. 2020: column generation",
+    "ales": "Ales, Huré, Lambert 2024: data-partitions",
+}
+"""The papers, by the name of their module in :mod:`provetree.bench.papers`."""
+
+
+class CellStore:
+    """Results of single cells, kept in a file of JSON lines so that a run can be resumed.
+
+    Parameters
+    ----------
+    path : pathlib.Path or None
+        The file; None keeps the cells in memory only.
+    fresh : bool, default=False
+        Forget what the file holds.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from provetree.bench.paper import CellStore
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "cells.jsonl"
+    >>> CellStore(path).get("iris/depth=2", lambda: {"errors": 6})
+    {'errors': 6}
+    >>> CellStore(path).get("iris/depth=2", lambda: {"errors": 7})
+    {'errors': 6}
+    """
+
+    def __init__(self, path: Path | None, fresh: bool = False) -> None:
+        self._path = path
+        self._cells: dict[str, Any] = {}
+        if path is None:
+            return
+        if fresh:
+            path.unlink(missing_ok=True)
+        if path.exists():
+            lines = path.read_text(encoding="utf-8").split("\n")
+            for line in lines:
+                # A run that was killed may have left half a line at the end: that cell is redone.
+                try:
+                    cell = json.loads(line)
+                    self._cells[cell["key"]] = cell["value"]
+                except (ValueError, KeyError, TypeError):
+                    continue
+            if lines[-1]:
+                with path.open("a", encoding="utf-8") as file:
+                    file.write("\n")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._cells
+
+    def get(self, key: str, compute: Callable[[], Any]) -> Any:
+        """Return the value of a cell, computing and storing it where it is not known yet.
+
+        Parameters
+        ----------
+        key : str
+            What the cell is: everything its value depends on.
+        compute : callable
+            Gives the value, which must be representable in JSON.
+        """
+        if key not in self._cells:
+            value = compute()
+            if self._path is not None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with self._path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"key": key, "value": value}) + "\n")
+            self._cells[key] = value
+        return self._cells[key]
+
+
+@dataclass(frozen=True)
+class PaperOptions:
+    """What the user asked of a paper's benchmark.
+
+    Parameters
+    ----------
+    time_limit : float
+        Seconds per solve.
+    splits : int or None
+        How many of the papers' splits to average over; None for all.
+    datasets : tuple of str
+        Only these data sets; empty for all.
+    tables : tuple of str
+        Only these tables or figures of the paper ("2", "fig4"); empty for all.
+    depths : tuple of int
+        Only these depths; empty for all.
+    figures : pathlib.Path or None
+        Folder that figures are drawn into; None draws none.
+    cells : CellStore
+        Cells known from an earlier run.
+
+    Examples
+    --------
+    >>> from provetree.bench.paper import CellStore, PaperOptions
+    >>> options = PaperOptions(60.0, None, ("iris",), (), (), None, CellStore(None))
+    >>> options.wants_dataset("iris"), options.wants_dataset("wine"), options.wants_table("3")
+    (True, False, True)
+    """
+
+    time_limit: float
+    splits: int | None
+    datasets: tuple[str, ...]
+    tables: tuple[str, ...]
+    depths: tuple[int, ...]
+    figures: Path | None
+    cells: CellStore
+
+    def wants_dataset(self, name: str) -> bool:
+        """Whether a data set was asked for."""
+        return not self.datasets or name in self.datasets
+
+    def wants_table(self, name: str) -> bool:
+        """Whether a table or figure was asked for."""
+        return not self.tables or name in self.tables
+
+    def wants_depth(self, depth: int) -> bool:
+        """Whether a depth was asked for."""
+        return not self.depths or depth in self.depths
+
+
+def available() -> tuple[str, ...]:
+    """Return the papers that can be run.
+
+    Examples
+    --------
+    >>> from provetree.bench.paper import PAPERS, available
+    >>> set(available()) <= set(PAPERS)
+    True
+    """
+    return tuple(name for name in PAPERS if find_spec(f"provetree.bench.papers.{name}"))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``provetree bench paper`` to a parser."""
+    papers = "; ".join(f"{name}: {PAPERS[name]}" for name in available())
+    parser.add_argument("--paper", required=True, metavar="NAME", help=papers or "none yet")
+    parser.add_argument(
+        "--time-limit", type=float, default=60.0, help="seconds per solve (default: 60)"
+    )
+    parser.add_argument("--splits", type=int, default=None, help="splits per data set (all)")
+    parser.add_argument("--datasets", default="", metavar="A,B", help="only these data sets")
+    parser.add_argument("--tables", default="", metavar="2,3", help="only these tables, figures")
+    parser.add_argument("--depths", default="", metavar="2,3", help="only these depths")
+    parser.add_argument("--figures", type=Path, default=None, help="folder to draw figures into")
+    parser.add_argument(
+        "--cells", type=Path, default=None, help="file that keeps cells, to resume after a stop"
+    )
+    parser.add_argument("--fresh", action="store_true", help="forget the cells of earlier runs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run ``provetree bench paper``."""
+    name = arguments.paper
+    if name not in available():
+        known = ", ".join(f"'{paper}'" for paper in available()) or "none yet"
+        raise ValueError(f"--paper must be one of {known}. Got '{name}' instead.")
+    if not (arguments.time_limit > 0 and math.isfinite(arguments.time_limit)):
+        raise ValueError(f"--time-limit must be above 0. Got {arguments.time_limit} instead.")
+    if arguments.splits is not None and arguments.splits < 1:
+        raise ValueError(f"--splits must be 1 or more. Got {arguments.splits} instead.")
+    try:
+        depths = tuple(int(word) for word in _words(arguments.depths))
+    except ValueError:
+        raise ValueError(
+            f"--depths must be whole numbers such as 2,3. Got '{arguments.depths}' instead."
+        ) from None
+    path = arguments.cells or Path(f"provetree-bench-{name}.jsonl")
+    options = PaperOptions(
+        arguments.time_limit,
+        arguments.splits,
+        _words(arguments.datasets),
+        _words(arguments.tables),
+        depths,
+        arguments.figures,
+        CellStore(path, arguments.fresh),
+    )
+    status: int = import_module(f"provetree.bench.papers.{name}").run(options)
+    return status
