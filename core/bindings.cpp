@@ -125,6 +125,8 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
     counters["panels"] = result->counters.panels;
     counters["lanes"] = result->counters.lanes;
     counters["row_steps"] = result->counters.row_steps;
+    counters["samples"] = result->counters.samples;
+    counters["sampled_rows"] = result->counters.sampled_rows;
     counters["profile_bytes_peak"] = result->counters.profile_bytes_peak;
     counters["tie_rule_complete"] = result->tie_rule_complete ? 1 : 0;
     found["counters"] = counters;

@@ -19,6 +19,8 @@ enum Switch : unsigned {
     kNoStart = 1u << 4,        // greedy first tree
     kNoTieRule = 1u << 5,      // canonical choice among optimal trees
     kNoClassCounts = 1u << 6,  // bounds from the two largest classes of a side
+    kNoLazyRows = 1u << 7,     // children solved on a sample of the rows
+    kTinySamples = 1u << 8,    // such samples on every table, and as small as can be: for tests
 };
 
 struct Counters {
@@ -28,6 +30,8 @@ struct Counters {
     std::uint64_t panels = 0;            // panels evaluated
     std::uint64_t lanes = 0;             // candidate splits in them
     std::uint64_t row_steps = 0;         // rows x columns x panels swept
+    std::uint64_t samples = 0;           // times the sample of rows grew
+    std::uint64_t sampled_rows = 0;      // rows of the last sample; all of them where there was none
     std::uint64_t profile_bytes_peak = 0;
 };
 

@@ -68,7 +68,7 @@ std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::
     Index position = 0;
     const NodeColumn* column = best_gini_split(node, position);
     if (!column) return table;
-    TreeSearch::Children& kids = search_.children(level);
+    Levels::Children& kids = search_.levels.at(level);
     builder_.split(node, *column, position, kids.left, kids.right);
     context_.counters.nodes += 2;
     const Index rank = column->ranks[position - 1], id = column->id;
@@ -107,8 +107,12 @@ Outcome Greedy::best_of(const std::vector<Option>& table, Shape shape) const {
 
 Outcome Greedy::grow(const Node& node, Shape shape) {
     context_.monitor.ignore_stops();
-    const Outcome plain = best_of(options(node, shape, 0, false), shape);
+    const Outcome outcome = best_of(options(node, shape, 0, false), shape);
     context_.monitor.heed_stops();
+    return outcome;
+}
+
+Outcome Greedy::grow_with_exact_bottoms(const Node& node, Shape shape, const Outcome& plain) {
     try {
         const Outcome exact = best_of(options(node, shape, 0, true), shape);
         return exact.upper < plain.upper ? exact : plain;

@@ -12,9 +12,12 @@ class Greedy {
   public:
     Greedy(Context& context, NodeBuilder& builder, TreeSearch& search) : context_(context), builder_(builder), search_(search) {}
 
-    // The best greedy tree of this shape; its upper cost is kInfinite where not even a leaf is feasible. Growing is never cut short (it takes
-    // about as long as sorting the table); the exact subtrees are, when the search is to stop.
+    // The best greedy tree of this shape; its upper cost is kInfinite where not even a leaf is feasible. Growing is never cut short: it takes about
+    // as long as sorting the table.
     Outcome grow(const Node& node, Shape shape);
+
+    // The better of `plain` and a greedy tree whose last two levels are optimal for their rows; `plain` where the search is to stop meanwhile.
+    Outcome grow_with_exact_bottoms(const Node& node, Shape shape, const Outcome& plain);
 
   private:
     struct Option {

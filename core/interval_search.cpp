@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "depth_one.hpp"
+#include "lazy_rows.hpp"
 
 namespace provetree {
 
@@ -14,6 +15,7 @@ struct TreeSearch::Frame {
     Cost limit;
     std::size_t level;
     TieChoice* ties;
+    LazyRows* lazy;
     Outcome outcome;
     Cost relaxed = kInfinite;  // least relaxed bound of the splits evaluated
     std::vector<Family> families;
@@ -28,11 +30,6 @@ struct TreeSearch::Frame {
     // Under the tie rule a column after the preferred one must be strictly better.
     Cost cut(std::uint32_t family) const { return ties && ties->any && column(family).id > ties->column ? std::min(limit, outcome.upper) : cut(); }
 };
-
-TreeSearch::Children& TreeSearch::children(std::size_t level) {
-    while (levels_.size() <= level) levels_.push_back(std::make_unique<Children>());
-    return *levels_[level];
-}
 
 Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level) {
     shape = shape.on(node.rows);
@@ -58,11 +55,11 @@ Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives r
                 nullptr,    0};
     }
     if (shape.depth == 2) return depth_two_.solve(node, shape.splits, limit, objective, relatives, keep_profile, nullptr);
-    return search(node, shape, limit, relatives, keep_profile, level, leaf, nullptr, nullptr, nullptr);
+    return search(node, shape, limit, relatives, keep_profile, level, leaf, nullptr, nullptr, nullptr, nullptr);
 }
 
 Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped,
-                               TieChoice* ties) {
+                               TieChoice* ties, LazyRows* lazy) {
     shape = shape.on(node.rows);
     Outcome outcome = start;
     if (ties) *ties = choice_of(node, start);
@@ -70,7 +67,7 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
         outcome.lower = outcome.relaxed = outcome.upper;  // nothing costs less than nothing
         return outcome;
     }
-    if (shape.depth >= 3 && !node.columns.empty()) return search(node, shape, kInfinite, {}, !ties, 0, start, &listener, &stopped, ties);
+    if (shape.depth >= 3 && !node.columns.empty()) return search(node, shape, kInfinite, {}, !ties, 0, start, &listener, &stopped, ties, lazy);
     try {
         outcome =
             ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, objective, {}, false, ties) : solve(node, shape, kInfinite, {}, true, 0);
@@ -83,6 +80,10 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
 }
 
 namespace {
+
+const NodeColumn& column_of(const Node& node, Index id) {
+    return *std::find_if(node.columns.begin(), node.columns.end(), [&](const NodeColumn& column) { return column.id == id; });
+}
 
 bool by_position(const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; }
 
@@ -177,12 +178,12 @@ void TreeSearch::make_families(Frame& frame, Relatives relatives) const {
             frame.points_of.emplace_back();
             frame.points.push_back({0, 0, 0, 0, 0, nullptr, nullptr, nullptr, nullptr, 0, kInfinite});
             frame.points.push_back({0, node.rows, node.weight, 0, 0, nullptr, nullptr, nullptr, nullptr, kInfinite, 0});
-            push(frame, family, ends, ends + 1);
+            push(frame, family, ends, ends + 1, {0, node.rows});
         }
     }
 }
 
-bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Opening& opening) const {
+bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within, Opening& opening) const {
     const NodeColumn& column = frame.column(family);
     const Cost scale = objective.error_scale, cut = frame.cut(family) - objective.split_penalty;
     const bool lipschitz = !context_.off(kNoLipschitz);
@@ -194,18 +195,24 @@ bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const De
         // A stretch inside one group of ties holds no split at all.
         if (running && nearest_split(column, middle(stretch.stretch), stretch.stretch) == 0) running = false;
         if (running && (!any || stretch.bound < opening.bound || (stretch.bound == opening.bound && stretch.stretch.size() > opening.stretch.size()))) {
-            opening = stretch;
+            opening.bound = stretch.bound;
+            opening.stretch = stretch.stretch;
+        }
+        if (running) {
+            opening.all = any ? Positions{opening.all.first, stretch.stretch.last} : stretch.stretch;
             any = true;
         }
         running = false;
     };
     const auto add = [&](Positions open, Cost bound) {
+        open = {std::max(open.first, within.first), std::min(open.last, within.last)};
+        if (open.empty()) return;
         if (running && stretch.stretch.last + 1 >= open.first) {
             stretch.stretch.last = open.last;
             stretch.bound = std::min(stretch.bound, bound);
         } else {
             close();
-            stretch = {bound, open};
+            stretch = {bound, open, open};
             running = true;
         }
     };
@@ -247,11 +254,11 @@ bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const De
     return any;
 }
 
-void TreeSearch::push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b) const {
+void TreeSearch::push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b, Positions within) const {
     const DeepPoint &low = frame.points[a], &high = frame.points[b];
     Opening opening{};
-    if (high.position - low.position >= 2 && look_between(frame, family, low, high, opening))
-        frame.heap.push({opening.bound, family, a, b, high.position - low.position});
+    if (high.position - low.position >= 2 && look_between(frame, family, low, high, within, opening))
+        frame.heap.push({opening.bound, family, a, b, high.position - low.position, opening.all});
 }
 
 Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, const Opening& opening) const {
@@ -277,8 +284,8 @@ Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, 
     return nearest_split(column, open.first + (open.last - open.first) / 2, open);
 }
 
-void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position) {
-    ++context_.counters.intervals;
+// Solves both children of a split, on the sample where there is one. What was found on fewer rows for the same split helps.
+TreeSearch::Sides TreeSearch::solve_sides(Frame& frame, const Interval& interval, Index position, const Sides* on_fewer_rows) {
     const Node& node = frame.node;
     const Family& family = frame.families[interval.family];
     const NodeColumn& column = node.columns[family.column];
@@ -289,26 +296,39 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     const auto beyond = after != hints.end() && after->position == position ? after + 1 : after;  // a hint at the split itself is on both sides
     const DeepPoint& above = after != hints.end() && after->position < high.position ? *after : high;
     const DeepPoint& below = beyond != hints.begin() && (beyond - 1)->position > low.position ? *(beyond - 1) : low;
-    Children& kids = children(frame.level);
-    builder_.split(node, column, position, kids.left, kids.right);
+    Levels::Children& kids = levels.at(frame.level);
+    if (frame.lazy) {
+        const Node& sample = frame.lazy->sample();
+        const NodeColumn& same = column_of(sample, column.id);
+        builder_.split(sample, same, Node::rows_up_to(same, column.ranks[position - 1], 0, sample.rows), kids.left, kids.right);
+    } else {
+        builder_.split(node, column, position, kids.left, kids.right);
+    }
     context_.counters.nodes += 2;
-    context_.monitor.work(std::uint64_t{node.rows} * (node.columns.size() + 1) / 2);
+    context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (node.columns.size() + 1) / 2);
 
     const Weight weight = node.weight_left(column, position);
     const Cost scale = objective.error_scale;
     const bool lipschitz = !context_.off(kNoLipschitz);
-    Cost least_left = std::max(low.left, below.left), least_right = std::max(high.right, above.right);
+    Sides sides{{}, {}, std::max(low.left, below.left), std::max(high.right, above.right), weight};
+    Cost &least_left = sides.least_left, &least_right = sides.least_right;
     if (lipschitz) {
         least_left = std::max({least_left, high.left - scale * (high.weight - weight), above.left - scale * (above.weight - weight)});
         least_right = std::max({least_right, low.right - scale * (weight - low.weight), below.right - scale * (weight - below.weight)});
+    }
+    if (on_fewer_rows) {
+        least_left = std::max(least_left, on_fewer_rows->least_left);
+        least_right = std::max(least_right, on_fewer_rows->least_right);
     }
     // A child that stops as soon as it cannot improve proves little about its neighbours; a raised budget makes its bound close more of the interval.
     const Cost slack = context_.off(kNoSlack) ? 0 : scale * std::min(weight - low.weight, high.weight - weight) / 2;
     const Cost budget = frame.cut(interval.family) - objective.split_penalty + slack;
 
     const auto nearest = [](const ProfilePtr& near, const ProfilePtr& far) { return near ? near.get() : far.get(); };
-    const Relatives left_relatives{nearest(below.inner_left, low.inner_left), nearest(above.outer_left, high.outer_left)};
-    const Relatives right_relatives{nearest(above.inner_right, high.inner_right), nearest(below.outer_right, low.outer_right)};
+    Relatives left_relatives{nearest(below.inner_left, low.inner_left), nearest(above.outer_left, high.outer_left)};
+    Relatives right_relatives{nearest(above.inner_right, high.inner_right), nearest(below.outer_right, low.outer_right)};
+    if (on_fewer_rows && on_fewer_rows->left.profile) left_relatives.inner = on_fewer_rows->left.profile.get();
+    if (on_fewer_rows && on_fewer_rows->right.profile) right_relatives.inner = on_fewer_rows->right.profile.get();
     // A tree of a neighbouring child is a tree of this one: it costs no more on fewer rows, and at most their weight more on more rows. So the
     // optimum is known to lie below this, and only better splits are looked at from the start. (A minimum leaf size would not carry over.)
     Cost most_left = kInfinite, most_right = kInfinite;
@@ -316,46 +336,86 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
         most_left = std::min(high.left_upper, low.left_upper + scale * (weight - low.weight));
         most_right = std::min(low.right_upper, high.right_upper + scale * (high.weight - weight));
     }
-    const auto solve_left = [&](Cost limit) { return solve(kids.left, family.left, std::min(limit, most_left + 1), left_relatives, true, frame.level + 1); };
-    const auto solve_right = [&](Cost limit) {
-        return solve(kids.right, family.right, std::min(limit, most_right + 1), right_relatives, true, frame.level + 1);
+    const auto solve_left = [&](Cost limit) {
+        sides.left = solve(kids.left, family.left, std::min(limit, most_left + 1), left_relatives, true, frame.level + 1);
+        least_left = std::max(least_left, sides.left.relaxed);
     };
-    Outcome left, right;
+    const auto solve_right = [&](Cost limit) {
+        sides.right = solve(kids.right, family.right, std::min(limit, most_right + 1), right_relatives, true, frame.level + 1);
+        least_right = std::max(least_right, sides.right.relaxed);
+    };
     // The larger child first: its bound is the likelier to settle the split alone.
     if (kids.left.rows >= kids.right.rows) {
-        left = solve_left(budget - least_right);
-        if (budget - left.lower > least_right)
-            right = solve_right(budget - left.lower);
-        else
-            right.lower = right.relaxed = least_right;
+        const Cost known_right = least_right;
+        solve_left(budget - known_right);
+        if (budget - sides.left.lower > known_right) solve_right(budget - sides.left.lower);
     } else {
-        right = solve_right(budget - least_left);
-        if (budget - right.lower > least_left)
-            left = solve_left(budget - right.lower);
-        else
-            left.lower = left.relaxed = least_left;
+        const Cost known_left = least_left;
+        solve_right(budget - known_left);
+        if (budget - sides.right.lower > known_left) solve_left(budget - sides.right.lower);
     }
+    return sides;
+}
 
+// The sample has grown: weights between splits are those of the new sample, trees of the old one may get the new rows wrong, and what was proven on
+// it holds for fewer rows now.
+void TreeSearch::grow_sample(Frame& frame, Cost wanted) {
+    const Cost more = objective.error_scale * frame.lazy->grow(wanted);
+    for (std::uint32_t f = 0; f < frame.families.size(); ++f) {
+        const NodeColumn& column = frame.column(f);
+        frame.points[2 * f + 1].weight = frame.node.weight;
+        for (std::uint32_t number : frame.points_of[f]) {
+            DeepPoint& point = frame.points[number];
+            point.weight = frame.node.weight_left(column, point.position);
+            point.left_upper += more;
+            point.right_upper += more;
+            point.outer_left = point.outer_right = nullptr;
+        }
+    }
+}
+
+// A split that would win on the sample is tried on all rows. False where it does not win there: then the sample has grown.
+bool TreeSearch::settle_on_all_rows(Frame& frame, const Interval& interval, Index position, const Sides& sides, PlanPtr& plan) {
+    const Cost total = sides.total() + objective.split_penalty;
+    if (!frame.lazy || frame.lazy->complete() || total >= frame.cut(interval.family)) return true;
+    const NodeColumn& column = frame.column(interval.family);
+    const LazyRows::Trial trial = frame.lazy->try_on_all(plan);
+    if (trial.cost == total) {
+        plan = trial.plan;
+        return true;
+    }
+    if (trial.cost < frame.outcome.upper) {
+        // Not the best of this split, but better than what there was.
+        frame.outcome.upper = trial.cost;
+        frame.outcome.plan = trial.plan;
+        frame.outcome.left_splits = frame.left_splits[interval.family];
+        if (frame.ties) *frame.ties = {true, column.id, margin(context_, column, position), column.ranks[position - 1], frame.left_splits[interval.family]};
+    }
+    grow_sample(frame, frame.cut(interval.family) - total);
+    return false;
+}
+
+void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position) {
+    ++context_.counters.intervals;
+    const NodeColumn& column = frame.column(interval.family);
     const Index rank = column.ranks[position - 1];
-    DeepPoint point{rank,
-                    position,
-                    weight,
-                    std::max(left.relaxed, least_left),
-                    std::max(right.relaxed, least_right),
-                    left.profile,
-                    left.profile,
-                    right.profile,
-                    right.profile,
-                    left.upper,
-                    right.upper};
+    Sides sides = solve_sides(frame, interval, position, nullptr);
+    PlanPtr plan = split_plan(column.id, rank, sides.left.plan, sides.right.plan);
+    while (!settle_on_all_rows(frame, interval, position, sides, plan)) {
+        sides = solve_sides(frame, interval, position, &sides);
+        plan = split_plan(column.id, rank, sides.left.plan, sides.right.plan);
+    }
+    const Outcome &left = sides.left, &right = sides.right;
+    DeepPoint point{rank,         position,      sides.weight,  sides.least_left, sides.least_right, left.profile,
+                    left.profile, right.profile, right.profile, left.upper,       right.upper};
     frame.relaxed = std::min(frame.relaxed, point.left + point.right + objective.split_penalty);
-    const Cost total = left.upper >= kInfinite || right.upper >= kInfinite ? kInfinite : left.upper + right.upper + objective.split_penalty;
+    const Cost total = std::min(kInfinite, sides.total() + objective.split_penalty);
     bool better = total < frame.outcome.upper;
     if (!better && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit)
         better = frame.ties->prefers(column.id, margin(context_, column, position), rank, frame.left_splits[interval.family]);
     if (better) {
         frame.outcome.upper = total;
-        frame.outcome.plan = split_plan(column.id, rank, left.plan, right.plan);
+        frame.outcome.plan = std::move(plan);
         frame.outcome.left_splits = frame.left_splits[interval.family];
         if (frame.ties) *frame.ties = {true, column.id, margin(context_, column, position), rank, frame.left_splits[interval.family]};
     }
@@ -363,8 +423,8 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     const std::uint32_t number = static_cast<std::uint32_t>(frame.points.size());
     frame.points.push_back(std::move(point));
     frame.points_of[interval.family].push_back(number);
-    push(frame, interval.family, interval.a, number);
-    push(frame, interval.family, number, interval.b);
+    push(frame, interval.family, interval.a, number, interval.open);
+    push(frame, interval.family, number, interval.b, interval.open);
 }
 
 // See DepthTwo::bound_of_small_sides.
@@ -405,8 +465,8 @@ ProfilePtr TreeSearch::make_profile(const Frame& frame) const {
 }
 
 Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start,
-                           const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties) {
-    Frame frame{node, shape.on(node.rows), limit, level, ties, {}, relaxed_leaf(node), {}, {}, {}, {}, {}};
+                           const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties, LazyRows* lazy) {
+    Frame frame{lazy ? lazy->view() : node, shape.on(node.rows), limit, level, ties, lazy, {}, relaxed_leaf(node), {}, {}, {}, {}, {}};
     frame.outcome.upper = start.upper;
     frame.outcome.plan = start.plan;
     frame.outcome.left_splits = start.left_splits;
@@ -420,7 +480,7 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
             if (interval.bound >= frame.cut()) break;
             if (interval.bound >= frame.cut(interval.family)) continue;
             Opening opening{};
-            if (!look_between(frame, interval.family, frame.points[interval.a], frame.points[interval.b], opening)) continue;
+            if (!look_between(frame, interval.family, frame.points[interval.a], frame.points[interval.b], interval.open, opening)) continue;
             const Index position = choose_position(frame, interval, opening);
             if (!position) continue;
             evaluate(frame, interval, position);
@@ -455,17 +515,9 @@ PlanPtr TreeSearch::canonical(const Node& node, Shape shape, const Outcome& best
         ties = {};
         return depth_two_.solve(node, shape.splits, best.upper + 1, objective, known, false, &ties).plan;
     }
-    const Outcome outcome = search(node, shape, best.upper + 1, known, false, level, best, nullptr, nullptr, &ties);
+    const Outcome outcome = search(node, shape, best.upper + 1, known, false, level, best, nullptr, nullptr, &ties, nullptr);
     return canonical_below(node, shape, outcome, ties, level);
 }
-
-namespace {
-
-const NodeColumn& column_of(const Node& node, Index id) {
-    return *std::find_if(node.columns.begin(), node.columns.end(), [&](const NodeColumn& column) { return column.id == id; });
-}
-
-}  // namespace
 
 TieChoice TreeSearch::choice_of(const Node& node, const Outcome& best) const {
     if (!best.plan || best.plan->stump) return {};
@@ -479,7 +531,7 @@ PlanPtr TreeSearch::canonical_below(const Node& node, Shape shape, const Outcome
     // Depth one and two are settled by their own solvers; a leaf needs nothing more.
     if (!best.plan || shape.depth < 3) return shape.depth == 1 ? canonical(node, shape, best, {}, level) : best.plan;
     const NodeColumn& column = column_of(node, ties.column);
-    Children& kids = children(level);
+    Levels::Children& kids = levels.at(level);
     builder_.split(node, column, Node::rows_up_to(column, ties.rank, 0, node.rows), kids.left, kids.right);
     context_.counters.nodes += 2;
     const auto finish = [&](const Node& child, std::int64_t splits) {

@@ -18,6 +18,8 @@
 
 namespace provetree {
 
+class LazyRows;
+
 class TreeSearch {
   public:
     TreeSearch(Context& context, NodeBuilder& builder) : context_(context), builder_(builder), depth_two_(context) {}
@@ -32,8 +34,9 @@ class TreeSearch {
 
     // The root of a search: keeps `start` as the first incumbent, reports to `listener`, keeps its profile, and survives a stop with what it has:
     // then `stopped` tells why, and the outcome's bounds are valid but apart.
-    // With `ties` it also finds the split the tie rule prefers.
-    Outcome solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped, TieChoice* ties);
+    // With `ties` it also finds the split the tie rule prefers. With `lazy` its children are solved on a sample of the rows.
+    Outcome solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped, TieChoice* ties,
+                       LazyRows* lazy);
 
     // Among all optimal trees of cost `best.upper` or less, the one the tie rule prefers; `known` bounds the splits of this node.
     PlanPtr canonical(const Node& node, Shape shape, const Outcome& best, Relatives known, std::size_t level);
@@ -41,11 +44,8 @@ class TreeSearch {
     // The rest of that tree, given the split it begins with: the outcome and choice of a search with ties.
     PlanPtr canonical_below(const Node& node, Shape shape, const Outcome& best, const TieChoice& ties, std::size_t level);
 
-    // Children of the node at `level`, reused from split to split.
-    struct Children {
-        Node left, right;
-    };
-    Children& children(std::size_t level);
+    // Children of the nodes at hand, by level.
+    Levels levels;
 
   private:
     struct Interval {
@@ -53,6 +53,7 @@ class TreeSearch {
         std::uint32_t family;
         std::uint32_t a, b;  // evaluated points, or the ends of the column
         Index size;
+        Positions open;  // all splits that can still win lie between these
         bool operator<(const Interval& other) const { return bound != other.bound ? bound > other.bound : size < other.size; }
     };
     // The splits of one column with one division of the split budget.
@@ -61,21 +62,31 @@ class TreeSearch {
         Shape left, right;
         std::vector<DeepPoint> hints;  // bounds taken over from relatives, by position: they bound splits but evaluate none
     };
-    // What is open between two points: the least bound (penalty included) and the stretch of splits that has it.
+    // What is open between two points: the least bound (penalty included), the stretch of splits that has it, and all that is open.
     struct Opening {
         Cost bound;
         Positions stretch;
+        Positions all;
     };
     struct Frame;
 
     Outcome search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start,
-                   const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties);
+                   const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties, LazyRows* lazy);
     void make_families(Frame& frame, Relatives relatives) const;
     std::vector<DeepPoint> take_over(const Node& node, const NodeColumn& column, std::int64_t left_splits, Relatives relatives) const;
-    bool look_between(const Frame& frame, std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Opening& opening) const;
-    void push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b) const;
+    bool look_between(const Frame& frame, std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within, Opening& opening) const;
+    void push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b, Positions within) const;
     Index choose_position(const Frame& frame, const Interval& interval, const Opening& opening) const;
     void evaluate(Frame& frame, const Interval& interval, Index position);
+    struct Sides {
+        Outcome left, right;
+        Cost least_left, least_right;  // bounds known before, or proven
+        Weight weight;                 // of the rows going left
+        Cost total() const { return left.upper >= kInfinite || right.upper >= kInfinite ? kInfinite : left.upper + right.upper; }
+    };
+    Sides solve_sides(Frame& frame, const Interval& interval, Index position, const Sides* on_fewer_rows);
+    bool settle_on_all_rows(Frame& frame, const Interval& interval, Index position, const Sides& sides, PlanPtr& plan);
+    void grow_sample(Frame& frame, Cost wanted);
     Cost bound_of_small_sides(const Frame& frame) const;
     ProfilePtr make_profile(const Frame& frame) const;
     TieChoice choice_of(const Node& node, const Outcome& best) const;
@@ -84,7 +95,6 @@ class TreeSearch {
     Context& context_;
     NodeBuilder& builder_;
     DepthTwo depth_two_;
-    std::vector<std::unique_ptr<Children>> levels_;
 };
 
 }  // namespace provetree

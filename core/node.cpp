@@ -191,4 +191,49 @@ void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position
     add_weight_sums(right);
 }
 
+void NodeBuilder::choose(const Node& parent, const std::vector<std::uint8_t>& marked, Node& chosen, std::vector<std::vector<Weight>>& weight_before) {
+    Index count = 0;
+    for (Index row = 0; row < parent.rows; ++row) count += marked[row] != 0;
+    chosen.make_rows(count);
+    Index next = 0;
+    for (Index row = 0; row < parent.rows; ++row) {
+        if (!marked[row]) {
+            new_rows_[row] = kRightBit;
+            continue;
+        }
+        new_rows_[row] = next;
+        chosen.classes[next] = parent.classes[row];
+        chosen.weights[next] = parent.weights[row];
+        chosen.counts[next] = parent.counts[row];
+        ++next;
+    }
+    sum_rows(chosen);
+    chosen.lay_out(count, parent.columns.size());
+    std::size_t kept = 0;
+    for (std::size_t c = 0; c < parent.columns.size(); ++c) {
+        const NodeColumn& column = parent.columns[c];
+        NodeColumn& to = chosen.columns[kept];
+        to.id = column.id;
+        Weight* before = weight_before[c].data();
+        Weight sum = 0;
+        std::size_t at = 0;
+        for (Index i = 0; i < parent.rows; ++i) {
+            const std::uint32_t item = column.order[i], row = item & entry::kRowMask, moved = new_rows_[row];
+            const bool in = (moved & kRightBit) == 0;
+            before[i] = sum;
+            sum += in ? parent.weights[row] : 0;
+            to.order[at] = (moved & entry::kRowMask) | (item & entry::kClassMask);
+            to.ranks[at] = column.ranks[i];
+            at += in;
+        }
+        before[parent.rows] = sum;
+        if (count && to.ranks[0] != to.ranks[count - 1]) {
+            finish_column(chosen, to);
+            ++kept;
+        }
+    }
+    chosen.columns.resize(kept);
+    add_weight_sums(chosen);
+}
+
 }  // namespace provetree

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels/entry.hpp"
@@ -66,6 +67,21 @@ class Node {
     void lay_out(Index rows, std::size_t columns);
 };
 
+// Children of the node at each level of a search, reused from split to split.
+class Levels {
+  public:
+    struct Children {
+        Node left, right;
+    };
+    Children& at(std::size_t level) {
+        while (levels_.size() <= level) levels_.push_back(std::make_unique<Children>());
+        return *levels_[level];
+    }
+
+  private:
+    std::vector<std::unique_ptr<Children>> levels_;
+};
+
 // Room around the arrays of a column: sentinels before and after the ranks, and slack for the vector stores of the kernels.
 inline constexpr std::size_t kRoomBefore = 1;
 inline constexpr std::size_t kRoomAfter = 19;
@@ -81,6 +97,8 @@ class NodeBuilder {
     void build_root(Node& root) const;
     // The first `position` rows of a column go left, the others right.
     void split(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
+    // The rows of the parent that are marked, as a node of their own. weight_before[c][i] becomes the marked weight of the first i rows of column c.
+    void choose(const Node& parent, const std::vector<std::uint8_t>& marked, Node& chosen, std::vector<std::vector<Weight>>& weight_before);
 
   private:
     void move_rows(const Node& parent, Index position, Node& left, Node& right);

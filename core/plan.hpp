@@ -30,6 +30,11 @@ struct FlatTree {
     std::vector<std::int32_t> column, rank_low, rank_high, left, right, label;
     Cost cost = 0;
     std::int64_t splits = 0;
+
+    int depth(std::int32_t from = 0) const {
+        const std::size_t at = static_cast<std::size_t>(from);
+        return column[at] < 0 ? 0 : 1 + std::max(depth(left[at]), depth(right[at]));
+    }
 };
 
 // How deep and with how many splits a subtree may grow, in the smallest equivalent form.

@@ -129,12 +129,13 @@ inline OpenRange open_range(Cost left_a, Cost right_a, Weight weight_a, Cost lef
     const Cost above = fall_right - room, below = rise_left + room;
     const Cost from = scale == 1 ? above + 1 : floor_divide(above, scale) + 1;
     const Cost upto = scale == 1 ? below - 1 : -floor_divide(-below, scale) - 1;
-    if (upto <= 0 || from >= weight_b - weight_a) return {false, base + overlap, 0, 0};
+    // Splits between may weigh as much as an end does: on a sample, neighbours can differ by rows outside it only.
+    if (upto < 0 || from > weight_b - weight_a) return {false, base + overlap, 0, 0};
     return {true, base + overlap, static_cast<Weight>(weight_a + std::max<Cost>(from, 0)),
             static_cast<Weight>(weight_a + std::min<Cost>(upto, weight_b - weight_a))};
 }
 
-// Positions strictly between a and b whose weight lies in [from, upto] (weight of a <= from, weight of a < upto), as an inclusive range.
+// Positions strictly between a and b whose weight lies in [from, upto], as an inclusive range.
 struct Positions {
     Index first, last;
     bool empty() const { return first > last; }

@@ -5,8 +5,10 @@
 #include <stdexcept>
 
 #include "depth_one.hpp"
+#include "finisher.hpp"
 #include "greedy.hpp"
 #include "interval_search.hpp"
+#include "lazy_rows.hpp"
 
 namespace provetree {
 
@@ -17,61 +19,6 @@ constexpr std::uint64_t kTieRuleSteps = 30'000'000;
 
 // Up to this depth the cost and the fewest splits are proven in one search.
 constexpr int kDepthAtOnce = 4;
-
-// Works a plan out on the rows: flat arrays, exact cost. Stumps are chosen by the tie rule here.
-class Finisher {
-  public:
-    Finisher(Context& context, NodeBuilder& builder, TreeSearch& search) : context_(context), builder_(builder), search_(search) {}
-
-    FlatTree finish(const Node& root, const PlanPtr& plan) {
-        tree_ = {};
-        errors_ = 0;
-        add(root, plan.get(), 0);
-        tree_.cost = search_.objective.error_scale * errors_ + search_.objective.split_penalty * tree_.splits;
-        return std::move(tree_);
-    }
-
-  private:
-    std::int32_t add(const Node& node, const Plan* plan, std::size_t level) {
-        const std::int32_t number = static_cast<std::int32_t>(tree_.column.size());
-        for (auto* field : {&tree_.column, &tree_.rank_low, &tree_.rank_high, &tree_.left, &tree_.right}) field->push_back(-1);
-        tree_.label.push_back(node.majority());
-        const NodeColumn* column = nullptr;
-        Index position = 0;
-        if (plan && plan->stump) {
-            const Stump stump = best_stump(context_, node, search_.objective, true);
-            column = stump.column;
-            position = stump.position;
-        } else if (plan) {
-            for (const NodeColumn& one : node.columns)
-                if (one.id == plan->column) column = &one;
-            if (column) position = Node::rows_up_to(*column, plan->rank, 0, node.rows);
-        }
-        if (!column || position == 0 || position == node.rows) {
-            errors_ += node.leaf_error();
-            return number;
-        }
-        const std::size_t at = static_cast<std::size_t>(number);
-        tree_.column[at] = static_cast<std::int32_t>(column->id);
-        tree_.rank_low[at] = static_cast<std::int32_t>(column->ranks[position - 1]);
-        tree_.rank_high[at] = static_cast<std::int32_t>(column->ranks[position]);
-        ++tree_.splits;
-        TreeSearch::Children& kids = search_.children(level);
-        builder_.split(node, *column, position, kids.left, kids.right);
-        const bool known = !plan->stump;
-        const std::int32_t left = add(kids.left, known ? plan->left.get() : nullptr, level + 1);
-        const std::int32_t right = add(kids.right, known ? plan->right.get() : nullptr, level + 1);
-        tree_.left[at] = left;
-        tree_.right[at] = right;
-        return number;
-    }
-
-    Context& context_;
-    NodeBuilder& builder_;
-    TreeSearch& search_;
-    FlatTree tree_;
-    Cost errors_ = 0;
-};
 
 // The root's bounds in an objective multiplied by `factor`: what was proven stays proven.
 ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
@@ -171,16 +118,24 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
 
     Outcome start;
     start.upper = leaf_cost(context, root, search.objective);
-    if (!context.off(kNoStart) && shape.depth >= 3) start = Greedy(context, builder, search).grow(root, shape);
+    Greedy greedy(context, builder, search);
+    if (!context.off(kNoStart) && shape.depth >= 3) start = greedy.grow(root, shape);
+    const bool sampled = at_once && shape.depth >= 3 && LazyRows::worthwhile(context, root, static_cast<Weight>(start.upper / search.objective.error_scale));
+    // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
+    if (!context.off(kNoStart) && shape.depth >= 3 && !sampled) start = greedy.grow_with_exact_bottoms(root, shape, start);
     listener(start.upper, 0);
 
     std::unique_ptr<StopSearch> stopped;
     TieChoice ties;
-    Outcome outcome = search.solve_root(root, shape, start, listener, stopped, at_once ? &ties : nullptr);
-    Finisher finisher(context, builder, search);
+    std::unique_ptr<LazyRows> lazy;
+    if (sampled) lazy = std::make_unique<LazyRows>(context, builder, search.levels, root, start.plan, search.objective);
+    Outcome outcome = search.solve_root(root, shape, start, listener, stopped, at_once ? &ties : nullptr, lazy.get());
+    context.counters.sampled_rows = lazy ? lazy->sample().rows : root.rows;
+    lazy.reset();
+    Finisher finisher(context, builder, search.levels);
     const auto finish = [&](const PlanPtr& plan) {
         monitor.ignore_stops();
-        FlatTree tree = finisher.finish(root, plan);
+        FlatTree tree = finisher.finish(root, plan, search.objective);
         monitor.heed_stops();
         return tree;
     };
