@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "columns.hpp"
+#include "route.hpp"
 #include "search.hpp"
 
 namespace nb = nanobind;
@@ -42,6 +43,23 @@ nb::tuple merged_rows_of(const Array2<const Index>& ranks, const Array1<const st
         merged = merge_rows(ranks.data(), ranks.shape(0), n, classes.data(), weights.data(), counts.data());
     }
     return nb::make_tuple(to_numpy(std::move(merged.first)), to_numpy(std::move(merged.weights)), to_numpy(std::move(merged.counts)));
+}
+
+nb::tuple routed_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
+                         const Array1<const std::int64_t>& counts, int n_classes, const std::vector<std::int64_t>& column,
+                         const std::vector<std::int64_t>& rank) {
+    const std::size_t n = classes.shape(0);
+    if (ranks.shape(1) != n || weights.shape(0) != n || counts.shape(0) != n) throw nb::value_error("route_rows needs arrays over the same rows.");
+    if (column.size() != rank.size()) throw nb::value_error("route_rows needs one rank for each column.");
+    for (std::size_t i = 0; i < n; ++i)
+        if (classes.data()[i] < 0 || classes.data()[i] >= n_classes) throw nb::value_error("route_rows needs classes between 0 and n_classes - 1.");
+    Routed routed;
+    {
+        nb::gil_scoped_release release;
+        routed = route_rows(ranks.data(), ranks.shape(0), n, classes.data(), weights.data(), counts.data(), static_cast<std::size_t>(n_classes), column, rank);
+    }
+    return nb::make_tuple(to_numpy(std::move(routed.weights)), to_numpy(std::move(routed.counts)), std::move(routed.last_left), std::move(routed.first_right),
+                          std::move(routed.lowest), std::move(routed.highest));
 }
 
 const char* status_name(Status status) {
@@ -142,6 +160,8 @@ NB_MODULE(_core, module) {
     module.doc() = "The C++ core of provetree. Private: use provetree.OptimalTreeClassifier or provetree.search.";
     module.def("dense_ranks", &ranks_of, nb::arg("x"));
     module.def("merge_rows", &merged_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"));
+    module.def("route_rows", &routed_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
+               nb::arg("column"), nb::arg("rank"));
     module.def("available_kernels", &available_kernels);
     module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
                nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"),

@@ -535,7 +535,12 @@ PlanPtr TreeSearch::canonical_below(const Node& node, Shape shape, const Outcome
     builder_.split(node, column, Node::rows_up_to(column, ties.rank, 0, node.rows), kids.left, kids.right);
     context_.counters.nodes += 2;
     const auto finish = [&](const Node& child, std::int64_t splits) {
-        const Shape below = Shape::of(shape.depth - 1, splits);
+        const Shape below = Shape::of(shape.depth - 1, splits).on(child.rows);
+        if (below.depth == 2 && !child.columns.empty()) {
+            // The cost and the tie rule in one go.
+            TieChoice of_child;
+            return depth_two_.solve(child, below.splits, kInfinite, objective, {}, false, &of_child).plan;
+        }
         const Outcome solved = solve(child, below, kInfinite, {}, true, level + 1);
         return canonical(child, below, solved, {solved.profile.get(), solved.profile.get()}, level + 1);
     };

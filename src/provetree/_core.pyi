@@ -38,6 +38,21 @@ def merge_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Merge rows of equal ranks and class: one original row of each, sums of weights and counts."""
 
+def route_rows(
+    ranks: NDArray[np.uint32],
+    classes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    n_classes: int,
+    column: list[int],
+    rank: list[int],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int], list[int], list[int], list[int]]:
+    """Send rows down a tree in preorder (column -1 for a leaf; rank and below go left).
+
+    Returns the class weights and the row counts of the leaves, node by node, and for each split
+    the last rank that goes left, the first that goes right, the lowest and the highest.
+    """
+
 def search(
     ranks: NDArray[np.uint32],
     values: list[NDArray[np.float64]],

@@ -12,8 +12,9 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from provetree import _core
 from provetree.tree.threshold import midpoint
 from provetree.tree.tree import Tree
 
@@ -56,31 +57,29 @@ def build_tree(problem: Problem, column: ArrayLike, rank: ArrayLike) -> Tree:
     category = np.full(n_nodes, -1, dtype=np.int32)
     missing_left = np.zeros(n_nodes, dtype=np.bool_)
     missing_seen = np.zeros(n_nodes, dtype=np.bool_)
-    value = np.zeros((n_nodes, problem.n_classes))
-    n_samples = np.zeros(n_nodes, dtype=np.int64)
-
-    waiting: list[NDArray[np.intp]] = [np.arange(problem.n_rows)]
-    for node, (c, k) in enumerate(zip(columns, ranks, strict=True)):
-        rows = waiting.pop()
+    totals, n_samples, last_left, first_right, lowest, highest = _core.route_rows(
+        problem.ranks,
+        problem.classes,
+        problem.weights,
+        problem.counts,
+        problem.n_classes,
+        columns,
+        ranks,
+    )
+    for node, c in enumerate(columns):
         if c < 0:
-            weights = problem.weights[rows]
-            value[node] = np.bincount(problem.classes[rows], weights, problem.n_classes)
-            n_samples[node] = problem.counts[rows].sum()
             continue
-        row_ranks = problem.ranks[c, rows]
-        goes_left = row_ranks <= k
-        left, right = rows[goes_left], rows[~goes_left]
-        if len(left) == 0 or len(right) == 0:
-            raise ValueError(f"Node {node} splits column {c} at rank {k} into an empty side.")
-        waiting += [right, left]
-
+        if last_left[node] < 0 or first_right[node] < 0:
+            raise ValueError(
+                f"Node {node} splits column {c} at rank {ranks[node]} into an empty side."
+            )
         split = problem.columns[c]
         feature[node] = split.feature
         if split.kind == "category":
             category[node] = split.category
             continue
-        low = float(split.values[row_ranks[goes_left].max()])
-        high = float(split.values[row_ranks[~goes_left].min()])
+        low = float(split.values[last_left[node]])
+        high = float(split.values[first_right[node]])
         if math.isnan(low):  # only missing values go left: no number may follow, -inf neither
             threshold[node] = math.nan
         elif math.isnan(high):  # only missing values go right
@@ -89,9 +88,9 @@ def build_tree(problem: Problem, column: ArrayLike, rank: ArrayLike) -> Tree:
             threshold[node] = midpoint(low, high)
         if split.kind == "missing_first":
             missing_left[node] = True
-            missing_seen[node] = row_ranks.min() == 0
+            missing_seen[node] = lowest[node] == 0
         elif split.kind == "missing_last":
-            missing_seen[node] = row_ranks.max() == len(split.values) - 1
+            missing_seen[node] = highest[node] == len(split.values) - 1
 
     return Tree(
         feature=feature,
@@ -99,7 +98,7 @@ def build_tree(problem: Problem, column: ArrayLike, rank: ArrayLike) -> Tree:
         category=category,
         missing_left=missing_left,
         missing_seen=missing_seen,
-        value=problem.to_user_weight(value),
+        value=problem.to_user_weight(totals.reshape(n_nodes, problem.n_classes).astype(np.float64)),
         n_samples=n_samples,
         n_features=problem.n_features,
         feature_names=problem.feature_names,
