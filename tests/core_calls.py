@@ -15,6 +15,8 @@ KERNELS: tuple[str, ...] = tuple(_core.available_kernels())
 #: The bit that switches each part off, by name.
 OFF: dict[str, int] = {name: 1 << bit for bit, name in enumerate(_core.SWITCHES)}
 ALL_OFF: int = (1 << len(_core.SWITCHES)) - 1
+#: Solves children on samples of the rows in every table, and makes these as small as can be.
+TINY_SAMPLES: int = _core.parts.TINY_SAMPLES
 #: What a tree is compared by: splits by rank, and labels.
 NODE_FIELDS = ("column", "rank_low", "rank_high", "label")
 

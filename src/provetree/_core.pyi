@@ -76,6 +76,8 @@ def search(
 class parts:
     """A module of its own: kernels and bounds one by one."""
 
+    TINY_SAMPLES: int
+
     @staticmethod
     def evaluate_panel(
         ranks: NDArray[np.uint32],

@@ -13,7 +13,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core_calls import ALL_OFF, KERNELS, NODE_FIELDS, OFF, core_search, same_tree, walk_tree
+from core_calls import (
+    ALL_OFF,
+    KERNELS,
+    NODE_FIELDS,
+    OFF,
+    TINY_SAMPLES,
+    core_search,
+    same_tree,
+    walk_tree,
+)
 from naive import naive_search
 from provetree.problem.problem import Problem
 from random_problems import (
@@ -45,6 +54,8 @@ def blocks(count: int, quick: int) -> list[object]:
 def switchings(seed: int, kernel: int) -> Iterator[int]:
     """What is switched off for a seed and kernel: nothing, and one thing or some together."""
     yield 0
+    if seed % len(KERNELS) == kernel:
+        yield TINY_SAMPLES | (0, OFF["lipschitz"], OFF["slack"], OFF["start"])[seed // 3 % 4]
     turn = (seed + 3 * kernel) % (len(ONE_OFF) + 2)
     if turn < len(ONE_OFF):
         yield ONE_OFF[turn]
