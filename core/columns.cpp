@@ -60,7 +60,27 @@ std::uint64_t mix(std::uint64_t h) {
 
 }  // namespace
 
+namespace {
+
+// Two values, as yes and no have: no sorting is needed. False where there are more, or fewer.
+bool ranks_of_two_values(const double* x, std::size_t n, Index* ranks, std::vector<double>& values) {
+    std::size_t other = 1;
+    while (other < n && x[other] == x[0]) ++other;
+    if (other >= n) return false;
+    const double low = std::min(x[0], x[other]), high = std::max(x[0], x[other]);
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < n; ++i) known += (x[i] == low) | (x[i] == high);
+    if (known != n) return false;
+    for (std::size_t i = 0; i < n; ++i) ranks[i] = x[i] == high ? 1 : 0;
+    values = {low + 0.0, high + 0.0};
+    return true;
+}
+
+}  // namespace
+
 std::vector<double> dense_ranks(const double* x, std::size_t n, Index* ranks) {
+    std::vector<double> of_two;
+    if (ranks_of_two_values(x, n, ranks, of_two)) return of_two;
     std::vector<Keyed> items(n);
     for (std::size_t i = 0; i < n; ++i) items[i] = {ordered_bits(x[i]), static_cast<std::uint32_t>(i)};
     radix_sort(items);

@@ -20,7 +20,8 @@ enum Switch : unsigned {
     kNoTieRule = 1u << 5,      // canonical choice among optimal trees
     kNoClassCounts = 1u << 6,  // bounds from the two largest classes of a side
     kNoLazyRows = 1u << 7,     // children solved on a sample of the rows
-    kTinySamples = 1u << 8,    // such samples on every table, and as small as can be: for tests
+    kNoBits = 1u << 8,         // the search on binary features
+    kTinySamples = 1u << 9,    // samples of rows on every table, and as small as can be: for tests
 };
 
 struct Counters {

@@ -1,7 +1,8 @@
-// Works a plan out on the rows of a node: flat arrays, exact cost. Stumps are chosen by the tie rule here.
+// Works a plan out on the rows of a node: flat arrays, exact cost. Stumps and bottoms of depth two are chosen by the tie rule here.
 #pragma once
 
 #include "context.hpp"
+#include "depth_two.hpp"
 #include "node.hpp"
 #include "plan.hpp"
 
@@ -9,7 +10,7 @@ namespace provetree {
 
 class Finisher {
   public:
-    Finisher(Context& context, NodeBuilder& builder, Levels& levels) : context_(context), builder_(builder), levels_(levels) {}
+    Finisher(Context& context, NodeBuilder& builder, Levels& levels) : context_(context), builder_(builder), levels_(levels), depth_two_(context) {}
 
     FlatTree finish(const Node& root, const PlanPtr& plan, const Objective& objective);
 
@@ -20,6 +21,7 @@ class Finisher {
     NodeBuilder& builder_;
     Objective objective_;
     Levels& levels_;
+    DepthTwo depth_two_;
     FlatTree tree_;
     Cost errors_ = 0;
 };

@@ -13,16 +13,18 @@ struct Plan;
 using PlanPtr = std::shared_ptr<const Plan>;  // null: a leaf
 
 struct Plan {
-    bool stump = false;  // the best depth-one tree of whatever rows arrive; not worked out until the tree is wanted
+    bool stump = false;     // the best depth-one tree of whatever rows arrive; not worked out until the tree is wanted
+    int bottom_splits = 0;  // where above 0: the best tree of depth two with so many splits, likewise
     Index column = 0;
     Index rank = 0;  // rank <= this goes left
     PlanPtr left;
     PlanPtr right;
 };
 
-inline PlanPtr stump_plan() { return std::make_shared<const Plan>(Plan{true, 0, 0, nullptr, nullptr}); }
+inline PlanPtr stump_plan() { return std::make_shared<const Plan>(Plan{true, 0, 0, 0, nullptr, nullptr}); }
+inline PlanPtr bottom_plan(int splits) { return std::make_shared<const Plan>(Plan{false, splits, 0, 0, nullptr, nullptr}); }
 inline PlanPtr split_plan(Index column, Index rank, PlanPtr left, PlanPtr right) {
-    return std::make_shared<const Plan>(Plan{false, column, rank, std::move(left), std::move(right)});
+    return std::make_shared<const Plan>(Plan{false, 0, column, rank, std::move(left), std::move(right)});
 }
 
 // A finished tree as flat arrays in preorder; column -1 marks a leaf.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "bit_search.hpp"
 #include "depth_one.hpp"
 #include "finisher.hpp"
 #include "greedy.hpp"
@@ -39,13 +40,13 @@ ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
 // kernel.
 class Unmerged {
   public:
-    explicit Unmerged(const Table& merged) : table(merged) {
+    Unmerged(const Table& merged, bool always) : table(merged) {
         std::int64_t total = 0;
         for (Index i = 0; i < merged.rows; ++i) {
             if (merged.weights[i] != merged.counts[i]) return;
             total += merged.weights[i];
         }
-        if (total == merged.rows || total * 4 > std::int64_t{merged.rows} * 5) return;
+        if (total == merged.rows || (!always && total * 4 > std::int64_t{merged.rows} * 5)) return;
         const std::size_t n = static_cast<std::size_t>(total);
         std::vector<Index> rows;
         rows.reserve(n);
@@ -68,21 +69,126 @@ class Unmerged {
     std::vector<std::int64_t> ones_;
 };
 
+// A way to search: what the two have in common.
+class Method {
+  public:
+    virtual ~Method() = default;
+    virtual Cost leaf_cost() = 0;
+    virtual Outcome start(Shape shape) = 0;
+    virtual Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) = 0;
+    virtual FlatTree finish(const PlanPtr& plan) = 0;
+    // Among the trees that cost as little as the one proven, the one that the tie rule prefers. The objective is that of the proof already, or is
+    // given and multiplies it by `factor`: then `best` has the cost under it.
+    virtual PlanPtr preferred(Shape shape, Outcome& best) = 0;
+    virtual PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost factor) = 0;
+    virtual void describe(Counters& counters) const = 0;
+};
+
+class BySweeps final : public Method {
+  public:
+    BySweeps(Context& context, const Objective& objective, bool with_ties)
+        : context_(context), builder_(context.table, context.kernel, context.min_leaf), search_(context, builder_), with_ties_(with_ties) {
+        search_.objective = objective;
+        builder_.build_root(root_);
+    }
+
+    Cost leaf_cost() override { return provetree::leaf_cost(context_, root_, search_.objective); }
+
+    Outcome start(Shape shape) override {
+        Outcome start;
+        start.upper = leaf_cost();
+        if (shape.depth < 3) return start;
+        Greedy greedy(context_, builder_, search_);
+        if (!context_.off(kNoStart)) start = greedy.grow(root_, shape);
+        const Weight errors = static_cast<Weight>(start.upper / search_.objective.error_scale);
+        if (with_ties_ && LazyRows::worthwhile(context_, root_, errors))
+            lazy_ = std::make_unique<LazyRows>(context_, builder_, search_.levels, root_, start.plan, search_.objective);
+        // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
+        if (!context_.off(kNoStart) && !lazy_) start = greedy.grow_with_exact_bottoms(root_, shape, start);
+        return start;
+    }
+
+    Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) override {
+        const Outcome outcome = search_.solve_root(root_, shape, start, listener, stopped, with_ties_ ? &ties_ : nullptr, lazy_.get());
+        sampled_rows_ = lazy_ ? lazy_->sample().rows : root_.rows;
+        lazy_.reset();
+        return outcome;
+    }
+
+    FlatTree finish(const PlanPtr& plan) override { return Finisher(context_, builder_, search_.levels).finish(root_, plan, search_.objective); }
+
+    PlanPtr preferred(Shape shape, Outcome& best) override { return search_.canonical_below(root_, shape, best, ties_, 0); }
+
+    PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost factor) override {
+        search_.objective = refined;
+        const ProfilePtr known = scaled(context_, best.profile, factor);
+        best.profile = nullptr;
+        return search_.canonical(root_, shape, best, {known.get(), known.get()}, 0);
+    }
+
+    void describe(Counters& counters) const override { counters.sampled_rows = sampled_rows_; }
+
+  private:
+    Context& context_;
+    NodeBuilder builder_;
+    TreeSearch search_;
+    Node root_;
+    bool with_ties_;
+    TieChoice ties_;
+    std::unique_ptr<LazyRows> lazy_;
+    std::uint64_t sampled_rows_ = 0;
+};
+
+class ByBits final : public Method {
+  public:
+    ByBits(Context& context, const BitKernel& kernel, const Objective& objective)
+        : context_(context), objective_(objective), search_(context, kernel, objective) {}
+
+    Cost leaf_cost() override { return search_.leaf_cost(); }
+
+    Outcome start(Shape shape) override {
+        Outcome start;
+        start.upper = leaf_cost();
+        if (context_.off(kNoStart)) return start;
+        // Sharing a split budget out is left to the greedy trees of the other search.
+        return shape.splits == Shape::full(shape.depth) ? search_.grow(shape) : BySweeps(context_, objective_, false).start(shape);
+    }
+
+    Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) override {
+        return search_.solve_root(shape, start, listener, stopped);
+    }
+
+    FlatTree finish(const PlanPtr& plan) override { return search_.finish(plan); }
+
+    PlanPtr preferred(Shape shape, Outcome& best) override { return search_.canonical(shape, best.upper); }
+
+    PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost) override {
+        search_.change_objective(refined);
+        std::unique_ptr<StopSearch> stopped;
+        const Outcome fewest = search_.solve_root(shape, best, nullptr, stopped);
+        if (stopped) throw *stopped;
+        return search_.canonical(shape, fewest.upper);
+    }
+
+    void describe(Counters& counters) const override { counters.sampled_rows = context_.table.rows; }
+
+  private:
+    Context& context_;
+    Objective objective_;
+    BitSearch search_;
+};
+
 }  // namespace
 
 SearchResult run_search(const Table& merged, const SearchOptions& options, const std::function<bool(const ProgressPoint&)>& tick) {
-    const Unmerged unmerged(merged);
+    const bool by_bits = BitSearch::fits(merged, options);
+    const Unmerged unmerged(merged, by_bits);
     const Table& table = unmerged.table;
-    const Kernel& kernel = choose_kernel(options.kernel);
     SearchResult result;
     ProgressPoint latest{0, kInfinite, 0};
     Monitor monitor(options.time_limit, [&] { return !tick || tick(latest); });
-    Context context{table, kernel, options.min_leaf, options.switches, options.memory_limit, monitor};
-    NodeBuilder builder(table, kernel, options.min_leaf);
-    TreeSearch search(context, builder);
-    Node root;
-    builder.build_root(root);
-    const Shape allowed = Shape::of(options.max_depth, options.max_splits), shape = allowed.on(root.rows);
+    Context context{table, choose_kernel(options.kernel), options.min_leaf, options.switches, options.memory_limit, monitor};
+    const Shape allowed = Shape::of(options.max_depth, options.max_splits), shape = allowed.on(table.rows);
 
     // Fewest splits among the cheapest trees: costs are multiplied so that one split counts as a unit that all splits together cannot raise to one
     // unit of cost. In shallow trees both are proven at once, which takes hardly longer; in deep ones the fewest splits can be far harder to prove
@@ -91,13 +197,14 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     const Cost factor = allowed.splits + 1;
     const Objective refined{options.objective.error_scale * factor, options.objective.split_penalty * factor + 1};
     const bool at_once = tie_rule && shape.depth <= kDepthAtOnce;
-    search.objective = at_once ? refined : options.objective;
+    Objective objective = at_once ? refined : options.objective;
     const Cost unit = at_once ? factor : 1;
-    const auto user_cost = [&](const FlatTree& tree) {
-        const Cost errors = (tree.cost - search.objective.split_penalty * tree.splits) / search.objective.error_scale;
-        return options.objective.error_scale * errors + options.objective.split_penalty * tree.splits;
-    };
-    if (leaf_cost(context, root, search.objective) >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
+    std::unique_ptr<Method> method;
+    if (by_bits && shape.depth >= 3)
+        method = std::make_unique<ByBits>(context, choose_bit_kernel(options.kernel), objective);
+    else
+        method = std::make_unique<BySweeps>(context, objective, at_once);
+    if (method->leaf_cost() >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
 
     const auto limit_tie_rule = [&] {
         if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(kTieRuleSteps, monitor.steps()));
@@ -115,30 +222,33 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         }
         result.history.push_back(latest);
     };
-
-    Outcome start;
-    start.upper = leaf_cost(context, root, search.objective);
-    Greedy greedy(context, builder, search);
-    if (!context.off(kNoStart) && shape.depth >= 3) start = greedy.grow(root, shape);
-    const bool sampled = at_once && shape.depth >= 3 && LazyRows::worthwhile(context, root, static_cast<Weight>(start.upper / search.objective.error_scale));
-    // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
-    if (!context.off(kNoStart) && shape.depth >= 3 && !sampled) start = greedy.grow_with_exact_bottoms(root, shape, start);
-    listener(start.upper, 0);
-
-    std::unique_ptr<StopSearch> stopped;
-    TieChoice ties;
-    std::unique_ptr<LazyRows> lazy;
-    if (sampled) lazy = std::make_unique<LazyRows>(context, builder, search.levels, root, start.plan, search.objective);
-    Outcome outcome = search.solve_root(root, shape, start, listener, stopped, at_once ? &ties : nullptr, lazy.get());
-    context.counters.sampled_rows = lazy ? lazy->sample().rows : root.rows;
-    lazy.reset();
-    Finisher finisher(context, builder, search.levels);
+    // The tree of a plan, with its cost as the user counts it.
     const auto finish = [&](const PlanPtr& plan) {
         monitor.ignore_stops();
-        FlatTree tree = finisher.finish(root, plan, search.objective);
+        FlatTree tree = method->finish(plan);
         monitor.heed_stops();
         return tree;
     };
+    const auto user_cost = [&](const FlatTree& tree) {
+        const Cost errors = (tree.cost - objective.split_penalty * tree.splits) / objective.error_scale;
+        return options.objective.error_scale * errors + options.objective.split_penalty * tree.splits;
+    };
+
+    const Outcome start = method->start(shape);
+    listener(start.upper, 0);
+    std::unique_ptr<StopSearch> stopped;
+    Outcome outcome = method->prove(shape, start, listener, stopped);
+    method->describe(context.counters);
+    if (!stopped && tie_rule) limit_tie_rule();
+    if (!stopped && at_once) {
+        listener(outcome.upper, outcome.upper);
+        try {
+            outcome.plan = method->preferred(shape, outcome);
+            result.tie_rule_complete = true;
+        } catch (const StopSearch&) {
+            // The proof stands; only the choice among equally good trees was cut short.
+        }
+    }
     result.tree = finish(outcome.plan);
     if (result.tree.cost > outcome.upper || (!stopped && result.tree.cost < outcome.upper))
         throw std::logic_error("provetree core: a tree does not cost what the search claims; please report this.");
@@ -147,26 +257,19 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     result.status = !stopped || result.lower_bound >= result.tree.cost ? Status::kOptimal : stopped->reason;
     listener(result.tree.cost * unit, result.lower_bound * unit);
 
-    if (!stopped && tie_rule) {
-        limit_tie_rule();
-        const auto preferred = [&] {
-            if (at_once) return search.canonical_below(root, shape, outcome, ties, 0);
-            const Cost errors = (result.tree.cost - options.objective.split_penalty * result.tree.splits) / options.objective.error_scale;
-            search.objective = refined;
-            Outcome best = outcome;
-            best.upper = refined.error_scale * errors + refined.split_penalty * result.tree.splits;
-            const ProfilePtr known = scaled(context, best.profile, factor);
-            outcome.profile = best.profile = nullptr;
-            return search.canonical(root, shape, best, {known.get(), known.get()}, 0);
-        };
+    if (!stopped && tie_rule && !at_once) {
+        const Cost errors = (result.tree.cost - options.objective.split_penalty * result.tree.splits) / options.objective.error_scale;
+        outcome.upper = refined.error_scale * errors + refined.split_penalty * result.tree.splits;
         try {
-            FlatTree tree = finish(preferred());
+            const PlanPtr plan = method->preferred(shape, outcome, refined, factor);
+            objective = refined;
+            FlatTree tree = finish(plan);
             tree.cost = user_cost(tree);
             if (tree.cost != result.lower_bound) throw std::logic_error("provetree core: the tree chosen by the tie rule is not optimal; please report this.");
             result.tree = std::move(tree);
             result.tie_rule_complete = true;
         } catch (const StopSearch&) {
-            // The proof stands; only the choice among equally good trees was cut short.
+            // As above.
         }
     }
     result.counters = context.counters;

@@ -1,6 +1,7 @@
 // Chooses a kernel at run time from what the processor offers.
 #include <stdexcept>
 
+#include "bit_kernel.hpp"
 #include "kernel.hpp"
 
 namespace provetree {
@@ -42,6 +43,15 @@ const Kernel& choose_kernel(const std::string& name) {
     if (wanted == "avx2") return kernels::avx2;
 #endif
     return kernels::baseline;
+}
+
+const BitKernel& choose_bit_kernel(const std::string& name) {
+    const std::string chosen = choose_kernel(name).name;
+#if defined(PROVETREE_X86_KERNELS)
+    if (chosen == "avx512") return __builtin_cpu_supports("avx512bitalg") ? kernels::bits_avx512_bitalg : kernels::bits_avx512;
+    if (chosen == "avx2") return kernels::bits_avx2;
+#endif
+    return kernels::bits_baseline;
 }
 
 }  // namespace provetree

@@ -55,10 +55,11 @@ def switchings(seed: int, kernel: int) -> Iterator[int]:
     """What is switched off for a seed and kernel: nothing, and one thing or some together."""
     yield 0
     if seed % len(KERNELS) == kernel:
-        yield TINY_SAMPLES | (0, OFF["lipschitz"], OFF["slack"], OFF["start"])[seed // 3 % 4]
+        part = (0, OFF["lipschitz"], OFF["slack"], OFF["start"])[seed // 3 % 4]
+        yield TINY_SAMPLES | OFF["bits"] | part
     turn = (seed + 3 * kernel) % (len(ONE_OFF) + 2)
     if turn < len(ONE_OFF):
-        yield ONE_OFF[turn]
+        yield ONE_OFF[turn] | OFF["bits"]  # so that the parts of the other search are at work
     elif turn == len(ONE_OFF):
         yield ALL_OFF ^ OFF["tie_rule"]
     else:

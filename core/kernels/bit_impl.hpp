@@ -1,0 +1,232 @@
+// The bit kernel itself; included by one source file per instruction set. See bit_kernel.hpp for what each function promises.
+#pragma once
+
+#include "bit_kernel.hpp"
+#include "simd.hpp"
+
+namespace provetree {
+namespace {
+
+using Lanes = Vector<std::int16_t>;
+constexpr int kBitLanes = kWidth<std::int16_t>;
+
+inline Lanes load_lanes(const void* from) {
+    Lanes lanes;
+    __builtin_memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+
+inline void store_lanes(void* to, Lanes lanes) { __builtin_memcpy(to, &lanes, sizeof lanes); }
+
+// Bits set in each lane.
+inline Lanes ones_in(Lanes x) {
+#if defined(__AVX512BITALG__)
+    return (Lanes)_mm512_popcnt_epi16((__m512i)x);
+#elif defined(__AVX512BW__)
+    const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)), low = _mm512_set1_epi8(15);
+    const __m512i v = (__m512i)x;
+    const __m512i bytes =
+        _mm512_add_epi8(_mm512_shuffle_epi8(table, _mm512_and_si512(v, low)), _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(v, 4), low)));
+    return (Lanes)_mm512_maddubs_epi16(bytes, _mm512_set1_epi8(1));
+#elif defined(__AVX2__)
+    const __m256i table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)), low = _mm256_set1_epi8(15);
+    const __m256i v = (__m256i)x;
+    const __m256i bytes =
+        _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(v, low)), _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low)));
+    return (Lanes)_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1));
+#else
+    typedef std::uint16_t Unsigned __attribute__((vector_size(kVectorBytes)));
+    Unsigned v = (Unsigned)x;
+    v = v - ((v >> 1) & 0x5555);
+    v = (v & 0x3333) + ((v >> 2) & 0x3333);
+    v = (v + (v >> 4)) & 0x0f0f;
+    return (Lanes)((v + (v >> 8)) & 0x1f);
+#endif
+}
+
+// The largest lane; none is negative.
+inline std::int16_t largest_lane(Lanes lanes) {
+#if defined(__AVX2__)
+#if defined(__AVX512BW__)
+    const __m256i half = _mm256_max_epi16(_mm512_castsi512_si256((__m512i)lanes), _mm512_extracti64x4_epi64((__m512i)lanes, 1));
+#else
+    const __m256i half = (__m256i)lanes;
+#endif
+    const __m128i eight = _mm_max_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    // There is an instruction for the least of eight lanes only.
+    const __m128i flipped = _mm_sub_epi16(_mm_set1_epi16(0x7fff), eight);
+    return static_cast<std::int16_t>(0x7fff - _mm_extract_epi16(_mm_minpos_epu16(flipped), 0));
+#else
+    std::int16_t all[kBitLanes];
+    store_lanes(all, lanes);
+    std::int16_t most = all[0];
+    for (int i = 1; i < kBitLanes; ++i) most = all[i] > most ? all[i] : most;
+    return most;
+#endif
+}
+
+void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits, int stride) {
+    for (int begin = 0; begin < count; begin += 16, bits += stride) {
+        const int end = count - begin < 16 ? count - begin : 16;
+        for (int block = 0; block < blocks; ++block) {
+#if defined(__AVX512BW__)
+            __m512i word = _mm512_setzero_si512();
+            for (int r = 0; r < end; ++r) {
+                const __mmask32 mask = masks[static_cast<std::size_t>(rows[begin + r]) * static_cast<std::size_t>(blocks) + static_cast<std::size_t>(block)];
+                word = _mm512_or_si512(word, _mm512_maskz_set1_epi16(mask, static_cast<short>(1 << r)));
+            }
+            _mm512_storeu_si512(bits + block * kFeatureBlock, word);
+#else
+            std::uint16_t word[kFeatureBlock] = {};
+            for (int r = 0; r < end; ++r) {
+                const std::uint32_t mask =
+                    masks[static_cast<std::size_t>(rows[begin + r]) * static_cast<std::size_t>(blocks) + static_cast<std::size_t>(block)];
+                for (int f = 0; f < kFeatureBlock; ++f) word[f] = static_cast<std::uint16_t>(word[f] | ((mask >> f & 1u) << r));
+            }
+            __builtin_memcpy(bits + block * kFeatureBlock, word, sizeof word);
+#endif
+        }
+    }
+}
+
+int select(const std::uint32_t* rows, int count, const std::uint16_t* bits, int stride, bool has, std::uint32_t* chosen) {
+    int kept = 0;
+    for (int begin = 0; begin < count; begin += 16, bits += stride) {
+        const int here = count - begin < 16 ? count - begin : 16;
+        const std::uint32_t wanted = (has ? *bits : ~static_cast<std::uint32_t>(*bits)) & ((1u << here) - 1);
+#if defined(__AVX512BW__)
+        const __m512i numbers = _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << here) - 1), rows + begin);
+        _mm512_storeu_si512(chosen + kept, _mm512_maskz_compress_epi32(static_cast<__mmask16>(wanted), numbers));
+#else
+        int at = kept;
+        for (int r = 0; r < here; ++r) {
+            chosen[at] = rows[begin + r];
+            at += static_cast<int>(wanted >> r & 1u);
+        }
+#endif
+        kept += __builtin_popcount(wanted);
+    }
+    return kept;
+}
+
+void count(const BitWords& words, std::int16_t* counts) {
+    for (int c = 0; c < words.n_classes; ++c) {
+        for (int f = 0; f < words.stride; f += kBitLanes) {
+            Lanes sum{};
+            for (int w = words.first_word[c]; w < words.first_word[c + 1]; ++w) sum += ones_in(load_lanes(words.bits + w * words.stride + f));
+            store_lanes(counts + c * words.stride + f, sum);
+        }
+    }
+}
+
+// Rows of words [begin, end) that have feature i and each of the features from f on.
+inline Lanes count_with(const BitWords& words, int begin, int end, int i, int f) {
+    Lanes sum{};
+    const std::uint16_t* bits = words.bits + begin * words.stride;
+    for (int w = begin; w < end; ++w, bits += words.stride) sum += ones_in(load_lanes(bits + f) & broadcast<std::int16_t>(static_cast<std::int16_t>(bits[i])));
+    return sum;
+}
+
+void count_pairs(const BitWords& words, int features, std::int16_t* counts) {
+    for (int c = 0; c < words.n_classes; ++c)
+        for (int i = 0; i < features; ++i)
+            for (int f = i / kFeatureBlock * kFeatureBlock; f < words.stride; f += kBitLanes)
+                store_lanes(counts + (static_cast<std::ptrdiff_t>(c) * features + i) * words.stride + f,
+                            count_with(words, words.first_word[c], words.first_word[c + 1], i, f));
+}
+
+// The largest class of each of the four parts that two features cut the rows into.
+struct Parts {
+    Lanes both{}, only_i{}, only_j{}, neither{};
+
+    void add(Lanes with_both, Lanes with_j, std::int16_t with_i, std::int16_t all) {
+        const Lanes i_alone = broadcast<std::int16_t>(with_i) - with_both;
+        both = larger<std::int16_t>(both, with_both);
+        only_i = larger<std::int16_t>(only_i, i_alone);
+        only_j = larger<std::int16_t>(only_j, with_j - with_both);
+        neither = larger<std::int16_t>(neither, broadcast<std::int16_t>(all) - with_j - i_alone);
+    }
+};
+
+// Best stumps of feature i in registers, of the features at hand in memory: a pair serves both ways round.
+struct Best {
+    Lanes with{}, without{};
+
+    void take(const Parts& parts, BitStumps stumps, int f) {
+        with = larger<std::int16_t>(with, parts.both + parts.only_i);
+        without = larger<std::int16_t>(without, parts.only_j + parts.neither);
+        store_lanes(stumps.with + f, larger<std::int16_t>(load_lanes(stumps.with + f), parts.both + parts.only_j));
+        store_lanes(stumps.without + f, larger<std::int16_t>(load_lanes(stumps.without + f), parts.only_i + parts.neither));
+    }
+
+    void close(BitStumps stumps, int i) const {
+        const std::int16_t most_with = largest_lane(with), most_without = largest_lane(without);
+        if (most_with > stumps.with[i]) stumps.with[i] = most_with;
+        if (most_without > stumps.without[i]) stumps.without[i] = most_without;
+    }
+};
+
+template <bool kOwn, bool kRest, int kClasses>
+void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs, int features, BitStumps of_own,
+                    BitStumps of_rest) {
+    const int n_classes = kClasses ? kClasses : words.n_classes, stride = words.stride;
+    for (int i = 0; i < features; ++i) {
+        Best best_own, best_rest;
+        for (int f = i / kFeatureBlock * kFeatureBlock; f < stride; f += kBitLanes) {
+            Parts parts_own, parts_rest;
+            for (int c = 0; c < n_classes; ++c) {
+                const Lanes both = count_with(words, words.first_word[c], words.first_word[c + 1], i, f);
+                if constexpr (kOwn) parts_own.add(both, load_lanes(own.of_feature + c * stride + f), own.of_feature[c * stride + i], own.all[c]);
+                if constexpr (kRest) {
+                    const Lanes others = load_lanes(parent_pairs + (static_cast<std::ptrdiff_t>(c) * features + i) * stride + f) - both;
+                    parts_rest.add(others, load_lanes(rest.of_feature + c * stride + f), rest.of_feature[c * stride + i], rest.all[c]);
+                }
+            }
+            if constexpr (kOwn) best_own.take(parts_own, of_own, f);
+            if constexpr (kRest) best_rest.take(parts_rest, of_rest, f);
+        }
+        if constexpr (kOwn) best_own.close(of_own, i);
+        if constexpr (kRest) best_rest.close(of_rest, i);
+    }
+}
+
+template <int kClasses>
+void best_stumps_among(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs, int features, BitStumps of_own,
+                       BitStumps of_rest) {
+    if (of_own.with && of_rest.with) return best_stumps_of<true, true, kClasses>(words, own, rest, parent_pairs, features, of_own, of_rest);
+    if (of_own.with) return best_stumps_of<true, false, kClasses>(words, own, rest, parent_pairs, features, of_own, of_rest);
+    best_stumps_of<false, true, kClasses>(words, own, rest, parent_pairs, features, of_own, of_rest);
+}
+
+void best_stumps(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs, int features, BitStumps of_own,
+                 BitStumps of_rest) {
+    if (words.n_classes == 2) return best_stumps_among<2>(words, own, rest, parent_pairs, features, of_own, of_rest);
+    best_stumps_among<0>(words, own, rest, parent_pairs, features, of_own, of_rest);
+}
+
+void fewest_errors(const BitCounts& counts, int n_classes, int features, int stride, BitStumps stumps, std::int32_t errors[3]) {
+    std::int16_t all = 0;
+    for (int c = 0; c < n_classes; ++c) all = static_cast<std::int16_t>(all + counts.all[c]);
+    const Lanes everything = broadcast<std::int16_t>(all);
+    Lanes right[3] = {};  // rows classified correctly
+    for (int f = 0; f < features; f += kBitLanes) {
+        Lanes with{}, leaf_with{}, leaf_without{};
+        for (int c = 0; c < n_classes; ++c) {
+            const Lanes here = load_lanes(counts.of_feature + c * stride + f);
+            with += here;
+            leaf_with = larger<std::int16_t>(leaf_with, here);
+            leaf_without = larger<std::int16_t>(leaf_without, broadcast<std::int16_t>(counts.all[c]) - here);
+        }
+        const Lanes splits = (with != 0) & (with != everything);  // padding, too, is a feature that splits nothing
+        const Lanes stump_with = load_lanes(stumps.with + f), stump_without = load_lanes(stumps.without + f);
+        right[0] = larger<std::int16_t>(right[0], (leaf_with + leaf_without) & splits);
+        right[1] = larger<std::int16_t>(right[1], larger<std::int16_t>(stump_with + leaf_without, leaf_with + stump_without) & splits);
+        right[2] = larger<std::int16_t>(right[2], (stump_with + stump_without) & splits);
+    }
+    for (int k = 0; k < 3; ++k) errors[k] = all - largest_lane(right[k]);
+}
+
+constexpr BitKernel make_bit_kernel() { return BitKernel{pack, select, count, count_pairs, best_stumps, fewest_errors}; }
+
+}  // namespace
+}  // namespace provetree

@@ -1,0 +1,6 @@
+// The bit kernel for this instruction set.
+#include "bit_impl.hpp"
+
+namespace provetree::kernels {
+constinit const BitKernel bits_avx512 = make_bit_kernel();
+}
