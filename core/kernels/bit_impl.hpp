@@ -135,16 +135,21 @@ void count_pairs(const BitWords& words, int features, std::int16_t* counts) {
                             count_with(words, words.first_word[c], words.first_word[c + 1], i, f));
 }
 
-// The largest class of each of the four parts that two features cut the rows into.
+// What is fixed for a feature i and a class: rows that have it and rows that do not.
+struct Fixed {
+    Lanes with_i, without_i;
+};
+
+// The largest class of each of the four parts that feature i and the features at hand (j) cut the rows into.
 struct Parts {
     Lanes both{}, only_i{}, only_j{}, neither{};
 
-    void add(Lanes with_both, Lanes with_j, std::int16_t with_i, std::int16_t all) {
-        const Lanes i_alone = broadcast<std::int16_t>(with_i) - with_both;
-        both = larger<std::int16_t>(both, with_both);
-        only_i = larger<std::int16_t>(only_i, i_alone);
-        only_j = larger<std::int16_t>(only_j, with_j - with_both);
-        neither = larger<std::int16_t>(neither, broadcast<std::int16_t>(all) - with_j - i_alone);
+    void add(bool first, Lanes with_both, Lanes with_j, const Fixed& fixed) {
+        const Lanes i_alone = fixed.with_i - with_both, j_alone = with_j - with_both, none = fixed.without_i - j_alone;
+        both = first ? with_both : larger<std::int16_t>(both, with_both);
+        only_i = first ? i_alone : larger<std::int16_t>(only_i, i_alone);
+        only_j = first ? j_alone : larger<std::int16_t>(only_j, j_alone);
+        neither = first ? none : larger<std::int16_t>(neither, none);
     }
 };
 
@@ -152,11 +157,11 @@ struct Parts {
 struct Best {
     Lanes with{}, without{};
 
-    void take(const Parts& parts, BitStumps stumps, int f) {
+    void take(const Parts& parts, std::int16_t* __restrict stumps_with, std::int16_t* __restrict stumps_without) {
         with = larger<std::int16_t>(with, parts.both + parts.only_i);
         without = larger<std::int16_t>(without, parts.only_j + parts.neither);
-        store_lanes(stumps.with + f, larger<std::int16_t>(load_lanes(stumps.with + f), parts.both + parts.only_j));
-        store_lanes(stumps.without + f, larger<std::int16_t>(load_lanes(stumps.without + f), parts.only_i + parts.neither));
+        store_lanes(stumps_with, larger<std::int16_t>(load_lanes(stumps_with), parts.both + parts.only_j));
+        store_lanes(stumps_without, larger<std::int16_t>(load_lanes(stumps_without), parts.only_i + parts.neither));
     }
 
     void close(BitStumps stumps, int i) const {
@@ -166,24 +171,36 @@ struct Best {
     }
 };
 
+constexpr int kMostBitClasses = 8;
+
 template <bool kOwn, bool kRest, int kClasses>
-void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs, int features, BitStumps of_own,
-                    BitStumps of_rest) {
+void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* __restrict parent_pairs, int features,
+                    BitStumps of_own, BitStumps of_rest) {
     const int n_classes = kClasses ? kClasses : words.n_classes, stride = words.stride;
+    const auto fix = [&](const BitCounts& counts, int c, int i) {
+        const std::int16_t with_i = counts.of_feature[c * stride + i];
+        return Fixed{broadcast<std::int16_t>(with_i), broadcast<std::int16_t>(static_cast<std::int16_t>(counts.all[c] - with_i))};
+    };
     for (int i = 0; i < features; ++i) {
+        Fixed fixed_own[kClasses ? kClasses : kMostBitClasses], fixed_rest[kClasses ? kClasses : kMostBitClasses];
+        for (int c = 0; c < n_classes; ++c) {
+            if constexpr (kOwn) fixed_own[c] = fix(own, c, i);
+            if constexpr (kRest) fixed_rest[c] = fix(rest, c, i);
+        }
         Best best_own, best_rest;
         for (int f = i / kFeatureBlock * kFeatureBlock; f < stride; f += kBitLanes) {
             Parts parts_own, parts_rest;
+#pragma GCC unroll 2
             for (int c = 0; c < n_classes; ++c) {
                 const Lanes both = count_with(words, words.first_word[c], words.first_word[c + 1], i, f);
-                if constexpr (kOwn) parts_own.add(both, load_lanes(own.of_feature + c * stride + f), own.of_feature[c * stride + i], own.all[c]);
+                if constexpr (kOwn) parts_own.add(c == 0, both, load_lanes(own.of_feature + c * stride + f), fixed_own[c]);
                 if constexpr (kRest) {
                     const Lanes others = load_lanes(parent_pairs + (static_cast<std::ptrdiff_t>(c) * features + i) * stride + f) - both;
-                    parts_rest.add(others, load_lanes(rest.of_feature + c * stride + f), rest.of_feature[c * stride + i], rest.all[c]);
+                    parts_rest.add(c == 0, others, load_lanes(rest.of_feature + c * stride + f), fixed_rest[c]);
                 }
             }
-            if constexpr (kOwn) best_own.take(parts_own, of_own, f);
-            if constexpr (kRest) best_rest.take(parts_rest, of_rest, f);
+            if constexpr (kOwn) best_own.take(parts_own, of_own.with + f, of_own.without + f);
+            if constexpr (kRest) best_rest.take(parts_rest, of_rest.with + f, of_rest.without + f);
         }
         if constexpr (kOwn) best_own.close(of_own, i);
         if constexpr (kRest) best_rest.close(of_rest, i);
