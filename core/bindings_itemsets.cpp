@@ -188,9 +188,11 @@ void check_table(const Array2<const std::uint8_t>& values, const Array1<const st
 nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
                         int n_classes, int max_depth, std::int64_t min_support, const std::string& algorithm, const std::string& branching,
                         bool cache_partial_results, bool count_itemsets, double time_limit, std::uint64_t memory_limit, double lower_bound,
-                        std::optional<Array2<const double>> cost_matrix, bool whole_costs, nb::object function, std::uintptr_t function_address,
-                        std::uintptr_t function_data, bool of_rows, double weight_numerator, double weight_denominator, nb::object on_progress) {
+                        const Array1<const std::int64_t>& row_numbers, std::optional<Array2<const double>> cost_matrix, bool whole_costs, nb::object function,
+                        std::uintptr_t function_address, std::uintptr_t function_data, bool of_rows, double weight_numerator, double weight_denominator,
+                        nb::object on_progress) {
     check_table(values, classes, weights, n_classes);
+    if (row_numbers.shape(0) != classes.shape(0)) throw nb::value_error("itemset_search needs a number for each row.");
     if (max_depth < 0 || min_support < 1) throw nb::value_error("itemset_search needs max_depth >= 0 and min_support >= 1.");
     itemsets::Options options;
     options.algorithm = algorithm_named(algorithm);
@@ -237,7 +239,8 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
     bool interrupted_at_once = false;
     {
         nb::gil_scoped_release release;
-        const itemsets::Transactions transactions(values.data(), values.shape(0), values.shape(1), classes.data(), weights.data(), n_classes);
+        const itemsets::Transactions transactions(values.data(), values.shape(0), values.shape(1), classes.data(), weights.data(), row_numbers.data(),
+                                                  n_classes);
         try {
             result.emplace(itemsets::ItemsetSearch(transactions, *cost, options, tick).run());
         } catch (const PythonCost::CallFailed&) {
@@ -259,7 +262,7 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
 void register_itemsets(nb::module_& module) {
     module.def("itemset_search", &itemset_search, nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("n_classes"), nb::arg("max_depth"),
                nb::arg("min_support"), nb::arg("algorithm"), nb::arg("branching"), nb::arg("cache_partial_results"), nb::arg("count_itemsets"),
-               nb::arg("time_limit"), nb::arg("memory_limit"), nb::arg("lower_bound"), nb::arg("cost_matrix").none() = nb::none(),
+               nb::arg("time_limit"), nb::arg("memory_limit"), nb::arg("lower_bound"), nb::arg("row_numbers"), nb::arg("cost_matrix").none() = nb::none(),
                nb::arg("whole_costs") = true, nb::arg("function").none() = nb::none(), nb::arg("function_address") = std::uintptr_t{0},
                nb::arg("function_data") = std::uintptr_t{0}, nb::arg("of_rows") = false, nb::arg("weight_numerator") = 1.0, nb::arg("weight_denominator") = 1.0,
                nb::arg("on_progress").none() = nb::none());

@@ -7,7 +7,7 @@
 namespace provetree::itemsets {
 
 Transactions::Transactions(const std::uint8_t* values, std::size_t attributes, std::size_t rows, const std::int32_t* classes, const std::int64_t* weights,
-                           int n_classes)
+                           const std::int64_t* numbers, int n_classes)
     : attributes_(attributes), rows_(rows), n_classes_(n_classes), count_(choose_count()) {
     std::vector<std::size_t> of_class(static_cast<std::size_t>(n_classes), 0);
     for (std::size_t row = 0; row < rows; ++row) ++of_class[static_cast<std::size_t>(classes[row])];
@@ -18,12 +18,12 @@ Transactions::Transactions(const std::uint8_t* values, std::size_t attributes, s
     std::vector<std::size_t> next(static_cast<std::size_t>(n_classes));
     for (std::size_t c = 0; c < next.size(); ++c) next[c] = std::size_t{64} * class_word_[c];
     std::vector<std::size_t> bit_of_row(rows);
-    row_of_bit_.assign(64 * words_, -1);
+    number_of_bit_.assign(64 * words_, -1);
     present_.assign(words_, 0);
     for (std::size_t row = 0; row < rows; ++row) {
         const std::size_t bit = next[static_cast<std::size_t>(classes[row])]++;
         bit_of_row[row] = bit;
-        row_of_bit_[bit] = static_cast<std::int64_t>(row);
+        number_of_bit_[bit] = numbers[row];
         present_[bit / 64] |= std::uint64_t{1} << (bit % 64);
     }
     if (std::any_of(weights, weights + rows, [](std::int64_t weight) { return weight != 1; })) {
@@ -105,7 +105,7 @@ void Transactions::row_numbers(const Cover& cover, std::vector<std::int64_t>& nu
     numbers.clear();
     for (std::size_t i = 0; i < cover.words.size(); ++i)
         for (std::uint64_t word = cover.words[i]; word != 0; word &= word - 1)
-            numbers.push_back(row_of_bit_[std::size_t{64} * cover.positions[i] + static_cast<std::size_t>(std::countr_zero(word))]);
+            numbers.push_back(number_of_bit_[std::size_t{64} * cover.positions[i] + static_cast<std::size_t>(std::countr_zero(word))]);
     std::sort(numbers.begin(), numbers.end());
 }
 

@@ -21,8 +21,9 @@ struct Cover {
 
 class Transactions {
   public:
-    // `values` is attribute-major, one byte per row, zero or not; weights are at least 1.
-    Transactions(const std::uint8_t* values, std::size_t attributes, std::size_t rows, const std::int32_t* classes, const std::int64_t* weights, int n_classes);
+    // `values` is attribute-major, one byte per row, zero or not; weights are at least 1. `numbers` are what a user calls the rows.
+    Transactions(const std::uint8_t* values, std::size_t attributes, std::size_t rows, const std::int32_t* classes, const std::int64_t* weights,
+                 const std::int64_t* numbers, int n_classes);
 
     std::size_t attributes() const { return attributes_; }
     std::size_t rows() const { return rows_; }
@@ -50,11 +51,11 @@ class Transactions {
     std::size_t rows_;
     int n_classes_;
     std::size_t words_ = 0;
-    std::vector<std::uint32_t> class_word_;  // first word of each class, and one past the last
-    std::vector<std::uint64_t> columns_;     // attribute-major
-    std::vector<std::uint64_t> present_;     // bits that stand for a row
-    std::vector<std::int64_t> weights_;      // by bit; empty when every row weighs one
-    std::vector<std::int64_t> row_of_bit_;   // by bit
+    std::vector<std::uint32_t> class_word_;    // first word of each class, and one past the last
+    std::vector<std::uint64_t> columns_;       // attribute-major
+    std::vector<std::uint64_t> present_;       // bits that stand for a row
+    std::vector<std::int64_t> weights_;        // by bit; empty when every row weighs one
+    std::vector<std::int64_t> number_of_bit_;  // by bit
     CountFunction count_;
 };
 
