@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from provetree.options import (
-    _ARRAY_LIKE,
     _BOOL,
     _NONE,
     TREE_OPTIONS,
@@ -23,6 +22,12 @@ def _is_function(value: object) -> bool:
     return callable(value) or type(value).__name__ in ("LeafCost", "LowLevelCallable")
 
 
+def _is_matrix(value: object) -> bool:
+    return not isinstance(value, (str, bytes)) and hasattr(value, "__len__")
+
+
+#: How many classes it has to fit is known in ``fit`` only, and is checked there.
+_MATRIX = Allowed("a square array-like", "array-like of shape (n_classes, n_classes)", _is_matrix)
 _FUNCTION = Allowed("a callable, a compiled function or a LeafCost", "callable", _is_function)
 
 #: The options of :class:`provetree.DL85Classifier`, in the order of its parameters.
@@ -73,7 +78,7 @@ DL85_OPTIONS: tuple[Option, ...] = (
     Option(
         "cost_matrix",
         None,
-        (_ARRAY_LIKE, _NONE),
+        (_MATRIX, _NONE),
         "Costs of predictions, instead of errors: ``cost_matrix[i][j]`` is what a row of the class "
         "``classes_[i]`` costs where ``classes_[j]`` is predicted, times its weight.",
     ),
