@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -15,16 +16,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double entropy_term(std::int64_t n) { return n > 0 ? static_cast<double>(n) * std::log2(static_cast<double>(n)) : 0.0; }
 
-// Weight times entropy of a set with these class totals.
-double entropy(const std::int64_t* totals, int classes) {
-    std::int64_t sum = 0;
-    double terms = 0.0;
-    for (int c = 0; c < classes; ++c) {
-        sum += totals[c];
-        terms += entropy_term(totals[c]);
-    }
-    return entropy_term(sum) - terms;
-}
+// Totals up to here are looked up: logarithms would take most of the time of small nodes.
+constexpr std::int64_t kMostTerms = 1 << 16;
 
 }  // namespace
 
@@ -36,11 +29,26 @@ ItemsetSearch::ItemsetSearch(const Transactions& transactions, LeafCost& leaf_co
       monitor_(options.time_limit, [this] { return !tick_ || tick_({monitor_.seconds(), best_cost_, std::min(options_.lower_bound, best_cost_)}); }),
       cache_(pool_, options.memory_limit) {}
 
+// Weight times entropy of a set with these class totals.
+double ItemsetSearch::entropy(const std::int64_t* totals) const {
+    const auto term = [this](std::int64_t n) { return n < static_cast<std::int64_t>(terms_.size()) ? terms_[static_cast<std::size_t>(n)] : entropy_term(n); };
+    std::int64_t sum = 0;
+    double terms = 0.0;
+    for (int c = 0; c < transactions_.classes(); ++c) {
+        sum += totals[c];
+        terms += term(totals[c]);
+    }
+    return term(sum) - terms;
+}
+
 Result ItemsetSearch::run() {
     Frame& root = frame(0);
     transactions_.all_rows(root.cover);
     root.totals.resize(static_cast<std::size_t>(transactions_.classes()));
     transactions_.totals(root.cover, root.totals.data());
+    if (options_.branching != Branching::kDataOrder)
+        for (std::int64_t n = 0; n <= std::min(kMostTerms, std::accumulate(root.totals.begin(), root.totals.end(), std::int64_t{0})); ++n)
+            terms_.push_back(entropy_term(n));
     best_cost_ = leaf_of(0, root.totals.data()).cost;
     if (stop_) throw StopSearch{*stop_};  // interrupted before anything is known of any tree
     history_.push_back({monitor_.seconds(), best_cost_, std::min(options_.lower_bound, best_cost_)});
@@ -132,6 +140,13 @@ ItemsetSearch::Answer ItemsetSearch::child(std::size_t depth, std::int32_t attri
         for (std::size_t c = 0; c < classes; ++c) parent.without[c] = parent.totals[c] - totals[c];
         totals = parent.without.data();
     }
+    if (depth + 1 == static_cast<std::size_t>(options_.max_depth) && !leaf_cost_.needs_rows() && !options_.count_itemsets) {
+        // Most calls are those at the greatest depth, which give leaves: a short cut to the same.
+        ++counters_.calls;
+        const Leaf leaf = leaf_of(depth + 1, totals);
+        stopped(leaf_cost_.effort());
+        return leaf_answer(leaf.cost);
+    }
     path_.push_back(2 * static_cast<Item>(attribute) + (positive ? 1 : 0));
     Answer answer = options_.algorithm == Algorithm::kDL8 ? recurse_dl8(depth + 1, totals) : recurse_dl85(depth + 1, upper_bound, totals);
     path_.pop_back();
@@ -148,7 +163,6 @@ void ItemsetSearch::enter(std::size_t depth) {
 }
 
 Leaf ItemsetSearch::leaf_of(std::size_t depth, const std::int64_t* totals) {
-    row_numbers_.clear();
     if (leaf_cost_.needs_rows()) {
         Frame& here = frame(depth);
         if (depth > 0) transactions_.restrict(frame(depth - 1).cover, path_.back() / 2, path_.back() % 2 != 0, here.cover);
@@ -195,7 +209,7 @@ void ItemsetSearch::order(Frame& here) {
     for (std::int32_t attribute : here.attributes) {
         const std::int64_t* with = here.with.data() + static_cast<std::size_t>(attribute) * here.totals.size();
         for (int c = 0; c < classes; ++c) here.without[static_cast<std::size_t>(c)] = here.totals[static_cast<std::size_t>(c)] - with[c];
-        const double left_over = (entropy(here.without.data(), classes) + entropy(with, classes)) / static_cast<double>(weight);
+        const double left_over = (entropy(here.without.data()) + entropy(with)) / static_cast<double>(weight);
         const std::int64_t score = std::llround(left_over * 4294967296.0);
         here.scores[static_cast<std::size_t>(attribute)] = options_.branching == Branching::kInformationGain ? score : -score;
     }

@@ -89,6 +89,7 @@ class ItemsetSearch {
     void enter(std::size_t depth);
     void open(std::size_t depth, const std::int64_t* totals);
     void order(Frame& frame);
+    double entropy(const std::int64_t* totals) const;
     Answer leaf_answer(double cost) { return {cost, TreeHandle(pool_, kLeafTree)}; }
     Answer no_tree() { return {std::numeric_limits<double>::infinity(), TreeHandle(pool_, kNoTree)}; }
     Answer from_cache(const CacheEntry& entry);
@@ -117,6 +118,7 @@ class ItemsetSearch {
     std::vector<Item> key_;   // the same items in rising order
     std::vector<ItemsetTable> visited_;
     std::vector<std::int64_t> row_numbers_;
+    std::vector<double> terms_;  // n * log2(n)
     std::optional<Status> stop_;
     double best_cost_ = 0.0;
     std::vector<Progress> history_;
