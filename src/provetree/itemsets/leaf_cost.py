@@ -77,7 +77,7 @@ class LeafCost:
         """Return the addresses of a compiled function and of its user data, 0 for none."""
         expected = _SIGNATURES[self.of]
         if _is_low_level(self.function):
-            capsule = self.function[0]
+            capsule = tuple.__getitem__(self.function, 0)  # its own indexing is closed
             signature = _capsule_name(capsule)
             if not signature.startswith("double (") or signature.count(",") != 3:
                 raise ValueError(
