@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from naive_itemsets import NaiveItemsets
 from numpy.typing import NDArray
+
+from naive_itemsets import NaiveItemsets
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from naive_itemsets import NaiveItemsets, tree_cost
-from random_itemsets import RandomDatabase, random_database
 
+from naive_itemsets import NaiveItemsets, tree_cost
 from provetree import DL85Classifier, ExactSearch, Tree, build_problem, verify
+from random_itemsets import RandomDatabase, random_database
 
 # Table 1 of the paper: A, B, C, class.
 PAPER = np.array(

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from naive_itemsets import tree_cost
-from random_itemsets import random_database
 from sklearn.base import clone
 
+from naive_itemsets import tree_cost
 from provetree import DL85Classifier, LeafCost, Tree
 from provetree.export import to_sklearn
 from provetree.export.sklearn import UnsupportedTreeError
+from random_itemsets import random_database
 
 OF_WEIGHTS = ctypes.CFUNCTYPE(
     ctypes.c_double,

@@ -108,7 +108,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
                 )
             classes = encode_labels(y, len(encoded), owner)[1]
         self.encoder_ = encoder
-        self._missing_in_training = np.isnan(encoded).any(axis=0)
+        self._missing_in_training = np.asarray(np.isnan(encoded).any(axis=0), dtype=np.bool_)
         if self.missing == "error":
             self._refuse_missing(encoded, np.zeros(encoded.shape[1], dtype=np.bool_))
         self.columns_ = binary_columns(

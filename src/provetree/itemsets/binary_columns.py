@@ -221,9 +221,10 @@ def restore_tree(
         )
     split = tree.feature >= 0
     by_number = split & (tree.category < 0)
-    if not (by_number == split).all() or not (
-        (tree.threshold[split] >= 0.0) & (tree.threshold[split] < 1.0)
-    ).all():
+    if (
+        not (by_number == split).all()
+        or not ((tree.threshold[split] >= 0.0) & (tree.threshold[split] < 1.0)).all()
+    ):
         raise ValueError(
             "The tree must split Boolean columns between 0 and 1, and it has a split of another "
             "kind."

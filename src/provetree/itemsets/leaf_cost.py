@@ -111,7 +111,7 @@ def _is_low_level(function: object) -> bool:
 
 
 def _as_ctypes(function: Any) -> Any:
-    if isinstance(function, ctypes._CFuncPtr):
+    if hasattr(function, "restype") and hasattr(function, "argtypes"):
         return function
     if hasattr(function, "address") and hasattr(function, "ctypes"):  # numba.cfunc
         return function.ctypes
