@@ -257,6 +257,11 @@ def _explain_difference(
             f"{theirs.cost:.6g}"
         )
         return
+    if ours.cost is not None:
+        # Prices are compared on binary columns, which float32 does not change.
+        comparison.disagreement = True
+        comparison.notes.append(f"proofs disagree: {ours.cost} here, {theirs.cost} by {peer}")
+        return
     again = Result(OURS)
     again.add(run(OURS, table.rounded_to_float32()), math.inf)
     if again.proven and again.errors == theirs.errors_float32:
@@ -364,9 +369,10 @@ def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
     >>> print(format_comparisons([pair], "pycontree").splitlines()[-1])
     geometric mean over 1 tables: 100.0; smallest: 100.0 (t); only provetree proves: none
     """
-    header = tuple(
-        peer if title == "peer" else OURS if title == "ours" else title for title in _HEADER
-    )
+    names = {"peer": peer, "ours": OURS}
+    if any(comparison.ours.cost is not None for comparison in comparisons):
+        names["errors"] = "cost"
+    header = tuple(names.get(title, title) for title in _HEADER)
     lines = [format_table(header, [_cells(comparison, peer) for comparison in comparisons])]
     for comparison in comparisons:
         lines.extend(f"{comparison.table}: {note}" for note in comparison.notes)
