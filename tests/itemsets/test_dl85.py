@@ -111,7 +111,7 @@ def check_against_the_twin(seed: int, **options: Any) -> None:
         algorithm=algorithm,
         branching=branching,
         cache_partial_results=partial,
-        count_itemsets=True,
+        count_itemsets=seed % 2 == 0,  # without, calls at the greatest depth take a short cut
         **options,
     )
     twin = database.naive(branching=branching, cache_partial_results=partial)
@@ -123,7 +123,8 @@ def check_against_the_twin(seed: int, **options: Any) -> None:
     if "memory_limit" not in options:
         assert shape_of(model.tree_) == shape
         assert model.counters_["calls"] == len(twin.calls)
-        assert model.counters_["itemsets_visited"] == len(set(twin.calls))
+        if seed % 2 == 0:
+            assert model.counters_["itemsets_visited"] == len(set(twin.calls))
         assert model.counters_["cache_hits"] == twin.hits
         assert model.counters_["cached"] == len(twin.cache)
         assert model.counters_["evicted"] == 0
