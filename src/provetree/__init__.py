@@ -18,7 +18,11 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from provetree.estimators.binarizer import Binarizer
+    from provetree.estimators.dl85 import DL85Classifier
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
+    from provetree.itemsets.engine import ItemsetSearch
+    from provetree.itemsets.leaf_cost import LeafCost
     from provetree.problem.columns import Column
     from provetree.problem.problem import Problem, build_problem
     from provetree.problem.table import TableEncoder
@@ -28,9 +32,13 @@ if TYPE_CHECKING:
     from provetree.tree.verify import VerifiedCost, verify
 
 _HOMES = {
+    "Binarizer": "provetree.estimators.binarizer",
     "Column": "provetree.problem.columns",
+    "DL85Classifier": "provetree.estimators.dl85",
     "Engine": "provetree.solution",
     "ExactSearch": "provetree.search.engine",
+    "ItemsetSearch": "provetree.itemsets.engine",
+    "LeafCost": "provetree.itemsets.leaf_cost",
     "Limits": "provetree.solution",
     "OptimalTreeClassifier": "provetree.estimators.optimal_tree",
     "Problem": "provetree.problem.problem",
@@ -44,9 +52,13 @@ _HOMES = {
 }
 
 __all__ = [
+    "Binarizer",
     "Column",
+    "DL85Classifier",
     "Engine",
     "ExactSearch",
+    "ItemsetSearch",
+    "LeafCost",
     "Limits",
     "OptimalTreeClassifier",
     "Problem",

@@ -21,6 +21,17 @@ class SearchResult(TypedDict):
     history: list[tuple[float, int, int]]
     counters: dict[str, int]
 
+class ItemsetResult(TypedDict):
+    """The best tree in preorder (rows without the attribute first), and what is proven of it."""
+
+    attribute: NDArray[np.int32]
+    label: NDArray[np.int32]
+    cost: float
+    lower_bound: float
+    status: Literal["optimal", "time_limit", "interrupted"]
+    history: list[tuple[float, float, float]]
+    counters: dict[str, int]
+
 #: Names of the parts that bit 0, 1, ... of ``switches`` turn off.
 SWITCHES: tuple[str, ...]
 
@@ -72,6 +83,33 @@ def search(
     switches: int = 0,
 ) -> SearchResult:
     """Find the best tree and prove it, as far as the limits allow."""
+
+def itemset_search(
+    values: NDArray[np.uint8],
+    classes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    n_classes: int,
+    max_depth: int,
+    min_support: int,
+    algorithm: str,
+    branching: str,
+    cache_partial_results: bool,
+    count_itemsets: bool,
+    time_limit: float,
+    memory_limit: int,
+    lower_bound: float,
+    row_numbers: NDArray[np.int64],
+    cost_matrix: NDArray[np.float64] | None = None,
+    whole_costs: bool = True,
+    function: Callable[..., object] | None = None,
+    function_address: int = 0,
+    function_data: int = 0,
+    of_rows: bool = False,
+    weight_numerator: float = 1.0,
+    weight_denominator: float = 1.0,
+    on_progress: Callable[[float, float, float], None] | None = None,
+) -> ItemsetResult:
+    """Find the best tree over Boolean attributes (attribute-major bytes) by DL8 or DL8.5."""
 
 class parts:
     """A module of its own: kernels and bounds one by one."""

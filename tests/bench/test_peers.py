@@ -146,6 +146,7 @@ def test_whole_command(
     )
     arguments = Namespace(
         suite="contree",
+        price=0.0,
         depth=3,
         tables="",
         peers="",

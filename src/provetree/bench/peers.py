@@ -12,17 +12,14 @@ import argparse
 import datetime
 import json
 import math
-import os
-import platform
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from provetree.bench.data import BenchTable, Part, load_table, suite_tables
-from provetree.bench.report import format_seconds, format_table
-from provetree.bench.solvers import SOLVERS, SUITE_PEERS, Fit
+from provetree.bench.report import format_seconds, format_table, machine
+from provetree.bench.solvers import PRICED_PEERS, SOLVERS, SUITE_PEERS, Fit
 from provetree.bench.worker import Run, default_core, run_worker
 
 OURS = "provetree"
@@ -51,6 +48,10 @@ class Result:
         Training errors of its tree.
     errors_float32 : int or None
         Training errors of its tree on the table rounded to float32.
+    cost : float or None
+        Errors plus the price of the leaves, where leaves have a price.
+    depth : int or None
+        Depth of its tree, where the solver cannot be told how deep it may be.
     runs : list of float
         Wall time of every fit.
     message : str
@@ -68,6 +69,8 @@ class Result:
     seconds: float | None = None
     errors: int | None = None
     errors_float32: int | None = None
+    cost: float | None = None
+    depth: int | None = None
     runs: list[float] = field(default_factory=list)
     message: str = ""
 
@@ -92,6 +95,13 @@ class Result:
         if self.outcome != "proven":
             self.outcome = "proven" if fit.proven and fit.seconds <= limit else "time_limit"
             self.errors, self.errors_float32 = fit.errors, fit.errors_float32
+            self.cost, self.depth = fit.cost, fit.depth
+
+    def agrees_with(self, other: Result) -> bool:
+        """Whether the two reached the same objective."""
+        if self.cost is None or other.cost is None:
+            return self.errors == other.errors
+        return math.isclose(self.cost, other.cost, rel_tol=1e-6)
 
     def runs_again(self) -> bool:
         """Whether the next round should run this solver again."""
@@ -176,7 +186,12 @@ class Summary:
 
 
 def compare(
-    table: BenchTable, peers: Sequence[str], limit: float, repeat: int, run: Runner
+    table: BenchTable,
+    peers: Sequence[str],
+    limit: float,
+    repeat: int,
+    run: Runner,
+    depth: int | None = None,
 ) -> Comparison:
     """Run this library and the peers on one table.
 
@@ -192,6 +207,8 @@ def compare(
         Number of rounds for solvers whose runs are short.
     run : callable
         ``run(solver, table) -> Run``: one solve in a process of its own.
+    depth : int, optional
+        The depth asked for, to explain what solvers without one reach.
 
     Returns
     -------
@@ -223,14 +240,27 @@ def compare(
         table.name, table.shape_text, results[OURS], {name: results[name] for name in peers}
     )
     for name in peers:
-        _explain_difference(comparison, name, table, run)
+        _explain_difference(comparison, name, table, run, depth)
     return comparison
 
 
-def _explain_difference(comparison: Comparison, peer: str, table: BenchTable, run: Runner) -> None:
-    """Where two proofs disagree, show whether rounding to float32 is the reason."""
+def _explain_difference(
+    comparison: Comparison, peer: str, table: BenchTable, run: Runner, depth: int | None
+) -> None:
+    """Where two proofs disagree, show whether depth or rounding to float32 is the reason."""
     ours, theirs = comparison.ours, comparison.peers[peer]
-    if not (ours.proven and theirs.proven) or ours.errors == theirs.errors:
+    if not (ours.proven and theirs.proven) or ours.agrees_with(theirs):
+        return
+    if depth is not None and theirs.depth is not None and theirs.depth > depth:
+        comparison.notes.append(
+            f"{peer} knows no limit on the depth: its tree has depth {theirs.depth} and costs "
+            f"{theirs.cost:.6g}"
+        )
+        return
+    if ours.cost is not None:
+        # Prices are compared on binary columns, which float32 does not change.
+        comparison.disagreement = True
+        comparison.notes.append(f"proofs disagree: {ours.cost} here, {theirs.cost} by {peer}")
         return
     again = Result(OURS)
     again.add(run(OURS, table.rounded_to_float32()), math.inf)
@@ -302,6 +332,8 @@ _HEADER = (
 def _cells(comparison: Comparison, peer: str) -> tuple[str, ...]:
     def side(result: Result) -> tuple[str, str, str]:
         errors = "-" if result.errors is None else str(result.errors)
+        if result.cost is not None:
+            errors = f"{result.cost:.6g}"
         proven = "yes" if result.proven else result.outcome.replace("_", " ")
         return format_seconds(result.seconds), errors, proven
 
@@ -337,9 +369,10 @@ def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
     >>> print(format_comparisons([pair], "pycontree").splitlines()[-1])
     geometric mean over 1 tables: 100.0; smallest: 100.0 (t); only provetree proves: none
     """
-    header = tuple(
-        peer if title == "peer" else OURS if title == "ours" else title for title in _HEADER
-    )
+    names = {"peer": peer, "ours": OURS}
+    if any(comparison.ours.cost is not None for comparison in comparisons):
+        names["errors"] = "cost"
+    header = tuple(names.get(title, title) for title in _HEADER)
     lines = [format_table(header, [_cells(comparison, peer) for comparison in comparisons])]
     for comparison in comparisons:
         lines.extend(f"{comparison.table}: {note}" for note in comparison.notes)
@@ -356,30 +389,6 @@ def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
         f"only {OURS} proves: {', '.join(summary.only_ours) or 'none'}"
     )
     return "\n".join(lines)
-
-
-def machine() -> dict[str, Any]:
-    """Return what a reader must know of the machine to judge the times.
-
-    Examples
-    --------
-    >>> from provetree.bench.peers import machine
-    >>> sorted(machine())
-    ['cores', 'processor', 'python', 'system']
-    """
-    processor = platform.processor() or platform.machine()
-    cpu_facts = Path("/proc/cpuinfo")
-    if cpu_facts.is_file():
-        names = [
-            line for line in cpu_facts.read_text().splitlines() if line.startswith("model name")
-        ]
-        processor = names[0].partition(":")[2].strip() if names else processor
-    return {
-        "processor": processor,
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-    }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -408,6 +417,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--repeat", type=int, default=3, help="rounds for short runs, best time counts (default: 3)"
+    )
+    parser.add_argument(
+        "--price",
+        type=float,
+        default=0.0,
+        help="price per leaf as a share of the rows, for the peers that charge one (default: 0)",
     )
     parser.add_argument(
         "--core", type=int, default=None, help="core to pin every solve to (default: the last one)"
@@ -453,7 +468,7 @@ def choose_tables(names: Sequence[str], suite: str, wanted: str) -> tuple[str, .
     return tuple(chosen)
 
 
-def choose_peers(suite: str, wanted: str) -> tuple[str, ...]:
+def choose_peers(suite: str, wanted: str, price: float = 0.0) -> tuple[str, ...]:
     """Return the peers a comma-separated choice names; those of the suite when empty.
 
     Parameters
@@ -462,6 +477,8 @@ def choose_peers(suite: str, wanted: str) -> tuple[str, ...]:
         Name of the suite.
     wanted : str
         The choice.
+    price : float
+        Price per leaf.
 
     Returns
     -------
@@ -474,9 +491,10 @@ def choose_peers(suite: str, wanted: str) -> tuple[str, ...]:
     >>> choose_peers("contree", "")
     ('pycontree',)
     """
-    names = tuple(word.strip() for word in wanted.split(",") if word.strip()) or SUITE_PEERS.get(
-        suite, ()
-    )
+    if not (price >= 0.0 and math.isfinite(price)):
+        raise ValueError(f"--price must be 0 or more. Got {price} instead.")
+    usual = PRICED_PEERS if price and suite == "cp4im" else SUITE_PEERS.get(suite, ())
+    names = tuple(word.strip() for word in wanted.split(",") if word.strip()) or usual
     known = [name for name in SOLVERS if name != OURS]
     if not names:
         raise ValueError(
@@ -485,6 +503,10 @@ def choose_peers(suite: str, wanted: str) -> tuple[str, ...]:
     for name in names:
         if name not in known:
             raise ValueError(f"There is no peer '{name}'; the peers are {', '.join(known)}.")
+        if price and SOLVERS[name].priced == "no":
+            raise ValueError(f"The peer '{name}' knows no price per leaf; leave out --price.")
+        if not price and SOLVERS[name].priced == "must":
+            raise ValueError(f"The peer '{name}' needs a price per leaf: give --price.")
     return names
 
 
@@ -493,14 +515,20 @@ def run(arguments: argparse.Namespace) -> int:
 
     That is a proof that disagrees with a peer's without an explanation, or a crash.
     """
-    peers = choose_peers(arguments.suite, arguments.peers)
+    peers = choose_peers(arguments.suite, arguments.peers, arguments.price)
     names = choose_tables(suite_tables(arguments.suite), arguments.suite, arguments.tables)
     part: Part = arguments.part
     core = default_core() if arguments.core is None else arguments.core
 
     def in_process(solver: str, table: BenchTable) -> Run:
         return run_worker(
-            solver, table, arguments.depth, arguments.limit, repeat=arguments.repeat, core=core
+            solver,
+            table,
+            arguments.depth,
+            arguments.limit,
+            repeat=arguments.repeat,
+            core=core,
+            price=arguments.price,
         )
 
     versions = {name: SOLVERS[name].version for name in (OURS, *peers)}
@@ -509,11 +537,17 @@ def run(arguments: argparse.Namespace) -> int:
         f"suite {arguments.suite}, {part} tables, depth {arguments.depth}, "
         f"limit {arguments.limit:g} s, one core, best of up to {arguments.repeat} rounds for runs "
         f"under {SHORT_RUN:g} s"
+        + (f", errors + {arguments.price:g} x rows per leaf" if arguments.price else "")
     )
     comparisons = []
     for name in names:
         comparison = compare(
-            load_table(name, part), peers, arguments.limit, arguments.repeat, in_process
+            load_table(name, part),
+            peers,
+            arguments.limit,
+            arguments.repeat,
+            in_process,
+            arguments.depth,
         )
         comparisons.append(comparison)
         for peer in peers:
@@ -541,7 +575,8 @@ def _write(
         "machine": machine(),
         "solvers": versions,
         "settings": {
-            key: getattr(arguments, key) for key in ("suite", "depth", "part", "limit", "repeat")
+            key: getattr(arguments, key)
+            for key in ("suite", "depth", "part", "limit", "repeat", "price")
         },
         "tables": [asdict(comparison) for comparison in comparisons],
         "summary": {peer: asdict(summarize(comparisons, peer)) for peer in peers},

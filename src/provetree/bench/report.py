@@ -1,8 +1,12 @@
-"""Plain text tables for the benchmark reports."""
+"""Plain text tables for the benchmark reports, and the machine they were measured on."""
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 
 def format_seconds(seconds: float | None) -> str:
@@ -67,3 +71,27 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         "-" * (width + 2) if i == 0 else "-" * (width + 1) + ":" for i, width in enumerate(widths)
     ]
     return "\n".join([line(header), f"|{'|'.join(rules)}|", *(line(row) for row in rows)])
+
+
+def machine() -> dict[str, Any]:
+    """Return what a reader must know of the machine to judge the times.
+
+    Examples
+    --------
+    >>> from provetree.bench.report import machine
+    >>> sorted(machine())
+    ['cores', 'processor', 'python', 'system']
+    """
+    processor = platform.processor() or platform.machine()
+    cpu_facts = Path("/proc/cpuinfo")
+    if cpu_facts.is_file():
+        names = [
+            line for line in cpu_facts.read_text().splitlines() if line.startswith("model name")
+        ]
+        processor = names[0].partition(":")[2].strip() if names else processor
+    return {
+        "processor": processor,
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }

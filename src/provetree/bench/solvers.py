@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,6 +38,10 @@ class Fit:
         Whether the solver claims to have proven its tree optimal.
     lower_bound : float or None
         Proven lower bound on the errors, where the solver tells one.
+    cost : float or None
+        Errors plus the price of the leaves, where leaves have a price.
+    depth : int or None
+        Depth of the tree, where a solver cannot be told how deep it may be.
 
     Examples
     --------
@@ -50,9 +55,13 @@ class Fit:
     errors_float32: int
     proven: bool
     lower_bound: float | None
+    cost: float | None = None
+    depth: int | None = None
 
 
-SolverFunction = Callable[[BenchTable, int, float], Fit]
+SolverFunction = Callable[..., Fit]
+"""``fit(table, depth, limit)``, and ``fit(table, depth, limit, price)`` where leaves may have a
+price (a share of the rows)."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,8 @@ class Solver:
         Module whose presence tells that the solver is installed.
     fit : callable
         ``fit(table, depth, limit) -> Fit``.
+    priced : {"no", "can", "must"}
+        Whether its leaves have a price.
 
     Examples
     --------
@@ -81,6 +92,7 @@ class Solver:
     distribution: str
     module: str
     fit: SolverFunction
+    priced: Literal["no", "can", "must"] = "no"
 
     @property
     def installed(self) -> bool:
@@ -100,20 +112,48 @@ def _count(predictions: object, table: BenchTable) -> int:
     return int(np.count_nonzero(np.asarray(predictions) != table.y))
 
 
-def _fit_provetree(table: BenchTable, depth: int, limit: float) -> Fit:
+def _cost(errors: int, n_leaves: int, table: BenchTable, price: float) -> float | None:
+    return errors + price * len(table.y) * n_leaves if price else None
+
+
+def _fit_provetree(table: BenchTable, depth: int, limit: float, price: float = 0.0) -> Fit:
     from provetree import OptimalTreeClassifier
 
-    model = OptimalTreeClassifier(max_depth=depth, time_limit=limit)
+    # A price per leaf in shares of the rows is a penalty per split in shares of the root's error.
+    root_error = len(table.y) - int(np.bincount(table.y).max())
+    alpha = price * len(table.y) / root_error if price and root_error else 0.0
+    model = OptimalTreeClassifier(max_depth=depth, alpha=alpha, time_limit=limit)
     start = time.perf_counter()
     model.fit(table.X, table.y)
     seconds = time.perf_counter() - start
+    errors = _count(model.predict(table.X), table)
     return Fit(
         seconds=seconds,
-        errors=_count(model.predict(table.X), table),
+        errors=errors,
         errors_float32=_count(model.predict(table.rounded_to_float32().X), table),
         proven=model.status_ == "optimal",
         lower_bound=float(model.lower_bound_),
+        cost=_cost(errors, model.get_n_leaves(), table, price),
     )
+
+
+def _fit_itemsets(**options: Any) -> SolverFunction:
+    """DL8 or DL8.5 of this library; other columns than Boolean ones are made so beforehand."""
+
+    def fit(table: BenchTable, depth: int, limit: float) -> Fit:
+        from provetree import Binarizer, DL85Classifier
+
+        X: np.ndarray[Any, Any] = table.X
+        if not np.isin(X, (0.0, 1.0)).all():
+            X = Binarizer("optimal-depth-one").fit(X, table.y).transform(X)
+        model = DL85Classifier(max_depth=depth, time_limit=limit, **options)
+        start = time.perf_counter()
+        model.fit(X, table.y)
+        seconds = time.perf_counter() - start
+        errors = _count(model.predict(X), table)
+        return Fit(seconds, errors, errors, model.status_ == "optimal", float(model.lower_bound_))
+
+    return fit
 
 
 def _fit_pycontree(table: BenchTable, depth: int, limit: float) -> Fit:
@@ -141,19 +181,126 @@ def _fit_pycontree(table: BenchTable, depth: int, limit: float) -> Fit:
     )
 
 
+def _fit_pystreed(table: BenchTable, depth: int, limit: float, price: float = 0.0) -> Fit:
+    from pystreed import STreeDClassifier
+
+    X, y = _binary(table)
+    task = "cost-complex-accuracy" if price else "accuracy"
+    model = STreeDClassifier(task, max_depth=depth, time_limit=limit, cost_complexity=price)
+    start = time.perf_counter()
+    model.fit(X, y)
+    seconds = time.perf_counter() - start
+    errors = _count(model.predict(X), table)
+    cost = _cost(errors, model.get_n_leaves(), table, price)
+    return Fit(seconds, errors, errors, bool(model.fit_result.is_optimal()), None, cost)
+
+
+def _fit_pydl85(table: BenchTable, depth: int, limit: float) -> Fit:
+    from pydl85 import DL85Classifier
+
+    X, y = _binary(table)
+    # Its own defaults: similarity bounds and the special algorithm for depth two are on.
+    model = DL85Classifier(max_depth=depth, time_limit=max(1, round(limit)))
+    start = time.perf_counter()
+    model.fit(X, y)
+    seconds = time.perf_counter() - start
+    errors = _count(model.predict(X), table)
+    return Fit(seconds, errors, errors, not model.timeout_, None)
+
+
+def _fit_imodels(table: BenchTable, depth: int, limit: float, price: float) -> Fit:
+    from imodels import FastSmallTreeClassifier
+
+    del depth  # it has no limit on the depth
+    X, y = _binary(table)
+    model = FastSmallTreeClassifier(regularization=price, time_limit=limit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a time limit, which `optimal_` tells too
+        start = time.perf_counter()
+        model.fit(X, y)
+        seconds = time.perf_counter() - start
+    errors = _count(model.predict(X), table)
+    cost = _cost(errors, int(model.n_leaves_), table, price)
+    reached = int(model.estimator_.get_depth())
+    return Fit(seconds, errors, errors, bool(model.optimal_), None, cost, reached)
+
+
+def _fit_gosdt(table: BenchTable, depth: int, limit: float, price: float) -> Fit:
+    from gosdt import GOSDTClassifier
+
+    X, y = _binary(table)
+    # Its depth counts the leaves; it refuses small prices unless told otherwise.
+    model: Any = GOSDTClassifier(
+        regularization=price,
+        depth_budget=depth + 1,
+        time_limit=max(1, round(limit)),
+        allow_small_reg=True,
+        worker_limit=1,
+    )
+    start = time.perf_counter()
+    model.fit(X.astype(np.bool_), y)
+    seconds = time.perf_counter() - start
+    # Its own predict does not run with newer versions of scikit-learn.
+    predictions, n_leaves = _walk_gosdt(model.trees_[0].tree, X)
+    errors = _count(model.classes_[predictions], table)
+    proven = model.result_.status.name == "CONVERGED"
+    return Fit(seconds, errors, errors, proven, None, _cost(errors, n_leaves, table, price))
+
+
+def _walk_gosdt(node: Any, X: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], int]:
+    if not hasattr(node, "feature"):
+        return np.full(len(X), int(node.prediction)), 1
+    yes = X[:, node.feature] == 1
+    predictions = np.empty(len(X), dtype=np.int64)
+    predictions[yes], left = _walk_gosdt(node.left_child, X[yes])
+    predictions[~yes], right = _walk_gosdt(node.right_child, X[~yes])
+    return predictions, left + right
+
+
+def _binary(table: BenchTable) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return a table of 0 and 1 as the solvers for binary columns take it."""
+    if not np.isin(table.X, (0.0, 1.0)).all():
+        raise ValueError(f"Table '{table.name}' has columns that are not of 0 and 1.")
+    return table.X.astype(np.int32), table.y.astype(np.int32)
+
+
+ITEMSET_VARIANTS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "dl8": {"algorithm": "dl8", "branching": "data_order"},
+        "dl85-data-order": {"branching": "data_order"},
+        "dl85-ascending": {"branching": "information_gain_ascending"},
+        "dl85-descending": {"branching": "information_gain"},
+        "dl85-no-partial": {"branching": "data_order", "cache_partial_results": False},
+    }
+)
+"""DL8 and DL8.5 of this library with the switches that the paper compares."""
+
 SOLVERS: Mapping[str, Solver] = MappingProxyType(
     {
         solver.name: solver
         for solver in (
-            Solver("provetree", "provetree", "provetree", _fit_provetree),
+            Solver("provetree", "provetree", "provetree", _fit_provetree, "can"),
             Solver("pycontree", "pycontree", "pycontree", _fit_pycontree),
+            Solver("pystreed", "pystreed", "pystreed", _fit_pystreed, "can"),
+            Solver("pydl8.5", "pydl8.5", "pydl85", _fit_pydl85),
+            Solver("imodels", "imodels", "imodels", _fit_imodels, "must"),
+            Solver("gosdt", "gosdt", "gosdt", _fit_gosdt, "must"),
+            *(
+                Solver(name, "provetree", "provetree", _fit_itemsets(**options))
+                for name, options in ITEMSET_VARIANTS.items()
+            ),
         )
     }
 )
 """Every solver a benchmark can run, by name."""
 
-SUITE_PEERS: Mapping[str, tuple[str, ...]] = MappingProxyType({"contree": ("pycontree",)})
+SUITE_PEERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"contree": ("pycontree",), "cp4im": ("pystreed", "pydl8.5")}
+)
 """The peers each suite is measured with unless others are asked for."""
+
+PRICED_PEERS = ("pystreed", "imodels", "gosdt")
+"""The peers for binary columns that can charge a price per leaf."""
 
 
 def warm_up(solver: Solver) -> None:
@@ -169,8 +316,11 @@ def warm_up(solver: Solver) -> None:
     >>> from provetree.bench.solvers import SOLVERS, warm_up
     >>> warm_up(SOLVERS["provetree"])
     """
-    column = np.arange(24.0)
-    table = BenchTable(
-        "warm-up", np.column_stack([column, column % 5]), (column % 3 > 0).astype(np.int64)
-    )
-    solver.fit(table, 2, 10.0)
+    column = np.arange(24)
+    # Columns of 0 and 1, which all solvers take.
+    X = np.column_stack([column % 2, column % 5 > 1, column > 11]).astype(np.float64)
+    table = BenchTable("warm-up", X, (column % 3 > 0).astype(np.int64))
+    if solver.priced == "must":
+        solver.fit(table, 2, 10.0, 0.05)
+    else:
+        solver.fit(table, 2, 10.0)

@@ -105,6 +105,7 @@ def run_worker(
     core: int | None = None,
     command: Sequence[str] | None = None,
     grace: float = START_GRACE,
+    price: float = 0.0,
 ) -> Run:
     """Fit `solver` on `table` in a fresh process on one core; an overrun is killed.
 
@@ -126,6 +127,8 @@ def run_worker(
         Command of the worker; this Python and this module when not given.
     grace : float, default=60.0
         Seconds beyond `limit` after which the process is killed.
+    price : float, default=0.0
+        Price of a leaf, as a share of the rows.
 
     Returns
     -------
@@ -156,6 +159,7 @@ def run_worker(
             "limit": limit,
             "repeat": repeat,
             "core": core,
+            "price": price,
         }
         try:
             done = subprocess.run(
@@ -194,8 +198,10 @@ def _serve(request: dict[str, Any]) -> list[dict[str, Any]]:
     warm_up(solver)
     fits: list[Fit] = []
     spent = 0.0
+    # Only solvers that know prices are told one.
+    price = (request["price"],) if request["price"] else ()
     while (len(fits) < request["repeat"] and spent < REPEAT_BUDGET) or spent < LEAST_SPENT:
-        fits.append(solver.fit(table, request["depth"], request["limit"]))
+        fits.append(solver.fit(table, request["depth"], request["limit"], *price))
         spent += fits[-1].seconds
     return [asdict(fit) for fit in fits]
 

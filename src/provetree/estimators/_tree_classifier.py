@@ -19,7 +19,7 @@ from provetree.estimators._progress import ProgressLine
 from provetree.estimators._sklearn import TableClassifier
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.table import TableEncoder
-from provetree.solution import Engine, Limits, Solution
+from provetree.solution import DEFAULT_MEMORY_LIMIT, Engine, Limits, Solution
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class TreeClassifier(TableClassifier):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int | float = 1,
         alpha: float = 0.0,
+        merge: bool = True,
     ) -> Prepared:
         """Look a training table over and make the problem of it."""
         owner = type(self).__name__
@@ -83,14 +84,20 @@ class TreeClassifier(TableClassifier):
             alpha=alpha,
             feature_names=encoder.feature_names,
             class_names=classes,
+            merge=merge,
         )
         return Prepared(problem, encoder, encoded, classes, codes, weights)
 
     def _run(
-        self, engine: Engine, problem: Problem, time_limit: float | None, verbose: int | bool
+        self,
+        engine: Engine,
+        problem: Problem,
+        time_limit: float | None,
+        verbose: int | bool,
+        memory_limit: int = DEFAULT_MEMORY_LIMIT,
     ) -> Solution:
         """Let an engine solve a problem, with a line of progress where it is wanted."""
-        limits = Limits(None if time_limit is None else float(time_limit))
+        limits = Limits(None if time_limit is None else float(time_limit), memory_limit)
         if not verbose:
             return engine.solve(problem, limits, None)
         line = ProgressLine()

@@ -61,7 +61,8 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     ------
     UnsupportedTreeError
         If a category split sends a category left that is neither the first nor the last of those
-        that can reach it, which no threshold on codes can do.
+        that can reach it, which no threshold on codes can do; or if a leaf predicts another class
+        than the heaviest, which scikit-learn's trees always predict.
 
     Examples
     --------
@@ -80,6 +81,11 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     <BLANKLINE>
     """
     labels = _labels(tree, classes)
+    if tree.has_other_labels:
+        raise UnsupportedTreeError(
+            "scikit-learn's trees predict the heaviest class of a leaf, and a leaf of this tree "
+            "predicts another one, which costs less."
+        )
     model = DecisionTreeClassifier(max_depth=1).fit(
         np.zeros((tree.n_classes, tree.n_features), dtype=np.float32), np.arange(tree.n_classes)
     )

@@ -174,6 +174,7 @@ def build_problem(
     alpha: float = 0.0,
     feature_names: Sequence[str] | None = None,
     class_names: Iterable[object] | None = None,
+    merge: bool = True,
 ) -> Problem:
     """Return the problem of finding the best tree for an encoded table.
 
@@ -200,6 +201,9 @@ def build_problem(
         Penalty per split, as a fraction of the error of the best single leaf.
     feature_names, class_names : sequence, optional
         Names for the tree.
+    merge : bool
+        Merge equal rows and leave out columns that offer the same splits as others. False keeps
+        the rows of a weight above zero, and every column that offers a split, one by one.
 
     Returns
     -------
@@ -234,9 +238,11 @@ def build_problem(
     n_samples = len(classes)
 
     features, feature_ranks = _rank_features(np.ascontiguousarray(by_feature), levels)
-    first, weights, counts = _core.merge_rows(
-        feature_ranks, classes, whole.weights, np.ones(n_samples, dtype=np.int64)
-    )
+    each_row = np.ones(n_samples, dtype=np.int64)
+    if merge:
+        first, weights, counts = _core.merge_rows(feature_ranks, classes, whole.weights, each_row)
+    else:
+        first, weights, counts = np.arange(n_samples), whole.weights, each_row
     classes = classes[first]
     n_cells = len(first) * sum(feature.n_columns for feature in features)
     if n_cells > MAX_CELLS:
@@ -245,7 +251,9 @@ def build_problem(
             f"column per category), and at most {MAX_CELLS} are supported. "
             "Use fewer rows or group rare categories."
         )
-    columns, kept = ordered_columns(features, feature_ranks[: len(features)].take(first, axis=1))
+    columns, kept = ordered_columns(
+        features, feature_ranks[: len(features)].take(first, axis=1), keep_equivalent=not merge
+    )
     ranks = np.array(kept, dtype=np.uint32).reshape(len(kept), len(first))
 
     least = _least_rows(min_samples_leaf, n_samples)

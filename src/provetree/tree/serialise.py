@@ -16,7 +16,23 @@ import numpy as np
 from provetree.tree.tree import Tree
 
 FORMAT = "provetree-tree"
-VERSION = 1
+#: The newest version that is read. Version 2 adds leaves that predict another class than their
+#: heaviest; trees without such leaves are still written as version 1, which older readers know.
+VERSION = 2
+
+
+def version_of(tree: Tree) -> int:
+    """Return the oldest version of the format that can hold a tree.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.tree.serialise import version_of
+    >>> leaf = {"feature": [-1], "threshold": [0], "value": [[3, 1]], "n_samples": [4]}
+    >>> version_of(Tree(**leaf, n_features=2)), version_of(Tree(**leaf, n_features=2, label=[1]))
+    (1, 2)
+    """
+    return 2 if tree.has_other_labels else 1
 
 
 def to_dict(tree: Tree) -> dict[str, Any]:
@@ -34,9 +50,13 @@ def to_dict(tree: Tree) -> dict[str, Any]:
     for node in range(tree.n_nodes):
         feature = int(tree.feature[node])
         if feature < 0:
-            nodes.append(
-                {"n_samples": int(tree.n_samples[node]), "value": tree.value[node].tolist()}
-            )
+            leaf: dict[str, Any] = {
+                "n_samples": int(tree.n_samples[node]),
+                "value": tree.value[node].tolist(),
+            }
+            if tree.label[node] != tree.value[node].argmax():
+                leaf["label"] = int(tree.label[node])
+            nodes.append(leaf)
             continue
         split: dict[str, Any] = {"feature": feature}
         if tree.category[node] >= 0:
@@ -50,7 +70,7 @@ def to_dict(tree: Tree) -> dict[str, Any]:
         nodes.append(split)
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": version_of(tree),
         "n_features": tree.n_features,
         "n_classes": tree.n_classes,
         "feature_names": _names(tree.feature_names),
@@ -157,6 +177,7 @@ def _read(data: Mapping[str, Any]) -> Tree:
         feature_names=data["feature_names"],
         class_names=_read_names(data["class_names"]),
         categories=[_read_names(level) for level in data["categories"]],
+        label=[node.get("label", -1) for node in nodes],
     )
     # What the rest determines is stored for other readers; a file that disagrees is damaged.
     for name in ("left", "right", "missing_left"):

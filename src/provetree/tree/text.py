@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from provetree.tree.serialise import FORMAT, VERSION, check_stamp, read_name, write_name
+from provetree.tree.serialise import FORMAT, check_stamp, read_name, version_of, write_name
 from provetree.tree.tree import MOST_FEATURES, Tree
 
 _STEP = "|   "
@@ -23,7 +23,7 @@ _OR_MISSING = " or missing"
 _WORD = r"[\w()\[\]{}.,:;/%&+*'$€£°²³^~@!?-]+"
 _PLAIN_NAME = re.compile(f"{_WORD}( {_WORD})*")
 _SIGN = re.compile(r" (<=|>|=|!=|is) ")
-_LEAF = re.compile(r".*: \S+% of (?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
+_LEAF = re.compile(r"(?P<label>.*): \S+% of (?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
 _STAMP = re.compile(r"(\S+) version (\d+)")
 _LEGEND_LINE = re.compile(r"(classes|features|categories): (.*)")
 
@@ -51,7 +51,7 @@ def to_text(tree: Tree, *, legend: bool = True) -> str:
     """
     lines = list(_lines(tree))
     if legend:
-        lines = [f"{FORMAT} version {VERSION}", *lines, *_legend(tree)]
+        lines = [f"{FORMAT} version {version_of(tree)}", *lines, *_legend(tree)]
     return "\n".join(lines)
 
 
@@ -69,7 +69,7 @@ def from_text(text: str) -> Tree:
     lines = text.strip("\n").split("\n")
     stamp = _STAMP.fullmatch(lines[0].strip())
     if stamp is None:
-        raise ValueError(f"A stored tree must start with the line '{FORMAT} version {VERSION}'.")
+        raise ValueError(f"A stored tree must start with the line '{FORMAT} version 1'.")
     check_stamp(stamp[1], int(stamp[2]))
     try:
         return _Reader(lines[1:]).read()
@@ -130,7 +130,7 @@ def _lines(tree: Tree) -> Iterator[str]:
 def _leaf(tree: Tree, node: int) -> str:
     value = tree.value[node]
     total = float(value.sum())
-    share = float(value.max()) / total if total > 0 else 0.0
+    share = float(value[tree.label[node]]) / total if total > 0 else 0.0
     rows = int(tree.n_samples[node])
     totals = ", ".join(number(x) for x in value.tolist())
     return (
@@ -269,7 +269,15 @@ class _Reader:
         value = [float(x) for x in leaf["value"].split(",")]
         if len(value) != self.n_classes:
             raise _damaged(text)
-        return {"value": value, "n_samples": int(leaf["rows"])}
+        # The class is written out; where it is not that of the largest total, it is looked up.
+        names = [
+            str(index) if self.class_names is None else _quoted(self.class_names[index])
+            for index in range(self.n_classes)
+        ]
+        label = value.index(max(value))
+        if names[label] != leaf["label"]:
+            label = names.index(leaf["label"])
+        return {"value": value, "n_samples": int(leaf["rows"]), "label": label}
 
     def _read_left(self, feature: int, sign: str, rest: str, line: str) -> dict[str, Any]:
         node: dict[str, Any] = {"feature": feature, "sign": sign, "rest": rest}
@@ -319,6 +327,7 @@ class _Reader:
             feature_names=self.feature_names,
             class_names=self.class_names,
             categories=self.levels,
+            label=column("label", -1),
         )
 
 

@@ -76,6 +76,10 @@ class Tree:
     categories : sequence, optional
         For each feature None (numbers) or the values its category codes stand for; a
         missing value has the code after the last of them. Category splits need it.
+    label : array of int, optional
+        The class each leaf predicts, -1 for the one of the largest total; entries of splits
+        are ignored. By default every leaf predicts the class of its largest total, the first
+        of them on a tie; other costs than errors may ask for another one.
 
     Examples
     --------
@@ -145,6 +149,7 @@ class Tree:
         feature_names: Sequence[str] | None = None,
         class_names: Iterable[object] | None = None,
         categories: Sequence[Iterable[object] | None] | None = None,
+        label: ArrayLike | None = None,
     ) -> None:
         n_features = int(n_features)
         if not 0 <= n_features <= MOST_FEATURES:
@@ -194,6 +199,14 @@ class Tree:
                 f"A tree of {values.shape[1]} classes was given {len(classes)} class names."
             )
 
+        labels = node_array("label", label, np.int32, n_nodes, default=-1)
+        if labels.min() < -1 or labels.max() >= values.shape[1]:
+            raise ValueError(
+                f"The 'label' array of a tree must hold ints from -1 to {values.shape[1] - 1}. "
+                f"Got {labels.min()} to {labels.max()} instead."
+            )
+        heaviest = values.argmax(axis=1).astype(np.int32)
+
         fields: dict[str, object] = {
             "feature": features,
             "threshold": thresholds,
@@ -204,7 +217,7 @@ class Tree:
             "right": right,
             "value": values,
             "n_samples": counts,
-            "label": values.argmax(axis=1).astype(np.int32),
+            "label": np.where(split | (labels < 0), heaviest, labels).astype(np.int32),
             "node_depth": depth,
             "n_features": n_features,
             "feature_names": names,
@@ -282,7 +295,8 @@ class Tree:
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the class index predicted for each row of the encoded table.
 
-        The class of a leaf is the one of the largest total, the first of them on a tie.
+        The class of a leaf is the one of the largest total, the first of them on a tie, unless
+        the tree was given another one.
 
         Examples
         --------
@@ -347,6 +361,11 @@ class Tree:
         # Comparisons with NaN are false, and so is a NaN threshold for every number.
         by_value = np.where(code >= 0, x == code, x <= self.threshold[at])
         return np.where(np.isnan(x), self.missing_left[at], by_value)
+
+    @property
+    def has_other_labels(self) -> bool:
+        """Whether a leaf predicts another class than the one of its largest total."""
+        return bool(np.any(self.label != self.value.argmax(axis=1)))
 
     def _shares(self) -> Float:
         total = self.value.sum(axis=1, keepdims=True)
@@ -448,6 +467,7 @@ class Tree:
             self.missing_seen,
             self.value + 0.0,
             self.n_samples,
+            self.label,
         )
 
     def _names(self) -> tuple[object, ...]:
@@ -488,6 +508,7 @@ class Tree:
             "feature_names",
             "class_names",
             "categories",
+            "label",
         )
         return {name: getattr(self, name) for name in names}
 

@@ -1,0 +1,137 @@
+"""Leaf costs of the user's own: Python callables, and compiled functions by their address.
+
+The cost of a tree is the sum of the costs of its leaves. DL8 and DL8.5 need no more of it than that
+no leaf costs less than zero.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+__all__ = ["LeafCost"]
+
+_SIGNATURES = {
+    "class_weights": "double (double *, int64_t, int64_t *, void *)",
+    "rows": "double (int64_t *, int64_t, int64_t *, void *)",
+}
+
+
+@dataclass(frozen=True)
+class LeafCost:
+    """What a leaf costs, as a function of the training rows that end in it.
+
+    A Python function gets one array and returns the cost, or the cost and the position of the
+    class that the leaf predicts; with the cost alone, the leaf predicts its heaviest class. A
+    compiled function has the C signature ``double f(const double *class_weights, int64_t n_classes,
+    int64_t *label, void *data)``, or ``double f(const int64_t *rows, int64_t n_rows, int64_t
+    *label, void *data)``; it may write the position of the class to ``label``, which is -1 before.
+
+    Parameters
+    ----------
+    function : callable, ctypes function, numba ``cfunc`` or ``scipy.LowLevelCallable``
+        The function. It must give the same cost for the same leaf, and none below zero.
+    of : {"class_weights", "rows"}, default="class_weights"
+        What it gets: the total weight of each class in the leaf, in the order of ``classes_``; or
+        the positions of the leaf's rows in the training table, in rising order.
+
+    Examples
+    --------
+    A price of 0.5 for each leaf on top of its errors, so that splits must pay for themselves:
+
+    >>> from provetree import DL85Classifier, LeafCost
+    >>> def errors_and_price(weights):
+    ...     return weights.sum() - weights.max() + 0.5
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    >>> DL85Classifier(leaf_cost=LeafCost(errors_and_price)).fit(X, y).objective_
+    1.5
+    """
+
+    function: Any
+    of: Literal["class_weights", "rows"] = "class_weights"
+
+    def __post_init__(self) -> None:
+        if self.of not in _SIGNATURES:
+            raise ValueError(
+                "The 'of' parameter of LeafCost must be the str 'class_weights' or the str 'rows'. "
+                f"Got {self.of!r} instead."
+            )
+        if not self.is_compiled and not callable(self.function):
+            raise ValueError(
+                "The 'function' parameter of LeafCost must be a callable, a ctypes function, a "
+                f"numba cfunc or a scipy.LowLevelCallable. Got {self.function!r} instead."
+            )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LeafCost:
+        # A copy of a machine address would be the same address: estimators may be cloned.
+        return self
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the function is called without Python."""
+        return _is_low_level(self.function) or _as_ctypes(self.function) is not None
+
+    def address(self) -> tuple[int, int]:
+        """Return the addresses of a compiled function and of its user data, 0 for none."""
+        expected = _SIGNATURES[self.of]
+        if _is_low_level(self.function):
+            capsule = tuple.__getitem__(self.function, 0)  # its own indexing is closed
+            signature = _capsule_name(capsule)
+            if not signature.startswith("double (") or signature.count(",") != 3:
+                raise ValueError(
+                    f"The compiled function of LeafCost must have the signature '{expected}'. "
+                    f"Got '{signature}' instead."
+                )
+            return _capsule_pointer(capsule, signature), _capsule_context(capsule)
+        compiled = _as_ctypes(self.function)
+        if compiled is None:
+            raise TypeError("A Python function has no address.")
+        arguments = compiled.argtypes
+        if compiled.restype is not ctypes.c_double or arguments is None or len(arguments) != 4:
+            raise ValueError(
+                f"The compiled function of LeafCost must have the signature '{expected}', with "
+                "'restype' and 'argtypes' set. Got "
+                f"restype {compiled.restype!r} and argtypes {arguments!r} instead."
+            )
+        return ctypes.cast(compiled, ctypes.c_void_p).value or 0, 0
+
+    @staticmethod
+    def from_parameter(leaf_cost: LeafCost | Callable[..., Any] | None) -> LeafCost | None:
+        """Return what a parameter ``leaf_cost`` stands for: bare functions see class weights."""
+        if leaf_cost is None or isinstance(leaf_cost, LeafCost):
+            return leaf_cost
+        return LeafCost(leaf_cost)
+
+
+def _is_low_level(function: object) -> bool:
+    # By name, so that scipy is loaded only by those who use it.
+    return isinstance(function, tuple) and type(function).__name__ == "LowLevelCallable"
+
+
+def _as_ctypes(function: Any) -> Any:
+    if hasattr(function, "restype") and hasattr(function, "argtypes"):
+        return function
+    if hasattr(function, "address") and hasattr(function, "ctypes"):  # numba.cfunc
+        return function.ctypes
+    return None
+
+
+def _capsule_name(capsule: object) -> str:
+    call = ctypes.pythonapi.PyCapsule_GetName
+    call.restype, call.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    name = call(capsule)
+    return name.decode() if isinstance(name, bytes) else ""
+
+
+def _capsule_pointer(capsule: object, name: str) -> int:
+    call = ctypes.pythonapi.PyCapsule_GetPointer
+    call.restype, call.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return int(call(capsule, name.encode()) or 0)
+
+
+def _capsule_context(capsule: object) -> int:
+    call = ctypes.pythonapi.PyCapsule_GetContext
+    call.restype, call.argtypes = ctypes.c_void_p, [ctypes.py_object]
+    return int(call(capsule) or 0)

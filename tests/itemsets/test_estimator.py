@@ -1,0 +1,210 @@
+"""The face of DL85Classifier: input, options, limits, and scikit-learn's checks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from typing import Any
+from unittest import SkipTest
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from provetree import DL85Classifier, ItemsetSearch, build_problem
+from provetree.options import ParameterError
+
+NOT_BOOLEAN = "DL85Classifier needs columns of booleans, or of 0 and 1, and column"
+
+
+@pytest.mark.filterwarnings("default")
+@parametrize_with_checks([DL85Classifier()])
+def test_checks_pass_or_meet_numbers(estimator: Any, check: Any) -> None:
+    # The checks fit tables of numbers; the one sentence that points to the binarizer is all
+    # that may go wrong.
+    failure: BaseException | None = None
+    try:
+        check(estimator)
+    except SkipTest:
+        raise
+    except Exception as error:
+        failure = error
+        words = [str(failure)]
+        while failure := failure.__cause__ or failure.__context__:
+            words.append(str(failure))
+        assert NOT_BOOLEAN in " ".join(words)
+
+
+def table(seed: int = 0, n: int = 400, columns: int = 40) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n, columns))
+    return X, (X[:, 0] ^ X[:, 1] ^ (rng.random(n) < 0.3)).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([[0.5], [1.0]], "column 0 holds 0.5: use provetree.Binarizer"),
+        ([[0.0], [np.nan]], "column 0 holds missing values"),
+        ([["a"], ["b"]], "column 0 holds 'a'"),
+        (pd.DataFrame({"age": [1, 2]}), "column 'age' holds 2.0"),
+        ([[0, -1], [1, 1]], "column 1 holds -1.0"),
+    ],
+)
+def test_other_columns_are_refused(X: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=f"{NOT_BOOLEAN.removesuffix(' column')} {words}"):
+        DL85Classifier().fit(X, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_depth", -1),
+        ("min_support", 0),
+        ("branching", "gini"),
+        ("algorithm", "dl9"),
+        ("cache_partial_results", "yes"),
+        ("leaf_cost", 3),
+        ("memory_limit", -1),
+        ("time_limit", 0),
+    ],
+)
+def test_bad_parameters(name: str, value: Any) -> None:
+    with pytest.raises(ParameterError, match=f"The '{name}' parameter of DL85Classifier must be"):
+        DL85Classifier(**{name: value}).fit([[0], [1]], [0, 1])
+
+
+def test_booleans_of_all_libraries() -> None:
+    rows = [[True, False], [False, True], [True, True], [False, False]]
+    y = ["a", "b", "b", "a"]
+    tables = [
+        np.array(rows),
+        np.array(rows, dtype=float),
+        pd.DataFrame(rows, columns=["p", "q"]),
+        pd.DataFrame(rows, columns=["p", "q"]).astype("boolean"),
+        pl.DataFrame(rows, schema=["p", "q"], orient="row"),
+        rows,
+    ]
+    for X in tables:
+        model = DL85Classifier(1).fit(X, y)
+        assert model.objective_ == 0
+        assert model.predict(X).tolist() == y
+    assert model.export_text().splitlines()[0] == "x1 <= 0.5"
+
+
+def test_min_support_as_a_share() -> None:
+    X, y = table(1, n=50, columns=6)
+    assert DL85Classifier(3, min_support=0.2).fit(X, y).tree_.n_samples.min() >= 10
+
+
+def test_class_weight() -> None:
+    X, y = [[0], [0], [0], [1]], [0, 0, 1, 1]
+    assert DL85Classifier(1).fit(X, y).predict([[0]]).tolist() == [0]
+    heavy = DL85Classifier(1, class_weight={1: 3}).fit(X, y)
+    assert (heavy.predict([[0]]).tolist(), heavy.objective_) == ([1], 2)
+
+
+@pytest.mark.parametrize("algorithm", ["dl8.5", "dl8"])
+def test_time_limit_gives_a_tree_and_a_bound(algorithm: str) -> None:
+    X, y = table()
+    model = DL85Classifier(6, algorithm=algorithm, time_limit=0.2).fit(X, y)
+    assert model.status_ == "time_limit"
+    assert model.objective_ == (model.predict(X) != y).sum()
+    assert model.objective_ < min(np.bincount(y))
+    assert 0 <= model.lower_bound_ <= model.objective_
+    assert model.history_[-1].cost == model.objective_
+
+
+def test_the_bound_of_rows_that_are_alike() -> None:
+    # Equal rows of both classes cannot be parted: known before any search.
+    X, y = table(2, n=300, columns=30)
+    X, y = np.vstack([X, X[:40]]), np.concatenate([y, 1 - y[:40]])
+    model = DL85Classifier(5, time_limit=0.05).fit(X, y)
+    assert 40 <= model.lower_bound_ <= model.objective_
+
+
+def test_interrupt() -> None:
+    X, y = table(n=3000)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = DL85Classifier(6).fit(X, y)
+    timer.join()
+    assert model.status_ == "interrupted"
+    assert model.objective_ == (model.predict(X) != y).sum()
+
+
+def test_interrupt_within_the_users_function() -> None:
+    X, y = table(n=3000)
+
+    def slow(weights: Any) -> float:
+        time.sleep(0.001)
+        return float(weights.sum() - weights.max())
+
+    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = DL85Classifier(6, leaf_cost=slow).fit(X, y)
+    timer.join()
+    assert model.objective_ == (model.predict(X) != y).sum()
+    assert (model.status_, model.lower_bound_) == ("interrupted", 0)
+
+
+def test_two_fits_at_once() -> None:
+    X, y = table(3, n=200, columns=14)
+    expected = DL85Classifier(4).fit(X, y)
+    found: list[DL85Classifier] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(DL85Classifier(4).fit(X, y))) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [model.tree_ for model in found] == [expected.tree_] * 3
+
+
+def test_progress_and_its_errors() -> None:
+    X, y = table()
+    problem = build_problem(X, y, n_classes=2, max_depth=4, merge=False)
+    seen: list[Any] = []
+    from provetree import Limits
+
+    ItemsetSearch().solve(problem, Limits(0.3), seen.append)
+    assert seen
+    assert all(moment.lower_bound <= moment.cost for moment in seen)
+
+    def fail(moment: Any) -> None:
+        raise RuntimeError("stop here")
+
+    with pytest.raises(RuntimeError, match="stop here"):
+        ItemsetSearch().solve(problem, Limits(5.0), fail)
+
+
+def test_merged_problems_give_the_same() -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 2, (40, 4)), rng.integers(0, 2, 40)
+        weights = rng.integers(1, 4, 40) if seed % 2 else None
+        given = {"n_classes": 2, "max_depth": 3, "min_samples_leaf": 3, "sample_weight": weights}
+        one, other = (build_problem(X, y, merge=merge, **given) for merge in (True, False))
+        assert one.n_rows < other.n_rows
+        assert ItemsetSearch().solve(one).cost == ItemsetSearch().solve(other).cost
+
+
+def test_problems_of_other_kinds_are_refused() -> None:
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0])
+    with pytest.raises(
+        ValueError, match=r"two values, and column 0 has 3: use provetree\.Binarizer"
+    ):
+        ItemsetSearch().solve(build_problem(X, y, n_classes=2, max_depth=2))
+    X, y = table(n=50, columns=4)
+    for option in ({"alpha": 0.1}, {"max_leaf_nodes": 3}):
+        problem = build_problem(X, y, n_classes=2, max_depth=3, **option)
+        with pytest.raises(ValueError, match="no penalty for splits and no limit on leaves"):
+            ItemsetSearch().solve(problem)
