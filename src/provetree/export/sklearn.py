@@ -79,6 +79,11 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     |   |--- weights: [1.00, 9.00] class: yes
     <BLANKLINE>
     """
+    if tree.chosen_labels:
+        raise UnsupportedTreeError(
+            "scikit-learn's trees predict the class of the largest weight in each leaf, and "
+            f"{len(tree.chosen_labels)} leaves of this tree predict another one."
+        )
     labels = _labels(tree, classes)
     model = DecisionTreeClassifier(max_depth=1).fit(
         np.zeros((tree.n_classes, tree.n_features), dtype=np.float32), np.arange(tree.n_classes)

@@ -253,6 +253,8 @@ class Model:
             if len(excess) and not excess.max() <= worst.size:
                 at = int(np.argmax(np.where(np.isnan(excess), np.inf, excess)))
                 worst = Violation(float(excess[at]), where(at))
+                if np.isnan(worst.size):
+                    return worst
         return worst
 
     def variable_names(self) -> list[str]:

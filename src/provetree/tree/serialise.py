@@ -16,7 +16,8 @@ import numpy as np
 from provetree.tree.tree import Tree
 
 FORMAT = "provetree-tree"
-VERSION = 1
+VERSION = 2
+"""The newest version. A tree that needs nothing newer is written as version 1."""
 
 
 def to_dict(tree: Tree) -> dict[str, Any]:
@@ -31,12 +32,15 @@ def to_dict(tree: Tree) -> dict[str, Any]:
     [{'n_samples': 4, 'value': [3.0, 1.0]}]
     """
     nodes: list[dict[str, Any]] = []
+    chosen = tree.chosen_labels
     for node in range(tree.n_nodes):
         feature = int(tree.feature[node])
         if feature < 0:
             nodes.append(
                 {"n_samples": int(tree.n_samples[node]), "value": tree.value[node].tolist()}
             )
+            if node in chosen:
+                nodes[-1]["label"] = chosen[node]
             continue
         split: dict[str, Any] = {"feature": feature}
         if tree.category[node] >= 0:
@@ -50,7 +54,7 @@ def to_dict(tree: Tree) -> dict[str, Any]:
         nodes.append(split)
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": needed_version(tree),
         "n_features": tree.n_features,
         "n_classes": tree.n_classes,
         "feature_names": _names(tree.feature_names),
@@ -114,6 +118,11 @@ def check_stamp(form: object, version: object) -> None:
         )
 
 
+def needed_version(tree: Tree) -> int:
+    """Return the oldest version of the format that can hold a tree."""
+    return 2 if tree.chosen_labels else 1
+
+
 def write_float(x: float) -> float | str:
     """Return ``x``, or its name if JSON has no number for it."""
     return x if math.isfinite(x) else str(x)
@@ -157,6 +166,7 @@ def _read(data: Mapping[str, Any]) -> Tree:
         feature_names=data["feature_names"],
         class_names=_read_names(data["class_names"]),
         categories=[_read_names(level) for level in data["categories"]],
+        label=[node.get("label", -1) if "feature" not in node else -1 for node in nodes],
     )
     # What the rest determines is stored for other readers; a file that disagrees is damaged.
     for name in ("left", "right", "missing_left"):

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from provetree.tree.serialise import FORMAT, VERSION, check_stamp, read_name, write_name
+from provetree.tree.serialise import FORMAT, check_stamp, needed_version, read_name, write_name
 from provetree.tree.tree import MOST_FEATURES, Tree
 
 _STEP = "|   "
@@ -25,7 +25,7 @@ _PLAIN_NAME = re.compile(f"{_WORD}( {_WORD})*")
 _SIGN = re.compile(r" (<=|>|=|!=|is) ")
 _LEAF = re.compile(r".*: \S+% of (?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
 _STAMP = re.compile(r"(\S+) version (\d+)")
-_LEGEND_LINE = re.compile(r"(classes|features|categories): (.*)")
+_LEGEND_LINE = re.compile(r"(classes|features|categories|chosen): (.*)")
 
 
 def to_text(tree: Tree, *, legend: bool = True) -> str:
@@ -51,7 +51,7 @@ def to_text(tree: Tree, *, legend: bool = True) -> str:
     """
     lines = list(_lines(tree))
     if legend:
-        lines = [f"{FORMAT} version {VERSION}", *lines, *_legend(tree)]
+        lines = [f"{FORMAT} version {needed_version(tree)}", *lines, *_legend(tree)]
     return "\n".join(lines)
 
 
@@ -69,7 +69,7 @@ def from_text(text: str) -> Tree:
     lines = text.strip("\n").split("\n")
     stamp = _STAMP.fullmatch(lines[0].strip())
     if stamp is None:
-        raise ValueError(f"A stored tree must start with the line '{FORMAT} version {VERSION}'.")
+        raise ValueError(f"A stored tree must start with the line '{FORMAT} version 1'.")
     check_stamp(stamp[1], int(stamp[2]))
     try:
         return _Reader(lines[1:]).read()
@@ -130,7 +130,7 @@ def _lines(tree: Tree) -> Iterator[str]:
 def _leaf(tree: Tree, node: int) -> str:
     value = tree.value[node]
     total = float(value.sum())
-    share = float(value.max()) / total if total > 0 else 0.0
+    share = float(value[tree.label[node]]) / total if total > 0 else 0.0
     rows = int(tree.n_samples[node])
     totals = ", ".join(number(x) for x in value.tolist())
     return (
@@ -214,6 +214,8 @@ def _legend(tree: Tree) -> Iterator[str]:
     }
     if levels:
         yield "categories: " + _json(levels)
+    if tree.chosen_labels:
+        yield "chosen: " + _json({str(node): c for node, c in tree.chosen_labels.items()})
 
 
 class _Reader:
@@ -235,6 +237,7 @@ class _Reader:
         self.levels: list[list[object] | None] = [None] * self.n_features
         for feature, level in legend.get("categories", {}).items():
             self.levels[int(feature)] = [read_name(name) for name in level]
+        self.chosen = {int(node): int(c) for node, c in legend.get("chosen", {}).items()}
         labels = _feature_labels(self.feature_names, self.n_features)
         self.by_label = {label: feature for feature, label in enumerate(labels)}
 
@@ -319,6 +322,7 @@ class _Reader:
             feature_names=self.feature_names,
             class_names=self.class_names,
             categories=self.levels,
+            label=[self.chosen.get(node, -1) for node in range(len(nodes))],
         )
 
 

@@ -76,6 +76,9 @@ class Tree:
     categories : sequence, optional
         For each feature None (numbers) or the values its category codes stand for; a
         missing value has the code after the last of them. Category splits need it.
+    label : array of int, optional
+        The class each leaf predicts, -1 for the one of the largest total, the first of them on
+        a tie. Trees under side constraints need it; entries of splits are ignored.
 
     Examples
     --------
@@ -145,6 +148,7 @@ class Tree:
         feature_names: Sequence[str] | None = None,
         class_names: Iterable[object] | None = None,
         categories: Sequence[Iterable[object] | None] | None = None,
+        label: ArrayLike | None = None,
     ) -> None:
         n_features = int(n_features)
         if not 0 <= n_features <= MOST_FEATURES:
@@ -162,6 +166,9 @@ class Tree:
         to_left = node_array("missing_left", missing_left, np.bool_, n_nodes, default=False)
         counts = node_array("n_samples", n_samples, np.int64, n_nodes)
         values = class_totals(value, n_nodes)
+        chosen = node_array("label", label, np.int32, n_nodes, default=-1)
+        if np.any(chosen < -1) or np.any(chosen >= values.shape[1]):
+            raise ValueError("The 'label' array of a tree must hold classes, or -1.")
         codes = np.where(split, codes, -1).astype(np.int32)
         if np.any(counts[~split] < 0):
             raise ValueError("The 'n_samples' array of a tree must hold ints >= 0.")
@@ -204,7 +211,9 @@ class Tree:
             "right": right,
             "value": values,
             "n_samples": counts,
-            "label": values.argmax(axis=1).astype(np.int32),
+            "label": np.where((chosen >= 0) & ~split, chosen, values.argmax(axis=1)).astype(
+                np.int32
+            ),
             "node_depth": depth,
             "n_features": n_features,
             "feature_names": names,
@@ -250,6 +259,12 @@ class Tree:
         """Number of splits on the longest way from the root to a leaf."""
         return int(self.node_depth.max())
 
+    @property
+    def chosen_labels(self) -> dict[int, int]:
+        """The leaves that predict another class than the first of the largest total."""
+        other = (self.feature < 0) & (self.label != self.value.argmax(axis=1))
+        return {node: int(self.label[node]) for node in np.flatnonzero(other).tolist()}
+
     # -- prediction ----------------------------------------------------------------------
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:
@@ -282,7 +297,8 @@ class Tree:
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the class index predicted for each row of the encoded table.
 
-        The class of a leaf is the one of the largest total, the first of them on a tie.
+        The class of a leaf is the one of the largest total, the first of them on a tie, unless
+        the tree was given another.
 
         Examples
         --------
@@ -448,6 +464,7 @@ class Tree:
             self.missing_seen,
             self.value + 0.0,
             self.n_samples,
+            self.label,
         )
 
     def _names(self) -> tuple[object, ...]:
@@ -488,6 +505,7 @@ class Tree:
             "feature_names",
             "class_names",
             "categories",
+            "label",
         )
         return {name: getattr(self, name) for name in names}
 
