@@ -6,6 +6,7 @@ that building needs little more memory than the matrix itself. Nothing here know
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -285,7 +286,8 @@ class _Pending:
     """Constraints that are written into the matrix when it exists."""
 
     group: ConstraintSet
-    width: int
+    lengths: NDArray[np.int64]
+    shape: tuple[int, ...]
     fill: Fill
     lower: Float
     upper: Float
@@ -359,11 +361,18 @@ class ModelBuilder:
         values = {"objective": cost, "lower": lower, "upper": upper, "step": known}
         for part, value in values.items():
             array = np.broadcast_to(np.asarray(value, dtype=np.float64), shape)
-            self._parts[part].append(array.reshape(-1))
+            self._parts[part].append(np.array(array).reshape(-1))
         self._parts["integer"].append(np.full(group.size, integer))
         self._sets.append(group)
         self._n_variables += group.size
         return group.positions
+
+    def cost(self, columns: Index, cost: float) -> None:
+        """Set the cost of variables that were added before."""
+        for group, costs in zip(self._sets, self._parts["objective"], strict=True):
+            inside = (columns >= group.start) & (columns < group.start + group.size)
+            if inside.any():
+                costs[columns[inside] - group.start] = cost
 
     def constraint(
         self,
@@ -423,31 +432,67 @@ class ModelBuilder:
             Called once with two arrays of shape ``(n_rows, width)`` to write the positions and the
             coefficients to. Zeros are dropped from the matrix afterwards.
         """
+        lengths = np.broadcast_to(np.int64(width), (n_rows,))
+        self._add(number, lengths, (n_rows, width), fill, lower, upper, meaning)
+
+    def ragged(
+        self,
+        number: str,
+        lengths: NDArray[np.int64],
+        fill: Fill,
+        *,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+        meaning: str = "",
+    ) -> None:
+        """Add constraints of unequal length that a function writes straight into the matrix.
+
+        Parameters
+        ----------
+        number, lower, upper, meaning
+            As for :meth:`constraint`.
+        lengths : array of int, shape (n_rows,)
+            The number of entries of each row.
+        fill : callable
+            Called once with two flat arrays, all rows one after another, to write the positions
+            and the coefficients to.
+        """
+        self._add(number, lengths, (int(lengths.sum()),), fill, lower, upper, meaning)
+
+    def _add(
+        self,
+        number: str,
+        lengths: NDArray[np.int64],
+        shape: tuple[int, ...],
+        fill: Fill,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        meaning: str,
+    ) -> None:
         if any(pending.group.number == number for pending in self._pending):
             raise ValueError(f"The model already has constraints {number!r}.")
+        n_rows = len(lengths)
         group = ConstraintSet(number, self._n_rows, n_rows, meaning)
         low = np.broadcast_to(np.asarray(lower, dtype=np.float64), (n_rows,))
         high = np.broadcast_to(np.asarray(upper, dtype=np.float64), (n_rows,))
-        self._pending.append(_Pending(group, width, fill, low, high))
+        self._pending.append(_Pending(group, lengths, shape, fill, low, high))
         self._n_rows += n_rows
 
     def build(self) -> Model:
         """Return the model."""
         from scipy.sparse import csr_matrix
 
-        n_entries = sum(pending.group.size * pending.width for pending in self._pending)
-        starts_type = np.int32 if n_entries < 2**31 else np.int64
-        starts = np.zeros(self._n_rows + 1, dtype=starts_type)
+        n_entries = sum(math.prod(pending.shape) for pending in self._pending)
+        starts = np.zeros(self._n_rows + 1, dtype=np.int32 if n_entries < 2**31 else np.int64)
         columns = np.empty(n_entries, dtype=np.int32)
         coefficients = np.empty(n_entries)
         at = 0
         for pending in self._pending:
-            group, width = pending.group, pending.width
-            end = at + group.size * width
-            shape = (group.size, width)
-            pending.fill(columns[at:end].reshape(shape), coefficients[at:end].reshape(shape))
-            starts[group.start + 1 : group.start + group.size + 1] = (
-                np.arange(at + width, end + 1, width or 1, dtype=starts_type) if width else at
+            end = at + math.prod(pending.shape)
+            rows = slice(pending.group.start + 1, pending.group.start + pending.group.size + 1)
+            starts[rows] = at + np.cumsum(pending.lengths)
+            pending.fill(
+                columns[at:end].reshape(pending.shape), coefficients[at:end].reshape(pending.shape)
             )
             at = end
         matrix = csr_matrix((self._n_rows, self._n_variables))

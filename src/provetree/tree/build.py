@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from provetree.problem.problem import Problem
 
 
-def build_tree(problem: Problem, column: ArrayLike, rank: ArrayLike) -> Tree:
+def build_tree(
+    problem: Problem, column: ArrayLike, rank: ArrayLike, label: ArrayLike | None = None
+) -> Tree:
     """Return the tree whose splits are given as ordered columns and ranks.
 
     Parameters
@@ -32,6 +34,8 @@ def build_tree(problem: Problem, column: ArrayLike, rank: ArrayLike) -> Tree:
         The ordered column of each node in preorder, -1 for a leaf.
     rank : array of int, shape (n_nodes,)
         Rows of the node with at most this rank go left; ignored for leaves.
+    label : array of int, shape (n_nodes,), optional
+        The class each leaf predicts; without it, the one that weighs most in it.
 
     Returns
     -------
@@ -105,4 +109,5 @@ def build_tree(problem: Problem, column: ArrayLike, rank: ArrayLike) -> Tree:
         feature_names=problem.feature_names,
         class_names=problem.class_names,
         categories=problem.categories,
+        label=label,
     )
