@@ -1,4 +1,4 @@
-"""Problems small enough for mixed-integer models of every formulation, with awkward things in them."""
+"""Problems small enough for mixed-integer models, with awkward things in them."""
 
 from __future__ import annotations
 
