@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from provetree.estimators.mip_tree import MIPTreeClassifier
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
     from provetree.problem.columns import Column
     from provetree.problem.problem import Problem, build_problem
@@ -32,6 +33,7 @@ _HOMES = {
     "Engine": "provetree.solution",
     "ExactSearch": "provetree.search.engine",
     "Limits": "provetree.solution",
+    "MIPTreeClassifier": "provetree.estimators.mip_tree",
     "OptimalTreeClassifier": "provetree.estimators.optimal_tree",
     "Problem": "provetree.problem.problem",
     "Progress": "provetree.solution",
@@ -48,6 +50,7 @@ __all__ = [
     "Engine",
     "ExactSearch",
     "Limits",
+    "MIPTreeClassifier",
     "OptimalTreeClassifier",
     "Problem",
     "Progress",

@@ -78,8 +78,13 @@ class CpSat:
         """Solve a model; see :class:`provetree.mip.solver.Solver`."""
         limits = SolveLimits() if limits is None else limits
         step = _steps(model)
-        costs, scales = _whole(model.objective * step, np.zeros(model.n_variables, np.int64), 1)
-        scale = float(scales[0])
+        # An objective may be multiplied by any number: the smallest cost becomes one.
+        objective = model.objective * step
+        smallest = float(np.abs(objective[objective != 0]).min(initial=math.inf))
+        smallest = smallest if math.isfinite(smallest) else 1.0
+        one_row = np.zeros(model.n_variables, dtype=np.int64)
+        costs, scales = _whole(objective / smallest, one_row, 1)
+        scale = float(scales[0]) / smallest
         parameters: dict[str, Any] = {
             "relative_gap_limit": limits.relative_gap,
             "absolute_gap_limit": limits.absolute_gap * scale,
@@ -101,8 +106,8 @@ class CpSat:
             status, values, reached, nodes = "UNKNOWN", None, -math.inf, 0
             for frame in _frames(task, interrupted.is_set):
                 if frame[0] == "progress":
-                    objective = math.inf if frame[1] is None else frame[1] / scale + model.offset
-                    trace.tell(objective, frame[2] / scale + model.offset)
+                    best = math.inf if frame[1] is None else frame[1] / scale + model.offset
+                    trace.tell(best, frame[2] / scale + model.offset)
                 else:
                     _, status, values, reached, nodes = frame
             outcome = _outcome(

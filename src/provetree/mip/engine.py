@@ -336,7 +336,9 @@ class _Run:
         side = self.formulation.settings.side
         placed = self.formulation.decode(outcome.point)
         keep = side is not None and side.chooses_labels
-        checked = self._consider(placed_to_tree(self.problem, placed, keep_labels=keep))
+        # A model may have to split where nothing is gained: BinOCT always does.
+        tree = placed_to_tree(self.problem, placed, keep_labels=keep, collapse=True)
+        checked = self._consider(tree)
         if checked.broken:
             raise SolverError(
                 f"The solver's tree breaks the model it was found for: {checked.broken[0]} "
@@ -353,8 +355,8 @@ class _Run:
 
     def _tolerance(self, cost: float) -> float:
         """Return how far off a cost of the solver may be for its own tolerances."""
-        absolute = 2e-6 * self.formulation.unit / self.formulation.scale
-        return min(absolute, 0.25 * self.formulation.unit) + 1e-6 * abs(cost)
+        absolute = min(0.25, 2e-6 * max(self.formulation.total_weight, 1 / self.formulation.scale))
+        return absolute * self.formulation.unit + 1e-6 * abs(cost)
 
     def _bound(self, outcome: Outcome, cost: Fraction) -> Fraction:
         """Return the solver's bound in whole units: no tree can cost less."""
@@ -367,6 +369,8 @@ class _Run:
             return Fraction(0)
         value = self.formulation.cost(outcome.bound)
         slack = self.formulation.cost(1.01 * self._absolute_gap()) + 1e-9 * abs(value)
+        if self.formulation.unit > 1:  # small weights may be lost beside large ones
+            slack += self._tolerance(value)
         unit = self.penalty.denominator
         lower = Fraction(value) - Fraction(slack)
         if 4 * slack * unit < 1:

@@ -139,7 +139,9 @@ class PlacedTree:
         return node
 
 
-def placed_to_tree(problem: Problem, placed: PlacedTree, *, keep_labels: bool) -> Tree:
+def placed_to_tree(
+    problem: Problem, placed: PlacedTree, *, keep_labels: bool, collapse: bool = False
+) -> Tree:
     """Return a placed tree as a tree of the problem; splits with an empty side vanish.
 
     Parameters
@@ -149,6 +151,8 @@ def placed_to_tree(problem: Problem, placed: PlacedTree, *, keep_labels: bool) -
     keep_labels : bool
         Take the classes of the leaves from the placed tree. Otherwise each leaf gets the class
         that weighs most in it.
+    collapse : bool
+        Make a leaf of a split whose sides predict the same class everywhere.
 
     Examples
     --------
@@ -163,27 +167,40 @@ def placed_to_tree(problem: Problem, placed: PlacedTree, *, keep_labels: bool) -
     x0 > 3
     |   1: 100.0% of 1 row [0, 1]
     """
-    columns: list[int] = []
-    ranks: list[int] = []
-    labels: list[int] = []
+    nodes: list[tuple[int, int, int]] = []  # column, rank and label, in preorder
     waiting: list[tuple[int, NDArray[np.intp]]] = [(0, np.arange(problem.n_rows))]
     while waiting:
         node, rows = waiting.pop()
         column = int(placed.column[node]) if node < placed.layout.n_branches else -1
         if column < 0:
-            columns.append(-1)
-            ranks.append(0)
-            labels.append(int(placed.label[node]))
+            label = int(placed.label[node])
+            if not keep_labels:
+                label = int(np.bincount(problem.classes[rows], problem.weights[rows]).argmax())
+            nodes.append((-1, 0, label))
             continue
         right = problem.ranks[column, rows] > placed.rank[node]
         if right.all() or not right.any():
             waiting.append((2 * node + 1 + int(right.all()), rows))
             continue
-        columns.append(column)
-        ranks.append(int(placed.rank[node]))
-        labels.append(-1)
+        nodes.append((column, int(placed.rank[node]), -1))
         waiting += [(2 * node + 2, rows[right]), (2 * node + 1, rows[~right])]
+    if collapse:
+        nodes = _collapsed(nodes)
+    columns, ranks, labels = zip(*nodes, strict=True)
     return build_tree(problem, columns, ranks, labels if keep_labels else None)
+
+
+def _collapsed(nodes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Return nodes in preorder without splits between leaves of one class."""
+    done: list[list[tuple[int, int, int]]] = []
+    for node in reversed(nodes):
+        if node[0] < 0:
+            done.append([node])
+            continue
+        left, right = done.pop(), done.pop()
+        alike = len(left) == len(right) == 1 and left[0][2] == right[0][2]
+        done.append(left if alike else [node, *left, *right])
+    return done[0]
 
 
 def place_tree(problem: Problem, tree: Tree, table: Float, layout: Layout) -> PlacedTree:
