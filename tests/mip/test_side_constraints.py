@@ -24,6 +24,7 @@ def random_case(seed):
     X = rng.integers(0, 3, (n, 2)).astype(float)
     y = rng.integers(0, n_classes, n)
     weights = rng.integers(1, 4, n) if rng.random() < 0.4 else np.ones(n, dtype=np.int64)
+    weights[0] = 1  # a common divisor would be another unit of cost
     groups = rng.integers(0, 2 + (rng.random() < 0.2), n)
     depth = int(rng.choice([1, 2]))
 
@@ -63,8 +64,8 @@ def solve(name, seed, **changes):
         X, y, n_classes=n_classes, max_depth=depth, sample_weight=weights.astype(float),
         min_samples_leaf=limits["min_samples_leaf"],
         max_leaf_nodes=None if limits["max_splits"] is None else limits["max_splits"] + 1,
+        keep_duplicates=True,
     )  # fmt: skip
-    assert problem.weight_scale == 1
     by_group = np.zeros((int(groups.max()) + 1, problem.n_rows), dtype=np.int64)
     np.add.at(by_group, (groups, problem_rows(problem, X, y)), weights)
     by_group = by_group[by_group.sum(axis=1) > 0]

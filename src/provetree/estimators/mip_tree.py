@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from provetree.mip.options import MIP_OPTIONS, start_tree
 from provetree.mip.side_constraints import SideConstraints
 from provetree.mip.table import problem_rows
 from provetree.options import ParameterError, documented, validate
+from provetree.problem.problem import Problem, build_problem
 from provetree.problem.weights import integer_weights
 
 __all__ = ["MIPTreeClassifier"]
@@ -247,6 +249,9 @@ class MIPTreeClassifier(TreeClassifier):
             max_leaf_nodes=None if self.max_splits is None else self.max_splits + 1,
             min_samples_leaf=self.min_samples_leaf,
         )
+        if self.max_column_uses is not None:
+            # Columns that offer the same splits are not the same where their use is limited.
+            prepared = replace(prepared, problem=self._with_all_columns(prepared))
         problem = prepared.problem
         groups = self._groups(sensitive_features, len(prepared.codes))
         rows = _raw_rows(prepared, groups)
@@ -261,7 +266,7 @@ class MIPTreeClassifier(TreeClassifier):
             penalty=penalty.limit_denominator(_FINEST_PENALTY),
             max_splits=self.max_splits,
             baseline=max(1, baseline),
-            warm_start=self.warm_start if start is None else start,
+            warm_start=(self.warm_start or None) if start is None else start,
             scaling="rank" if self.scaling == "rank" else "minmax",
             merge_rows=bool(self.merge_rows),
             tighten=bool(self.tighten),
@@ -271,6 +276,21 @@ class MIPTreeClassifier(TreeClassifier):
             rows=rows,
         )
         return engine, prepared
+
+    def _with_all_columns(self, prepared: Prepared) -> Problem:
+        return build_problem(
+            prepared.encoded,
+            prepared.codes,
+            n_classes=len(prepared.classes),
+            max_depth=self.max_depth,
+            categories=prepared.encoder.categories,
+            sample_weight=prepared.weights,
+            max_leaf_nodes=None if self.max_splits is None else self.max_splits + 1,
+            min_samples_leaf=self.min_samples_leaf,
+            feature_names=prepared.encoder.feature_names,
+            class_names=prepared.classes,
+            keep_duplicates=True,
+        )
 
     # -- side constraints ------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from provetree.mip.check import CheckedTree, RawRows, TreeLimits, check_tree
 from provetree.mip.formulation import Formulation, Scaling, Settings
-from provetree.mip.layout import Layout, PlacedTree, place_tree, placed_to_tree
+from provetree.mip.layout import Layout, PlacedTree, check_shape, place_tree, placed_to_tree
 from provetree.mip.side_constraints import SideConstraints
 from provetree.mip.solver import Moment, Outcome, SolveLimits, Solver, SolverError, get_solver
 from provetree.mip.starts import cart
@@ -283,6 +283,7 @@ class _Run:
         if engine.warm_start is None:
             return None
         if isinstance(engine.warm_start, Tree):
+            check_shape(self.problem, engine.warm_start)
             checked = check_tree(engine.warm_start, self.raw, self.tree_limits)
             if checked.broken:
                 raise ValueError(f"The start tree does not keep to the limits: {checked.broken[0]}")

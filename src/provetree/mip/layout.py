@@ -18,7 +18,7 @@ from provetree.problem.problem import Problem
 from provetree.tree.build import build_tree
 from provetree.tree.tree import Tree
 
-__all__ = ["Layout", "PlacedTree", "place_tree", "placed_to_tree"]
+__all__ = ["Layout", "PlacedTree", "check_shape", "place_tree", "placed_to_tree"]
 
 Bool: TypeAlias = NDArray[np.bool_]
 Int: TypeAlias = NDArray[np.int64]
@@ -203,6 +203,15 @@ def _collapsed(nodes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     return done[0]
 
 
+def check_shape(problem: Problem, tree: Tree) -> None:
+    """Raise unless a tree has the features and classes of a problem."""
+    if tree.n_features != problem.n_features or tree.n_classes != problem.n_classes:
+        raise ValueError(
+            f"The start tree has {tree.n_features} features and {tree.n_classes} classes, and the "
+            f"table has {problem.n_features} and {problem.n_classes}."
+        )
+
+
 def place_tree(problem: Problem, tree: Tree, table: Float, layout: Layout) -> PlacedTree:
     """Return a tree of any origin as splits on the ordered columns of a problem.
 
@@ -230,11 +239,7 @@ def place_tree(problem: Problem, tree: Tree, table: Float, layout: Layout) -> Pl
     >>> placed.column.tolist(), placed.rank.tolist(), placed.label.tolist()
     ([0, -1, -1], [1, 0, 0], [-1, 0, 1, -1, -1, -1, -1])
     """
-    if tree.n_features != problem.n_features or tree.n_classes != problem.n_classes:
-        raise ValueError(
-            f"The start tree has {tree.n_features} features and {tree.n_classes} classes, and the "
-            f"table has {problem.n_features} and {problem.n_classes}."
-        )
+    check_shape(problem, tree)
     column = np.full(layout.n_branches, -1, dtype=np.int64)
     rank = np.zeros(layout.n_branches, dtype=np.int64)
     label = np.full(layout.n_branches + layout.n_leaves, -1, dtype=np.int64)

@@ -43,6 +43,8 @@ _SOLVER = Allowed(
     "Solver",
     lambda value: callable(getattr(value, "solve", None)),
 )
+#: scikit-learn's checks switch the ``warm_start`` of other estimators off with it.
+_FALSE = Allowed("False", "False", lambda value: value is False)
 _ANYTHING = Allowed("a label", "label", lambda value: True)
 _RATE = _float(0.0, 1.0, "[]")
 _TREE_OPTION = {option.name: option for option in TREE_OPTIONS}
@@ -94,7 +96,7 @@ MIP_OPTIONS: tuple[Option, ...] = (
     Option(
         "warm_start",
         "cart",
-        (_word("cart"), _word("search"), _TREE, _NONE),
+        (_word("cart"), _word("search"), _TREE, _NONE, _FALSE),
         'What the solver starts from: the tree of CART, that of the exact search ("search"), a '
         "given tree, or nothing. A given tree must keep to all limits.",
     ),

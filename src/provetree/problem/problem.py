@@ -202,6 +202,7 @@ def build_problem(
     alpha: float = 0.0,
     feature_names: Sequence[str] | None = None,
     class_names: Iterable[object] | None = None,
+    keep_duplicates: bool = False,
 ) -> Problem:
     """Return the problem of finding the best tree for an encoded table.
 
@@ -228,6 +229,8 @@ def build_problem(
         Penalty per split, as a fraction of the error of the best single leaf.
     feature_names, class_names : sequence, optional
         Names for the tree.
+    keep_duplicates : bool
+        Keep columns that offer the same splits as an earlier one.
 
     Returns
     -------
@@ -273,7 +276,11 @@ def build_problem(
             f"column per category), and at most {MAX_CELLS} are supported. "
             "Use fewer rows or group rare categories."
         )
-    columns, kept = ordered_columns(features, feature_ranks[: len(features)].take(first, axis=1))
+    columns, kept = ordered_columns(
+        features,
+        feature_ranks[: len(features)].take(first, axis=1),
+        keep_duplicates=keep_duplicates,
+    )
     ranks = np.array(kept, dtype=np.uint32).reshape(len(kept), len(first))
 
     least = _least_rows(min_samples_leaf, n_samples)
