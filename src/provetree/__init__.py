@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from provetree.estimators.binarizer import Binarizer
     from provetree.estimators.dl85 import DL85Classifier
+    from provetree.estimators.mip_tree import MIPTreeClassifier
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
     from provetree.itemsets.engine import ItemsetSearch
     from provetree.itemsets.leaf_cost import LeafCost
@@ -40,6 +41,7 @@ _HOMES = {
     "ItemsetSearch": "provetree.itemsets.engine",
     "LeafCost": "provetree.itemsets.leaf_cost",
     "Limits": "provetree.solution",
+    "MIPTreeClassifier": "provetree.estimators.mip_tree",
     "OptimalTreeClassifier": "provetree.estimators.optimal_tree",
     "Problem": "provetree.problem.problem",
     "Progress": "provetree.solution",
@@ -60,6 +62,7 @@ __all__ = [
     "ItemsetSearch",
     "LeafCost",
     "Limits",
+    "MIPTreeClassifier",
     "OptimalTreeClassifier",
     "Problem",
     "Progress",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from provetree.problem.problem import Problem
     from provetree.tree.tree import Tree
 
-Status = Literal["optimal", "time_limit", "interrupted"]
+Status = Literal["optimal", "time_limit", "interrupted", "gap_limit"]
 
 #: Enough for the caches of hard searches, small beside the table and the interpreter.
 DEFAULT_MEMORY_LIMIT = 128 * 2**20

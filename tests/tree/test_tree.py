@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from provetree.export.sklearn import UnsupportedTreeError, to_sklearn
 from provetree.tree.tree import Tree
+from provetree.tree.verify import verify
 from tree_strategies import trees
 
 NAN = math.nan
@@ -215,3 +217,37 @@ def test_very_deep_trees_work() -> None:
     assert tree.apply([[math.inf]]).tolist() == [n - 1]
     assert Tree.from_json(tree.to_json()) == tree
     assert Tree.from_text(tree.to_text()) == tree
+
+
+def test_a_leaf_may_predict_another_class_than_its_largest():
+    nan = float("nan")
+    arrays = {
+        "feature": [0, -1, -1],
+        "threshold": [1.5, nan, nan],
+        "value": [[0, 0], [5, 1], [2, 2]],
+        "n_samples": [0, 6, 4],
+        "n_features": 1,
+        "class_names": ["no", "yes"],
+    }
+    plain, chosen = Tree(**arrays), Tree(**arrays, label=[0, 1, 1])
+    assert plain.label.tolist() == [0, 0, 0]
+    assert chosen.label.tolist() == [0, 1, 1]
+    assert chosen.has_other_labels
+    assert not plain.has_other_labels
+    assert chosen.predict([[1.0], [2.0]]).tolist() == [1, 1]
+    assert chosen != plain
+    assert Tree(**arrays, label=[-1, -1, -1]) == plain
+    assert verify(chosen, [[1.0], [2.0]], ["no", "yes"]).cost == 1
+    for copy in (
+        pickle.loads(pickle.dumps(chosen)),
+        Tree.from_json(chosen.to_json()),
+        Tree.from_text(chosen.to_text()),
+    ):
+        assert copy == chosen
+    assert plain.to_dict()["version"] == 1
+    assert chosen.to_dict()["version"] == 2
+    assert "yes: 16.7% of 6 rows [5, 1]" in chosen.to_text()
+    with pytest.raises(UnsupportedTreeError, match="2 leaves of this tree predict another"):
+        to_sklearn(chosen)
+    with pytest.raises(ValueError, match="must hold classes"):
+        Tree(**arrays, label=[0, 2, 0])

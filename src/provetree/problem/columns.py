@@ -85,13 +85,13 @@ class RankedFeature:
 
 
 def ordered_columns(
-    features: Sequence[RankedFeature], ranks: Iterable[Ranks], *, keep_equivalent: bool = False
+    features: Sequence[RankedFeature], ranks: Iterable[Ranks], *, keep_duplicates: bool = False
 ) -> tuple[tuple[Column, ...], list[Ranks]]:
     """Return the ordered columns of the features and the ranks of the rows in each.
 
     Constant columns are left out, and so are columns that order the rows as an earlier one
-    does, forwards or backwards: they offer the same splits. With ``keep_equivalent`` the latter
-    stay.
+    does, forwards or backwards: they offer the same splits. With `keep_duplicates` the latter stay,
+    for engines to which it matters which feature a split is on.
     """
     columns: list[Column] = []
     kept: list[Ranks] = []
@@ -100,7 +100,7 @@ def ordered_columns(
         if feature.n_ranks < 2:
             continue
         for column, column_ranks in _columns_of(feature, feature_ranks):
-            if keep_equivalent:
+            if keep_duplicates:
                 columns.append(column)
                 kept.append(column_ranks)
                 continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -141,6 +141,34 @@ class Problem:
         except OverflowError:
             return math.inf
 
+    def with_penalty(self, penalty: Fraction) -> Problem:
+        """Return the problem with a penalty per split, in integer units of weight.
+
+        Penalties of the error of a single leaf and more forbid every split: they cannot pay.
+
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> import numpy as np
+        >>> from provetree import build_problem
+        >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0])
+        >>> problem = build_problem(X, y, n_classes=2, max_depth=2).with_penalty(Fraction(1, 3))
+        >>> problem.error_scale, problem.split_penalty, problem.max_splits
+        (3, 1, 2)
+        """
+        error, splits = self.root_error, self.max_splits
+        if penalty > 0:
+            splits = min(splits, math.ceil(error / penalty) - 1) if error else 0
+        room = _MOST_COST // (3 * MAX_TOTAL_WEIGHT * (splits + 2))
+        exact = min(penalty, Fraction(error)).limit_denominator(max(1, room))
+        return replace(
+            self,
+            max_depth=min(self.max_depth, splits),
+            max_splits=splits,
+            error_scale=exact.denominator,
+            split_penalty=exact.numerator,
+        )
+
     def to_user_weight(self, weight: ArrayLike) -> Float:
         """Return integer weights in the user's units.
 
@@ -175,6 +203,7 @@ def build_problem(
     feature_names: Sequence[str] | None = None,
     class_names: Iterable[object] | None = None,
     merge: bool = True,
+    keep_duplicates: bool = False,
 ) -> Problem:
     """Return the problem of finding the best tree for an encoded table.
 
@@ -204,6 +233,8 @@ def build_problem(
     merge : bool
         Merge equal rows and leave out columns that offer the same splits as others. False keeps
         the rows of a weight above zero, and every column that offers a split, one by one.
+    keep_duplicates : bool
+        Keep columns that offer the same splits as an earlier one.
 
     Returns
     -------
@@ -252,7 +283,9 @@ def build_problem(
             "Use fewer rows or group rare categories."
         )
     columns, kept = ordered_columns(
-        features, feature_ranks[: len(features)].take(first, axis=1), keep_equivalent=not merge
+        features,
+        feature_ranks[: len(features)].take(first, axis=1),
+        keep_duplicates=keep_duplicates or not merge,
     )
     ranks = np.array(kept, dtype=np.uint32).reshape(len(kept), len(first))
 

@@ -1,0 +1,415 @@
+"""The classifier whose tree comes from a mixed-integer model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from provetree.estimators._tree_classifier import Prepared, TreeClassifier
+from provetree.mip.check import RawRows
+from provetree.mip.engine import MIPSearch
+from provetree.mip.options import MIP_OPTIONS, start_tree
+from provetree.mip.side_constraints import SideConstraints
+from provetree.mip.table import problem_rows
+from provetree.options import ParameterError, documented, validate
+from provetree.problem.problem import Problem, build_problem
+from provetree.problem.weights import integer_weights
+
+__all__ = ["MIPTreeClassifier"]
+
+#: Penalties are fractions of small numbers: finer ones no solver can tell apart.
+_FINEST_PENALTY = 10_000
+
+
+@documented(MIP_OPTIONS)
+class MIPTreeClassifier(TreeClassifier):
+    """A classification tree found by solving a published mixed-integer model.
+
+    It is far slower than :class:`provetree.OptimalTreeClassifier`, and finds the same optimum. It
+    is there for work on the models themselves, and for side constraints, which no search takes:
+    least recalls, limits on false positives, rates of groups, limited use of columns.
+
+    Under side constraints a leaf may predict another class than the one that weighs most in it.
+
+    {parameters}
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree; it was checked on the training rows after the solve.
+    status_ : {"optimal", "time_limit", "interrupted", "gap_limit"}
+        Whether the tree is proven optimal, or what ended the search before that.
+    objective_ : int or float
+        The cost of the tree: the weight of the training rows it gets wrong, plus the penalties of
+        its splits.
+    lower_bound_ : int or float
+        No tree costs less than this: the solver's bound, brought to whole units.
+    gap_ : float
+        ``(objective_ - lower_bound_) / objective_``.
+    history_ : tuple of Progress
+        How cost and bound approached each other: seconds, cost, lower bound.
+    counters_ : mapping of str to int
+        Variables, constraints and nonzeros of the model, nodes of the solver.
+    solution_ : Solution
+        All of the above.
+    classes_ : array of shape (n_classes,)
+        The labels.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : array of str of shape (n_features_in_,)
+        The names of the columns, if the table has names and all are strings.
+    encoder_ : TableEncoder
+        Turns tables into the numbers the tree works on.
+    feature_importances_ : array of shape (n_features_in_,)
+        The share of each column in the decrease of Gini impurity.
+
+    Notes
+    -----
+    Ctrl-C during ``fit`` ends the search, not the program: the estimator is fitted with the best
+    tree so far and the solver's bound, and a ``ConvergenceWarning`` says so.
+
+    Examples
+    --------
+    >>> from provetree import MIPTreeClassifier
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "yes", "yes", "no"]
+    >>> clf = MIPTreeClassifier("flowoct", max_depth=2).fit(X, y)
+    >>> clf.status_, clf.objective_, clf.lower_bound_
+    ('optimal', 0, 0)
+    >>> strict = MIPTreeClassifier(max_depth=1, min_recall={"yes": 1.0}).fit(X, y)
+    >>> strict.predict(X).tolist(), strict.objective_
+    (['no', 'yes', 'yes', 'yes'], 1)
+    """
+
+    def __init__(
+        self,
+        formulation: str = "oct",
+        max_depth: int = 2,
+        min_samples_leaf: int | float = 1,
+        alpha: float = 0.0,
+        max_splits: int | None = None,
+        baseline: str = "majority",
+        solver: Any = "highs",
+        warm_start: Any = "cart",
+        tighten: bool = False,
+        scaling: str = "minmax",
+        merge_rows: bool = True,
+        min_recall: float | Mapping[Any, float] | None = None,
+        max_false_positive_rate: float | Mapping[Any, float] | None = None,
+        max_rate_difference: float | None = None,
+        positive_label: Any = None,
+        max_column_uses: Mapping[Any, Any] | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        time_limit: float | None = None,
+        mip_gap: float = 0.0,
+        threads: int | None = None,
+        verbose: int | bool = 0,
+    ) -> None:
+        self.formulation = formulation
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.alpha = alpha
+        self.max_splits = max_splits
+        self.baseline = baseline
+        self.solver = solver
+        self.warm_start = warm_start
+        self.tighten = tighten
+        self.scaling = scaling
+        self.merge_rows = merge_rows
+        self.min_recall = min_recall
+        self.max_false_positive_rate = max_false_positive_rate
+        self.max_rate_difference = max_rate_difference
+        self.positive_label = positive_label
+        self.max_column_uses = max_column_uses
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.time_limit = time_limit
+        self.mip_gap = mip_gap
+        self.threads = threads
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sensitive_features: ArrayLike | None = None,
+    ) -> MIPTreeClassifier:
+        """Find the best tree for a table.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            Their labels: numbers, booleans or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights; None gives every row weight one.
+        sensitive_features : array-like of shape (n_samples,), default=None
+            The group of each row, for ``max_rate_difference``. The tree does not see it unless it
+            is a column as well.
+
+        Returns
+        -------
+        MIPTreeClassifier
+            The estimator itself.
+
+        Examples
+        --------
+        >>> from provetree import MIPTreeClassifier
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
+        >>> clf = MIPTreeClassifier(max_depth=1, max_rate_difference=0.0)
+        >>> clf.fit(X, y, sensitive_features=["a", "a", "b", "b"]).objective_
+        2
+        """
+        engine, prepared = self._made_ready(X, y, sample_weight, sensitive_features)
+        solution = self._run(engine, prepared.problem, self.time_limit, self.verbose)
+        self._keep(prepared, solution)
+        self._training = (engine, prepared.problem)
+        return self
+
+    def write_model(
+        self,
+        path: str | Path,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        sensitive_features: ArrayLike | None = None,
+    ) -> None:
+        """Write the model to an MPS or LP file, for any solver.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            The file; its ending, .mps or .lp, says in which format.
+        X, y, sample_weight, sensitive_features
+            The table to build the model for, without solving it. Without a table, the model of the
+            last ``fit`` is written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from provetree import MIPTreeClassifier
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "oct.lp"
+        >>> MIPTreeClassifier(max_depth=1).write_model(path, [[1.0], [2.0]], [0, 1])
+        >>> "d_1" in path.read_text()
+        True
+        """
+        from provetree.mip.highs import write_model
+
+        if X is None:
+            check_is_fitted(self)
+            if not hasattr(self, "_training"):
+                raise ValueError(
+                    "A stored estimator has no training rows with it: give write_model X and y."
+                )
+            engine, problem = self._training
+        else:
+            if y is None:
+                raise ValueError("write_model needs y as well as X.")
+            engine, prepared = self._made_ready(X, y, sample_weight, sensitive_features)
+            problem = prepared.problem
+        write_model(engine.build(problem).model, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Stored estimators do not carry their training rows.
+        return {
+            name: value for name, value in super().__getstate__().items() if name != "_training"
+        }
+
+    def _made_ready(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        sensitive_features: ArrayLike | None,
+    ) -> tuple[MIPSearch, Prepared]:
+        """Look everything over, and make the problem and the engine of it."""
+        owner = type(self).__name__
+        validate(MIP_OPTIONS, vars(self), owner)
+        if self.formulation == "p" and self.alpha > 0:
+            raise ParameterError(
+                f"The 'alpha' parameter of {owner} must be 0 with formulation 'p', whose penalty "
+                f"is 1 / (max_splits + 1). Got {self.alpha!r} instead."
+            )
+        prepared = self._prepare(
+            X,
+            y,
+            sample_weight,
+            max_depth=self.max_depth,
+            class_weight=self.class_weight,
+            categorical_features=self.categorical_features,
+            max_leaf_nodes=None if self.max_splits is None else self.max_splits + 1,
+            min_samples_leaf=self.min_samples_leaf,
+        )
+        if self.max_column_uses is not None:
+            # Columns that offer the same splits are not the same where their use is limited.
+            prepared = replace(prepared, problem=self._with_all_columns(prepared))
+        problem = prepared.problem
+        groups = self._groups(sensitive_features, len(prepared.codes))
+        rows = _raw_rows(prepared, groups)
+        totals = np.bincount(problem.classes, problem.weights)
+        baseline = int(totals.max() if self.baseline == "majority" else problem.root_error)
+        penalty = Fraction(repr(float(self.alpha))) * baseline
+        start = start_tree(self.warm_start)
+        engine = MIPSearch(
+            formulation=self.formulation,
+            solver=self.solver,
+            depth=self.max_depth,
+            penalty=penalty.limit_denominator(_FINEST_PENALTY),
+            max_splits=self.max_splits,
+            baseline=max(1, baseline),
+            warm_start=(self.warm_start or None) if start is None else start,
+            scaling="rank" if self.scaling == "rank" else "minmax",
+            merge_rows=bool(self.merge_rows),
+            tighten=bool(self.tighten),
+            side=self._side(prepared, rows),
+            mip_gap=float(self.mip_gap),
+            threads=self.threads,
+            rows=rows,
+        )
+        return engine, prepared
+
+    def _with_all_columns(self, prepared: Prepared) -> Problem:
+        return build_problem(
+            prepared.encoded,
+            prepared.codes,
+            n_classes=len(prepared.classes),
+            max_depth=self.max_depth,
+            categories=prepared.encoder.categories,
+            sample_weight=prepared.weights,
+            max_leaf_nodes=None if self.max_splits is None else self.max_splits + 1,
+            min_samples_leaf=self.min_samples_leaf,
+            feature_names=prepared.encoder.feature_names,
+            class_names=prepared.classes,
+            keep_duplicates=True,
+        )
+
+    # -- side constraints ------------------------------------------------------------------
+
+    def _groups(self, given: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | None:
+        """Return the group of each row as a number."""
+        if given is None:
+            if self.max_rate_difference is not None:
+                raise ValueError(
+                    f"The 'max_rate_difference' of {type(self).__name__} needs the group of each "
+                    "row: give fit sensitive_features."
+                )
+            return None
+        names = np.asarray(given)
+        if names.ndim == 2 and names.shape[1] == 1:
+            names = names[:, 0]
+        if names.shape != (n_rows,):
+            raise ValueError(
+                "The 'sensitive_features' must have one group per row, shape "
+                f"({n_rows},). Got shape {names.shape} instead."
+            )
+        if names.dtype.kind not in "biufUS":
+            names = np.array([str(name) for name in names.tolist()])
+        _, codes = np.unique(names, return_inverse=True)
+        return codes.reshape(-1).astype(np.int64)
+
+    def _side(self, prepared: Prepared, rows: RawRows) -> SideConstraints | None:
+        """Return the side constraints in terms of the problem, None if there are none."""
+        problem, n_classes = prepared.problem, len(prepared.classes)
+        groups = None
+        if self.max_rate_difference is not None and rows.groups is not None:
+            at = problem_rows(problem, rows.X, rows.classes)
+            groups = np.zeros((int(rows.groups.max()) + 1, problem.n_rows), dtype=np.int64)
+            np.add.at(groups, (rows.groups, at), rows.weights)
+            groups = groups[groups.sum(axis=1) > 0]
+        side = SideConstraints(
+            min_recall=self._rates("min_recall", prepared, range(n_classes)),
+            max_false_positive_rate=self._rates("max_false_positive_rate", prepared, None),
+            max_rate_difference=_exact(self.max_rate_difference),
+            positive=0 if groups is None else self._positive("max_rate_difference", prepared),
+            groups=groups,
+            column_limits=self._column_limits(prepared),
+        )
+        return side if side.any else None
+
+    def _rates(self, name: str, prepared: Prepared, classes: range | None) -> dict[int, Fraction]:
+        """Return rates by class; a single rate is for the given classes or the positive one."""
+        given = getattr(self, name)
+        if given is None:
+            return {}
+        if not isinstance(given, Mapping):
+            exact = Fraction(repr(float(given)))
+            chosen = [self._positive(name, prepared)] if classes is None else list(classes)
+            return dict.fromkeys(chosen, exact)
+        rates: dict[int, Fraction] = {}
+        for label, rate in given.items():
+            if isinstance(rate, bool) or not isinstance(rate, (int, float, np.number)):
+                raise self._bad(name, f"hold numbers in the range [0.0, 1.0]. Got {rate!r}")
+            if not 0.0 <= float(rate) <= 1.0:
+                raise self._bad(name, f"hold numbers in the range [0.0, 1.0]. Got {rate!r}")
+            rates[self._class_of(name, label, prepared)] = Fraction(repr(float(rate)))
+        return rates
+
+    def _positive(self, name: str, prepared: Prepared) -> int:
+        if self.positive_label is not None:
+            return self._class_of("positive_label", self.positive_label, prepared)
+        if len(prepared.classes) != 2:
+            raise ValueError(
+                f"The '{name}' of {type(self).__name__} needs to know the positive class of "
+                f"{len(prepared.classes)}: set positive_label."
+            )
+        return 1
+
+    def _class_of(self, name: str, label: Any, prepared: Prepared) -> int:
+        for code, known in enumerate(prepared.classes.tolist()):
+            if known == label:
+                return code
+        raise self._bad(name, f"name labels of y. Got {label!r}")
+
+    def _column_limits(self, prepared: Prepared) -> tuple[tuple[tuple[int, ...], int], ...]:
+        name = "max_column_uses"
+        if self.max_column_uses is None:
+            return ()
+        names = prepared.encoder.feature_names
+        n_features = prepared.problem.n_features
+        limits: list[tuple[tuple[int, ...], int]] = []
+        for key, most in self.max_column_uses.items():
+            if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 0:
+                raise self._bad(name, f"hold ints in the range [0, inf). Got {most!r}")
+            features = []
+            for column in key if isinstance(key, tuple) else (key,):
+                if names is not None and column in names:
+                    features.append(list(names).index(column))
+                elif isinstance(column, (int, np.integer)) and 0 <= column < n_features:
+                    features.append(int(column))
+                else:
+                    raise self._bad(name, f"name columns of the table. Got {column!r}")
+            limits.append((tuple(features), int(most)))
+        return tuple(limits)
+
+    def _bad(self, name: str, must: str) -> ParameterError:
+        return ParameterError(
+            f"The '{name}' parameter of {type(self).__name__} must {must} instead."
+        )
+
+
+def _exact(rate: float | None) -> Fraction | None:
+    return None if rate is None else Fraction(repr(float(rate)))
+
+
+def _raw_rows(prepared: Prepared, groups: NDArray[np.int64] | None) -> RawRows:
+    """Return the rows of a weight above zero, as they were given."""
+    codes = prepared.codes.astype(np.int64)
+    if prepared.weights is None:
+        return RawRows(prepared.encoded, codes, np.ones(len(codes), dtype=np.int64), groups)
+    present = prepared.weights > 0
+    whole = integer_weights(prepared.weights[present])
+    return RawRows(
+        prepared.encoded[present],
+        codes[present],
+        whole.weights,
+        None if groups is None else groups[present],
+    )

@@ -1,0 +1,130 @@
+"""Thresholds as binary columns: every cut of every ordered column, and who lies on which side.
+
+FlowOCT knows columns in this form only; the tightened threshold models use it to choose thresholds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from provetree.mip.formulation import ModelRows
+from provetree.mip.model import Index, ModelBuilder
+from provetree.problem.problem import Problem
+
+__all__ = ["Cuts", "add_side_rows", "cuts_of"]
+
+Float: TypeAlias = NDArray[np.float64]
+Bool: TypeAlias = NDArray[np.bool_]
+Int: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """All places at which ordered columns can be split.
+
+    Parameters
+    ----------
+    column, rank : array of int, shape (n_cuts,)
+        Rows of at most the rank in the column are on the left.
+    first : array of int, shape (n_columns,)
+        The first cut of each column; cuts of a column follow each other by rank.
+
+    Examples
+    --------
+    >>> from provetree import build_problem
+    >>> from provetree.mip.cuts import cuts_of
+    >>> problem = build_problem([[1.0], [2.0], [5.0]], [0, 1, 0], n_classes=2, max_depth=1)
+    >>> cuts_of(problem).rank.tolist()
+    [0, 1]
+    """
+
+    column: Int
+    rank: Int
+    first: Int
+
+    @property
+    def n(self) -> int:
+        """Number of cuts."""
+        return len(self.column)
+
+    def above(self, rows: ModelRows) -> Bool:
+        """Return whether each row is right of each cut, shape (n_rows, n_cuts)."""
+        return np.asarray(rows.ranks.T[:, self.column] > self.rank)
+
+
+def cuts_of(problem: Problem) -> Cuts:
+    """Return the cuts of the columns of a problem."""
+    sizes = np.array([len(column.values) - 1 for column in problem.columns], dtype=np.int64)
+    first = np.cumsum(sizes) - sizes
+    column = np.repeat(np.arange(len(sizes)), sizes)
+    return Cuts(column, np.arange(len(column)) - first[column], first)
+
+
+def add_side_rows(
+    builder: ModelBuilder,
+    number: str,
+    heads: Index,
+    head_coefficients: Sequence[float],
+    chosen: Index,
+    allowed: Bool,
+    *,
+    upper: ArrayLike = 0.0,
+    lower: ArrayLike = -math.inf,
+    meaning: str,
+) -> None:
+    """Add, for each node and row, that some variables are at most the sum of allowed cuts.
+
+    Parameters
+    ----------
+    builder : ModelBuilder
+    number : str
+    heads : array of int, shape (n_nodes, n_rows, n_heads)
+        The variables on the left-hand side.
+    head_coefficients : sequence of float
+        Their coefficients.
+    chosen : array of int, shape (n_nodes, n_cuts)
+        Variables that are one where a node splits at a cut; their coefficient is -1.
+    allowed : array of bool, shape (n_rows, n_cuts)
+        The cuts that let a row pass.
+    upper, lower, meaning
+        As for :meth:`ModelBuilder.constraint`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.mip.cuts import add_side_rows
+    >>> from provetree.mip.model import ModelBuilder
+    >>> builder = ModelBuilder("sides")
+    >>> z, s = builder.variables("z", (1, 2, 1)), builder.variables("s", (1, 2))
+    >>> allowed = np.array([[True, False], [True, True]])
+    >>> add_side_rows(builder, "left", z, [1.0], s, allowed, meaning="")
+    >>> builder.build().matrix.toarray().tolist()
+    [[1.0, 0.0, -1.0, 0.0], [0.0, 1.0, -1.0, -1.0]]
+    """
+    n_nodes, _, n_heads = heads.shape
+    lengths = n_heads + allowed.sum(axis=1)
+    cuts = np.nonzero(allowed)[1].astype(np.int32)
+
+    def fill(columns: Index, coefficients: Float) -> None:
+        total = int(lengths.sum())
+        starts = np.cumsum(lengths) - lengths
+        others = np.ones(total, dtype=np.bool_)
+        for offset in range(n_heads):
+            others[starts + offset] = False
+        coefficients[:] = -1.0
+        for node in range(n_nodes):
+            part = columns[node * total : (node + 1) * total]
+            part[others] = chosen[node, cuts]
+            for offset, coefficient in enumerate(head_coefficients):
+                part[starts + offset] = heads[node, :, offset]
+                coefficients[node * total + starts + offset] = coefficient
+
+    builder.ragged(
+        number, np.tile(lengths, n_nodes), fill, lower=lower, upper=upper, meaning=meaning
+    )

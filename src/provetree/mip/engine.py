@@ -1,0 +1,465 @@
+"""The engine that solves problems through mixed-integer models.
+
+It builds the model of a formulation, gives the solver a start, and turns what comes back into a
+solution: the tree worked out anew on the raw rows, the solver's bound brought to whole units.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from provetree.mip.check import CheckedTree, RawRows, TreeLimits, check_tree
+from provetree.mip.formulation import Formulation, Scaling, Settings
+from provetree.mip.layout import Layout, PlacedTree, check_shape, place_tree, placed_to_tree
+from provetree.mip.side_constraints import SideConstraints
+from provetree.mip.solver import Moment, Outcome, SolveLimits, Solver, SolverError, get_solver
+from provetree.mip.starts import cart
+from provetree.mip.table import problem_rows, representatives
+from provetree.problem.problem import Problem
+from provetree.search.engine import ExactSearch
+from provetree.solution import Limits, Progress, Solution, Status
+from provetree.tree.tree import Tree
+
+__all__ = ["FORMULATIONS", "InfeasibleError", "MIPSearch", "NoTreeError", "formulation_class"]
+
+FORMULATIONS: dict[str, tuple[str, str]] = {
+    "oct": ("provetree.mip.oct", "OCT"),
+    "p": ("provetree.mip.p", "ModelP"),
+    "binoct": ("provetree.mip.binoct", "BinOCT"),
+    "flowoct": ("provetree.mip.flowoct", "FlowOCT"),
+}
+"""Where each formulation lives."""
+
+#: More places for rows (rows x leaves) than this fill no computer's memory sensibly.
+MOST_PLACES = 2**27
+#: Finest gap asked of a solver; finer ones are lost in rounding.
+_FINEST_GAP = 1e-9
+
+
+class InfeasibleError(ValueError):
+    """No tree of the allowed size keeps to the side constraints; this is proven.
+
+    Examples
+    --------
+    >>> from provetree.mip.engine import InfeasibleError
+    >>> issubclass(InfeasibleError, ValueError)
+    True
+    """
+
+
+class NoTreeError(RuntimeError):
+    """The limits ended a search before any tree was found that keeps to the side constraints.
+
+    Examples
+    --------
+    >>> from provetree.mip.engine import NoTreeError
+    >>> issubclass(NoTreeError, RuntimeError)
+    True
+    """
+
+
+def formulation_class(name: str) -> type[Formulation]:
+    """Return the class of a formulation.
+
+    Examples
+    --------
+    >>> from provetree.mip.engine import formulation_class
+    >>> formulation_class("p").title
+    '(P)'
+    """
+    from importlib import import_module
+
+    module, class_name = FORMULATIONS[name]
+    found: type[Formulation] = getattr(import_module(module), class_name)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class MIPSearch:
+    """Solves problems through a mixed-integer model.
+
+    The objective is the weight of the misclassified rows plus a penalty per split; that of the
+    problem itself is not looked at.
+
+    Parameters
+    ----------
+    formulation : {"oct", "p", "binoct", "flowoct"}
+    solver : str or Solver
+        "highs", "gurobi", "scip", "cp-sat", or an object with the method of
+        :class:`provetree.mip.solver.Solver`.
+    depth : int, optional
+        Depth of the model; the problem's own by default.
+    penalty : Fraction
+        Cost of a split, in integer units of weight. Model (P) has its own.
+    max_splits : int, optional
+        Most splits; None leaves the constraint out.
+    baseline : int
+        What OCT divides errors by.
+    warm_start : {"cart", "search"}, Tree or None
+        What the solver starts from. A tree must keep to all limits.
+    scaling, merge_rows, tighten, side
+        See :class:`provetree.mip.formulation.Settings`.
+    mip_gap : float
+        Relative gap at which the solver may stop.
+    threads : int, optional
+        Threads the solver may use.
+    rows : RawRows, optional
+        The raw rows that the tree is checked on; needed for start trees and groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.mip.engine import MIPSearch
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 1, 1, 0])
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=2)
+    >>> solution = MIPSearch("flowoct").solve(problem)
+    >>> solution.cost, solution.lower_bound, solution.status
+    (0, 0, 'optimal')
+    """
+
+    formulation: str = "oct"
+    solver: str | Solver = "highs"
+    depth: int | None = None
+    penalty: Fraction | int = 0
+    max_splits: int | None = None
+    baseline: int = 1
+    warm_start: Literal["cart", "search"] | Tree | None = "cart"
+    scaling: Scaling = "minmax"
+    merge_rows: bool = True
+    tighten: bool = False
+    side: SideConstraints | None = None
+    mip_gap: float = 0.0
+    threads: int | None = None
+    rows: RawRows | None = None
+
+    def build(self, problem: Problem) -> Formulation:
+        """Return the formulation of a problem, with its model."""
+        asked = problem.max_depth if self.depth is None else self.depth
+        depth = asked
+        if not problem.columns:
+            depth = 0  # nothing to split on
+        elif self.tighten:
+            depth = min(depth, problem.max_depth)
+        if problem.n_rows * 2.0**depth > MOST_PLACES:
+            raise ValueError(
+                f"A model of depth {depth} for {problem.n_rows} rows would have "
+                f"{problem.n_rows * 2.0**depth:.2g} variables for places of rows, and at most "
+                f"{MOST_PLACES:.2g} are supported: choose a smaller max_depth or fewer rows."
+            )
+        max_splits = self.max_splits
+        if self.formulation == "p" and max_splits is None:
+            # Gamma sets the penalty: it must not depend on the depth that is left.
+            max_splits = Layout(asked).n_branches
+        settings = Settings(
+            depth=depth,
+            min_samples_leaf=problem.min_samples_leaf,
+            max_splits=max_splits,
+            penalty=Fraction(self.penalty),
+            baseline=self.baseline,
+            scaling=self.scaling,
+            merge_rows=self.merge_rows,
+            tighten=self.tighten,
+            exact_weights=self.solver == "cp-sat",
+            side=self.side,
+        )
+        return formulation_class(self.formulation)(problem, settings)
+
+    def solve(
+        self,
+        problem: Problem,
+        limits: Limits | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Solution:
+        """Return the best tree the limits allow to find, and the solver's proven bound.
+
+        Parameters
+        ----------
+        problem : Problem
+        limits : Limits, optional
+            No limit on time by default.
+        on_progress : callable, optional
+            Called with a :class:`~provetree.solution.Progress` from time to time.
+
+        Raises
+        ------
+        InfeasibleError
+            If no tree keeps to the side constraints.
+        NoTreeError
+            If time was over before such a tree was found.
+        SolverError
+            If the solver failed, or gave back what its model forbids.
+        """
+        return _Run(self, problem, limits or Limits(), on_progress).solution()
+
+
+class _Run:
+    """One solve: the formulation, the best tree so far, and the way to costs of the user."""
+
+    def __init__(
+        self,
+        engine: MIPSearch,
+        problem: Problem,
+        limits: Limits,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.started = time.perf_counter()
+        self.engine, self.problem, self.limits = engine, problem, limits
+        self.solver = get_solver(engine.solver) if isinstance(engine.solver, str) else engine.solver
+        self.formulation = engine.build(problem)
+        self.on_progress = on_progress
+        self.penalty = self.formulation.penalty
+        settings = self.formulation.settings
+        self.tree_limits = TreeLimits(
+            settings.depth, settings.min_samples_leaf, settings.max_splits, settings.side
+        )
+        self.raw = engine.rows or _rows_of(problem)
+        self.best: tuple[Fraction, Tree] | None = None
+        self.history: list[Progress] = []
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def solution(self) -> Solution:
+        start = self._start()
+        model = self.formulation.model
+        outcome = self.solver.solve(
+            model,
+            start=start,
+            limits=SolveLimits(
+                time_limit=self._time_left(),
+                relative_gap=self.engine.mip_gap,
+                absolute_gap=self._absolute_gap(),
+                threads=self.engine.threads,
+            ),
+            on_progress=self._tell,
+        )
+        self._read(outcome)
+        if self.best is None:
+            self._explain(outcome)
+            raise AssertionError("unreachable")
+        cost, tree = self.best
+        bound = self._bound(outcome, cost)
+        status: Status = "optimal" if bound == cost else _ended_by(outcome)
+        final = self._progress(float(cost), float(bound))
+        if not self.history or final.lower_bound > self.history[-1].lower_bound:
+            self.history.append(final)
+        return Solution(
+            tree=tree,
+            cost=self._user(cost),
+            lower_bound=self._user(bound),
+            status=status,
+            history=tuple(self.history),
+            counters={
+                "variables": model.n_variables,
+                "constraints": model.n_constraints,
+                "nonzeros": int(model.matrix.nnz),
+                "nodes": outcome.n_nodes,
+                "warm_started": int(start is not None),
+            },
+        )
+
+    # -- before the solver ---------------------------------------------------------------
+
+    def _start(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
+        """Return the point to start from, and keep its tree."""
+        engine, layout = self.engine, self.formulation.layout
+        settings = self.formulation.settings
+        leaf = PlacedTree(
+            layout,
+            np.full(layout.n_branches, -1),
+            np.zeros(layout.n_branches, dtype=np.int64),
+            np.full(layout.n_branches + layout.n_leaves, _majority(self.problem)),
+        )
+        self._consider(placed_to_tree(self.problem, leaf, keep_labels=False))
+        if engine.warm_start is None:
+            return None
+        if isinstance(engine.warm_start, Tree):
+            check_shape(self.problem, engine.warm_start)
+            checked = check_tree(engine.warm_start, self.raw, self.tree_limits)
+            if checked.broken:
+                raise ValueError(f"The start tree does not keep to the limits: {checked.broken[0]}")
+            placed = self._placed(engine.warm_start, layout)
+        elif engine.warm_start == "search":
+            problem = self.problem.with_penalty(self.penalty)
+            found = ExactSearch().solve(problem, Limits(self._time_left()))
+            placed = self._placed(found.tree, layout)
+        else:
+            placed = cart(
+                self.problem,
+                layout,
+                min_samples_leaf=settings.min_samples_leaf,
+                penalty=self.penalty,
+                max_splits=settings.max_splits,
+            )
+        tree = placed_to_tree(self.problem, placed, keep_labels=True)
+        if self._consider(tree).broken:
+            return None  # it does not keep to the side constraints: no point of this model
+        return self.formulation.encode(placed)
+
+    def _placed(self, tree: Tree, layout: Layout) -> PlacedTree:
+        rows = problem_rows(self.problem, self.raw.X, self.raw.classes)
+        table = self.raw.X[representatives(self.problem, rows)]
+        return place_tree(self.problem, tree, table, layout)
+
+    def _time_left(self) -> float | None:
+        if self.limits.time_limit is None or math.isinf(self.limits.time_limit):
+            return None
+        return max(0.01, self.limits.time_limit - self.seconds)
+
+    def _absolute_gap(self) -> float:
+        """Return a gap that cannot hide a cheaper tree, unless costs are finer than solvers."""
+        smallest = self.formulation.scale / self.formulation.unit / self.penalty.denominator
+        return min(1e-6, max(_FINEST_GAP, smallest / 8))
+
+    # -- after the solver ----------------------------------------------------------------
+
+    def _consider(self, tree: Tree) -> CheckedTree:
+        """Work a tree out on the raw rows, and keep it if it is the best one."""
+        checked = check_tree(tree, self.raw, self.tree_limits)
+        cost = checked.cost(self.penalty)
+        if not checked.broken and (self.best is None or cost < self.best[0]):
+            self.best = (cost, tree)
+        return checked
+
+    def _read(self, outcome: Outcome) -> None:
+        """Take the tree from the solver's point; what it costs must be what the solver says."""
+        if outcome.point is None:
+            return
+        side = self.formulation.settings.side
+        placed = self.formulation.decode(outcome.point)
+        keep = side is not None and side.chooses_labels
+        # A model may have to split where nothing is gained: BinOCT always does.
+        tree = placed_to_tree(self.problem, placed, keep_labels=keep, collapse=True)
+        checked = self._consider(tree)
+        if checked.broken:
+            raise SolverError(
+                f"The solver's tree breaks the model it was found for: {checked.broken[0]} "
+                'Its tolerances were too coarse for this table; scaling="rank" may help.'
+            )
+        claimed = self.formulation.cost(outcome.objective)
+        cost = float(checked.cost(self.penalty))
+        if cost > claimed + self._tolerance(claimed):
+            raise SolverError(
+                f"The solver's tree costs {cost:g} on the rows of the table, and the solver says "
+                f"{claimed:g}: its tolerances were too coarse for this table; "
+                'scaling="rank" may help.'
+            )
+
+    def _tolerance(self, cost: float) -> float:
+        """Return how far off a cost of the solver may be for its own tolerances."""
+        absolute = min(0.25, 2e-6 * max(self.formulation.total_weight, 1 / self.formulation.scale))
+        return absolute * self.formulation.unit + 1e-6 * abs(cost)
+
+    def _bound(self, outcome: Outcome, cost: Fraction) -> Fraction:
+        """Return the solver's bound in whole units: no tree can cost less."""
+        if math.isinf(outcome.bound):
+            if outcome.bound > 0:
+                raise SolverError(
+                    "The solver says that no tree keeps to the constraints, and there is one: its "
+                    "tolerances were too coarse for this table."
+                )
+            return Fraction(0)
+        value = self.formulation.cost(outcome.bound)
+        slack = self.formulation.cost(1.01 * self._absolute_gap()) + 1e-9 * abs(value)
+        if self.formulation.unit > 1:  # small weights may be lost beside large ones
+            slack += self._tolerance(value)
+        unit = self.penalty.denominator
+        lower = Fraction(value) - Fraction(slack)
+        if 4 * slack * unit < 1:
+            # Costs are whole multiples of 1 / unit: the next one up is a bound as well.
+            lower = Fraction(math.ceil(lower * unit), unit)
+        if lower > cost:
+            if float(lower - cost) > self._tolerance(float(cost)) + slack:
+                raise SolverError(
+                    f"The solver says that no tree costs less than {float(lower):g}, and there is "
+                    f"one of {float(cost):g}: its tolerances were too coarse for this table."
+                )
+            lower = cost
+        return max(lower, Fraction(0))
+
+    def _explain(self, outcome: Outcome) -> None:
+        """Say why there is no tree."""
+        side = self.formulation.settings.side
+        words = "" if side is None else side.words()
+        if outcome.status == "infeasible":
+            raise InfeasibleError(
+                f"No tree of depth {self.formulation.settings.depth} keeps to the side constraints "
+                f"({words}): loosen them, or allow a larger tree."
+            )
+        if outcome.status == "unbounded":
+            raise SolverError("The solver says that the model is unbounded, which it cannot be.")
+        raise NoTreeError(
+            f"The search ended ({outcome.status.replace('_', ' ')}) before it found a tree that "
+            f"keeps to the side constraints ({words}): allow more time, or loosen them."
+        )
+
+    # -- units and progress --------------------------------------------------------------
+
+    def _user(self, cost: Fraction) -> float:
+        scale = self.problem.weight_scale
+        if scale == 1 and self.penalty.denominator == 1:
+            return int(cost) if cost.denominator == 1 else float(cost)
+        return float(cost / scale)
+
+    def _progress(self, cost: float, bound: float) -> Progress:
+        scale = float(self.problem.weight_scale)
+        return Progress(self.seconds, cost / scale, max(0.0, min(bound, cost)) / scale)
+
+    def _tell(self, moment: Moment) -> None:
+        """Pass the solver's progress on, in the user's units."""
+        cost = self.formulation.cost(moment.objective)
+        if self.best is not None:
+            cost = min(cost, float(self.best[0]))
+        if math.isinf(cost):
+            return
+        bound = self.formulation.cost(moment.bound) if math.isfinite(moment.bound) else 0.0
+        progress = self._progress(cost, bound)
+        last = self.history[-1] if self.history else None
+        if last is None or (progress.cost, -progress.lower_bound) != (last.cost, -last.lower_bound):
+            self.history.append(progress)
+        if self.on_progress is not None:
+            self.on_progress(progress)
+
+
+def _ended_by(outcome: Outcome) -> Status:
+    if outcome.status in ("time_limit", "interrupted"):
+        return "time_limit" if outcome.status == "time_limit" else "interrupted"
+    return "gap_limit"
+
+
+def _majority(problem: Problem) -> int:
+    return int(np.bincount(problem.classes, problem.weights).argmax())
+
+
+def _rows_of(problem: Problem) -> RawRows:
+    """Return rows that have the values of the problem's columns, where the table is not at hand.
+
+    A category that no column stands for gets a code that is no category's: it goes with the rest.
+    """
+    X = np.zeros((problem.n_rows, problem.n_features))
+    X[:, [levels is not None for levels in problem.categories]] = -1.0
+    for c, column in enumerate(problem.columns):
+        ranks = problem.ranks[c]
+        if column.kind == "category":
+            X[ranks == 0, column.feature] = column.category
+            levels = problem.categories[column.feature]
+            if levels is not None and column.category == len(levels):
+                X[ranks == 0, column.feature] = np.nan
+        else:
+            X[:, column.feature] = column.values[ranks]
+    source = np.repeat(np.arange(problem.n_rows), problem.counts)
+    each, rest = np.divmod(problem.weights, problem.counts)
+    place = np.arange(len(source)) - np.repeat(
+        np.cumsum(problem.counts) - problem.counts, problem.counts
+    )
+    weights = each[source] + (place < rest[source])
+    return RawRows(X[source], problem.classes[source].astype(np.int64), weights)

@@ -1,0 +1,161 @@
+"""Gurobi as a solver (the extra ``gurobi``; large models need a licence of one's own)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import gurobipy
+import numpy as np
+from gurobipy import GRB
+from numpy.typing import NDArray
+
+from provetree.mip.model import Model
+from provetree.mip.solver import (
+    Moment,
+    Outcome,
+    OutcomeStatus,
+    SolveLimits,
+    SolverError,
+    Trace,
+    interrupts,
+)
+
+__all__ = ["Gurobi"]
+
+Float: TypeAlias = NDArray[np.float64]
+
+_STATUS: dict[int, OutcomeStatus] = {
+    GRB.OPTIMAL: "optimal",
+    GRB.TIME_LIMIT: "time_limit",
+    GRB.INFEASIBLE: "infeasible",
+    GRB.INF_OR_UNBD: "infeasible",
+    GRB.UNBOUNDED: "unbounded",
+    GRB.INTERRUPTED: "interrupted",
+}
+_TOO_LARGE, _NO_LICENCE = 10010, 10009
+
+
+class Gurobi:
+    """The solver Gurobi.
+
+    Parameters
+    ----------
+    options : dict, optional
+        Parameters of Gurobi, by name.
+
+    Examples
+    --------
+    >>> from provetree.mip.solver import get_solver  # doctest: +SKIP
+    >>> get_solver("gurobi")  # doctest: +SKIP
+    """
+
+    def __init__(self, options: dict[str, Any] | None = None) -> None:
+        self.options = dict(options or {})
+
+    def solve(
+        self,
+        model: Model,
+        *,
+        start: Float | None = None,
+        limits: SolveLimits | None = None,
+        on_progress: Callable[[Moment], None] | None = None,
+    ) -> Outcome:
+        """Solve a model; see :class:`provetree.mip.solver.Solver`."""
+        limits = SolveLimits() if limits is None else limits
+        try:
+            with (
+                gurobipy.Env(params={"OutputFlag": 0}) as environment,
+                gurobipy.Model(model.name, env=environment) as solver,
+            ):
+                return self._solve(solver, model, start, limits, Trace(on_progress))
+        except gurobipy.GurobiError as error:
+            raise SolverError(_explained(error, model)) from error
+
+    def _solve(
+        self, solver: Any, model: Model, start: Float | None, limits: SolveLimits, trace: Trace
+    ) -> Outcome:
+        settings: dict[str, Any] = {
+            "MIPGap": limits.relative_gap,
+            "MIPGapAbs": limits.absolute_gap,
+            # "Infeasible or unbounded" helps nobody; without these reductions Gurobi can tell.
+            "DualReductions": 0,
+        }
+        if limits.time_limit is not None:
+            settings["TimeLimit"] = limits.time_limit
+        if limits.threads is not None:
+            settings["Threads"] = limits.threads
+        for name, value in {**settings, **self.options}.items():
+            solver.setParam(name, value)
+        kinds = np.where(model.integer, GRB.INTEGER, GRB.CONTINUOUS)
+        x = solver.addMVar(
+            model.n_variables, lb=model.lower, ub=model.upper, obj=model.objective, vtype=kinds
+        )
+        solver.ObjCon = model.offset
+        equal = model.row_lower == model.row_upper
+        below = np.isfinite(model.row_upper) & ~equal
+        above = np.isfinite(model.row_lower) & ~equal
+        for rows, sense, bounds in (
+            (equal, "=", model.row_lower),
+            (below, "<", model.row_upper),
+            (above, ">", model.row_lower),
+        ):
+            if rows.any():
+                solver.addMConstr(model.matrix[rows], x, sense, bounds[rows])
+        if start is not None:
+            x.Start = start
+
+        failures: list[BaseException] = []
+        with interrupts() as interrupted:
+
+            def watch(inner: Any, where: int) -> None:
+                try:
+                    if where == GRB.Callback.MIP:
+                        primal = inner.cbGet(GRB.Callback.MIP_OBJBST)
+                        dual = inner.cbGet(GRB.Callback.MIP_OBJBND)
+                        trace.tell(_finite(primal, math.inf), _finite(dual, -math.inf))
+                except BaseException as error:  # Gurobi would only print it
+                    failures.append(error)
+                if interrupted.is_set() or failures:
+                    inner.terminate()
+
+            solver.optimize(watch)
+            if failures:
+                raise failures[0]
+        return _outcome(solver, x, model, limits, trace)
+
+
+def _outcome(solver: Any, x: Any, model: Model, limits: SolveLimits, trace: Trace) -> Outcome:
+    status = _STATUS.get(solver.Status)
+    if status is None:
+        raise SolverError(f"Gurobi gave up with status {solver.Status}.")
+    if status in ("infeasible", "unbounded"):
+        value = math.inf if status == "infeasible" else -math.inf
+        return Outcome(status, None, value, value, tuple(trace.moments))
+    is_mip = bool(model.integer.any())
+    point: Float | None = None
+    objective = math.inf
+    if solver.SolCount > 0:
+        point, objective = np.asarray(x.X, dtype=np.float64), float(solver.ObjVal)
+    bound = _finite(float(solver.ObjBound), -math.inf) if is_mip else objective
+    if status == "optimal" and objective - bound > limits.absolute_gap * (1 + 1e-9):
+        status = "gap_limit"
+    trace.tell(objective, bound)
+    nodes = int(solver.NodeCount) if is_mip else 0
+    return Outcome(status, point, objective, bound, tuple(trace.moments), nodes)
+
+
+def _explained(error: Any, model: Model) -> str:
+    if error.errno == _TOO_LARGE:
+        return (
+            f"The model has {model.n_variables} variables and {model.n_constraints} constraints, "
+            "more than the licence of Gurobi allows: install a full licence, or use another solver."
+        )
+    if error.errno == _NO_LICENCE:
+        return f"Gurobi found no valid licence: {error}"
+    return f"Gurobi failed: {error}"
+
+
+def _finite(value: float, otherwise: float) -> float:
+    return float(value) if abs(value) < GRB.INFINITY else otherwise

@@ -1,0 +1,214 @@
+"""HiGHS as a solver, and as the writer of MPS and LP files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.mip.model import Model
+from provetree.mip.solver import (
+    Moment,
+    Outcome,
+    OutcomeStatus,
+    SolveLimits,
+    SolverError,
+    Trace,
+    interrupts,
+)
+
+__all__ = ["Highs", "write_model"]
+
+Float: TypeAlias = NDArray[np.float64]
+
+_Status = highspy.HighsModelStatus
+_Kind = highspy.cb.HighsCallbackType
+#: Each of these callbacks tells primal and dual bound; the last may stop the search.
+_TOLD_BY = (
+    _Kind.kCallbackMipImprovingSolution,
+    _Kind.kCallbackMipLogging,
+    _Kind.kCallbackMipInterrupt,
+)
+_STOPPABLE = (_Kind.kCallbackMipInterrupt, _Kind.kCallbackSimplexInterrupt)
+_WRITABLE = (".mps", ".lp", ".mps.gz", ".lp.gz")
+
+
+class Highs:
+    """The solver HiGHS.
+
+    Parameters
+    ----------
+    options : dict, optional
+        Options of HiGHS, by name.
+
+    Examples
+    --------
+    >>> from provetree.mip.highs import Highs
+    >>> from provetree.mip.model import ModelBuilder
+    >>> builder = ModelBuilder("small")
+    >>> x = builder.variables("x", 2, upper=3, integer=True, cost=[-1, -1])
+    >>> builder.constraint("(1)", [x], [2, 2], upper=7)
+    >>> Highs({"random_seed": 1}).solve(builder.build()).objective
+    -3.0
+    """
+
+    def __init__(self, options: dict[str, Any] | None = None) -> None:
+        self.options = dict(options or {})
+
+    def solve(
+        self,
+        model: Model,
+        *,
+        start: Float | None = None,
+        limits: SolveLimits | None = None,
+        on_progress: Callable[[Moment], None] | None = None,
+    ) -> Outcome:
+        """Solve a model; see :class:`provetree.mip.solver.Solver`."""
+        limits = SolveLimits() if limits is None else limits
+        solver = _loaded(model)
+        settings: dict[str, Any] = {
+            "mip_rel_gap": limits.relative_gap,
+            "mip_abs_gap": limits.absolute_gap,
+            "time_limit": math.inf if limits.time_limit is None else limits.time_limit,
+        }
+        if limits.threads is not None:
+            settings["threads"] = limits.threads
+        for name, value in {**settings, **self.options}.items():
+            if solver.setOptionValue(name, value) == highspy.HighsStatus.kError:
+                raise SolverError(f"HiGHS does not take the option {name} = {value!r}.")
+        if start is not None:
+            point = highspy.HighsSolution()
+            point.col_value = np.asarray(start, dtype=np.float64).tolist()
+            point.value_valid = True
+            solver.setSolution(point)
+
+        trace = Trace(on_progress)
+        failures: list[BaseException] = []
+        is_mip = bool(model.integer.any())
+        with interrupts() as interrupted:
+
+            def watch(kind: Any, message: str, out: Any, answer: Any, data: Any) -> None:
+                if kind in _TOLD_BY and not failures:
+                    try:
+                        trace.tell(_finite(out.mip_primal_bound, math.inf), out.mip_dual_bound)
+                    except BaseException as error:  # it must not travel through C++
+                        failures.append(error)
+                if kind in _STOPPABLE and (interrupted.is_set() or failures):
+                    answer.user_interrupt = True
+
+            solver.setCallback(watch, None)
+            for kind in {*_TOLD_BY, *_STOPPABLE}:
+                solver.startCallback(kind)
+            solver.run()
+            solver.setCallback(None, None)
+            if failures:
+                raise failures[0]
+            return _outcome(solver, model, is_mip, limits, trace, interrupted.is_set())
+
+
+def write_model(model: Model, path: str | Path) -> None:
+    """Write a model to an MPS or LP file.
+
+    Parameters
+    ----------
+    model : Model
+    path : str or pathlib.Path
+        The file; its ending, .mps or .lp, says in which format.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from provetree.mip.highs import write_model
+    >>> from provetree.mip.model import ModelBuilder
+    >>> builder = ModelBuilder("small")
+    >>> x = builder.variables("x", 2, upper=3, integer=True, cost=[-1, -1])
+    >>> builder.constraint("(1)", [x], [2, 2], upper=7)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.mps"
+    >>> write_model(builder.build(), path)
+    >>> "x_1" in path.read_text()
+    True
+    """
+    target = Path(path)
+    if not target.name.lower().endswith(_WRITABLE):
+        raise ValueError(f"The path of a model must end in .mps or .lp. Got '{target}' instead.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder '{target.parent}' to write the model to.")
+    solver = _loaded(model, named=True)
+    if solver.writeModel(str(target)) == highspy.HighsStatus.kError:
+        raise OSError(f"The model could not be written to '{target}'.")
+
+
+def _loaded(model: Model, *, named: bool = False) -> Any:
+    """Return HiGHS with the model in it, silent."""
+    untyped: Any = highspy  # some versions type the class, but not its constructor
+    solver = untyped.Highs()
+    solver.setOptionValue("output_flag", False)
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = model.n_variables, model.n_constraints
+    lp.model_name_ = "".join(c if c.isalnum() else "_" for c in model.name)
+    lp.offset_ = model.offset
+    lp.col_cost_ = model.objective
+    lp.col_lower_, lp.col_upper_ = model.lower, model.upper
+    lp.row_lower_, lp.row_upper_ = model.row_lower, model.row_upper
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = model.matrix.indptr
+    lp.a_matrix_.index_ = model.matrix.indices
+    lp.a_matrix_.value_ = model.matrix.data
+    if model.integer.any():
+        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        lp.integrality_ = [kinds[whole] for whole in model.integer.tolist()]
+    if named:
+        lp.col_names_ = model.variable_names()
+        lp.row_names_ = model.constraint_names()
+    if solver.passModel(lp) == highspy.HighsStatus.kError:
+        raise SolverError("HiGHS does not take the model: it holds numbers that are not allowed.")
+    return solver
+
+
+def _outcome(
+    solver: Any, model: Model, is_mip: bool, limits: SolveLimits, trace: Trace, interrupted: bool
+) -> Outcome:
+    status = solver.getModelStatus()
+    info = solver.getInfo()
+    point: Float | None = None
+    objective, bound = math.inf, -math.inf
+    if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
+        point = np.asarray(solver.getSolution().col_value, dtype=np.float64)
+        objective = float(info.objective_function_value)
+    if is_mip:
+        bound = _finite(info.mip_dual_bound, -math.inf)
+    elif status == _Status.kOptimal:
+        bound = objective
+    word: OutcomeStatus
+    if status in (_Status.kInfeasible, _Status.kUnboundedOrInfeasible):
+        # Models of trees bound every variable; "unbounded or infeasible" is then infeasible.
+        bounded = bool(np.isfinite(model.lower).all() and np.isfinite(model.upper).all())
+        word = "infeasible" if status == _Status.kInfeasible or bounded else "unbounded"
+        objective = bound = math.inf if word == "infeasible" else -math.inf
+        point = None
+    elif status == _Status.kUnbounded:
+        word, point, objective, bound = "unbounded", None, -math.inf, -math.inf
+    elif status in (_Status.kOptimal, _Status.kModelEmpty):
+        if status == _Status.kModelEmpty:
+            point, objective, bound = np.empty(0), model.offset, model.offset
+        word = "optimal"
+        if objective - bound > limits.absolute_gap * (1 + 1e-9) + 1e-12 * abs(objective):
+            word = "gap_limit"
+    elif status == _Status.kTimeLimit:
+        word = "time_limit"
+    elif status == _Status.kInterrupt and interrupted:
+        word = "interrupted"
+    else:
+        raise SolverError(f"HiGHS gave up: {solver.modelStatusToString(status).lower()}.")
+    trace.tell(objective, bound)
+    nodes = max(0, int(info.mip_node_count)) if is_mip else 0
+    return Outcome(word, point, objective, bound, tuple(trace.moments), nodes)
+
+
+def _finite(value: float, otherwise: float) -> float:
+    return float(value) if abs(value) < highspy.kHighsInf else otherwise

@@ -1,0 +1,285 @@
+"""The complete binary tree that models of trees are laid out on, and trees placed on it.
+
+Nodes are numbered as in a heap: the root is 0, the children of node t are 2t + 1 and 2t + 2. The
+first ``n_branches`` nodes may split, the ``n_leaves`` below them may not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.problem.columns import Ranks
+from provetree.problem.problem import Problem
+from provetree.tree.build import build_tree
+from provetree.tree.tree import Tree
+
+__all__ = ["Layout", "PlacedTree", "check_shape", "place_tree", "placed_to_tree"]
+
+Bool: TypeAlias = NDArray[np.bool_]
+Int: TypeAlias = NDArray[np.int64]
+Float: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The complete binary tree of a depth.
+
+    Examples
+    --------
+    >>> from provetree.mip.layout import Layout
+    >>> layout = Layout(2)
+    >>> layout.n_branches, layout.n_leaves
+    (3, 4)
+    >>> layout.left_leaves.astype(int).tolist()
+    [[1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0]]
+    """
+
+    depth: int
+
+    @property
+    def n_branches(self) -> int:
+        """Number of nodes that may split."""
+        return self.n_leaves - 1
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of nodes at the bottom."""
+        return 1 << self.depth
+
+    @cached_property
+    def ancestors(self) -> Int:
+        """The branches above each leaf, from the root down, shape (n_leaves, depth)."""
+        number = np.arange(self.n_leaves)[:, np.newaxis] + self.n_leaves
+        return (number >> np.arange(self.depth, 0, -1)) - 1
+
+    @cached_property
+    def goes_left(self) -> Bool:
+        """Whether the way to each leaf goes left at each of its ancestors."""
+        number = np.arange(self.n_leaves)[:, np.newaxis] + self.n_leaves
+        return np.asarray(((number >> np.arange(self.depth - 1, -1, -1)) & 1) == 0)
+
+    @cached_property
+    def left_leaves(self) -> Bool:
+        """Which leaves lie below the left child of each branch, shape (n_branches, n_leaves)."""
+        return self._leaves_below(left=True)
+
+    @cached_property
+    def right_leaves(self) -> Bool:
+        """Which leaves lie below the right child of each branch."""
+        return self._leaves_below(left=False)
+
+    def _leaves_below(self, *, left: bool) -> Bool:
+        below = np.zeros((self.n_branches, self.n_leaves), dtype=np.bool_)
+        leaf, level = np.nonzero(self.goes_left == left)
+        below[self.ancestors[leaf, level], leaf] = True
+        return below
+
+    def rightmost_leaf(self, node: int) -> int:
+        """Return the leaf that rows reach from a node where nothing below it splits."""
+        while node < self.n_branches:
+            node = 2 * node + 2
+        return node - self.n_branches
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedTree:
+    """A tree on a layout: what each node splits on, and the class where it is a leaf.
+
+    Parameters
+    ----------
+    layout : Layout
+    column : array of int, shape (n_branches,)
+        The ordered column of each branch, -1 where it does not split.
+    rank : array of int, shape (n_branches,)
+        Rows of at most this rank go left.
+    label : array of int, shape (n_branches + n_leaves,)
+        The class of each node that rows end in, -1 elsewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.mip.layout import Layout, PlacedTree
+    >>> stump = PlacedTree(Layout(1), np.array([0]), np.array([1]), np.array([-1, 0, 1]))
+    >>> stump.route(np.array([[0, 1, 2]], dtype=np.uint32)).tolist()
+    [1, 1, 2]
+    """
+
+    layout: Layout
+    column: Int
+    rank: Int
+    label: Int
+
+    @property
+    def n_splits(self) -> int:
+        """Number of splits."""
+        return int((self.column >= 0).sum())
+
+    def route(self, ranks: Ranks) -> Int:
+        """Return the node each row ends in.
+
+        Parameters
+        ----------
+        ranks : array, shape (n_columns, n_rows)
+            The rows' ranks in the ordered columns.
+        """
+        n_rows = ranks.shape[1]
+        node = np.zeros(n_rows, dtype=np.int64)
+        rows = np.arange(n_rows)
+        for _ in range(self.layout.depth):
+            rows = rows[node[rows] < self.layout.n_branches]
+            rows = rows[self.column[node[rows]] >= 0]
+            at = node[rows]
+            right = ranks[self.column[at], rows] > self.rank[at]
+            node[rows] = 2 * at + 1 + right
+        return node
+
+
+def placed_to_tree(
+    problem: Problem, placed: PlacedTree, *, keep_labels: bool, collapse: bool = False
+) -> Tree:
+    """Return a placed tree as a tree of the problem; splits with an empty side vanish.
+
+    Parameters
+    ----------
+    problem : Problem
+    placed : PlacedTree
+    keep_labels : bool
+        Take the classes of the leaves from the placed tree. Otherwise each leaf gets the class
+        that weighs most in it.
+    collapse : bool
+        Make a leaf of a split whose sides predict the same class everywhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.mip.layout import Layout, PlacedTree, placed_to_tree
+    >>> problem = build_problem([[1.0], [2.0], [4.0]], [0, 0, 1], n_classes=2, max_depth=1)
+    >>> stump = PlacedTree(Layout(1), np.array([0]), np.array([1]), np.array([-1, 0, 1]))
+    >>> print(placed_to_tree(problem, stump, keep_labels=True).to_text(legend=False))
+    x0 <= 3
+    |   0: 100.0% of 2 rows [2, 0]
+    x0 > 3
+    |   1: 100.0% of 1 row [0, 1]
+    """
+    nodes: list[tuple[int, int, int]] = []  # column, rank and label, in preorder
+    waiting: list[tuple[int, NDArray[np.intp]]] = [(0, np.arange(problem.n_rows))]
+    while waiting:
+        node, rows = waiting.pop()
+        column = int(placed.column[node]) if node < placed.layout.n_branches else -1
+        if column < 0:
+            label = int(placed.label[node])
+            if not keep_labels:
+                label = int(np.bincount(problem.classes[rows], problem.weights[rows]).argmax())
+            nodes.append((-1, 0, label))
+            continue
+        right = problem.ranks[column, rows] > placed.rank[node]
+        if right.all() or not right.any():
+            waiting.append((2 * node + 1 + int(right.all()), rows))
+            continue
+        nodes.append((column, int(placed.rank[node]), -1))
+        waiting += [(2 * node + 2, rows[right]), (2 * node + 1, rows[~right])]
+    if collapse:
+        nodes = _collapsed(nodes)
+    columns, ranks, labels = zip(*nodes, strict=True)
+    return build_tree(problem, columns, ranks, labels if keep_labels else None)
+
+
+def _collapsed(nodes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Return nodes in preorder without splits between leaves of one class."""
+    done: list[list[tuple[int, int, int]]] = []
+    for node in reversed(nodes):
+        if node[0] < 0:
+            done.append([node])
+            continue
+        left, right = done.pop(), done.pop()
+        alike = len(left) == len(right) == 1 and left[0][2] == right[0][2]
+        done.append(left if alike else [node, *left, *right])
+    return done[0]
+
+
+def check_shape(problem: Problem, tree: Tree) -> None:
+    """Raise unless a tree has the features and classes of a problem."""
+    if tree.n_features != problem.n_features or tree.n_classes != problem.n_classes:
+        raise ValueError(
+            f"The start tree has {tree.n_features} features and {tree.n_classes} classes, and the "
+            f"table has {problem.n_features} and {problem.n_classes}."
+        )
+
+
+def place_tree(problem: Problem, tree: Tree, table: Float, layout: Layout) -> PlacedTree:
+    """Return a tree of any origin as splits on the ordered columns of a problem.
+
+    What counts is how the tree divides the rows of the problem: a split on a feature that was left
+    out, because another orders the rows alike, becomes a split on that other.
+
+    Parameters
+    ----------
+    problem : Problem
+    tree : Tree
+        A tree on the same features.
+    table : array of float, shape (n_rows, n_features)
+        A row of the encoded table for each row of the problem.
+    layout : Layout
+        Where to place it; a tree that is too deep for it raises a ``ValueError``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import ExactSearch, build_problem
+    >>> from provetree.mip.layout import Layout, place_tree
+    >>> X = np.array([[1.0], [2.0], [4.0]])
+    >>> problem = build_problem(X, [0, 0, 1], n_classes=2, max_depth=1)
+    >>> placed = place_tree(problem, ExactSearch().solve(problem).tree, X, Layout(2))
+    >>> placed.column.tolist(), placed.rank.tolist(), placed.label.tolist()
+    ([0, -1, -1], [1, 0, 0], [-1, 0, 1, -1, -1, -1, -1])
+    """
+    check_shape(problem, tree)
+    column = np.full(layout.n_branches, -1, dtype=np.int64)
+    rank = np.zeros(layout.n_branches, dtype=np.int64)
+    label = np.full(layout.n_branches + layout.n_leaves, -1, dtype=np.int64)
+    waiting: list[tuple[int, int, NDArray[np.intp]]] = [(0, 0, np.arange(problem.n_rows))]
+    while waiting:
+        node, at, rows = waiting.pop()
+        if tree.feature[node] < 0:
+            label[at] = tree.label[node]
+            continue
+        left = tree._goes_left(table, rows, np.full(len(rows), node))
+        if left.all() or not left.any():
+            waiting.append((int((tree.left if left.all() else tree.right)[node]), at, rows))
+            continue
+        if at >= layout.n_branches:
+            raise ValueError(
+                f"The start tree is deeper than the {layout.depth} levels that are allowed."
+            )
+        column[at], rank[at], mirrored = _split_as(problem, int(tree.feature[node]), rows, left)
+        ways = ((int(tree.left[node]), rows[left]), (int(tree.right[node]), rows[~left]))
+        for side, (child, some) in enumerate(ways):
+            waiting.append((child, 2 * at + 1 + (side ^ mirrored), some))
+    return PlacedTree(layout, column, rank, label)
+
+
+def _split_as(
+    problem: Problem, feature: int, rows: NDArray[np.intp], left: Bool
+) -> tuple[int, int, int]:
+    """Find the column and rank that divide rows in a given way, maybe with the sides swapped."""
+    ranks = problem.ranks[:, rows].astype(np.int64)
+    bounds = (
+        ranks[:, left].max(axis=1),
+        ranks[:, ~left].min(axis=1),
+        ranks[:, ~left].max(axis=1),
+        ranks[:, left].min(axis=1),
+    )
+    own = np.array([split.feature == feature for split in problem.columns])
+    for candidates in (own, ~own):
+        for mirrored in (0, 1):
+            low, high = bounds[2 * mirrored], bounds[2 * mirrored + 1]
+            fits = np.flatnonzero(candidates & (low < high))
+            if len(fits):
+                return int(fits[0]), int(low[fits[0]]), mirrored
+    raise ValueError(f"The start tree splits feature {feature} as no column of the table does.")

@@ -1,0 +1,196 @@
+"""SCIP as a solver (the extra ``scip``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyscipopt
+from numpy.typing import NDArray
+
+from provetree.mip.model import Model
+from provetree.mip.solver import (
+    Moment,
+    Outcome,
+    OutcomeStatus,
+    SolveLimits,
+    SolverError,
+    Trace,
+    interrupts,
+)
+
+__all__ = ["Scip"]
+
+Float: TypeAlias = NDArray[np.float64]
+
+_STATUS: dict[str, OutcomeStatus] = {
+    "optimal": "optimal",
+    "gaplimit": "gap_limit",
+    "timelimit": "time_limit",
+    "userinterrupt": "interrupted",
+    "infeasible": "infeasible",
+    "unbounded": "unbounded",
+}
+
+
+class Scip:
+    """The solver SCIP.
+
+    Parameters
+    ----------
+    options : dict, optional
+        Parameters of SCIP, by name.
+
+    Examples
+    --------
+    >>> from provetree.mip.solver import get_solver  # doctest: +SKIP
+    >>> get_solver("scip")  # doctest: +SKIP
+    """
+
+    def __init__(self, options: dict[str, Any] | None = None) -> None:
+        self.options = dict(options or {})
+
+    def solve(
+        self,
+        model: Model,
+        *,
+        start: Float | None = None,
+        limits: SolveLimits | None = None,
+        on_progress: Callable[[Moment], None] | None = None,
+    ) -> Outcome:
+        """Solve a model; see :class:`provetree.mip.solver.Solver`."""
+        limits = SolveLimits() if limits is None else limits
+        solver = pyscipopt.Model(model.name)
+        solver.hideOutput()
+        settings: dict[str, Any] = {
+            "limits/gap": limits.relative_gap,
+            "limits/absgap": limits.absolute_gap,
+            # Ctrl-C is looked at here, so that the best point so far is kept.
+            "misc/catchctrlc": False,
+        }
+        if limits.time_limit is not None:
+            settings["limits/time"] = limits.time_limit
+        for name, value in {**settings, **self.options}.items():
+            solver.setParam(name, value)
+        variables = _load(solver, model)
+        if start is not None:
+            point = solver.createSol()
+            for variable, value in zip(variables, start.tolist(), strict=True):
+                solver.setSolVal(point, variable, value)
+            solver.addSol(point)
+        trace = Trace(on_progress)
+        with interrupts() as interrupted:
+            watch = _Watch(trace, interrupted.is_set)
+            solver.includeEventhdlr(watch, "provetree", "tells progress, takes Ctrl-C")
+            solver.optimize()
+            if watch.failures:
+                raise watch.failures[0]
+        return _outcome(solver, variables, limits, trace)
+
+
+#: The names of events are not part of the package's types.
+_EVENT: Any = getattr(pyscipopt, "SCIP_EVENTTYPE")  # noqa: B009
+
+
+class _Watch(pyscipopt.Eventhdlr):
+    """Tells the trace of improvements, and stops the solver when asked to."""
+
+    _EVENTS = (_EVENT.BESTSOLFOUND, _EVENT.NODESOLVED, _EVENT.LPSOLVED)
+
+    def __init__(self, trace: Trace, stopped: Callable[[], bool]) -> None:
+        super().__init__()
+        self.trace, self.stopped = trace, stopped
+        self.failures: list[BaseException] = []
+
+    def eventinit(self) -> None:
+        for event in self._EVENTS:
+            self.model.catchEvent(event, self)
+
+    def eventexit(self) -> None:
+        for event in self._EVENTS:
+            self.model.dropEvent(event, self)
+
+    def eventexec(self, event: Any) -> None:
+        solver = self.model
+        try:
+            primal, dual = solver.getPrimalbound(), solver.getDualbound()
+            self.trace.tell(
+                math.inf if solver.isInfinity(primal) else primal,
+                -math.inf if solver.isInfinity(-dual) else dual,
+            )
+        except BaseException as error:  # it must not travel through C
+            self.failures.append(error)
+        if self.stopped() or self.failures:
+            solver.interruptSolve()
+
+
+def _load(solver: Any, model: Model) -> list[Any]:
+    """Hand the model over; SCIP takes variables and constraints one by one."""
+    bounds = zip(
+        model.variable_names(),
+        model.lower.tolist(),
+        model.upper.tolist(),
+        model.integer.tolist(),
+        model.objective.tolist(),
+        strict=True,
+    )
+    variables = [
+        solver.addVar(
+            name,
+            vtype="I" if whole else "C",
+            lb=None if math.isinf(low) else low,
+            ub=None if math.isinf(high) else high,
+            obj=cost,
+        )
+        for name, low, high, whole, cost in bounds
+    ]
+    starts, columns = model.matrix.indptr.tolist(), model.matrix.indices.tolist()
+    values = model.matrix.data.tolist()
+    rows = zip(starts[:-1], starts[1:], model.row_lower, model.row_upper, strict=True)
+    for first, last, low, high in rows:
+        if math.isinf(low) and math.isinf(high):
+            continue
+        if first == last:
+            if low > 0 or high < 0:  # no entries: 0 is out of bounds, and no point is inside
+                impossible = solver.addVar("impossible", lb=1, ub=1)
+                solver.addCons(impossible <= 0)
+            continue
+        terms = pyscipopt.quicksum(values[k] * variables[columns[k]] for k in range(first, last))
+        if low == high:
+            solver.addCons(terms == low)
+        elif math.isinf(low):
+            solver.addCons(terms <= high)
+        elif math.isinf(high):
+            solver.addCons(terms >= low)
+        else:
+            solver.addCons((terms <= high) >= low)
+    solver.addObjoffset(model.offset)
+    return variables
+
+
+def _outcome(solver: Any, variables: list[Any], limits: SolveLimits, trace: Trace) -> Outcome:
+    word = solver.getStatus()
+    status = _STATUS.get(word)
+    if status is None:
+        raise SolverError(f"SCIP gave up: {word}.")
+    if status in ("infeasible", "unbounded"):
+        value = math.inf if status == "infeasible" else -math.inf
+        return Outcome(status, None, value, value, tuple(trace.moments))
+    point: Float | None = None
+    objective, bound = math.inf, -math.inf
+    if solver.getNSols() > 0:
+        best = solver.getBestSol()
+        point = np.array([solver.getSolVal(best, variable) for variable in variables])
+        objective = float(solver.getSolObjVal(best))
+    dual = float(solver.getDualbound())
+    if not solver.isInfinity(abs(dual)):
+        bound = dual
+    if status in ("optimal", "gap_limit"):
+        within = objective - bound <= limits.absolute_gap * (1 + 1e-9)
+        status = "optimal" if within else "gap_limit"
+    trace.tell(objective, bound)
+    return Outcome(
+        status, point, objective, bound, tuple(trace.moments), int(solver.getNTotalNodes())
+    )

@@ -1,0 +1,220 @@
+"""Side constraints: what a tree must keep to besides its size.
+
+All of them are linear in the amounts of rows that are predicted to be of a class, and in the
+numbers of splits on columns; every formulation offers both. Rates are exact fractions, so what a
+tree keeps to is decided in whole numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.mip.formulation import Expression
+from provetree.mip.model import ModelBuilder
+
+if TYPE_CHECKING:
+    from provetree.mip.formulation import Formulation
+
+__all__ = ["SideConstraints"]
+
+Int: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SideConstraints:
+    """Limits on what a tree predicts and on the columns it uses.
+
+    Parameters
+    ----------
+    min_recall : mapping of int to Fraction
+        Least share of the weight of a class that is predicted to be of it.
+    max_false_positive_rate : mapping of int to Fraction
+        Most of the weight of all other classes that may be predicted to be of a class.
+    max_rate_difference : Fraction, optional
+        Most that the shares of rows predicted to be positive may differ between two groups.
+    positive : int
+        The positive class of the groups' rates.
+    groups : array of int, shape (n_groups, n_rows)
+        Weight of each group in each row of the problem.
+    column_limits : tuple of (tuple of int, int)
+        Features, and how many splits may use one of them.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from provetree.mip.side_constraints import SideConstraints
+    >>> side = SideConstraints(min_recall={1: Fraction(9, 10)})
+    >>> side.chooses_labels, side.counts_wrong_rows, side.limits_columns
+    (True, False, False)
+    """
+
+    min_recall: Mapping[int, Fraction] = field(default_factory=dict)
+    max_false_positive_rate: Mapping[int, Fraction] = field(default_factory=dict)
+    max_rate_difference: Fraction | None = None
+    positive: int = 1
+    groups: Int | None = None
+    column_limits: tuple[tuple[tuple[int, ...], int], ...] = ()
+
+    @property
+    def any(self) -> bool:
+        """Whether there is any constraint."""
+        return self.chooses_labels or self.limits_columns
+
+    @property
+    def chooses_labels(self) -> bool:
+        """Whether a leaf may need another class than the one of most of its rows."""
+        return bool(self.min_recall) or self.counts_wrong_rows
+
+    @property
+    def counts_wrong_rows(self) -> bool:
+        """Whether it matters which class wrongly classified rows are given."""
+        return bool(self.max_false_positive_rate) or self.max_rate_difference is not None
+
+    @property
+    def limits_columns(self) -> bool:
+        """Whether there is a limit on the use of columns."""
+        return bool(self.column_limits)
+
+    def words(self) -> str:
+        """Name the parameters that are set, for messages."""
+        names = {
+            "min_recall": bool(self.min_recall),
+            "max_false_positive_rate": bool(self.max_false_positive_rate),
+            "max_rate_difference": self.max_rate_difference is not None,
+            "max_column_uses": self.limits_columns,
+        }
+        return ", ".join(name for name, given in names.items() if given)
+
+    def add_to(self, formulation: Formulation, builder: ModelBuilder) -> None:
+        """Add the constraints to a model that is being built."""
+        problem, rows = formulation.problem, formulation.rows
+        classes, weights = problem.classes, problem.weights
+        for k, least in self.min_recall.items():
+            of_class = np.where(classes == k, weights, 0)
+            found = formulation.predicted(builder, f"recall_{k + 1}", rows.amounts(of_class), k)
+            lower = math.ceil(least * int(of_class.sum()))
+            _limit(builder, f"side: recall of class {k + 1}", found, lower=lower)
+        for k, most in self.max_false_positive_rate.items():
+            others = np.where(classes == k, 0, weights)
+            name = f"false_{k + 1}"
+            found = formulation.predicted(builder, name, rows.amounts(others), k)
+            upper = math.floor(most * int(others.sum()))
+            _limit(builder, f"side: false positives of class {k + 1}", found, upper=upper)
+        if self.max_rate_difference is not None and self.groups is not None:
+            self._add_rates(formulation, builder, self.max_rate_difference, self.groups)
+        features = np.array([column.feature for column in problem.columns], dtype=np.int64)
+        for number, (limited, most_uses) in enumerate(self.column_limits, 1):
+            uses = formulation.uses(np.isin(features, limited))
+            _limit(builder, f"side: uses of columns {number}", uses, upper=most_uses)
+
+    def _add_rates(
+        self, formulation: Formulation, builder: ModelBuilder, most: Fraction, groups: Int
+    ) -> None:
+        positive = [
+            formulation.predicted(
+                builder, f"group_{g + 1}", formulation.rows.amounts(group), self.positive
+            )
+            for g, group in enumerate(groups)
+        ]
+        totals = [int(total) for total in groups.sum(axis=1)]
+        for g, h in combinations(range(len(groups)), 2):
+            # In whole numbers: |positive_g * total_h - positive_h * total_g| <= limit. Half a unit
+            # of room changes nothing in whole numbers and keeps solvers' tolerances out of it.
+            limit = math.floor(most * totals[g] * totals[h]) + 0.5
+            size = max(totals[g], totals[h])
+            difference = Expression(
+                np.concatenate([positive[g].columns, positive[h].columns]),
+                np.concatenate(
+                    [
+                        positive[g].coefficients * (totals[h] / size),
+                        positive[h].coefficients * (-totals[g] / size),
+                    ]
+                ),
+            )
+            number = f"side: rates of groups {g + 1} and {h + 1}"
+            _limit(builder, number, difference, lower=-limit / size, upper=limit / size)
+
+    def broken(
+        self,
+        predicted: Int,
+        classes: Int,
+        weights: Int,
+        groups: Int | None,
+        split_features: Int,
+    ) -> list[str]:
+        """Say which constraints a tree does not keep, from its predictions alone.
+
+        Parameters
+        ----------
+        predicted, classes : array of int, shape (n,)
+            Predicted and true class of each row.
+        weights : array of int, shape (n,)
+            Whole weight of each row.
+        groups : array of int, shape (n,) or None
+            Group of each row.
+        split_features : array of int
+            The feature of each split.
+
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> import numpy as np
+        >>> from provetree.mip.side_constraints import SideConstraints
+        >>> side = SideConstraints(min_recall={1: Fraction(9, 10)})
+        >>> zeros, truth = np.zeros(3, int), np.array([0, 1, 1])
+        >>> side.broken(zeros, truth, np.ones(3, int), None, np.array([0]))
+        ['The recall of class 1 is 0, below 9/10.']
+        """
+        found: list[str] = []
+        for k, least in self.min_recall.items():
+            recall = _share(predicted == k, classes == k, weights)
+            if recall is not None and recall < least:
+                found.append(f"The recall of class {k} is {recall}, below {least}.")
+        for k, most in self.max_false_positive_rate.items():
+            rate = _share(predicted == k, classes != k, weights)
+            if rate is not None and rate > most:
+                found.append(f"The false positive rate of class {k} is {rate}, above {most}.")
+        if self.max_rate_difference is not None and groups is not None:
+            rates = [
+                _share(predicted == self.positive, groups == g, weights) for g in np.unique(groups)
+            ]
+            known = [rate for rate in rates if rate is not None]
+            if known and max(known) - min(known) > self.max_rate_difference:
+                found.append(
+                    f"The positive rates of two groups differ by {max(known) - min(known)}, "
+                    f"more than {self.max_rate_difference}."
+                )
+        for limited, most_uses in self.column_limits:
+            uses = int(np.isin(split_features, limited).sum())
+            if uses > most_uses:
+                found.append(f"Columns {limited} are used {uses} times, more than {most_uses}.")
+        return found
+
+
+def _share(chosen: NDArray[np.bool_], among: NDArray[np.bool_], weights: Int) -> Fraction | None:
+    total = int(weights[among].sum())
+    return Fraction(int(weights[among & chosen].sum()), total) if total else None
+
+
+def _limit(
+    builder: ModelBuilder,
+    number: str,
+    expression: Expression,
+    *,
+    lower: float = -math.inf,
+    upper: float = math.inf,
+) -> None:
+    # A merged row may count for two groups: each variable must stand once.
+    columns, place = np.unique(expression.columns, return_inverse=True)
+    coefficients = np.bincount(place.reshape(-1), expression.coefficients, len(columns))
+    builder.constraint(
+        number, columns[np.newaxis], coefficients, lower=lower, upper=upper, meaning="asked for"
+    )

@@ -1,0 +1,93 @@
+"""The way back from a problem to the table it was made from.
+
+A problem has merged the equal rows of the table; groups and start trees are given for the table.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.problem.columns import Column
+from provetree.problem.problem import Problem
+
+__all__ = ["problem_rows", "representatives"]
+
+Float: TypeAlias = NDArray[np.float64]
+Int: TypeAlias = NDArray[np.int64]
+
+
+def problem_rows(problem: Problem, table: Float, classes: Int) -> Int:
+    """Return the row of the problem behind each row of the table; -1 for rows of weight zero.
+
+    Parameters
+    ----------
+    problem : Problem
+    table : array of float, shape (n, n_features)
+        The encoded table that the problem was made from.
+    classes : array of int, shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.mip.table import problem_rows
+    >>> X, y = np.array([[2.0], [1.0], [2.0]]), np.array([1, 0, 1])
+    >>> rows = problem_rows(build_problem(X, y, n_classes=2, max_depth=1), X, y)
+    >>> bool(rows[0] == rows[2] != rows[1])
+    True
+    """
+    n = len(table)
+    theirs = np.empty((len(problem.columns) + 1, n), dtype=np.int64)
+    for c, column in enumerate(problem.columns):
+        theirs[c] = _ranks_of(column, table[:, column.feature], problem)
+    theirs[-1] = classes
+    ours = np.vstack([problem.ranks.astype(np.int64), problem.classes])
+    _, place = np.unique(np.hstack([ours, theirs]), axis=1, return_inverse=True)
+    place = place.reshape(-1)
+    row_at = np.full(int(place.max()) + 1, -1, dtype=np.int64)
+    row_at[place[: problem.n_rows]] = np.arange(problem.n_rows)
+    return row_at[place[problem.n_rows :]]
+
+
+def representatives(problem: Problem, rows: Int) -> Int:
+    """Return a row of the table for each row of the problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : array of int
+        What :func:`problem_rows` gave.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.mip.table import problem_rows, representatives
+    >>> X, y = np.array([[2.0], [1.0], [2.0]]), np.array([1, 0, 1])
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
+    >>> sorted(representatives(problem, problem_rows(problem, X, y)).tolist())
+    [0, 1]
+    """
+    found = np.full(problem.n_rows, -1, dtype=np.int64)
+    known = np.flatnonzero(rows >= 0)[::-1]  # the first of equal rows is written last
+    found[rows[known]] = known
+    return found
+
+
+def _ranks_of(column: Column, x: Float, problem: Problem) -> Int:
+    if column.kind == "category":
+        levels = problem.categories[column.feature]
+        missing_code = -1 if levels is None else len(levels)
+        code = np.where(np.isnan(x), missing_code, x)
+        return np.asarray(code != column.category, dtype=np.int64)
+    present = ~np.isnan(column.values)
+    ranks = np.searchsorted(column.values[present], x) + int(not present[0])
+    if not present.all():
+        ranks[np.isnan(x)] = np.flatnonzero(~present)[0]
+    # A row of weight zero may hold a value that no other row has: no rank is its own.
+    known = np.minimum(ranks, len(column.values) - 1)
+    same = (column.values[known] == x) | (np.isnan(x) & np.isnan(column.values[known]))
+    return np.where(same, ranks, -1).astype(np.int64)

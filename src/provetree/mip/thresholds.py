@@ -1,0 +1,434 @@
+"""Models that split by comparing a scaled value with a threshold variable: OCT and (P).
+
+Here stand the scaled columns, epsilon, and what the two models share: the variables a, b, d, z, l,
+the constraints on the way of each row, and how a point is read and written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.mip.cuts import add_side_rows, cuts_of
+from provetree.mip.formulation import Expression, Formulation, Scaling
+from provetree.mip.layout import PlacedTree
+from provetree.mip.model import Index, ModelBuilder
+from provetree.problem.columns import Column
+from provetree.problem.problem import Problem
+
+__all__ = ["SMALLEST_GAP", "ScaledColumns", "SickColumnError", "ThresholdModel", "scale_columns"]
+
+Float: TypeAlias = NDArray[np.float64]
+Bool: TypeAlias = NDArray[np.bool_]
+
+#: Solvers keep constraints to 1e-6; a gap must be well above that to be kept.
+SMALLEST_GAP = 1e-5
+
+
+class SickColumnError(ValueError):
+    """Two values of a column are too close to each other for a solver.
+
+    Examples
+    --------
+    >>> from provetree.mip.thresholds import SickColumnError
+    >>> issubclass(SickColumnError, ValueError)
+    True
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledColumns:
+    """Ordered columns as numbers from 0 to 1.
+
+    Parameters
+    ----------
+    values : list of array of float
+        The scaled value behind each rank of each column.
+    epsilon : array of float
+        The smallest gap between neighbouring values of each column.
+    step : float
+        All values are multiples of this; 0 where that is not so.
+
+    Examples
+    --------
+    >>> from provetree import build_problem
+    >>> from provetree.mip.thresholds import scale_columns
+    >>> problem = build_problem([[1.0], [2.0], [5.0]], [0, 1, 0], n_classes=2, max_depth=1)
+    >>> columns = scale_columns(problem, "minmax")
+    >>> columns.values[0].tolist(), columns.epsilon.tolist()
+    ([0.0, 0.25, 1.0], [0.25])
+    """
+
+    values: list[Float]
+    epsilon: Float
+    step: float
+
+    @property
+    def smallest(self) -> float:
+        """Epsilon of the narrowest column."""
+        return float(self.epsilon.min(initial=1.0))
+
+    @property
+    def largest(self) -> float:
+        """Epsilon of the widest column."""
+        return float(self.epsilon.max(initial=0.0))
+
+
+def scale_columns(problem: Problem, scaling: Scaling) -> ScaledColumns:
+    """Return the columns of a problem scaled to 0..1.
+
+    Missing and infinite values stand one average gap beyond the others.
+
+    Parameters
+    ----------
+    problem : Problem
+    scaling : {"minmax", "rank"}
+
+    Raises
+    ------
+    SickColumnError
+        If two values of a column are closer than :data:`SMALLEST_GAP` then.
+    """
+    most = max((len(column.values) for column in problem.columns), default=2)
+    if scaling == "rank":
+        # One unit for all columns: every threshold is then a multiple of it.
+        step = 1.0 / max(1, most - 1)
+        values = [np.arange(len(column.values)) / max(1, most - 1) for column in problem.columns]
+    else:
+        step = 0.0
+        values = [_minmax(column.values) for column in problem.columns]
+    epsilon = np.array([np.diff(v).min() for v in values]) if values else np.empty(0)
+    for column, gap in zip(problem.columns, epsilon.tolist(), strict=True):
+        if gap < SMALLEST_GAP:
+            raise SickColumnError(_sick(problem, column, gap, scaling))
+    return ScaledColumns(values, epsilon, step)
+
+
+def _minmax(values: Float) -> Float:
+    finite = np.isfinite(values)
+    known = values[finite]
+    if len(known) < 2:
+        return np.linspace(0.0, 1.0, len(values))
+    # Halves cannot overflow where a difference of whole values would.
+    span = known[-1] / 2 - known[0] / 2
+    if span < np.finfo(np.float64).tiny:
+        scaled = (known - known[0]) / (known[-1] - known[0])
+    else:
+        scaled = (known / 2 - known[0] / 2) / span
+    gap = 1.0 / (len(known) - 1)
+    before = int(np.argmax(finite))
+    after = len(values) - before - len(known)
+    places = np.concatenate(
+        [-gap * np.arange(before, 0, -1), scaled, 1.0 + gap * np.arange(1, after + 1)]
+    )
+    return np.asarray((places - places[0]) / (places[-1] - places[0]))
+
+
+def _sick(problem: Problem, column: Column, gap: float, scaling: Scaling) -> str:
+    names = problem.feature_names
+    name = f"x{column.feature}" if names is None else names[column.feature]
+    advice = (
+        'use scaling="rank", which keeps all trees, or round the column'
+        if scaling == "minmax"
+        else "round the column"
+    )
+    return (
+        f"Two values of column '{name}' differ by {gap:.2g} of its range, and solvers cannot tell "
+        f"apart what differs by less than {SMALLEST_GAP:g}: {advice}."
+    )
+
+
+class ThresholdModel(Formulation):
+    """What OCT and (P) share."""
+
+    #: Number of each shared constraint in the paper of the model.
+    numbers: ClassVar[dict[str, str]]
+
+    def _split_variables(self, builder: ModelBuilder) -> None:
+        """Add a, b, d, z, l."""
+        layout, n = self.layout, self.rows.n
+        self.scaled = scale_columns(self.problem, self.settings.scaling)
+        p = len(self.problem.columns)
+        step = self.scaled.step or None
+        self.a = builder.variables("a", (p, layout.n_branches), upper=1, integer=True)
+        self.b = builder.variables("b", layout.n_branches, upper=1, step=step)
+        self.d = builder.variables("d", layout.n_branches, upper=1, integer=True)
+        self.z = builder.variables("z", (n, layout.n_leaves), upper=1, integer=True)
+        self.l = builder.variables("l", layout.n_leaves, upper=1, integer=True)
+
+    @property
+    def values(self) -> Float:
+        """The scaled value of each row in each column, shape (n, p)."""
+        if not self.scaled.values:
+            return np.empty((self.rows.n, 0))
+        pairs = zip(self.scaled.values, self.rows.ranks, strict=True)
+        return np.column_stack([v[r] for v, r in pairs])
+
+    def _split_constraints(self, builder: ModelBuilder) -> None:
+        """Add the shape of splits: one column, threshold in range, splits below splits."""
+        a, b, d = self.a, self.b, self.d
+        builder.constraint(
+            self.numbers["one column"],
+            np.column_stack([a.T, d]),
+            [1.0] * len(a) + [-1.0],
+            lower=0,
+            upper=0,
+            meaning="a split has one column",
+        )
+        builder.constraint(
+            self.numbers["threshold"],
+            np.column_stack([b, d]),
+            [1.0, -1.0],
+            upper=0,
+            meaning="no threshold without a split",
+        )
+        below = np.arange(1, len(d))
+        builder.constraint(
+            self.numbers["hierarchy"],
+            np.column_stack([d[below], d[(below - 1) // 2]]),
+            [1.0, -1.0],
+            upper=0,
+            meaning="no split below a node without one",
+        )
+
+    def _leaf_constraints(self, builder: ModelBuilder) -> None:
+        """Add what holds for rows and leaves: one leaf each, open leaves, least rows."""
+        z, n, n_leaves = self.z, self.rows.n, self.layout.n_leaves
+
+        def open_leaves(columns: Index, coefficients: Float) -> None:
+            pairs = columns.reshape(n, n_leaves, 2)
+            pairs[:, :, 0] = z
+            pairs[:, :, 1] = self.l
+            coefficients[:] = [1.0, -1.0]
+
+        builder.filled(
+            self.numbers["open"],
+            n * n_leaves,
+            2,
+            open_leaves,
+            upper=0,
+            meaning="rows in open leaves only",
+        )
+        builder.constraint(
+            self.numbers["least rows"],
+            np.column_stack([z.T, self.l]),
+            np.append(self.rows.counts, -float(self.settings.min_samples_leaf)),
+            lower=0,
+            meaning="an open leaf has enough rows",
+        )
+        builder.constraint(
+            self.numbers["one leaf"], z, 1.0, lower=1, upper=1, meaning="each row has one leaf"
+        )
+
+    def _path_constraints(self, builder: ModelBuilder) -> None:
+        """Add, for each row and each ancestor of each leaf, that the row went the right way."""
+        if self.settings.tighten:
+            self._tight_path_constraints(builder)
+            return
+        a, b, z = self.a, self.b, self.z
+        n, p = self.rows.n, len(self.a)
+        small, large = self.scaled.smallest, self.scaled.largest
+        values = self.values
+        leaf, level = np.nonzero(self.layout.goes_left)
+        left = (self.layout.ancestors[leaf, level], leaf)
+        leaf, level = np.nonzero(~self.layout.goes_left)
+        right = (self.layout.ancestors[leaf, level], leaf)
+
+        def fill_left(columns: Index, coefficients: Float) -> None:
+            branch, below = left
+            shape = (n, len(branch), p + 2)
+            columns, coefficients = columns.reshape(shape), coefficients.reshape(shape)
+            columns[:, :, :p] = a[:, branch].T
+            columns[:, :, p] = b[branch]
+            columns[:, :, p + 1] = z[:, below]
+            coefficients[:, :, :p] = (values + (self.scaled.epsilon - small))[:, np.newaxis]
+            coefficients[:, :, p] = -1.0
+            coefficients[:, :, p + 1] = 1.0 + large
+
+        def fill_right(columns: Index, coefficients: Float) -> None:
+            branch, below = right
+            shape = (n, len(branch), p + 2)
+            columns, coefficients = columns.reshape(shape), coefficients.reshape(shape)
+            columns[:, :, :p] = a[:, branch].T
+            columns[:, :, p] = b[branch]
+            columns[:, :, p + 1] = z[:, below]
+            coefficients[:, :, :p] = values[:, np.newaxis]
+            coefficients[:, :, p] = -1.0
+            coefficients[:, :, p + 1] = -1.0
+
+        builder.filled(
+            self.numbers["left"],
+            n * len(left[0]),
+            p + 2,
+            fill_left,
+            upper=1.0 + large - small,
+            meaning="who goes left is below the threshold",
+        )
+        builder.filled(
+            self.numbers["right"],
+            n * len(right[0]),
+            p + 2,
+            fill_right,
+            lower=-1.0,
+            meaning="who goes right is not below the threshold",
+        )
+
+    def _tight_path_constraints(self, builder: ModelBuilder) -> None:
+        """Add the choice of each threshold as variables s; the way of the rows follows from them.
+
+        No big-M is left: a row is below the left side of a branch only if the branch splits at a
+        threshold that sends it there. The threshold b is the value above the chosen cut, which is
+        what the paper's constraints ask of it.
+        """
+        layout, p = self.layout, len(self.a)
+        cuts = self.cuts = cuts_of(self.problem)
+        self.s = s = builder.variables("s", (layout.n_branches, cuts.n), upper=1, integer=True)
+        value = np.concatenate([v[1:] for v in self.scaled.values] or [np.empty(0)])
+        for j in range(p):
+            of_column = s[:, cuts.column == j]
+            builder.constraint(
+                f"tight: cuts of column {j + 1}",
+                np.column_stack([of_column, self.a[j]]),
+                [1.0] * of_column.shape[1] + [-1.0],
+                lower=0,
+                upper=0,
+                meaning="a split on a column is at one of its cuts",
+            )
+        builder.constraint(
+            "tight: threshold",
+            np.column_stack([s, self.b]),
+            np.append(value, -1.0),
+            lower=0,
+            upper=0,
+            meaning="a threshold is the value above the cut",
+        )
+        above = cuts.above(self.rows)
+        for level in range(layout.depth):
+            branches = np.arange(2**level - 1, 2 ** (level + 1) - 1)
+            left = np.nonzero(layout.left_leaves[branches])[1].reshape(len(branches), -1)
+            right = np.nonzero(layout.right_leaves[branches])[1].reshape(len(branches), -1)
+            add_side_rows(
+                builder,
+                f"{self.numbers['left']} tight, level {level + 1}",
+                self.z[:, left].transpose(1, 0, 2),
+                [1.0] * left.shape[1],
+                s[branches],
+                ~above,
+                meaning="who goes left is below the threshold",
+            )
+            split = np.broadcast_to(
+                self.d[branches, np.newaxis, np.newaxis], (len(branches), self.rows.n, 1)
+            )
+            add_side_rows(
+                builder,
+                f"{self.numbers['right']} tight, level {level + 1}",
+                np.concatenate([self.z[:, right].transpose(1, 0, 2), split], axis=2),
+                [1.0] * (right.shape[1] + 1),
+                s[branches],
+                above,
+                upper=1,
+                meaning="who goes right is not below the threshold",
+            )
+
+    def _symmetry_cuts(self, builder: ModelBuilder, c: Index) -> None:
+        """Cut off trees that a smaller one matches: empty sides, and siblings of one class."""
+        layout = self.layout
+        if layout.depth == 0:
+            return
+        builder.constraint(
+            "tight: siblings",
+            np.column_stack([c[:, 0::2].reshape(-1), c[:, 1::2].reshape(-1)]),
+            1.0,
+            upper=1,
+            meaning="two leaves of one split have different classes",
+        )
+        for side, below in (("left", layout.left_leaves), ("right", layout.right_leaves)):
+            for level in range(layout.depth):
+                branches = np.arange(2**level - 1, 2 ** (level + 1) - 1)
+                leaves = np.nonzero(below[branches])[1].reshape(len(branches), -1)
+                builder.constraint(
+                    f"tight: {side} side, level {level + 1}",
+                    np.column_stack([self.l[leaves], self.d[branches]]),
+                    [1.0] * leaves.shape[1] + [-1.0],
+                    lower=0,
+                    meaning="neither side of a split is empty",
+                )
+        leaf, above = np.nonzero(layout.goes_left)
+        if "closed" not in self.numbers:
+            builder.constraint(
+                "tight: closed",
+                np.column_stack([self.l[leaf], self.d[layout.ancestors[leaf, above]]]),
+                [1.0, -1.0],
+                upper=0,
+                meaning="nothing goes left at a node without a split",
+            )
+
+    # -- points and trees ------------------------------------------------------------------
+
+    def decode(self, point: Float) -> PlacedTree:
+        """Read the tree from a point; where rows are decides each threshold, not b itself."""
+        layout = self.layout
+        splits = point[self.d] > 0.5
+        column = np.where(splits, point[self.a].argmax(axis=0) if len(self.a) else -1, -1)
+        leaf = point[self.z].argmax(axis=1)
+        rank = np.zeros(layout.n_branches, dtype=np.int64)
+        for branch in np.flatnonzero(splits).tolist():
+            goes_left = layout.left_leaves[branch, leaf]
+            goes_right = layout.right_leaves[branch, leaf]
+            ranks = self.rows.ranks[column[branch]]
+            if not goes_left.any():
+                rank[branch] = -1 if not goes_right.any() else int(ranks[goes_right].min()) - 1
+            else:
+                rank[branch] = int(ranks[goes_left].max())
+        label = np.full(layout.n_branches + layout.n_leaves, -1, dtype=np.int64)
+        c = point[self.c]
+        label[layout.n_branches :] = np.where(c.max(axis=0) > 0.5, c.argmax(axis=0), -1)
+        for unsplit in reversed(np.flatnonzero(column < 0).tolist()):
+            label[unsplit] = label[2 * unsplit + 2]  # rows go right where nothing splits
+        return PlacedTree(layout, column.astype(np.int64), rank, label)
+
+    def encode(self, placed: PlacedTree) -> Float:
+        """Write a tree as a point."""
+        layout, rows = self.layout, self.rows
+        point = np.zeros(self.model.n_variables)
+        branches = np.flatnonzero(placed.column >= 0)
+        columns = placed.column[branches]
+        point[self.d[branches]] = 1.0
+        point[self.a[columns, branches]] = 1.0
+        point[self.b[branches]] = [
+            self.scaled.values[c][k + 1]
+            for c, k in zip(columns.tolist(), placed.rank[branches].tolist(), strict=True)
+        ]
+        node = placed.route(rows.ranks)
+        ends = np.array(
+            [layout.rightmost_leaf(t) for t in range(layout.n_branches + layout.n_leaves)]
+        )
+        leaf = ends[node]
+        point[self.z[np.arange(rows.n), leaf]] = 1.0
+        used, first = np.unique(leaf, return_index=True)
+        point[self.l[used]] = 1.0
+        point[self.c[placed.label[node[first]], used]] = 1.0
+        if self.settings.tighten:
+            cuts = self.cuts.first[columns] + placed.rank[branches]
+            point[self.s[branches, cuts]] = 1.0
+        self._encode_rest(point, leaf)
+        self._encode_counts(point)
+        return point
+
+    c: Index
+
+    def _encode_rest(self, point: Float, leaf: NDArray[np.int64]) -> None:
+        """Set what the model has beyond the shared variables."""
+        raise NotImplementedError
+
+    def uses(self, columns: Bool) -> Expression:
+        """Return the number of splits on some of the ordered columns."""
+        places = self.a[columns].reshape(-1)
+        return Expression(places, np.ones(len(places)))
+
+    def predicted(self, builder: ModelBuilder, name: str, amounts: Float, label: int) -> Expression:
+        """Return the amount predicted to be of a class; see :class:`Formulation`."""
+        return self._predicted_by_leaf(builder, name, self.z, self.c[label], amounts)
