@@ -11,7 +11,7 @@ from provetree.tree.tree import Tree
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_tree"]
+__all__ = ["new_axes", "plot_tree"]
 
 #: Inches a leaf and a level take in a figure that is made here.
 _LEAF_WIDTH, _LEVEL_HEIGHT = 1.6, 1.1
@@ -56,7 +56,7 @@ def plot_tree(
     'age <= 37.5'
     """
     if ax is None:
-        ax = _new_axes(tree)
+        ax = new_axes(_figure_size(tree))
     size = _font_size(tree, ax) if fontsize is None else fontsize
     where = _positions(tree)
     for node, (x, y) in enumerate(where):
@@ -84,17 +84,22 @@ def plot_tree(
     return ax
 
 
-def _new_axes(tree: Tree) -> Axes:
+def new_axes(size: tuple[float, float]) -> Axes:
+    """Return the axes of a new figure of a size in inches, or say which extra is missing."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(
             "Drawing a tree needs matplotlib: install it with pip install 'provetree[plot]'."
         ) from error
+    _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    return ax
+
+
+def _figure_size(tree: Tree) -> tuple[float, float]:
     width = min(max(_SMALLEST_FIGURE[0], _LEAF_WIDTH * tree.n_leaves), _LARGEST_FIGURE)
     height = min(max(_SMALLEST_FIGURE[1], _LEVEL_HEIGHT * (tree.depth + 1)), _LARGEST_FIGURE)
-    _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
-    return ax
+    return width, height
 
 
 def _font_size(tree: Tree, ax: Axes) -> float:
