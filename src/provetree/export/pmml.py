@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from xml.etree import ElementTree as xml
 
 from provetree.tree.tree import Tree
@@ -85,6 +86,16 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
         xml.SubElement(schema, "MiningField", {"name": _safe(name), **treatment})
     xml.SubElement(schema, "MiningField", {"name": _safe(target), "usageType": "target"})
     output = xml.SubElement(model, "Output")
+    xml.SubElement(
+        output,
+        "OutputField",
+        {
+            "name": "prediction",
+            "optype": "categorical",
+            "dataType": "string",
+            "feature": "predictedValue",
+        },
+    )
     for label in labels:
         xml.SubElement(
             output,
@@ -102,7 +113,9 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
 
 
-def _field(parent: xml.Element, name: str, kind: tuple[str, str], values: list[str] | tuple[()]) -> None:
+def _field(
+    parent: xml.Element, name: str, kind: tuple[str, str], values: Sequence[str]
+) -> None:
     field = xml.SubElement(
         parent, "DataField", {"name": _safe(name), "optype": kind[0], "dataType": kind[1]}
     )
