@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -21,7 +21,7 @@ from provetree.estimators._progress import ProgressLine
 from provetree.estimators._sklearn import TableClassifier
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.table import TableEncoder
-from provetree.solution import Engine, Limits, Solution
+from provetree.solution import Engine, Limits, Progress, Solution
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -93,6 +93,9 @@ class TreeClassifier(TableClassifier):
     ) -> Solution:
         """Let an engine solve a problem, with a line of progress where it is wanted."""
         limits = Limits(None if time_limit is None else float(time_limit))
+        watcher: Callable[[Progress], None] | None = getattr(self, "_on_progress", None)
+        if watcher is not None:  # the command line draws its own progress
+            return engine.solve(problem, limits, watcher)
         if not verbose:
             return engine.solve(problem, limits, None)
         line = ProgressLine()

@@ -275,7 +275,9 @@ class StoredModel:
             return cls._read(data)
         except ModelFileError:
             raise
-        except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        except KeyError as error:
+            raise ModelFileError(f"The model file is damaged: it has no {error}.") from None
+        except (TypeError, IndexError, AttributeError, OverflowError) as error:
             raise ModelFileError(
                 f"The model file is damaged: {type(error).__name__}: {error}."
             ) from None

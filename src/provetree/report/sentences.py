@@ -16,7 +16,7 @@ import numpy as np
 from provetree.export._words import class_name, short_number
 from provetree.tree.tree import Tree
 
-__all__ = ["Rule", "explain_row", "question", "rules", "way_of"]
+__all__ = ["Rule", "conditions_of", "explain_row", "question", "rules", "way_of"]
 
 
 @dataclass
@@ -143,7 +143,7 @@ def rules(tree: Tree) -> list[Rule]:
         found.append(
             Rule(
                 leaf,
-                tuple(_conditions(tree, way_of(tree, leaf))),
+                tuple(conditions_of(tree, leaf)),
                 class_name(tree, leaf),
                 float(value[tree.label[leaf]]) / total if total > 0 else 0.0,
                 int(tree.n_samples[leaf]),
@@ -172,6 +172,23 @@ def way_of(tree: Tree, node: int) -> list[tuple[int, bool]]:
         way.append(parent[node])
         node = parent[node][0]
     return way[::-1]
+
+
+def conditions_of(tree: Tree, node: int) -> list[str]:
+    """Return what the rows of a node have in common, one condition for each column on the way.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.sentences import conditions_of
+    >>> clf = OptimalTreeClassifier().fit([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
+    >>> conditions_of(clf.tree_, 3)
+    ['x0 is above 1.5 and at most 2.5']
+    """
+    by_feature: dict[int, _Condition] = {}
+    for split, left in way_of(tree, node):
+        by_feature.setdefault(int(tree.feature[split]), _Condition()).take(tree, split, left)
+    return [condition.words(tree, feature) for feature, condition in by_feature.items()]
 
 
 def question(tree: Tree, node: int) -> str:
@@ -239,10 +256,3 @@ def _reason(tree: Tree, node: int, left: bool, x: float) -> str:
     if math.isnan(threshold) or threshold == math.inf:
         return ", not missing"
     return f", which is {'at most' if left else 'above'} {short_number(threshold)}"
-
-
-def _conditions(tree: Tree, way: Sequence[tuple[int, bool]]) -> list[str]:
-    by_feature: dict[int, _Condition] = {}
-    for node, left in way:
-        by_feature.setdefault(int(tree.feature[node]), _Condition()).take(tree, node, left)
-    return [condition.words(tree, feature) for feature, condition in by_feature.items()]
