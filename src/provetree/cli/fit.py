@@ -62,10 +62,6 @@ def fit(**flags: Any) -> int:
     """
     started = time.monotonic()
     parameters = tree_parameters(flags)
-    if parameters["class_weight"] not in (None, "balanced"):
-        raise UserError(
-            f"--class-weight must be 'balanced'. Got '{parameters['class_weight']}' instead."
-        )
     screen = Screen(quiet=flags["quiet"] or flags["as_json"])
     for name in ("save", "report"):
         _must_be_writable(flags[name], f"--{name}")

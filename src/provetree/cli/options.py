@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
@@ -38,7 +39,9 @@ class _Value(click.ParamType[Any]):
     name = "value"
 
     def __init__(self, option: Option) -> None:
-        self.option = option
+        # A mapping cannot be written as a flag.
+        kinds = tuple(kind for kind in option.allowed if kind.type_name != "dict")
+        self.option = replace(option, allowed=kinds)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -92,6 +93,15 @@ class TreeClassifier(TableClassifier):
         self, engine: Engine, problem: Problem, time_limit: float | None, verbose: int | bool
     ) -> Solution:
         """Let an engine solve a problem, with a line of progress where it is wanted."""
+        started = time.perf_counter()
+        try:
+            return self._solve(engine, problem, time_limit, verbose)
+        finally:
+            self._search_seconds = time.perf_counter() - started
+
+    def _solve(
+        self, engine: Engine, problem: Problem, time_limit: float | None, verbose: int | bool
+    ) -> Solution:
         limits = Limits(None if time_limit is None else float(time_limit))
         watcher: Callable[[Progress], None] | None = getattr(self, "_on_progress", None)
         if watcher is not None:  # the command line draws its own progress
@@ -464,7 +474,7 @@ class TreeClassifier(TableClassifier):
         from provetree.export.history import plot_history
 
         check_is_fitted(self)
-        return plot_history(self.solution_, ax=ax)
+        return plot_history(self.solution_, seconds=getattr(self, "_search_seconds", None), ax=ax)
 
     def _repr_html_(self) -> str:
         """Show the tree in notebooks once it is fitted."""

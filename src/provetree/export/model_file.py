@@ -186,7 +186,7 @@ class StoredModel:
         """
         tree: Tree = estimator.tree_
         proof = None
-        seconds = facts.pop("seconds", None)
+        seconds = facts.pop("seconds", getattr(estimator, "_search_seconds", None))
         if hasattr(estimator, "solution_"):
             proof = Proof.of(
                 estimator.solution_,

@@ -228,7 +228,8 @@ def _page_data(model: StoredModel) -> dict[str, Any]:
         data: dict[str, Any] = {
             "rows": int(tree.n_samples[node]),
             "value": [_plain_number(x) for x in tree.value[node].tolist()],
-            "shares": shares[node].tolist(),
+            # Rounded here, so that all numbers of the page are rounded by one rule.
+            "percent": [f"{100 * share:.1f} %" for share in shares[node].tolist()],
             "label": int(tree.label[node]),
             "conditions": conditions_of(tree, node),
         }

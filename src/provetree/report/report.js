@@ -6,7 +6,6 @@
   const parent = new Map();
   nodes.forEach((node, i) => { if (node.left !== undefined) { parent.set(node.left, i); parent.set(node.right, i); } });
   const $ = (id) => document.getElementById(id);
-  const percent = (x) => (100 * x).toFixed(1) + " %";
   const isSplit = (i) => nodes[i].left !== undefined;
 
   // ---- prediction: the same rules as the model itself
@@ -67,6 +66,8 @@
   };
   const setZoom = (value) => { zoom = Math.min(4, Math.max(0.15, value)); draw(); };
   const fit = () => setZoom(Math.min(1.25, (stage.clientWidth - 4) / shownWidth));
+  // A wide tree starts at a size that can be read, with its root in the middle.
+  const start = () => { setZoom(Math.min(1.25, Math.max(0.55, (stage.clientWidth - 4) / shownWidth))); stage.scrollLeft = (stage.scrollWidth - stage.clientWidth) / 2; };
   const toggle = (i) => {
     if (!isSplit(i)) return;
     if (closed.has(i)) closed.delete(i); else closed.add(i);
@@ -77,7 +78,7 @@
     model.labels.forEach((label, k) => {
       const row = table.insertRow(); const name = row.insertCell();
       const swatch = document.createElement("span"); swatch.className = "swatch"; swatch.style.background = model.colours[k];
-      name.append(swatch, String(label)); row.insertCell().textContent = percent(node.shares[k]); row.insertCell().textContent = node.value[k];
+      name.append(swatch, String(label)); row.insertCell().textContent = node.percent[k]; row.insertCell().textContent = node.value[k];
     });
     return table;
   };
@@ -131,14 +132,13 @@
   addEventListener("pointermove", (event) => { if (drag) { stage.scrollLeft = drag[2] + drag[0] - event.clientX; stage.scrollTop = drag[3] + drag[1] - event.clientY; } });
   addEventListener("pointerup", () => { drag = null; stage.classList.remove("dragging"); });
   addEventListener("beforeprint", () => { closed.clear(); draw(); });
-  addEventListener("resize", fit);
-  fit();
+  addEventListener("resize", start);
+  start();
 
   // ---- the questionnaire
   const given = {};
   let asked = [];
   const area = $("question-area"), answers = $("answers");
-  const say = (column, value) => value === null ? "missing" : value === undefined ? "another value" : String(value);
   const ask = () => {
     let i = 0;
     while (isSplit(i) && Object.hasOwn(given, nodes[i].column)) i = goesLeft(nodes[i], given[nodes[i].column].value) ? nodes[i].left : nodes[i].right;

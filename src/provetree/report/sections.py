@@ -58,7 +58,7 @@ def _tree(model: StoredModel) -> Iterator[Section]:
         "Tree",
         "The tree",
         f"{_classes(model)}"
-        '<p class="soft">"Yes" goes left. Click a box to see the way to it, the small circle to '
+        '<p class="soft hint">"Yes" goes left. Click a box to see the way to it, the small circle to '
         "close a branch; point at a box for its rows. With the keyboard: arrow keys move, Enter "
         "shows the way, + and − open and close.</p>"
         f'<div class="tools">{tools}</div>'
@@ -114,7 +114,7 @@ def _quality(model: StoredModel) -> Iterator[Section]:
                     str(leaves),
                 ]
             )
-        header = ["", "training errors", "training accuracy"]
+        header = ["tree", "training errors", "training accuracy"]
         header += ["test accuracy"] if facts.get("test") else []
         parts.append(
             "<p>CART is the usual way to grow a tree: one split at a time, never looking back. It "
