@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from provetree.estimators.optimal_tree_cv import OptimalTreeCV
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
+    from provetree.estimators.optimal_tree_cv import OptimalTreeCV
     from provetree.export.model_file import StoredModel, load_model
     from provetree.problem.columns import Column
     from provetree.problem.problem import Problem, build_problem

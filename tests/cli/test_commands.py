@@ -261,7 +261,10 @@ def test_compare_says_why_a_method_is_left_out(data: Path) -> None:
         (["fit", "{zip}", "-t", "left"], "is a damaged gzip file"),
         (["fit", "{binary}", "-t", "left"], "is no table this program can read"),
         (["fit", "{constant}", "-t", "y"], "is 'a' in all rows"),
-        (["predict", "{data}", "{data}"], "could not be read as a model. A model file must be JSON"),
+        (
+            ["predict", "{data}", "{data}"],
+            "could not be read as a model. A model file must be JSON",
+        ),
         (["predict", "{model}", "{constant}"], "The table has no column 'age'"),
         (["predict", "{model}", "{wrong}"], "must hold a number in each row. Got 'old' in row 2"),
         (["explain", "{model}", "{data}", "--row", "999"], "--row must be at most 200"),

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from pmml_reader import PmmlTree
-from random_problems import random_table
 
+from pmml_reader import PmmlTree
 from provetree import ExactSearch, Tree
 from provetree.export import (
     UnsupportedTreeError,
@@ -27,6 +26,7 @@ from provetree.export import (
     to_sql,
 )
 from provetree.export.c_code import c_field_names
+from random_problems import random_table
 
 SEEDS = range(60)
 Float = NDArray[np.float64]
@@ -194,11 +194,11 @@ def _onnx_inputs(tree: Tree, rows: Float) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pmml(seed: int) -> None:
     tree, rows = tree_and_rows(seed)
-    try:
-        document = to_pmml(tree)
-    except UnsupportedTreeError as error:
-        assert "minus infinity" in str(error)
+    if np.isneginf(tree.threshold).any():
+        with pytest.raises(UnsupportedTreeError, match="minus infinity"):
+            to_pmml(tree)
         return
+    document = to_pmml(tree)
     reader = PmmlTree(document)
     names = tree.feature_names or ()
     given = [dict(zip(names, raw(tree, row), strict=True)) for row in rows]
@@ -215,8 +215,9 @@ def test_sklearn(seed: int) -> None:
         finite &= ~np.isinf(rounded).any(axis=1)
     try:
         model = to_sklearn(tree)
-    except UnsupportedTreeError as error:
-        assert "middle of the codes" in str(error)
+    except UnsupportedTreeError:
+        # Categories in the middle of the codes; which trees those are has tests of its own.
+        assert (tree.category >= 0).any()
         return
     if finite.any():
         rows = rounded[finite]

@@ -65,9 +65,7 @@ def path(
         target="an <i>answer</i>",
         frontier=tuning_path(X, y, max_depth=2, cv=3),
         runner_up=runner_up_splits(clf, X, y, time_limit=1.0),
-        stability=stability(
-            OptimalTreeClassifier(max_depth=2).fit(X, y), X, y, n_refits=3
-        ),
+        stability=stability(OptimalTreeClassifier(max_depth=2).fit(X, y), X, y, n_refits=3),
     )
     return file
 
@@ -254,9 +252,10 @@ def test_questionnaire_by_hand(page: Any, fitted: Any) -> None:
             else:
                 page.fill("#answer", str(value))
             page.click("text=Next")
-        assert json.loads(page.get_attribute("#decision", "data-label")) == fitted[0].predict(
-            X.iloc[[i]]
-        ).item()
+        assert (
+            json.loads(page.get_attribute("#decision", "data-label"))
+            == fitted[0].predict(X.iloc[[i]]).item()
+        )
     page.click("#back")
     assert page.query_selector("#decision") is None
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from random_problems import random_table
 
 from provetree import ExactSearch, OptimalTreeClassifier, Tree, build_problem
 from provetree.report.picture import layout, tree_svg
 from provetree.report.sentences import explain_row, question, rules, way_of
+from random_problems import random_table
 
 NAN, INF = math.nan, math.inf
 
@@ -60,10 +61,20 @@ def split(threshold=1.5, category=-1, left=False, seen=False, categories=None) -
             "age is at most 1.5 or is missing",
             "age is above 1.5",
         ),
-        (split(NAN, seen=True, left=True), "Is age missing?", "age is missing", "age is not missing"),
+        (
+            split(NAN, seen=True, left=True),
+            "Is age missing?",
+            "age is missing",
+            "age is not missing",
+        ),
         (split(INF, seen=True), "Is age not missing?", "age is not missing", "age is missing"),
         (split(NAN, 1, categories=["a", "b"]), "Is age b?", "age is b", "age is not b"),
-        (split(NAN, 2, categories=["a", "b"]), "Is age missing?", "age is missing", "age is not missing"),
+        (
+            split(NAN, 2, categories=["a", "b"]),
+            "Is age missing?",
+            "age is missing",
+            "age is not missing",
+        ),
     ],
 )
 def test_words(tree: Tree, asked: str, left: str, right: str) -> None:
@@ -75,11 +86,19 @@ def test_words(tree: Tree, asked: str, left: str, right: str) -> None:
     ("tree", "value", "line"),
     [
         (split(), 1.0, "age is 1, which is at most 1.5"),
-        (split(), NAN, "age is missing, which counts as at most 1.5 (the side of more training rows)"),
+        (
+            split(),
+            NAN,
+            "age is missing, which counts as at most 1.5 (the side of more training rows)",
+        ),
         (split(seen=True), NAN, "age is missing, which counts as above 1.5 (as in training)"),
         (split(NAN, 1, categories=["a", "b"]), 0.0, "age is a, not b"),
         (split(NAN, 1, categories=["a", "b"]), 1.0, "age is b"),
-        (split(NAN, 1, categories=["a", "b"]), -1.0, "age is a value not known from training, not b"),
+        (
+            split(NAN, 1, categories=["a", "b"]),
+            -1.0,
+            "age is a value not known from training, not b",
+        ),
         (split(NAN, seen=True, left=True), 3.0, "age is 3, not missing"),
     ],
 )
@@ -104,7 +123,7 @@ def test_picture(seed: int) -> None:
     tree, _ = tree_of(seed)
     places = layout(tree)
     leaves = [places[node][0] for node in np.flatnonzero(tree.feature < 0)]
-    assert all(b - a >= 168 for a, b in zip(leaves, leaves[1:], strict=False))
+    assert all(b - a >= 168 for a, b in pairwise(leaves))
     text = tree_svg(tree, interactive=True)
     assert text.count('role="treeitem"') == tree.n_nodes
     assert tree_svg(tree).count('class="box"') == tree.n_nodes

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from naive import NaiveSearch
-from random_problems import random_table
 
+from naive import NaiveSearch
 from provetree import ExactSearch, Limits, Problem, Solution, build_problem, verify
 from provetree.selection.frontier import solve_frontier
+from random_problems import random_table
 
 
 def frontier_problem(seed: int) -> Problem:
@@ -40,7 +40,9 @@ class Counting:
     calls: list[int]
     give_up_after: int = 10**9
 
-    def solve(self, problem: Problem, limits: object = None, on_progress: object = None) -> Solution:
+    def solve(
+        self, problem: Problem, limits: object = None, on_progress: object = None
+    ) -> Solution:
         self.calls.append(problem.max_splits)
         solution = ExactSearch().solve(problem, Limits())
         if len(self.calls) > self.give_up_after:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_problems import random_table
 
 from provetree import OptimalTreeClassifier, runner_up_splits
 from provetree.problem.problem import build_problem
 from provetree.search.engine import ExactSearch
 from provetree.tree.tree import Tree
+from random_problems import random_table
 
 
 def fitted(seed: int) -> tuple[OptimalTreeClassifier, Any, Any, Any]:
@@ -56,9 +56,7 @@ def twin(clf: OptimalTreeClassifier, X: Any, y: Any, weights: Any, node: int) ->
     ).problem
     penalty = whole.split_penalty / whole.error_scale / float(whole.weight_scale)
     w = np.ones(len(y)) if weights is None else weights
-    rows = np.flatnonzero(
-        (tree.decision_path(encoded).toarray()[:, node] == 1) & (w > 0)
-    )
+    rows = np.flatnonzero((tree.decision_path(encoded).toarray()[:, node] == 1) & (w > 0))
     codes = np.searchsorted(clf.classes_, y)
     depth = whole.max_depth - int(tree.node_depth[node])
     below = [n for n in range(node, tree.n_nodes) if _under(tree, node, n)]
@@ -79,9 +77,7 @@ def twin(clf: OptimalTreeClassifier, X: Any, y: Any, weights: Any, node: int) ->
             min_samples_leaf=whole.min_samples_leaf,
         )
         # The penalty of the whole table: try every number of splits.
-        return min(
-            _errors(problem, k) + penalty * k for k in range(problem.max_splits + 1)
-        )
+        return min(_errors(problem, k) + penalty * k for k in range(problem.max_splits + 1))
 
     totals = np.bincount(codes[rows], w[rows])
     best = totals.sum() - totals.max()
@@ -121,9 +117,7 @@ def _sides(x: Any, levels: Any) -> list[Any]:
 def _under(tree: Tree, top: int, node: int) -> bool:
     while node > top:
         node = next(
-            n
-            for n in range(node)
-            if tree.feature[n] >= 0 and node in (tree.left[n], tree.right[n])
+            n for n in range(node) if tree.feature[n] >= 0 and node in (tree.left[n], tree.right[n])
         )
     return node == top
 

@@ -14,16 +14,23 @@ from provetree.cli.use import explain, export, predict, report
 __all__ = ["app"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+#: The backspace tells click to leave the lines of the paragraph as they are.
+_HELP = """Classification trees with a proof of optimality.
+
+\b
+provetree fit data.csv --target churn --report report.html --save model.json
+provetree predict model.json new.csv -o out.csv
+provetree explain model.json new.csv --row 17
+"""
+
+
+@click.group(
+    help=_HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="provetree", message="%(prog)s %(version)s")
 def app() -> None:
-    """Classification trees with a proof of optimality.
-
-    \b
-    provetree fit data.csv --target churn --report report.html --save model.json
-    provetree predict model.json new.csv -o out.csv
-    provetree explain model.json new.csv --row 17
-    """
+    """Hold the commands together."""
 
 
 @click.command(

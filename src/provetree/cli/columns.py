@@ -312,7 +312,7 @@ def _numbers_the_rows(values: Series) -> bool:
     if rows < _FEWEST_IDENTIFIERS or values.null_count():
         return False
     low, high = values.min(), values.max()
-    return bool(high - low == rows - 1 and values.n_unique() == rows)  # type: ignore[operator]
+    return bool(high - low == rows - 1 and values.n_unique() == rows)
 
 
 def _listed(notes: Sequence[tuple[str, str]]) -> str:

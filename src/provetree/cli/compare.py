@@ -155,9 +155,7 @@ def run_cart(data: Data, parameters: dict[str, Any]) -> Compared:
     )
 
 
-def run_method(
-    words: str, method: type[Any], data: Data, parameters: dict[str, Any]
-) -> Compared:
+def run_method(words: str, method: type[Any], data: Data, parameters: dict[str, Any]) -> Compared:
     """Fit one method of the package, with the parameters it knows."""
     names = method().get_params(deep=False)
     # A method that cannot keep a limit of the user is not comparable: say so instead.
@@ -250,9 +248,21 @@ def draw(found: list[Compared]) -> Figure:
     figure = Figure(figsize=(7.0, 1.2 + 0.55 * len(rows)), layout="constrained")
     ax = figure.subplots()
     places = np.arange(len(rows))
-    ax.barh(places + 0.2, [r.train_accuracy or 0.0 for r in rows], 0.38, color="#0072b2", label="training")
+    ax.barh(
+        places + 0.2,
+        [r.train_accuracy or 0.0 for r in rows],
+        0.38,
+        color="#0072b2",
+        label="training",
+    )
     if any(row.test_accuracy is not None for row in rows):
-        ax.barh(places - 0.2, [r.test_accuracy or 0.0 for r in rows], 0.38, color="#e69f00", label="test")
+        ax.barh(
+            places - 0.2,
+            [r.test_accuracy or 0.0 for r in rows],
+            0.38,
+            color="#e69f00",
+            label="test",
+        )
     proof = {"optimal": "proven"}
     names = [f"{r.method}\n{proof.get(r.status, 'not proven')}, {r.seconds:.1f} s" for r in rows]
     ax.set_yticks(places, names)

@@ -104,7 +104,6 @@ def _console(stream: TextIO) -> Console:
 def _line(seconds: float, stage: object, progress: object) -> str:
     words = f"{seconds:6.1f} s  {stage}"
     if isinstance(progress, Progress) and progress.cost < _NO_TREE_YET:
-        words += (
-            f"  best {progress.cost:g}  bound {progress.lower_bound:g}  gap {100 * progress.gap:.1f} %"
-        )
+        words += f"  best {progress.cost:g}  bound {progress.lower_bound:g}"
+        words += f"  gap {100 * progress.gap:.1f} %"
     return words

@@ -32,7 +32,7 @@ _SAMPLE = 65536
 
 
 def read_table(source: str) -> DataFrame:
-    """Return the table of a file.
+    r"""Return the table of a file.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def read_table(source: str) -> DataFrame:
     >>> import pathlib, tempfile
     >>> from provetree.cli.tables import read_table
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
-    >>> _ = path.write_text("age;port\\n22;S\\n?;C\\n")
+    >>> _ = path.write_text("age;port\n22;S\n?;C\n")
     >>> read_table(str(path)).rows()
     [('22', 'S'), (None, 'C')]
     """

@@ -47,7 +47,9 @@ def rows_for(model: StoredModel, table: DataFrame) -> DataFrame:
 @click.command()
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
-@click.option("--output", "-o", default="-", help="The CSV file to write; '-' is the output stream.")
+@click.option(
+    "--output", "-o", default="-", help="The CSV file to write; '-' is the output stream."
+)
 @click.option("--proba", is_flag=True, help="Add the share of each label.")
 @click.option(
     "--laplace",
@@ -104,7 +106,9 @@ def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -
     table = read_table(data)
     number = 1 if row is None else row
     if number > table.height:
-        raise UserError(f"--row must be at most {table.height}, the rows of '{data}'. Got {number}.")
+        raise UserError(
+            f"--row must be at most {table.height}, the rows of '{data}'. Got {number}."
+        )
     encoded = model.encoder().transform(rows_for(model, table.slice(number - 1, 1)))
     lines, leaf = explain_row(model.tree, encoded[0])
     label = model.labels[model.tree.label[leaf]]
@@ -177,7 +181,9 @@ def _code(home: str, function: str) -> Callable[[StoredModel, dict[str, Any]], s
     def write(model: StoredModel, _: dict[str, Any]) -> str:
         from importlib import import_module
 
-        convert: Callable[[Tree], str] = getattr(import_module(f"provetree.export.{home}"), function)
+        convert: Callable[[Tree], str] = getattr(
+            import_module(f"provetree.export.{home}"), function
+        )
         text = convert(model.tree)
         return text if text.endswith("\n") else text + "\n"
 
@@ -254,7 +260,9 @@ def report(model_file: str, data: str | None, output: str) -> None:
     model = open_model(model_file)
     if data is not None:
         if model.target is None:
-            raise UserError(f"'{model_file}' does not say what it predicts, so no rows can judge it.")
+            raise UserError(
+                f"'{model_file}' does not say what it predicts, so no rows can judge it."
+            )
         from provetree.cli.columns import learn_target
 
         rows, labels = learn_target(read_table(data), model.target)

@@ -31,8 +31,10 @@ class OptimalTreeCV(TreeClassifier):
         All sizes with their errors, bounds and scores.
     n_leaves_ : int
         The chosen greatest number of leaves.
-    tree_, status_, objective_, lower_bound_, gap_, solution_, classes_, encoder_
-        As for :class:`~provetree.OptimalTreeClassifier`, of the chosen size.
+    tree_ : Tree
+        The tree of the chosen size on all rows; ``status_``, ``objective_``, ``lower_bound_``,
+        ``gap_``, ``classes_`` and the others are those of
+        :class:`~provetree.OptimalTreeClassifier`.
 
     Examples
     --------

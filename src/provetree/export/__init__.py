@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from provetree.export.c_code import to_c
     from provetree.export.graphviz import to_graphviz
+    from provetree.export.history import plot_history
     from provetree.export.model_file import (
         InputColumn,
         ModelFileError,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     )
     from provetree.export.onnx import to_onnx
     from provetree.export.plot import plot_tree
-    from provetree.export.history import plot_history
     from provetree.export.pmml import to_pmml
     from provetree.export.python_code import to_python
     from provetree.export.sklearn import UnsupportedTreeError, to_sklearn

@@ -10,15 +10,16 @@ from provetree.tree.tree import Tree
 
 __all__ = ["c_field_names", "to_c"]
 
-_RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while bool true false asm".split()
-)
+_KEYWORDS = """
+auto break case char const continue default do double else enum extern float for goto if inline int
+long register restrict return short signed sizeof static struct switch typedef union unsigned void
+volatile while bool true false asm
+"""
+_RESERVED = frozenset(_KEYWORDS.split())
 
 
 def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
-    """Return C source with functions that predict as `tree` does.
+    r"""Return C source with functions that predict as `tree` does.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
     >>> from provetree import OptimalTreeClassifier
     >>> from provetree.export import to_c
     >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "yes"])
-    >>> print("\\n".join(to_c(clf.tree_).splitlines()[6:10]))
+    >>> print("\n".join(to_c(clf.tree_).splitlines()[6:10]))
     typedef struct {
         double x0; /* x0 */
     } provetree_row;
@@ -182,7 +183,9 @@ def _number(x: float) -> str:
 
 def _string(text: str) -> str:
     """Write text as a C string: bytes of UTF-8, all but plain letters in octal."""
-    plain = set(b" abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.,:;/()<>=!&%*#")
+    plain = set(
+        b" abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.,:;/()<>=!&%*#"
+    )
     encoded = text.encode("utf-8", errors="surrogatepass").replace(b"\x00", b"")
     return '"' + "".join(chr(b) if b in plain else f"\\{b:03o}" for b in encoded) + '"'
 

@@ -43,6 +43,8 @@ def plot_frontier(path: TuningPath, *, ax: Axes | None = None) -> Axes:
     'accuracy'
     """
     ax = new_axes((6.0, 3.6)) if ax is None else ax
+    from matplotlib.ticker import MaxNLocator
+
     sizes = [point.n_leaves for point in path.points]
     ax.plot(sizes, [p.train_score for p in path.points], color=_TRAIN, linewidth=1.2, zorder=2)
     for proven, face in ((True, _TRAIN), (False, "white")):
@@ -83,7 +85,7 @@ def plot_frontier(path: TuningPath, *, ax: Axes | None = None) -> Axes:
         )
     ax.set_xlabel("number of leaves")
     ax.set_ylabel("accuracy")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(frameon=False, fontsize="small")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)

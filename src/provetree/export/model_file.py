@@ -132,9 +132,7 @@ class Proof:
             # The first and the last moment stay, and an even choice between them.
             chosen = np.linspace(0, len(history) - 1, _MOST_HISTORY).round().astype(int)
             history = tuple(history[i] for i in chosen)
-        return cls(
-            solution.status, solution.cost, solution.lower_bound, history=history, **facts
-        )
+        return cls(solution.status, solution.cost, solution.lower_bound, history=history, **facts)
 
 
 @dataclass(frozen=True)

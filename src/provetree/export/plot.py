@@ -141,7 +141,11 @@ def _font_size(tree: Tree, ax: Axes, sideways: bool) -> float:
     width, height = box.width / ax.figure.dpi, box.height / ax.figure.dpi
     if sideways:
         longest = max(
-            len(": ".join(leaf_lines(tree, node)) if tree.feature[node] < 0 else split_text(tree, node))
+            len(
+                ": ".join(leaf_lines(tree, node))
+                if tree.feature[node] < 0
+                else split_text(tree, node)
+            )
             for node in range(tree.n_nodes)
         )
         by_width = 72 * width / (tree.depth + 1) / (0.6 * (longest + 6))

@@ -110,12 +110,12 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
         )
     _add_nodes(model, tree, names, labels)
     xml.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
+    )
 
 
-def _field(
-    parent: xml.Element, name: str, kind: tuple[str, str], values: Sequence[str]
-) -> None:
+def _field(parent: xml.Element, name: str, kind: tuple[str, str], values: Sequence[str]) -> None:
     field = xml.SubElement(
         parent, "DataField", {"name": _safe(name), "optype": kind[0], "dataType": kind[1]}
     )

@@ -211,8 +211,8 @@ def _foot() -> str:
     from provetree import __version__
 
     return (
-        f"Written by provetree {escape(__version__)}. This file holds everything it shows; it loads "
-        "nothing and sends nothing."
+        f"Written by provetree {escape(__version__)}. This file holds everything it shows; it "
+        "loads nothing and sends nothing."
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 __all__ = ["Line", "line_chart", "sparkline"]
 
@@ -92,32 +93,23 @@ def line_chart(
     for y in _ticks(low_y, high_y, 5):
         _, at = place(low_x, y)
         shown = f"{100 * y:.4g} %" if percent else f"{y:.6g}"
-        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        parts.append(f'<text class="tick" text-anchor="end" x="{_LEFT - 6}" y="{at + 4:.1f}">{shown}</text>')
+        parts.append(_line("grid", (_LEFT, at), (_WIDTH - _RIGHT, at)))
+        parts.append(_text("tick", (_LEFT - 6, at + 4), shown, "end"))
     for x in _ticks(low_x, high_x, 8):
         if whole_x and x != round(x):
             continue
         at, _ = place(x, low_y)
-        parts.append(
-            f'<text class="tick" text-anchor="middle" x="{at:.1f}" y="{_HEIGHT - _BOTTOM + 16}">{x:.4g}</text>'
-        )
+        parts.append(_text("tick", (at, _HEIGHT - _BOTTOM + 16), f"{x:.4g}"))
     middle = (_HEIGHT - _BOTTOM + _TOP) / 2
-    parts.append(
-        f'<text class="axis" text-anchor="middle" x="{(_WIDTH + _LEFT) / 2:g}" y="{_HEIGHT - 8}">{escape(x_label)}</text>'
-    )
-    parts.append(
-        f'<text class="axis" text-anchor="middle" transform="translate(14 {middle:g}) rotate(-90)">{escape(y_label)}</text>'
-    )
+    parts.append(_text("axis", ((_WIDTH + _LEFT) / 2, _HEIGHT - 8), x_label))
+    turned = f'<g transform="translate(14 {middle:g}) rotate(-90)">'
+    parts.append(f"{turned}{_text('axis', (0, 0), y_label)}</g>")
     if mark is not None:
         at, _ = place(mark, low_y)
-        parts.append(
-            f'<line class="mark" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
-        )
-        anchor = "end" if at > _WIDTH / 2 else "start"
-        parts.append(
-            f'<text class="tick" text-anchor="{anchor}" x="{at + (-5 if anchor == "end" else 5):.1f}" '
-            f'y="{_HEIGHT - _BOTTOM - 6}">{escape(mark_label)}</text>'
-        )
+        parts.append(_line("mark", (at, _TOP), (at, _HEIGHT - _BOTTOM)))
+        # The words stand on the side where there is room.
+        anchor, step = ("end", -5) if at > _WIDTH / 2 else ("start", 5)
+        parts.append(_text("tick", (at + step, _HEIGHT - _BOTTOM - 6), mark_label, anchor))
     for line in lines:
         parts.append(_draw(line, place))
     return (
@@ -126,25 +118,38 @@ def line_chart(
     )
 
 
-def _draw(line: Line, place: object) -> str:
-    points = [place(x, y) for x, y in zip(line.xs, line.ys, strict=True)]  # type: ignore[operator]
+def _draw(line: Line, place: Callable[[float, float], tuple[float, float]]) -> str:
+    points = [place(x, y) for x, y in zip(line.xs, line.ys, strict=True)]
     parts = []
     path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
-    for (_, y), (next_x, next_y) in zip(points, points[1:], strict=False):
+    for (_, y), (next_x, next_y) in pairwise(points):
         path += f"L{next_x:.1f} {y:.1f}" if line.steps else ""
         path += f"L{next_x:.1f} {next_y:.1f}"
     parts.append(f'<path class="line {line.style}" d="{path}"/>')
-    for i, ((x, y), value) in enumerate(zip(points, line.ys, strict=True)):
+    for i, (x, y) in enumerate(points):
         if line.spread is not None:
-            _, top = place(line.xs[i], value + line.spread[i])  # type: ignore[operator]
-            _, bottom = place(line.xs[i], value - line.spread[i])  # type: ignore[operator]
-            parts.append(
-                f'<line class="spread {line.style}" x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}"/>'
-            )
+            top = place(line.xs[i], line.ys[i] + line.spread[i])
+            bottom = place(line.xs[i], line.ys[i] - line.spread[i])
+            parts.append(_line(f"spread {line.style}", top, bottom))
         if line.points:
             hollow = " hollow" if line.hollow is not None and line.hollow[i] else ""
-            parts.append(f'<circle class="point {line.style}{hollow}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
+            kind = f"point {line.style}{hollow}"
+            parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
     return "".join(parts)
+
+
+def _line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> str:
+    return (
+        f'<line class="{kind}" x1="{start[0]:.1f}" y1="{start[1]:.1f}" '
+        f'x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
+    )
+
+
+def _text(kind: str, at: tuple[float, float], words: str, anchor: str = "middle") -> str:
+    return (
+        f'<text class="{kind}" text-anchor="{anchor}" x="{at[0]:.1f}" y="{at[1]:.1f}">'
+        f"{escape(words)}</text>"
+    )
 
 
 def _key(line: Line) -> str:

@@ -26,8 +26,8 @@ def part_facts(predicted: NDArray[np.intp], codes: NDArray[np.intp], n_classes: 
     --------
     >>> import numpy as np
     >>> from provetree.report.facts import part_facts
-    >>> part_facts(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
-    {'rows': 3, 'errors': 1, 'accuracy': 0.6666666666666666, 'confusion': [[1, 1], [0, 1]]}
+    >>> part_facts(np.array([0, 1, 1, 1]), np.array([0, 1, 0, 1]), 2)
+    {'rows': 4, 'errors': 1, 'accuracy': 0.75, 'confusion': [[1, 1], [0, 2]]}
     """
     confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
     np.add.at(confusion, (codes, predicted), 1)

@@ -168,7 +168,7 @@ def _box(
     if not leaf:
         parts.append(
             f'<g class="toggle" data-node="{node}" transform="translate(0 {BOX_HEIGHT})">'
-            '<circle r="9"/><text class="toggle-sign" text-anchor="middle" y="4">−</text></g>'
+            '<circle r="9"/><text class="toggle-sign" text-anchor="middle" y="4">&#8722;</text></g>'
         )
     kind = "leaf" if leaf else "split"
     expanded = "" if leaf else ' aria-expanded="true"'

@@ -58,9 +58,9 @@ def _tree(model: StoredModel) -> Iterator[Section]:
         "Tree",
         "The tree",
         f"{_classes(model)}"
-        '<p class="soft hint">"Yes" goes left. Click a box to see the way to it, the small circle to '
-        "close a branch; point at a box for its rows. With the keyboard: arrow keys move, Enter "
-        "shows the way, + and − open and close.</p>"
+        '<p class="soft hint">"Yes" goes left. Click a box to see the way to it, the small circle '
+        "to close a branch; point at a box for its rows. With the keyboard: arrow keys move, Enter "
+        "shows the way, + and - open and close.</p>"
         f'<div class="tools">{tools}</div>'
         f'<div class="stage" id="stage">{tree_svg(model.tree, interactive=True)}</div>'
         '<div id="picked" role="status"></div>'
@@ -141,10 +141,11 @@ def _saved(facts: Mapping[str, Any]) -> str:
             f"({(theirs - ours) / theirs:.0%} fewer).</p>"
         )
     if theirs == ours:
-        return "<p>Here CART makes as few training errors; the proof shows that fewer are not possible.</p>"
+        return "<p>Here CART makes as few training errors as the optimal tree.</p>"
     return (
         f"<p>CART counts {ours - theirs} training errors fewer: it minimises something else than "
-        "the cost that is proven here (weights or penalties), or the search had too little time.</p>"
+        "the cost that is proven here (weights or penalties), or the search had too little "
+        "time.</p>"
     )
 
 
@@ -199,14 +200,15 @@ def _searched(proof: Proof) -> str:
     if proof.status == "optimal":
         return words + " The search ended because nothing better is possible."
     return (
-        words + " The search was ended before it was complete. The bound is valid all the same: the "
+        words
+        + " The search was ended before it was complete. The bound is valid all the same: the "
         "best possible tree lies between the two numbers."
     )
 
 
 def _history(proof: Proof) -> str:
     moments = proof.history
-    if len(moments) < 2 or proof.status == "optimal" and moments[-1].seconds < 0.05:
+    if len(moments) < 2 or (proof.status == "optimal" and moments[-1].seconds < 0.05):
         return ""
     # The core counts from a cost without meaning before its first tree.
     moments = tuple(m for m in moments if m.cost < 2**59) or moments[-1:]
@@ -294,7 +296,9 @@ def _frontier(model: StoredModel) -> Iterator[Section]:
         [
             str(point["leaves"]),
             _number(point["errors"]),
-            "proven" if point["status"] == "optimal" else f"at least {_number(point['lower_bound'])}",
+            "proven"
+            if point["status"] == "optimal"
+            else f"at least {_number(point['lower_bound'])}",
             rate_words(point["train"]),
             rate_words(point["held_out"]),
             "-" if point["standard_error"] is None else f"± {100 * point['standard_error']:.1f} %",
@@ -338,7 +342,9 @@ def _alternatives(model: StoredModel) -> Iterator[Section]:
             f"<h3>Does it come back?</h3><p>The tree was fitted again {steady['refits']} times on "
             f"rows drawn anew ({steady['proven']} of them proven). On average such a tree predicts "
             f"as this one for {steady['agreement']:.1%} of the rows.</p>"
-            + _table(["question", "same column, same place", "same column, anywhere"], rows, "Refits")
+            + _table(
+                ["question", "same column, same place", "same column, anywhere"], rows, "Refits"
+            )
         )
     yield Section("alternatives", "Alternatives", "How sure are the questions", body)
 
@@ -402,7 +408,8 @@ _PARTS: tuple[Callable[[StoredModel], Iterator[Section]], ...] = (
 
 def _classes(model: StoredModel) -> str:
     items = "".join(
-        f'<li><span class="swatch" style="background:{class_colour(i)}"></span>{escape(str(label))}</li>'
+        f'<li><span class="swatch" style="background:{class_colour(i)}"></span>'
+        f"{escape(str(label))}</li>"
         for i, label in enumerate(model.labels.tolist())
     )
     return f'<ul class="classes" aria-label="Colours of the classes">{items}</ul>'

@@ -203,7 +203,7 @@ class _Frontier:
         return solution
 
     def _settle(self) -> None:
-        """A tree of fewer splits serves more, and a bound for more splits holds for fewer."""
+        """Let trees of fewer splits serve more, and bounds for more splits hold for fewer."""
         for k in range(1, self.most + 1):
             if self.errors[k - 1] <= self.errors[k]:
                 self.errors[k], self.trees[k] = self.errors[k - 1], self.trees[k - 1]

@@ -80,8 +80,8 @@ def refit_leaves(
     tree: Tree = model.tree_
     leaves = model.apply(X)
     codes = label_codes(model, y, len(leaves))
-    weights = np.ones(len(codes)) if sample_weight is None else check_weights(
-        sample_weight, len(codes)
+    weights = (
+        np.ones(len(codes)) if sample_weight is None else check_weights(sample_weight, len(codes))
     )
     value = np.zeros((tree.n_nodes, tree.n_classes))
     np.add.at(value, (leaves, codes), weights)
@@ -106,7 +106,7 @@ def refit_leaves(
         class_names=tree.class_names,
         categories=tree.categories,
     )
-    refitted.laplace_ = float(laplace)  # type: ignore[attr-defined]
+    refitted.laplace_ = float(laplace)
     return refitted
 
 

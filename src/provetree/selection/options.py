@@ -19,8 +19,11 @@ def _holds_cv(value: object) -> bool:
     return hasattr(value, "split") or hasattr(value, "__iter__")
 
 
+def _word(word: str) -> Allowed:
+    return Allowed(f"the str {word!r}", f'"{word}"', lambda value: value == word)
+
+
 _CV = Allowed("an int in the range [2, inf), a splitter or an iterable of folds", "int", _holds_cv)
-_RULES = ("one_standard_error", "best")
 
 #: The options of :func:`provetree.tuning_path` that are those of trees.
 PATH_OPTIONS: tuple[Option, ...] = (
@@ -47,10 +50,7 @@ CV_OPTIONS: tuple[Option, ...] = (
     Option(
         "rule",
         "one_standard_error",
-        tuple(
-            Allowed(f"the str {word!r}", f'"{word}"', lambda value, word=word: value == word)
-            for word in _RULES
-        ),
+        tuple(_word(word) for word in ("one_standard_error", "best")),
         'How the size is chosen: "best" takes the best cross-validated score, '
         '"one_standard_error" the smallest size within one standard error of it.',
     ),

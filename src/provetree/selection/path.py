@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from provetree.estimators._tree_classifier import Prepared, TreeClassifier
+from provetree.options import validate
 from provetree.problem.problem import build_problem
 from provetree.selection.frontier import FrontierPoint, solve_frontier
 from provetree.selection.options import PATH_OPTIONS
-from provetree.options import validate
 from provetree.solution import Status
 from provetree.tree.tree import Tree
 
@@ -226,8 +226,7 @@ class _Task:
         points = solve_frontier(problem, self.n_leaves, self.time_limit)
         weights = None if self.weights is None else self.weights[test]
         return [
-            _accuracy(point.tree, self.encoded[test], self.codes[test], weights)
-            for point in points
+            _accuracy(point.tree, self.encoded[test], self.codes[test], weights) for point in points
         ]
 
 
@@ -255,9 +254,11 @@ def path_of(
         min_samples_leaf,
         time_limit,
     )
-    folds = [] if cv is None else list(_splitter(cv, prepared.codes).split(
-        prepared.encoded, prepared.codes
-    ))
+    folds = (
+        []
+        if cv is None
+        else list(_splitter(cv, prepared.codes).split(prepared.encoded, prepared.codes))
+    )
     jobs = [delayed(_whole_path)(prepared, n_leaves, time_limit)]
     jobs += [delayed(_Task.scores)(task, train, test) for train, test in folds]
     found = Parallel(n_jobs=n_jobs)(jobs)
@@ -286,9 +287,7 @@ def path_of(
     return TuningPath(tuple(points), len(folds))
 
 
-def _whole_path(
-    prepared: Prepared, n_leaves: int, time_limit: float | None
-) -> list[FrontierPoint]:
+def _whole_path(prepared: Prepared, n_leaves: int, time_limit: float | None) -> list[FrontierPoint]:
     return solve_frontier(prepared.problem, n_leaves, time_limit)
 
 
@@ -304,9 +303,7 @@ def _splitter(cv: Any, codes: NDArray[np.intp]) -> Any:
     return check_cv(cv, codes, classifier=True)
 
 
-def _accuracy(
-    tree: Tree, encoded: Float, codes: NDArray[np.intp], weights: Float | None
-) -> float:
+def _accuracy(tree: Tree, encoded: Float, codes: NDArray[np.intp], weights: Float | None) -> float:
     right = tree.predict(encoded) == codes
     if weights is None:
         return float(right.mean())

@@ -197,9 +197,7 @@ def runner_ups(
     return found
 
 
-def _node_problem(
-    prepared: Prepared, rows: Rows, *, last: int, depth: int, budget: int
-) -> Problem:
+def _node_problem(prepared: Prepared, rows: Rows, *, last: int, depth: int, budget: int) -> Problem:
     """Return the problem of the rows of a node, with the column of its split as the last one.
 
     A column that orders the rows as an earlier one does is left out of problems, so the column
@@ -209,7 +207,7 @@ def _node_problem(
     order = [*(f for f in range(whole.n_features) if f != last), last]
     names = whole.feature_names or tuple(f"x{f}" for f in range(whole.n_features))
     problem = build_problem(
-        prepared.encoded[np.ix_(rows, order)],
+        prepared.encoded[rows][:, order],
         prepared.codes[rows],
         n_classes=whole.n_classes,
         max_depth=depth,
@@ -316,7 +314,10 @@ class _NodeSearch:
             rank = int(values[c][middle - 1])
             left = ranks[c] <= rank
             sides = np.flatnonzero(left), np.flatnonzero(~left)
-            costs[c, middle] = tuple(self._child(side, relaxed=True) for side in sides)
+            costs[c, middle] = (
+                self._child(sides[0], relaxed=True),
+                self._child(sides[1], relaxed=True),
+            )
             cost = self._cost(sides, costs[c, middle])
             if cost is not None and cost < self.cost:
                 self._take(cost, build_tree(self.problem, [c, -1, -1], [rank, 0, 0]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,7 @@ def stability(
     [1.0]
     """
     check_is_fitted(model)
-    if isinstance(n_refits, bool) or not isinstance(n_refits, (int, np.integer)) or n_refits < 1:
+    if not isinstance(n_refits, Integral) or n_refits < 1:
         raise ValueError(
             "The 'n_refits' parameter of stability must be an int in the range [1, inf). "
             f"Got {n_refits!r} instead."
@@ -133,7 +134,9 @@ def stability(
     labels = np.asarray(y)
     rng = np.random.default_rng(random_state)
     # A bootstrap sample is the table with each row weighted by how often it was drawn.
-    draws = [rng.multinomial(len(labels), np.full(len(labels), 1 / len(labels))) for _ in range(n_refits)]
+    draws = [
+        rng.multinomial(len(labels), np.full(len(labels), 1 / len(labels))) for _ in range(n_refits)
+    ]
     refits: list[tuple[Tree, bool, float]] = Parallel(n_jobs=n_jobs)(
         delayed(_refit)(model, table, labels, draw) for draw in draws
     )
