@@ -38,13 +38,21 @@ def tree_and_rows(seed: int, *, depth: int = 3) -> tuple[Tree, Float]:
     table = random_table(seed, max_depth=depth)
     options = {
         **table.options,
+        # Nothing keeps the trees small.
+        "alpha": 0.0,
+        "max_leaf_nodes": None,
+        "min_samples_leaf": 1,
+        "sample_weight": None,
         "feature_names": [f'col "{i}" é' for i in range(table.X.shape[1])],
         "class_names": [f"it's {i}" for i in range(table.options["n_classes"])],
     }
     from provetree import build_problem
 
-    tree = ExactSearch().solve(build_problem(table.X, table.y, **options)).tree
-    new = table.X[rng.integers(0, len(table.X), 40)].copy()
+    # More rows, the same values in other combinations; labels without a pattern need large trees.
+    X = np.vstack([table.X, *(rng.permuted(table.X, axis=0) for _ in range(4))])
+    y = np.concatenate([table.y, rng.integers(0, options["n_classes"], len(X) - len(table.y))])
+    tree = ExactSearch().solve(build_problem(X, y, **options)).tree
+    new = X[rng.integers(0, len(X), 40)].copy()
     for j, levels in enumerate(table.options["categories"]):
         if levels is None:  # values beside those of training
             near = new[:, j] * rng.choice([1.0, 1.0000001, -1.0], 40)
@@ -53,7 +61,7 @@ def tree_and_rows(seed: int, *, depth: int = 3) -> tuple[Tree, Float]:
         else:  # a category that training did not know
             new[rng.random(40) < 0.15, j] = -1.0
         new[rng.random(40) < 0.15, j] = np.nan
-    return tree, np.vstack([table.X, new])
+    return tree, np.vstack([X, new])
 
 
 def raw(tree: Tree, row: Float) -> list[Any]:
@@ -203,6 +211,32 @@ def test_pmml(seed: int) -> None:
     names = tree.feature_names or ()
     given = [dict(zip(names, raw(tree, row), strict=True)) for row in rows]
     assert [reader.predict(row) for row in given] == expected(tree, rows)
+
+
+def test_pmml_in_a_scoring_engine() -> None:
+    pypmml = pytest.importorskip("pypmml", reason="pypmml, which runs on Java, is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("no Java")
+    for seed in range(12):
+        tree, rows = tree_and_rows(seed)
+        rows = rows[~np.isinf(rows).any(axis=1)]  # the engine takes no infinities
+        if np.isneginf(tree.threshold).any():
+            continue
+        engine = pypmml.Model.fromString(to_pmml(tree))
+        names = tree.feature_names or ()
+        given = [dict(zip(names, raw(tree, row), strict=True)) for row in rows]
+        found = [engine.predict(row)["prediction"] for row in given]
+        assert found == expected(tree, rows)
+
+
+def test_the_trees_are_worth_it() -> None:
+    """The tables of this file have what exports could stumble over."""
+    trees = [tree_and_rows(seed)[0] for seed in SEEDS]
+    assert sum(tree.n_splits for tree in trees) > 150
+    assert sum(int((tree.category >= 0).sum()) for tree in trees) > 20
+    assert sum(int(tree.missing_seen.sum()) for tree in trees) > 20
+    only_missing = [np.isnan(t.threshold) & (t.category < 0) & (t.feature >= 0) for t in trees]
+    assert sum(int(found.sum()) for found in only_missing) > 5
 
 
 @pytest.mark.parametrize("seed", SEEDS)

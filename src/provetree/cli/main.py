@@ -101,6 +101,9 @@ def _run_app(words: list[str]) -> int:
         ) from None
     from provetree.cli.app import app
 
+    if not words:
+        print(click.Context(app, info_name="provetree").get_help(), file=sys.stderr)
+        raise SystemExit(2)
     try:
         status: int | None = app.main(words, prog_name="provetree", standalone_mode=False)
     except click.ClickException as error:

@@ -33,23 +33,21 @@ _HELP = {
 NONE_WORDS = ("none", "no", "unlimited")
 
 
-class _Value(click.ParamType[Any]):
-    """A number, a word, or none, as the option allows."""
+def _reader(option: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return what reads the words of a flag: a number, a word, or none, as the option allows."""
+    # A mapping cannot be written as a flag.
+    kinds = tuple(kind for kind in option.allowed if kind.type_name != "dict")
+    writable = replace(option, allowed=kinds)
 
-    name = "value"
-
-    def __init__(self, option: Option) -> None:
-        # A mapping cannot be written as a flag.
-        kinds = tuple(kind for kind in option.allowed if kind.type_name != "dict")
-        self.option = replace(option, allowed=kinds)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def read(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
         if not isinstance(value, str):
             return value
         meant = _meant(value)
-        if any(kind.holds(meant) for kind in self.option.allowed):
+        if any(kind.holds(meant) for kind in kinds):
             return meant
-        self.fail(f"must be {self.option.sentence}. Got {value!r} instead.", param, ctx)
+        raise click.BadParameter(f"must be {writable.sentence}. Got {value!r} instead.")
+
+    return read
 
 
 def _meant(text: str) -> Any:
@@ -85,8 +83,9 @@ def tree_flags(command: Command) -> Command:
             command = click.option(
                 _FLAGS[option.name],
                 option.name,
-                type=_Value(option),
-                default=default,
+                type=str,
+                callback=_reader(option),
+                default=None if default is None else str(default),
                 show_default=default is not None,
                 metavar="SECONDS" if option.name == "time_limit" else "VALUE",
                 help=_HELP.get(option.name, _first_sentence(option.help)),
