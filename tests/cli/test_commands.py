@@ -328,3 +328,20 @@ def test_real_tables_with_no_flags_but_the_target(name: str, capsys: Any) -> Non
     assert status == 0
     assert found["train"]["errors"] < found["cart"]["train"]["errors"]
     assert found["lower_bound"] <= found["cost"]
+
+
+def test_an_interrupted_search_still_gives_its_tree(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from provetree import ExactSearch, Solution
+
+    whole = ExactSearch.solve
+
+    def interrupted(self: Any, *arguments: Any) -> Solution:
+        found = whole(self, *arguments)
+        return Solution(found.tree, found.cost, 0, "interrupted")
+
+    monkeypatch.setattr(ExactSearch, "solve", interrupted)
+    status, out, _ = run(capsys, "fit", data, "-t", "left", "-q", "--depth", 1)
+    assert status == 0
+    assert "Not proven when it was interrupted: " in out

@@ -43,6 +43,8 @@ class LearnedColumns:
         The columns to learn from.
     notes : tuple of (str, str)
         Name of each column of the file, and what was done with it.
+    values : polars.DataFrame
+        The columns to learn from, as :func:`use_columns` gives them.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class LearnedColumns:
 
     columns: tuple[InputColumn, ...]
     notes: tuple[tuple[str, str], ...]
+    values: DataFrame
 
 
 def learn_columns(
@@ -85,21 +88,25 @@ def learn_columns(
         for name in names:
             if name not in table.columns:
                 raise UserError(f"{option} names '{name}', which is no column of the table.")
+    import polars
+
     columns: list[InputColumn] = []
     notes: list[tuple[str, str]] = []
+    values: list[Series] = []
     for name in table.columns:
         if name == target:
             continue
         if name in ignore:
             notes.append((name, "left out: --ignore names it"))
             continue
-        column, note = _learn(table[name], categorical=name in categorical)
+        column, note, read = _learn(table[name], categorical=name in categorical)
         notes.append((name, note))
-        if column is not None:
+        if column is not None and read is not None:
             columns.append(column)
+            values.append(read)
     if not columns:
         raise UserError("No column is left to learn from: " + _listed(notes))
-    return LearnedColumns(tuple(columns), tuple(notes))
+    return LearnedColumns(tuple(columns), tuple(notes), polars.DataFrame(values))
 
 
 def learn_target(table: DataFrame, target: str) -> tuple[DataFrame, list[Any]]:
@@ -172,52 +179,53 @@ def use_columns(table: DataFrame, columns: Sequence[InputColumn]) -> DataFrame:
     return polars.DataFrame([_use(table[column.name], column) for column in columns])
 
 
-def _learn(series: Series, *, categorical: bool) -> tuple[InputColumn | None, str]:
+def _learn(series: Series, *, categorical: bool) -> tuple[InputColumn | None, str, Series | None]:
+    """Return what a column is, the words about it, and its values as they are used."""
     import polars
+
+    def left_out(why: str) -> tuple[None, str, None]:
+        return None, f"left out: {why}", None
 
     name, rows = series.name, len(series)
     if isinstance(series.dtype, (polars.List, polars.Struct, polars.Array)) or series.dtype in (
         polars.Binary,
         polars.Object,
     ):
-        return None, f"left out: values of type {series.dtype} are no numbers and no categories"
-    n_missing = series.null_count()
-    if series.dtype.is_float():
-        n_missing += int(series.is_nan().sum())
-    gaps = f", {n_missing} missing" if n_missing else ""
-    if n_missing == rows:
-        return None, "left out: empty in all rows"
+        return left_out(f"values of type {series.dtype} are no numbers and no categories")
+    if series.null_count() == rows:
+        return left_out("empty in all rows")
     column = InputColumn(name, "category") if categorical else _meaning(series)
     values = _use(series, column)
     present = values.drop_nulls()
-    n_distinct = present.n_unique()
+    n_missing, n_distinct = rows - len(present), present.n_unique()
+    gaps = f", {n_missing} missing" if n_missing else ""
+    if n_missing == rows:
+        return left_out("empty in all rows")
     if n_distinct == 1 and n_missing == 0:
-        return None, f"left out: always {present[0]!r}"
+        return left_out(f"always {present[0]!r}")
     if column.kind == "category":
         if (
             not categorical
             and n_distinct > _FEWEST_IDENTIFIERS
             and n_distinct > _IDENTIFIER_SHARE * len(present)
         ):
-            return None, (
-                f"left out: text with {n_distinct} different values in {len(present)} rows "
+            return left_out(
+                f"text with {n_distinct} different values in {len(present)} rows "
                 "names rows rather than kinds of rows"
             )
         if n_distinct > MOST_CATEGORIES:
             kept = present.value_counts().sort(["count", name], descending=[True, False])[name]
             known = tuple(sorted(kept.head(MOST_CATEGORIES - 1).to_list()))
             column = InputColumn(name, "category", known=known)
-            return column, (
-                f"category with {n_distinct} values, the rare ones taken together as "
-                f"{OTHER!r}{gaps}"
-            )
-        return column, f"category with {n_distinct} values{gaps}"
-    if column.kind == "number" and _numbers_the_rows(values):
-        return None, "left out: it numbers the rows"
+            words = f"category with {n_distinct} values, the rare ones taken together as {OTHER!r}"
+            return column, words + gaps, _use(series, column)
+        return column, f"category with {n_distinct} values{gaps}", values
+    if column.kind == "number" and n_distinct == rows and _numbers_the_rows(values):
+        return left_out("it numbers the rows")
     words = {"date": "date, as the number YYYYMMDD", "number": "number"}[column.kind]
     if column.comma is not None:
         words += f" with {'decimal commas' if column.comma == 'decimal' else 'thousands commas'}"
-    return column, f"{words}{gaps}"
+    return column, f"{words}{gaps}", values
 
 
 def _meaning(series: Series) -> InputColumn:
@@ -232,10 +240,10 @@ def _meaning(series: Series) -> InputColumn:
     if dtype != polars.String:
         return InputColumn(name, "category")
     present = series.drop_nulls().str.strip_chars()
-    if present.str.contains(_LEADING_ZERO).any() and present.str.contains(r"^\d+$").all():
-        return InputColumn(name, "category")  # a code such as 01234
     if present.cast(polars.Float64, strict=False).null_count() == 0:
-        return InputColumn(name, "number")
+        # Digits that begin with zero are a code, such as 01234.
+        coded = present.str.contains(_LEADING_ZERO).any() and present.str.contains(r"^\d+$").all()
+        return InputColumn(name, "category" if coded else "number")
     if present.str.contains(_ISO_DATE).all():
         return InputColumn(name, "date")
     with_comma = present.filter(present.str.contains(",", literal=True))
@@ -308,11 +316,11 @@ def _as_text(series: Series) -> Series:
 
 
 def _numbers_the_rows(values: Series) -> bool:
+    """Tell whether numbers that are all different are just 1, 2, 3 and so on."""
     rows = len(values)
-    if rows < _FEWEST_IDENTIFIERS or values.null_count():
+    if rows < _FEWEST_IDENTIFIERS or values.max() - values.min() != rows - 1:
         return False
-    low, high = values.min(), values.max()
-    return bool(high - low == rows - 1 and values.n_unique() == rows)
+    return bool((values == values.round(0)).all())
 
 
 def _listed(notes: Sequence[tuple[str, str]]) -> str:
