@@ -123,7 +123,7 @@ def test_picture(seed: int) -> None:
     tree, _ = tree_of(seed)
     places = layout(tree)
     leaves = [places[node][0] for node in np.flatnonzero(tree.feature < 0)]
-    assert all(b - a >= 168 for a, b in pairwise(leaves))
+    assert all(b - a >= 176 for a, b in pairwise(leaves))
     text = tree_svg(tree, interactive=True)
     assert text.count('role="treeitem"') == tree.n_nodes
     assert tree_svg(tree).count('class="box"') == tree.n_nodes

@@ -15,10 +15,11 @@ from provetree.tree.tree import Tree
 __all__ = ["estimator_html", "layout", "tree_svg"]
 
 #: Sizes in pixels; the script of the report knows them from the attributes of the picture.
-BOX_WIDTH, BOX_HEIGHT = 168, 64
+BOX_WIDTH, BOX_HEIGHT = 176, 78
 GAP_X, GAP_Y = 16, 54
 _MARGIN = 12
-_LONGEST = 24
+#: Letters that fit on a line of a box.
+_LONGEST = 22
 
 #: Just what the picture needs where no style sheet of the report is around it.
 _STYLE = """
@@ -40,7 +41,7 @@ def layout(tree: Tree) -> list[tuple[float, float]]:
     >>> from provetree.report.picture import layout
     >>> leaf = Tree(feature=[-1], threshold=[0], value=[[1]], n_samples=[1], n_features=1)
     >>> layout(leaf)
-    [(96.0, 12.0)]
+    [(100.0, 12.0)]
     """
     xs = [0.0] * tree.n_nodes
     next_x = _MARGIN + BOX_WIDTH / 2
@@ -97,7 +98,8 @@ def tree_svg(tree: Tree, *, interactive: bool = False) -> str:
     return (
         f'<svg class="pt-tree" xmlns="http://www.w3.org/2000/svg" {role} '
         f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" '
-        f'data-box-width="{BOX_WIDTH}" data-gap-x="{GAP_X}" data-margin="{_MARGIN}">{title}'
+        f'data-box-width="{BOX_WIDTH}" data-box-height="{BOX_HEIGHT}" data-gap-x="{GAP_X}" '
+        f'data-margin="{_MARGIN}">{title}'
         f'<g class="edges" aria-hidden="true">{"".join(edges)}</g>'
         f'<g class="nodes" role="none">{"".join(boxes)}</g></svg>'
     )
@@ -151,6 +153,7 @@ def _box(
 ) -> str:
     leaf = bool(tree.feature[node] < 0)
     words = class_name(tree, node) if leaf else split_text(tree, node)
+    lines = [words] if leaf else _two_lines(tree, node, words)
     rows = int(tree.n_samples[node])
     best = shares[int(tree.label[node])]
     counted = f"{rows} row{'' if rows == 1 else 's'}"
@@ -159,8 +162,12 @@ def _box(
     bar = _bar(shares, left + 8, BOX_HEIGHT - 13, BOX_WIDTH - 16)
     parts = [
         f'<rect class="box" x="{left:g}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>',
-        f'<text class="name" text-anchor="middle" y="20">{escape(_cut(words))}</text>',
-        f'<text class="rows" text-anchor="middle" y="38">{escape(below)}</text>',
+        *(
+            f'<text class="name" text-anchor="middle" y="{19 + 17 * i + 7 * leaf}">'
+            f"{escape(_cut(line))}</text>"
+            for i, line in enumerate(lines)
+        ),
+        f'<text class="rows" text-anchor="middle" y="{46 if leaf else 53}">{escape(below)}</text>',
         bar,
     ]
     if not interactive:
@@ -193,6 +200,13 @@ def _bar(shares: list[float], x: float, y: float, width: float) -> str:
             )
         x += part
     return f'<g class="bar">{"".join(parts)}</g>'
+
+
+def _two_lines(tree: Tree, node: int, words: str) -> list[str]:
+    """Part the name of a column from what is asked about it: neither may hide the other."""
+    feature = int(tree.feature[node])
+    name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+    return [name, words.removeprefix(name).strip()]
 
 
 def _cut(text: str) -> str:

@@ -32,7 +32,7 @@
   const stage = $("stage");
   const groups = new Map([...svg.querySelectorAll(".node")].map((g) => [Number(g.dataset.node), g]));
   const edges = [...svg.querySelectorAll(".edge-group")].map((g) => ({ g, from: Number(g.dataset.from), to: Number(g.dataset.to) }));
-  const boxWidth = Number(svg.dataset.boxWidth), gapX = Number(svg.dataset.gapX), margin = Number(svg.dataset.margin);
+  const boxWidth = Number(svg.dataset.boxWidth), boxHeight = Number(svg.dataset.boxHeight), gapX = Number(svg.dataset.gapX), margin = Number(svg.dataset.margin);
   const fullHeight = svg.viewBox.baseVal.height;
   const top = new Map([...groups].map(([i, g]) => [i, Number(g.getAttribute("transform").match(/[-\d.]+/g)[1])]));
   const closed = new Set();
@@ -49,14 +49,13 @@
       if (x.has(i)) g.setAttribute("transform", `translate(${x.get(i)} ${top.get(i)})`);
       if (isSplit(i)) { g.setAttribute("aria-expanded", String(!closed.has(i))); g.querySelector(".toggle-sign").textContent = closed.has(i) ? "+" : "−"; }
     });
-    const height = g => Number(g.querySelector(".box").getAttribute("height"));
     edges.forEach(({ g, from, to }) => {
       const show = visible(to); g.classList.toggle("hidden", !show); if (!show) return;
-      const a = x.get(from), b = top.get(from) + height(groups.get(from)), c = x.get(to), d = top.get(to), half = (d - b) / 2;
+      const a = x.get(from), b = top.get(from) + boxHeight, c = x.get(to), d = top.get(to), half = (d - b) / 2;
       g.querySelector("path").setAttribute("d", `M${a} ${b}C${a} ${b + half} ${c} ${d - half} ${c} ${d}`);
       g.querySelector(".edge-label").setAttribute("transform", `translate(${(a + c) / 2} ${(b + d) / 2})`);
     });
-    const shownHeight = closed.size ? deepest + 64 + margin + 12 : fullHeight;
+    const shownHeight = closed.size ? deepest + boxHeight + margin + 12 : fullHeight;
     svg.setAttribute("viewBox", `0 0 ${shownWidth} ${shownHeight}`);
     svg.setAttribute("width", shownWidth * zoom); svg.setAttribute("height", shownHeight * zoom);
     const path = new Set(picked === null ? [] : wayTo(picked));
