@@ -9,14 +9,15 @@ BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.2" cmake ninja
 PIP := -m pip --disable-pip-version-check --quiet
 
 SOURCES := CMakeLists.txt $(wildcard core/*.cpp core/*.hpp core/*.h core/*/*.cpp core/*/*.hpp core/*/*.h) \
-	$(shell find src/provetree -name '*.py' -o -name '*.pyi' -o -name py.typed 2>/dev/null)
+	$(shell find src/provetree -name '*.py' -o -name '*.pyi' -o -name py.typed -o -name '*.json' -o -name '*.css' -o -name '*.js' -o -name '*.html' 2>/dev/null)
 
-.PHONY: help demo test lint format sanitize bench clean
+.PHONY: help demo test docs lint format sanitize bench clean
 .SECONDARY:
 
 help:
-	@echo "make demo      fit, prove and draw a tree on a table that ships with scikit-learn"
+	@echo "make demo      fit and prove a tree on a table that ships with scikit-learn; ends with a report"
 	@echo "make test      run all tests               (PYTEST_ARGS='-k tree' for some)"
+	@echo "make docs      build the documentation into build/docs; warnings are errors"
 	@echo "make lint      ruff, mypy and clang-format"
 	@echo "make format    rewrite the sources in the project's format"
 	@echo "make sanitize  run the tests against a core with AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -34,7 +35,8 @@ help:
 	@touch $@
 
 # What is installed on top of the package's own dependencies, by environment.
-EXTRAS_demo := [plot]
+EXTRAS_demo := [cli,plot]
+EXTRAS_docs := [docs]
 PACKAGES_demo := pandas
 EXTRAS_test := [test]
 EXTRAS_bench := [bench]
@@ -49,7 +51,7 @@ CONFIG_sanitize := -C cmake.define.PROVETREE_SANITIZE=ON -C cmake.build-type=Rel
 	@touch $@
 
 .venv-lint/lint.stamp: .venv-lint/tools.stamp
-	@.venv-lint/bin/python $(PIP) install "ruff>=0.6" "mypy>=1.10" "clang-format>=18" numpy matplotlib nanobind
+	@.venv-lint/bin/python $(PIP) install "ruff>=0.6" "mypy>=1.10" "clang-format>=18" numpy matplotlib nanobind click rich
 	@touch $@
 
 # ---------------------------------------------------------------- what they are for
@@ -59,6 +61,10 @@ demo: .venv-demo/package.stamp
 
 test: .venv-test/package.stamp
 	@.venv-test/bin/python -m pytest $(PYTEST_ARGS)
+
+docs: .venv-docs/package.stamp
+	@.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "The documentation is in build/docs/index.html"
 
 CORE_FILES = $(wildcard core/*.cpp core/*.hpp core/*.h core/*/*.cpp core/*/*.hpp core/*/*.h)
 
@@ -87,4 +93,4 @@ bench: .venv-bench/package.stamp
 	@.venv-bench/bin/provetree bench $(BENCH_ARGS)
 
 clean:
-	rm -rf build .venv-demo .venv-test .venv-lint .venv-bench .venv-sanitize
+	rm -rf build docs/gallery .venv-demo .venv-docs .venv-test .venv-lint .venv-bench .venv-sanitize

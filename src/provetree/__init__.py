@@ -22,12 +22,19 @@ if TYPE_CHECKING:
     from provetree.estimators.dl85 import DL85Classifier
     from provetree.estimators.mip_tree import MIPTreeClassifier
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
+    from provetree.estimators.optimal_tree_cv import OptimalTreeCV
+    from provetree.export.model_file import StoredModel, load_model
     from provetree.itemsets.engine import ItemsetSearch
     from provetree.itemsets.leaf_cost import LeafCost
     from provetree.problem.columns import Column
     from provetree.problem.problem import Problem, build_problem
     from provetree.problem.table import TableEncoder
+    from provetree.report.build import write_report
     from provetree.search.engine import ExactSearch
+    from provetree.selection.leaves import refit_leaves
+    from provetree.selection.path import TuningPath, tuning_path
+    from provetree.selection.runner_up import runner_up_splits
+    from provetree.selection.stability import stability
     from provetree.solution import Engine, Limits, Progress, Solution
     from provetree.tree.tree import Tree
     from provetree.tree.verify import VerifiedCost, verify
@@ -42,15 +49,24 @@ _HOMES = {
     "LeafCost": "provetree.itemsets.leaf_cost",
     "Limits": "provetree.solution",
     "MIPTreeClassifier": "provetree.estimators.mip_tree",
+    "OptimalTreeCV": "provetree.estimators.optimal_tree_cv",
     "OptimalTreeClassifier": "provetree.estimators.optimal_tree",
     "Problem": "provetree.problem.problem",
     "Progress": "provetree.solution",
     "Solution": "provetree.solution",
+    "StoredModel": "provetree.export.model_file",
     "TableEncoder": "provetree.problem.table",
     "Tree": "provetree.tree.tree",
+    "TuningPath": "provetree.selection.path",
     "VerifiedCost": "provetree.tree.verify",
     "build_problem": "provetree.problem.problem",
+    "load_model": "provetree.export.model_file",
+    "refit_leaves": "provetree.selection.leaves",
+    "runner_up_splits": "provetree.selection.runner_up",
+    "stability": "provetree.selection.stability",
+    "tuning_path": "provetree.selection.path",
     "verify": "provetree.tree.verify",
+    "write_report": "provetree.report.build",
 }
 
 __all__ = [
@@ -63,16 +79,25 @@ __all__ = [
     "LeafCost",
     "Limits",
     "MIPTreeClassifier",
+    "OptimalTreeCV",
     "OptimalTreeClassifier",
     "Problem",
     "Progress",
     "Solution",
+    "StoredModel",
     "TableEncoder",
     "Tree",
+    "TuningPath",
     "VerifiedCost",
     "__version__",
     "build_problem",
+    "load_model",
+    "refit_leaves",
+    "runner_up_splits",
+    "stability",
+    "tuning_path",
     "verify",
+    "write_report",
 ]
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from provetree import __version__
 from provetree.bench import known, limits, paper, peers
 from provetree.bench.data import DataNotFoundError
+from provetree.cli.errors import UserError
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the ``provetree`` command.
+    """Return the parser of ``provetree bench``.
 
     Returns
     -------
@@ -59,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         Exit status: 0 when all went well, 1 when a benchmark found something wrong, 2 for a wrong
-        command.
+        command or wrong data, 3 when ``--require-proof`` found no proof, 130 after Ctrl-C.
 
     Examples
     --------
@@ -67,13 +69,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> main(["bench", "peers", "--peers", "nobody"])
     2
     """
-    parsed = build_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        status: int = parsed.run(parsed)
-    except (DataNotFoundError, ValueError) as error:
+        # Benchmarks need nothing beyond the package itself, so they have a parser of their own.
+        if words[:1] == ["bench"]:
+            parsed = build_parser().parse_args(words)
+            status: int = parsed.run(parsed)
+            return status
+        return _run_app(words)
+    except (DataNotFoundError, UserError, ValueError) as error:
         print(f"provetree: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("provetree: interrupted", file=sys.stderr)
         return 130
-    return status
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough; the interpreter must not try to flush to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run_app(words: list[str]) -> int:
+    try:
+        import click
+        import polars  # noqa: F401
+        import rich  # noqa: F401
+    except ImportError as error:
+        raise UserError(
+            f"This command needs the package '{error.name}': install it with "
+            "pip install 'provetree[cli]'. Only 'provetree bench' works without."
+        ) from None
+    from provetree.cli.app import app
+
+    if not words:
+        print(click.Context(app, info_name="provetree").get_help(), file=sys.stderr)
+        raise SystemExit(2)
+    try:
+        status: int | None = app.main(words, prog_name="provetree", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        raise SystemExit(error.exit_code) from None
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    return 0 if status is None else int(status)

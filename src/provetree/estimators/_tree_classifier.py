@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -19,7 +22,7 @@ from provetree.estimators._progress import ProgressLine
 from provetree.estimators._sklearn import TableClassifier
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.table import TableEncoder
-from provetree.solution import DEFAULT_MEMORY_LIMIT, Engine, Limits, Solution
+from provetree.solution import DEFAULT_MEMORY_LIMIT, Engine, Limits, Progress, Solution
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -98,6 +101,18 @@ class TreeClassifier(TableClassifier):
     ) -> Solution:
         """Let an engine solve a problem, with a line of progress where it is wanted."""
         limits = Limits(None if time_limit is None else float(time_limit), memory_limit)
+        started = time.perf_counter()
+        try:
+            return self._solve(engine, problem, limits, verbose)
+        finally:
+            self._search_seconds = time.perf_counter() - started
+
+    def _solve(
+        self, engine: Engine, problem: Problem, limits: Limits, verbose: int | bool
+    ) -> Solution:
+        watcher: Callable[[Progress], None] | None = getattr(self, "_on_progress", None)
+        if watcher is not None:  # the command line draws its own progress
+            return engine.solve(problem, limits, watcher)
         if not verbose:
             return engine.solve(problem, limits, None)
         line = ProgressLine()
@@ -153,13 +168,17 @@ class TreeClassifier(TableClassifier):
         encoded = self._encode(X)
         return np.asarray(self.classes_[self.tree_.predict(encoded)])
 
-    def predict_proba(self, X: Any) -> Float:
+    def predict_proba(self, X: Any, *, laplace: float | None = None) -> Float:
         """Predict the share of each label in the leaf of each row.
 
         Parameters
         ----------
         X : array-like or table of shape (n_samples, n_features)
             The rows.
+        laplace : float, default=None
+            Laplace's correction: the weight added to every label of a leaf, so that small leaves
+            are not sure of themselves. None adds nothing, or what
+            :func:`provetree.selection.refit_leaves` was told to add.
 
         Returns
         -------
@@ -172,9 +191,17 @@ class TreeClassifier(TableClassifier):
         >>> clf = OptimalTreeClassifier(max_depth=0).fit([[1], [2], [3], [4]], list("abaa"))
         >>> clf.predict_proba([[5]])
         array([[0.75, 0.25]])
+        >>> clf.predict_proba([[5]], laplace=1).round(3)
+        array([[0.667, 0.333]])
         """
         encoded = self._encode(X)
-        return self.tree_.predict_proba(encoded)
+        added = getattr(self, "laplace_", 0.0) if laplace is None else laplace
+        if not 0.0 <= added < np.inf:
+            raise ValueError(
+                "The 'laplace' parameter of predict_proba must be a float in the range "
+                f"[0.0, inf). Got {added!r} instead."
+            )
+        return self.tree_.predict_proba(encoded, added)
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Find the leaf of each row.
@@ -404,6 +431,69 @@ class TreeClassifier(TableClassifier):
         if not hasattr(self, "feature_names_in_") and hasattr(model, "feature_names_in_"):
             del model.feature_names_in_  # names were made up for the text; the table has none
         return model
+
+    def save(self, path: str | Path, *, target: str | None = None) -> None:
+        """Write the model to a JSON file that :func:`provetree.load_model` reads.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            The file.
+        target : str, default=None
+            The name of what is predicted, for reports.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from provetree import OptimalTreeClassifier, load_model
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.json"
+        >>> OptimalTreeClassifier(max_depth=1).fit([[1], [2]], [0, 1]).save(path)
+        >>> load_model(path).proof.status
+        'optimal'
+        """
+        from provetree.export.model_file import StoredModel
+
+        check_is_fitted(self)
+        StoredModel.of(self, target=target).save(path)
+
+    def plot_history(self, ax: Axes | None = None) -> Axes:
+        """Draw how cost and proven bound approached each other (the extra ``plot``).
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from provetree import OptimalTreeClassifier
+        >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "no"])
+        >>> clf.plot_history().get_xlabel()
+        'seconds'
+        """
+        from provetree.export.history import plot_history
+
+        check_is_fitted(self)
+        return plot_history(self.solution_, seconds=getattr(self, "_search_seconds", None), ax=ax)
+
+    def _repr_html_(self) -> str:
+        """Show the tree in notebooks once it is fitted."""
+        if not hasattr(self, "tree_"):
+            return f"<pre>{escape(repr(self))}</pre>"
+        from provetree.report.picture import estimator_html
+
+        return estimator_html(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        # Notebooks ask for this first, and scikit-learn's own knows nothing of the tree.
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def _encode(self, X: Any) -> Float:
         """Return rows to predict as the numbers the tree works on."""

@@ -1,9 +1,75 @@
-"""Trees for other programs: pictures, files, and the classes of other libraries."""
+"""Trees for other programs: pictures, files, code, and the classes of other libraries.
+
+The names are loaded on first use: reading a stored model needs neither scikit-learn nor matplotlib.
+"""
 
 from __future__ import annotations
 
-from provetree.export.graphviz import to_graphviz
-from provetree.export.plot import plot_tree
-from provetree.export.sklearn import UnsupportedTreeError, to_sklearn
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["UnsupportedTreeError", "plot_tree", "to_graphviz", "to_sklearn"]
+if TYPE_CHECKING:
+    from provetree.export.c_code import to_c
+    from provetree.export.graphviz import to_graphviz
+    from provetree.export.history import plot_history
+    from provetree.export.model_file import (
+        InputColumn,
+        ModelFileError,
+        Proof,
+        StoredModel,
+        load_model,
+        model_schema,
+    )
+    from provetree.export.onnx import to_onnx
+    from provetree.export.plot import plot_tree
+    from provetree.export.pmml import to_pmml
+    from provetree.export.python_code import to_python
+    from provetree.export.sklearn import UnsupportedTreeError, to_sklearn
+    from provetree.export.sql import to_sql
+
+_HOMES = {
+    "InputColumn": "model_file",
+    "ModelFileError": "model_file",
+    "Proof": "model_file",
+    "StoredModel": "model_file",
+    "UnsupportedTreeError": "sklearn",
+    "load_model": "model_file",
+    "model_schema": "model_file",
+    "plot_history": "history",
+    "plot_tree": "plot",
+    "to_c": "c_code",
+    "to_graphviz": "graphviz",
+    "to_onnx": "onnx",
+    "to_pmml": "pmml",
+    "to_python": "python_code",
+    "to_sklearn": "sklearn",
+    "to_sql": "sql",
+}
+
+__all__ = [
+    "InputColumn",
+    "ModelFileError",
+    "Proof",
+    "StoredModel",
+    "UnsupportedTreeError",
+    "load_model",
+    "model_schema",
+    "plot_history",
+    "plot_tree",
+    "to_c",
+    "to_graphviz",
+    "to_onnx",
+    "to_pmml",
+    "to_python",
+    "to_sklearn",
+    "to_sql",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'provetree.export' has no attribute {name!r}")
+    value: object = getattr(import_module(f"provetree.export.{home}"), name)
+    globals()[name] = value
+    return value

@@ -7,7 +7,7 @@ import math
 from provetree.tree.text import number
 from provetree.tree.tree import Tree
 
-__all__ = ["class_name", "leaf_lines", "side_names", "split_text"]
+__all__ = ["class_name", "leaf_lines", "short_number", "side_names", "split_text"]
 
 #: Numbers of more characters than this are shortened in pictures; the text form writes them out.
 _LONGEST = 9
@@ -37,7 +37,7 @@ def split_text(tree: Tree, node: int) -> str:
         return f"{name} is missing"
     if threshold == math.inf:
         return f"{name} is not missing" if not tree.missing_left[node] else f"{name} is anything"
-    return f"{name} <= {_short(threshold)}"
+    return f"{name} <= {short_number(threshold)}"
 
 
 def side_names(tree: Tree, node: int) -> tuple[str, str]:
@@ -62,7 +62,15 @@ def leaf_lines(tree: Tree, node: int) -> list[str]:
     return [class_name(tree, node), f"{share:.1%} of {rows} row{'' if rows == 1 else 's'}"]
 
 
-def _short(x: float) -> str:
+def short_number(x: float) -> str:
+    """Return a number in few digits, for pictures and sentences.
+
+    Examples
+    --------
+    >>> from provetree.export._words import short_number
+    >>> short_number(0.30000000000000004), short_number(37.5), short_number(1700000000.25)
+    ('0.3', '37.5', '1700000000.2')
+    """
     text = number(x)
     if len(text) <= _LONGEST:
         return text

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from provetree.export._colours import node_colour
+from provetree.export._colours import class_colour, node_colour
 from provetree.export._words import leaf_lines, side_names, split_text
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_tree"]
+__all__ = ["new_axes", "plot_tree"]
 
 #: Inches a leaf and a level take in a figure that is made here.
 _LEAF_WIDTH, _LEVEL_HEIGHT = 1.6, 1.1
+#: A tree of more leaves grows to the right, where its texts have room; its sizes then.
+_MOST_UPRIGHT = 12
+_LEAF_HEIGHT, _LEVEL_WIDTH = 0.34, 2.9
 _SMALLEST_FIGURE = (4.0, 2.0)
 #: Wider figures than this many inches help nobody; the text shrinks instead.
 _LARGEST_FIGURE = 40.0
@@ -24,6 +27,8 @@ def plot_tree(
     tree: Tree, *, ax: Axes | None = None, filled: bool = True, fontsize: float | None = None
 ) -> Axes:
     """Draw `tree` and return the axes it is drawn on.
+
+    A tree of many leaves grows from left to right. The bar at a leaf shows its class shares.
 
     Parameters
     ----------
@@ -55,10 +60,18 @@ def plot_tree(
     >>> [text.get_text() for text in axes.texts][0]
     'age <= 37.5'
     """
+    sideways = tree.n_leaves > _MOST_UPRIGHT
     if ax is None:
-        ax = _new_axes(tree)
-    size = _font_size(tree, ax) if fontsize is None else fontsize
-    where = _positions(tree)
+        ax = new_axes(_figure_size(tree, sideways))
+    size = _font_size(tree, ax, sideways) if fontsize is None else fontsize
+    where = _positions(tree, sideways)
+    if sideways:
+        ax.set_xlim(-0.5, tree.depth + 0.5)
+        ax.set_ylim(-tree.n_leaves + 0.5, 0.5)
+    else:
+        ax.set_xlim(-0.5, tree.n_leaves - 0.5)
+        ax.set_ylim(-tree.depth - 0.5, 0.5)
+    shares = tree.shares()
     for node, (x, y) in enumerate(where):
         is_split = bool(tree.feature[node] >= 0)
         lines = [split_text(tree, node)] if is_split else leaf_lines(tree, node)
@@ -67,60 +80,103 @@ def plot_tree(
         # Names are the user's: a dollar sign in one is not mathematics.
         words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}
         words["parse_math"] = False
-        ax.text(x, y, "\n".join(lines), bbox=box, zorder=3, **words)
-        if is_split:
-            children = (int(tree.left[node]), int(tree.right[node]))
-            for child, name in zip(children, side_names(tree, node), strict=True):
-                child_x, child_y = where[child]
-                ax.plot([x, child_x], [y, child_y], color="0.4", linewidth=1.0, zorder=1)
-                middle = ((x + child_x) / 2, (y + child_y) / 2)
-                behind: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-                words["fontsize"] = 0.85 * size
-                ax.text(*middle, name, bbox=behind, zorder=2, **words)
-                words["fontsize"] = size
-    ax.set_xlim(-0.5, tree.n_leaves - 0.5)
-    ax.set_ylim(-tree.depth - 0.5, 0.5)
+        # On its side a leaf has one line of room.
+        ax.text(x, y, (": " if sideways else "\n").join(lines), bbox=box, zorder=3, **words)
+        if not is_split:
+            _draw_shares(ax, (x, y), shares[node].tolist(), sideways)
+            continue
+        children = (int(tree.left[node]), int(tree.right[node]))
+        for child, name in zip(children, side_names(tree, node), strict=True):
+            child_x, child_y = where[child]
+            ax.plot([x, child_x], [y, child_y], color="0.4", linewidth=1.0, zorder=1)
+            middle = ((x + child_x) / 2, (y + child_y) / 2)
+            behind: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+            words["fontsize"] = 0.85 * size
+            ax.text(*middle, name, bbox=behind, zorder=2, **words)
+            words["fontsize"] = size
     ax.set_axis_off()
     return ax
 
 
-def _new_axes(tree: Tree) -> Axes:
+def _draw_shares(ax: Axes, at: tuple[float, float], shares: list[float], sideways: bool) -> None:
+    """Draw the class shares of a leaf as a bar below it, or to its right."""
+    x, y = (at[0] + 0.3, at[1] - 0.18) if sideways else (at[0] - 0.36, at[1] - 0.42)
+    length, thick = (0.16, 0.36) if sideways else (0.72, 0.07)
+    from matplotlib.patches import Rectangle
+
+    for label, share in enumerate(shares):
+        part = share * length
+        if part > 0:
+            colour = class_colour(label)
+            ax.add_patch(Rectangle((x, y), part, thick, color=colour, linewidth=0, zorder=2))
+        x += part
+
+
+def new_axes(size: tuple[float, float]) -> Axes:
+    """Return the axes of a new figure of a size in inches, or say which extra is missing."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(
             "Drawing a tree needs matplotlib: install it with pip install 'provetree[plot]'."
         ) from error
-    width = min(max(_SMALLEST_FIGURE[0], _LEAF_WIDTH * tree.n_leaves), _LARGEST_FIGURE)
-    height = min(max(_SMALLEST_FIGURE[1], _LEVEL_HEIGHT * (tree.depth + 1)), _LARGEST_FIGURE)
-    _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+    _, ax = pyplot.subplots(figsize=size, layout="constrained")
     return ax
 
 
-def _font_size(tree: Tree, ax: Axes) -> float:
-    """Choose the size at which the leaves stand side by side without touching."""
-    pixels: float = ax.get_window_extent().width
-    inches = pixels / ax.figure.dpi
+def _figure_size(tree: Tree, sideways: bool) -> tuple[float, float]:
+    if sideways:
+        width, height = _LEVEL_WIDTH * (tree.depth + 1), _LEAF_HEIGHT * tree.n_leaves
+    else:
+        width, height = _LEAF_WIDTH * tree.n_leaves, _LEVEL_HEIGHT * (tree.depth + 1)
+    return (
+        min(max(_SMALLEST_FIGURE[0], width), _LARGEST_FIGURE),
+        min(max(_SMALLEST_FIGURE[1], height), _LARGEST_FIGURE),
+    )
+
+
+def _font_size(tree: Tree, ax: Axes, sideways: bool) -> float:
+    """Choose the size at which the boxes stand side by side without touching."""
+    box = ax.get_window_extent()
+    width, height = box.width / ax.figure.dpi, box.height / ax.figure.dpi
+    if sideways:
+        longest = max(
+            len(
+                ": ".join(leaf_lines(tree, node))
+                if tree.feature[node] < 0
+                else split_text(tree, node)
+            )
+            for node in range(tree.n_nodes)
+        )
+        by_width = 72 * width / (tree.depth + 1) / (0.6 * (longest + 6))
+        # A line takes 1.2 of its size, and the box has a margin of its own.
+        by_height = 72 * height / tree.n_leaves / 2.1
+        return float(min(11.0, max(2.0, min(by_width, by_height))))
     longest = max(
         max(len(line) for line in leaf_lines(tree, node))
         for node in range(tree.n_nodes)
         if tree.feature[node] < 0
     )
     # A letter is about 0.6 of its size wide, a point is 1/72 inch, and the box has a margin.
-    points = 72 * inches / tree.n_leaves / (0.6 * (longest + 3))
+    points = 72 * width / tree.n_leaves / (0.6 * (longest + 3))
     return float(min(11.0, max(2.0, points)))
 
 
-def _positions(tree: Tree) -> list[tuple[float, float]]:
-    """Place the leaves side by side and each split above the middle of its two children."""
-    where = [(0.0, 0.0)] * tree.n_nodes
+def _positions(tree: Tree, sideways: bool) -> list[tuple[float, float]]:
+    """Place the leaves side by side and each split over the middle of its two children.
+
+    Sideways, the root is on the left and the leaves stand one below the other.
+    """
+    across = [0.0] * tree.n_nodes
     next_leaf = 0
     for node in range(tree.n_nodes):  # preorder meets the leaves from left to right
         if tree.feature[node] < 0:
-            where[node] = (float(next_leaf), -float(tree.node_depth[node]))
+            across[node] = float(next_leaf)
             next_leaf += 1
     for node in reversed(range(tree.n_nodes)):  # children come after their parent
         if tree.feature[node] >= 0:
-            middle = (where[tree.left[node]][0] + where[tree.right[node]][0]) / 2
-            where[node] = (middle, -float(tree.node_depth[node]))
-    return where
+            across[node] = (across[tree.left[node]] + across[tree.right[node]]) / 2
+    depths = tree.node_depth.tolist()
+    if sideways:
+        return [(float(depth), -at) for depth, at in zip(depths, across, strict=True)]
+    return [(at, -float(depth)) for depth, at in zip(depths, across, strict=True)]

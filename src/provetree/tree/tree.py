@@ -308,8 +308,10 @@ class Tree:
         """
         return self.label[self.apply(X)].astype(np.intp)
 
-    def predict_proba(self, X: ArrayLike) -> Float:
+    def predict_proba(self, X: ArrayLike, laplace: float = 0.0) -> Float:
         """Return the class shares of the leaf of each row, shape (n_rows, n_classes).
+
+        Laplace's correction adds the weight `laplace` to every class first.
 
         Examples
         --------
@@ -319,7 +321,7 @@ class Tree:
         >>> tree.predict_proba([[3.0], [3.1]]).tolist()
         [[0.75, 0.25], [0.0, 1.0]]
         """
-        return self._shares()[self.apply(X)]
+        return self.shares(laplace)[self.apply(X)]
 
     def decision_path(self, X: ArrayLike) -> csr_matrix:
         """Return which nodes each row passes, as a sparse indicator matrix.
@@ -367,11 +369,31 @@ class Tree:
         """Whether a leaf predicts another class than the one of its largest total."""
         return bool(np.any(self.label != self.value.argmax(axis=1)))
 
-    def _shares(self) -> Float:
-        total = self.value.sum(axis=1, keepdims=True)
+    def shares(self, laplace: float = 0.0) -> Float:
+        """Return the share of each class in each node.
+
+        Parameters
+        ----------
+        laplace : float, default=0.0
+            Laplace's correction: this much weight is added to every class of a node first, so
+            that a small leaf is not sure of itself.
+
+        Returns
+        -------
+        array of float, shape (n_nodes, n_classes)
+
+        Examples
+        --------
+        >>> from provetree import Tree
+        >>> leaf = Tree(feature=[-1], threshold=[0], value=[[3, 0]], n_samples=[3], n_features=1)
+        >>> leaf.shares().tolist(), leaf.shares(laplace=1.0).tolist()
+        ([[1.0, 0.0]], [[0.8, 0.2]])
+        """
+        value = self.value + laplace
+        total = value.sum(axis=1, keepdims=True)
         # A leaf no training row reached says nothing: all classes alike.
-        even = np.full_like(self.value, 1 / self.n_classes)
-        np.divide(self.value, total, out=even, where=total > 0)
+        even = np.full_like(value, 1 / self.n_classes)
+        np.divide(value, total, out=even, where=total > 0)
         return even
 
     def _ways(self) -> list[NDArray[np.intp]]:

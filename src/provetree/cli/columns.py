@@ -1,0 +1,327 @@
+"""What each column of a table file means: a number, a category, a date, or nothing to learn from.
+
+:func:`learn_columns` decides it once, on the training rows, and says so in words;
+:func:`use_columns` reads new rows in just that way, whatever the order of their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from provetree.cli.errors import UserError
+from provetree.export.model_file import InputColumn
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+__all__ = ["LearnedColumns", "learn_columns", "learn_target", "use_columns"]
+
+#: What stands for all rare categories of a column.
+OTHER = "(other)"
+#: Categories of a column beyond the most frequent ones become one.
+MOST_CATEGORIES = 64
+#: Text with more different values than this share of its rows names rows, not kinds of rows.
+_IDENTIFIER_SHARE = 0.5
+_FEWEST_IDENTIFIERS = 20
+_MOST_CLASSES = 50
+
+_ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
+_LEADING_ZERO = r"^-?0\d"
+_THOUSANDS = r"^-?\d{1,3}(,\d{3})+(\.\d+)?$"
+_DECIMAL_COMMA = r"^-?\d*,\d+$"
+
+
+@dataclass(frozen=True)
+class LearnedColumns:
+    """The columns to learn from, and a line of words about every column of the file.
+
+    Parameters
+    ----------
+    columns : tuple of InputColumn
+        The columns to learn from.
+    notes : tuple of (str, str)
+        Name of each column of the file, and what was done with it.
+    values : polars.DataFrame
+        The columns to learn from, as :func:`use_columns` gives them.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from provetree.cli.columns import learn_columns
+    >>> table = polars.DataFrame({"age": ["22", None, "35"], "zip": ["01", "02", "01"]})
+    >>> learn_columns(table, target=None).notes
+    (('age', 'number, 1 missing'), ('zip', 'category with 2 values'))
+    """
+
+    columns: tuple[InputColumn, ...]
+    notes: tuple[tuple[str, str], ...]
+    values: DataFrame
+
+
+def learn_columns(
+    table: DataFrame,
+    target: str | None,
+    *,
+    ignore: Collection[str] = (),
+    categorical: Collection[str] = (),
+) -> LearnedColumns:
+    """Decide what each column means.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        The training rows.
+    target : str or None
+        The column to predict, which is no input.
+    ignore : collection of str
+        Columns to leave out.
+    categorical : collection of str
+        Columns to take as categories, also if they hold numbers.
+
+    Returns
+    -------
+    LearnedColumns
+    """
+    for option, names in (("--ignore", ignore), ("--categorical", categorical)):
+        for name in names:
+            if name not in table.columns:
+                raise UserError(f"{option} names '{name}', which is no column of the table.")
+    import polars
+
+    columns: list[InputColumn] = []
+    notes: list[tuple[str, str]] = []
+    values: list[Series] = []
+    for name in table.columns:
+        if name == target:
+            continue
+        if name in ignore:
+            notes.append((name, "left out: --ignore names it"))
+            continue
+        column, note, read = _learn(table[name], categorical=name in categorical)
+        notes.append((name, note))
+        if column is not None and read is not None:
+            columns.append(column)
+            values.append(read)
+    if not columns:
+        raise UserError("No column is left to learn from: " + _listed(notes))
+    return LearnedColumns(tuple(columns), tuple(notes), polars.DataFrame(values))
+
+
+def learn_target(table: DataFrame, target: str) -> tuple[DataFrame, list[Any]]:
+    """Return the rows that have a label, and their labels.
+
+    Labels that are whole numbers become ints, all others text.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from provetree.cli.columns import learn_target
+    >>> table = polars.DataFrame({"x": ["1", "2", "3"], "y": ["0", None, "1"]})
+    >>> rows, labels = learn_target(table, "y")
+    >>> rows.height, labels
+    (2, [0, 1])
+    """
+    import polars
+
+    if target not in table.columns:
+        close = [name for name in table.columns if name.lower() == target.lower()]
+        hint = f" Did you mean '{close[0]}'?" if close else ""
+        raise UserError(
+            f"There is no column '{target}' in the table. Its columns are "
+            f"{', '.join(repr(name) for name in table.columns[:20])}"
+            f"{', ...' if table.width > 20 else ''}.{hint}"
+        )
+    labels = _as_text(table[target])
+    table = table.filter(labels.is_not_null())
+    labels = labels.drop_nulls()
+    if len(labels) == 0:
+        raise UserError(f"The target '{target}' is empty in all rows.")
+    n_distinct = labels.n_unique()
+    if n_distinct == 1:
+        raise UserError(
+            f"The target '{target}' is '{labels[0]}' in all rows: there is nothing to tell apart."
+        )
+    numbers = labels.cast(polars.Float64, strict=False)
+    all_numbers = numbers.null_count() == 0 and not labels.str.contains(_LEADING_ZERO).any()
+    whole = all_numbers and bool((numbers == numbers.round(0)).all())
+    if n_distinct > _MOST_CLASSES or (all_numbers and not whole and n_distinct > 10):
+        raise UserError(
+            f"The target '{target}' has {n_distinct} different values, and a classification tree "
+            f"needs at most {_MOST_CLASSES} classes: choose another column, or group its values."
+        )
+    if whole:
+        return table, [int(x) for x in numbers.to_list()]
+    return table, labels.to_list()
+
+
+def use_columns(table: DataFrame, columns: Sequence[InputColumn]) -> DataFrame:
+    """Return the columns a model learned from, as numbers and text, in its order.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from provetree.cli.columns import use_columns
+    >>> from provetree.export.model_file import InputColumn
+    >>> table = polars.DataFrame({"more": ["x"], "age": ["22"]})
+    >>> use_columns(table, [InputColumn("age", "number")]).rows()
+    [(22.0,)]
+    """
+    import polars
+
+    missing = [column.name for column in columns if column.name not in table.columns]
+    if missing:
+        raise UserError(
+            f"The table has no column {', '.join(repr(name) for name in missing[:5])}"
+            f"{', ...' if len(missing) > 5 else ''}, which the model needs."
+        )
+    return polars.DataFrame([_use(table[column.name], column) for column in columns])
+
+
+def _learn(series: Series, *, categorical: bool) -> tuple[InputColumn | None, str, Series | None]:
+    """Return what a column is, the words about it, and its values as they are used."""
+    import polars
+
+    def left_out(why: str) -> tuple[None, str, None]:
+        return None, f"left out: {why}", None
+
+    name, rows = series.name, len(series)
+    if isinstance(series.dtype, (polars.List, polars.Struct, polars.Array)) or series.dtype in (
+        polars.Binary,
+        polars.Object,
+    ):
+        return left_out(f"values of type {series.dtype} are no numbers and no categories")
+    if series.null_count() == rows:
+        return left_out("empty in all rows")
+    column = InputColumn(name, "category") if categorical else _meaning(series)
+    values = _use(series, column)
+    present = values.drop_nulls()
+    n_missing, n_distinct = rows - len(present), present.n_unique()
+    gaps = f", {n_missing} missing" if n_missing else ""
+    if n_missing == rows:
+        return left_out("empty in all rows")
+    if n_distinct == 1 and n_missing == 0:
+        return left_out(f"always {present[0]!r}")
+    if column.kind == "category":
+        if (
+            not categorical
+            and n_distinct > _FEWEST_IDENTIFIERS
+            and n_distinct > _IDENTIFIER_SHARE * len(present)
+        ):
+            return left_out(
+                f"text with {n_distinct} different values in {len(present)} rows "
+                "names rows rather than kinds of rows"
+            )
+        if n_distinct > MOST_CATEGORIES:
+            kept = present.value_counts().sort(["count", name], descending=[True, False])[name]
+            known = tuple(sorted(kept.head(MOST_CATEGORIES - 1).to_list()))
+            column = InputColumn(name, "category", known=known)
+            words = f"category with {n_distinct} values, the rare ones taken together as {OTHER!r}"
+            return column, words + gaps, _use(series, column)
+        return column, f"category with {n_distinct} values{gaps}", values
+    if column.kind == "number" and n_distinct == rows and _numbers_the_rows(values):
+        return left_out("it numbers the rows")
+    words = {"date": "date, as the number YYYYMMDD", "number": "number"}[column.kind]
+    if column.comma is not None:
+        words += f" with {'decimal commas' if column.comma == 'decimal' else 'thousands commas'}"
+    return column, f"{words}{gaps}", values
+
+
+def _meaning(series: Series) -> InputColumn:
+    """Find whether a column holds numbers, dates or categories."""
+    import polars
+
+    name, dtype = series.name, series.dtype
+    if dtype.is_numeric():
+        return InputColumn(name, "number")
+    if dtype in (polars.Date, polars.Datetime):
+        return InputColumn(name, "date")
+    if dtype != polars.String:
+        return InputColumn(name, "category")
+    present = series.drop_nulls().str.strip_chars()
+    if present.cast(polars.Float64, strict=False).null_count() == 0:
+        # Digits that begin with zero are a code, such as 01234.
+        coded = present.str.contains(_LEADING_ZERO).any() and present.str.contains(r"^\d+$").all()
+        return InputColumn(name, "category" if coded else "number")
+    if present.str.contains(_ISO_DATE).all():
+        return InputColumn(name, "date")
+    with_comma = present.filter(present.str.contains(",", literal=True))
+    others = present.filter(~present.str.contains(",", literal=True))
+    if len(with_comma) and others.cast(polars.Float64, strict=False).null_count() == 0:
+        if with_comma.str.contains(_THOUSANDS).all():
+            return InputColumn(name, "number", comma="thousands")
+        if with_comma.str.contains(_DECIMAL_COMMA).all():
+            return InputColumn(name, "number", comma="decimal")
+    return InputColumn(name, "category")
+
+
+def _use(series: Series, column: InputColumn) -> Series:
+    import polars
+
+    if column.kind == "category":
+        text = _as_text(series)
+        if column.known is not None:
+            rare = text.is_not_null() & ~text.is_in(list(column.known))
+            text = text.to_frame().select(
+                polars.when(rare).then(polars.lit(OTHER)).otherwise(text).alias(series.name)
+            )[series.name]
+        return text
+    if column.kind == "date":
+        return _dates(series)
+    if series.dtype.is_numeric() or series.dtype == polars.Boolean:
+        return series.cast(polars.Float64).fill_nan(None)
+    text = _as_text(series).str.strip_chars()
+    if column.comma == "thousands":
+        text = text.str.replace_all(",", "", literal=True)
+    elif column.comma == "decimal":
+        text = text.str.replace(",", ".", literal=True)
+    return _all_read(series, text.cast(polars.Float64, strict=False), "a number").fill_nan(None)
+
+
+def _dates(series: Series) -> Series:
+    import polars
+
+    if series.dtype == polars.String:
+        text = series.str.strip_chars().str.slice(0, 10)
+        series = _all_read(series, text.str.to_date("%Y-%m-%d", strict=False), "an ISO date")
+    if series.dtype not in (polars.Date, polars.Datetime):
+        raise UserError(f"Column '{series.name}' must hold dates. Got {series.dtype} instead.")
+    day = series.dt.year().cast(polars.Float64) * 10000
+    return day + series.dt.month().cast(polars.Float64) * 100 + series.dt.day()
+
+
+def _all_read(series: Series, read: Series, what: str) -> Series:
+    """Return `read`, or say which value of `series` could not be read."""
+    lost = read.is_null() & series.is_not_null()
+    if lost.any():
+        row = lost.arg_max() or 0
+        raise UserError(
+            f"Column '{series.name}' must hold {what} in each row. Got {series[row]!r} in row "
+            f"{row + 1} instead."
+        )
+    return read
+
+
+def _as_text(series: Series) -> Series:
+    import polars
+
+    if series.dtype.is_float():
+        # 3.0 of a Parquet file and 3 of a CSV file are one category.
+        series = series.fill_nan(None)
+        whole = series.drop_nulls()
+        if bool((whole == whole.round(0)).all()):
+            series = series.cast(polars.Int64, strict=False)
+    return series.cast(polars.String)
+
+
+def _numbers_the_rows(values: Series) -> bool:
+    """Tell whether numbers that are all different are just 1, 2, 3 and so on."""
+    rows = len(values)
+    if rows < _FEWEST_IDENTIFIERS or values.max() - values.min() != rows - 1:
+        return False
+    return bool((values == values.round(0)).all())
+
+
+def _listed(notes: Sequence[tuple[str, str]]) -> str:
+    return "; ".join(f"'{name}' is {note}" for name, note in notes[:5])

@@ -1,0 +1,275 @@
+"""``provetree compare``: the methods side by side on one table, with what each of them proves.
+
+Methods are looked up by name when the command runs: those that this installation does not have are
+not in the table.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from provetree.cli.errors import UserError
+from provetree.cli.options import tree_flags, tree_parameters
+from provetree.cli.screen import Screen
+from provetree.cli.tables import read_table
+from provetree.cli.training import Data, Settings, prepare
+from provetree.report.words import rate_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["METHODS", "Compared", "available_methods", "compare", "run_method"]
+
+#: Words for the table, and the class of the package.
+METHODS = {
+    "exact search": "OptimalTreeClassifier",
+    "DL8.5": "DL85Classifier",
+    "column generation": "ColumnGenerationClassifier",
+    "partitions": "PartitionTreeClassifier",
+    "MIP": "MIPTreeClassifier",
+}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How one method did."""
+
+    method: str
+    train_errors: int | None = None
+    train_accuracy: float | None = None
+    test_accuracy: float | None = None
+    leaves: int | None = None
+    seconds: float | None = None
+    status: str = ""
+    lower_bound: float | None = None
+    gap: float | None = None
+    problem: str | None = None
+
+
+def available_methods() -> dict[str, type[Any]]:
+    """Return the methods that this installation has.
+
+    Examples
+    --------
+    >>> from provetree.cli.compare import available_methods
+    >>> available_methods()["exact search"].__name__
+    'OptimalTreeClassifier'
+    """
+    import provetree
+
+    found = {}
+    for words, name in METHODS.items():
+        try:
+            found[words] = getattr(provetree, name)
+        except (AttributeError, ImportError):
+            continue
+    return found
+
+
+@click.command()
+@click.argument("data")
+@click.option("--target", "-t", required=True, help="The column to predict.")
+@tree_flags
+@click.option("--test-share", type=click.FloatRange(0.0, 0.9), default=0.25, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Chooses the test rows.")
+@click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out.")
+@click.option("--categorical", multiple=True, metavar="COLUMN", help="Take as categories.")
+@click.option("--plot", metavar="FILE", help="Draw the comparison into this picture file.")
+@click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
+@click.option("--quiet", "-q", is_flag=True, help="No notes.")
+def compare(**flags: Any) -> int:
+    """Fit every method on DATA: accuracy, size, time and proof side by side.
+
+    The time limit holds for each method.
+    """
+    parameters = tree_parameters(flags)
+    screen = Screen(quiet=flags["quiet"] or flags["as_json"])
+    settings = Settings(
+        flags["target"],
+        flags["test_share"],
+        flags["seed"],
+        tuple(flags["ignore"]),
+        tuple(flags["categorical"]),
+    )
+    data = prepare(read_table(flags["data"]), settings)
+    screen.columns(data.learned.notes, settings.target)
+    found = [run_cart(data, parameters)]
+    for words, method in available_methods().items():
+        screen.note(f"fitting {words} ...")
+        found.append(run_method(words, method, data, parameters))
+    if flags["as_json"]:
+        click.echo(json.dumps([_as_data(row) for row in found], ensure_ascii=False))
+    else:
+        screen.table(_HEADER, [_cells(row) for row in found])
+        for row in found:
+            if row.problem:
+                screen.note(f"{row.method}: {row.problem}")
+    if flags["plot"]:
+        try:
+            draw(found).savefig(flags["plot"], dpi=150)
+        except (ImportError, OSError, ValueError) as error:
+            raise UserError(f"--plot: {error}") from None
+        screen.note(f"The picture is in {flags['plot']}.")
+    return 0
+
+
+def run_cart(data: Data, parameters: dict[str, Any]) -> Compared:
+    """Fit scikit-learn's CART."""
+    from provetree.cli.training import _class_weights
+    from provetree.problem.table import TableEncoder
+    from provetree.report.cart import fit_cart
+
+    encoder = TableEncoder()
+    encoded = encoder.fit_transform(data.train)
+    classes, codes = np.unique(data.y_train, return_inverse=True)
+    begun = time.monotonic()
+    cart = fit_cart(
+        encoded,
+        codes.reshape(-1),
+        encoder.categories,
+        max_depth=parameters["max_depth"],
+        max_leaf_nodes=parameters["max_leaf_nodes"],
+        min_samples_leaf=parameters["min_samples_leaf"],
+        sample_weight=_class_weights(parameters["class_weight"], codes.reshape(-1)),
+    )
+    seconds = time.monotonic() - begun
+    test = None
+    if data.test.height:
+        test = float(np.mean(classes[cart.predict(encoder.transform(data.test))] == data.y_test))
+    errors = int((cart.predict(encoded) != codes.reshape(-1)).sum())
+    return Compared(
+        "CART",
+        errors,
+        1 - errors / len(codes),
+        test,
+        cart.n_leaves,
+        seconds,
+        "no proof",
+    )
+
+
+def run_method(words: str, method: type[Any], data: Data, parameters: dict[str, Any]) -> Compared:
+    """Fit one method of the package, with the parameters it knows."""
+    names = method().get_params(deep=False)
+    # A method that cannot keep a limit of the user is not comparable: say so instead.
+    missing = [
+        name
+        for name in ("max_leaf_nodes", "min_samples_leaf", "alpha", "class_weight")
+        if name not in names and parameters[name] != _DEFAULTS[name]
+    ]
+    if missing:
+        return Compared(words, problem=f"left out: it has no {', '.join(map(repr, missing))}")
+    estimator = method(**{name: value for name, value in parameters.items() if name in names})
+    begun = time.monotonic()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            estimator.fit(data.train, data.y_train)
+    except (ImportError, MemoryError, NotImplementedError, ValueError) as error:
+        return Compared(words, problem=f"left out: {error}")
+    seconds = time.monotonic() - begun
+    errors = int((estimator.predict(data.train) != data.y_train).sum())
+    test = None
+    if data.test.height:
+        test = float(np.mean(estimator.predict(data.test) == data.y_test))
+    return Compared(
+        words,
+        errors,
+        1 - errors / len(data.y_train),
+        test,
+        estimator.tree_.n_leaves,
+        seconds,
+        estimator.status_,
+        estimator.lower_bound_,
+        estimator.gap_,
+    )
+
+
+_DEFAULTS = {"max_leaf_nodes": None, "min_samples_leaf": 1, "alpha": 0.0, "class_weight": None}
+_HEADER = [
+    "method",
+    "training errors",
+    "training accuracy",
+    "test accuracy",
+    "leaves",
+    "time",
+    "proof",
+    "bound",
+    "gap",
+]
+
+
+def _cells(row: Compared) -> list[str]:
+    if row.problem:
+        return [row.method, *["-"] * 5, "-", "-", "-"]
+    return [
+        row.method,
+        str(row.train_errors),
+        rate_words(row.train_accuracy),
+        rate_words(row.test_accuracy),
+        str(row.leaves),
+        f"{row.seconds:.2f} s",
+        {"optimal": "optimal", "time_limit": "time limit"}.get(row.status, row.status),
+        "-" if row.lower_bound is None else f"{row.lower_bound:g}",
+        "-" if row.gap is None else f"{100 * row.gap:.1f} %",
+    ]
+
+
+def _as_data(row: Compared) -> dict[str, Any]:
+    return dict(vars(row))
+
+
+def draw(found: list[Compared]) -> Figure:
+    """Draw training and test accuracy of the methods.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from provetree.cli.compare import Compared, draw
+    >>> figure = draw([Compared("CART", 3, 0.9, 0.8, 4, 0.1, "no proof")])
+    >>> figure.axes[0].get_xlabel()
+    'accuracy'
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "Drawing needs matplotlib: install it with pip install 'provetree[plot]'."
+        ) from error
+    rows = [row for row in found if row.problem is None][::-1]
+    figure = Figure(figsize=(7.0, 1.2 + 0.55 * len(rows)), layout="constrained")
+    ax = figure.subplots()
+    places = np.arange(len(rows))
+    ax.barh(
+        places + 0.2,
+        [r.train_accuracy or 0.0 for r in rows],
+        0.38,
+        color="#0072b2",
+        label="training",
+    )
+    if any(row.test_accuracy is not None for row in rows):
+        ax.barh(
+            places - 0.2,
+            [r.test_accuracy or 0.0 for r in rows],
+            0.38,
+            color="#e69f00",
+            label="test",
+        )
+    proof = {"optimal": "proven"}
+    names = [f"{r.method}\n{proof.get(r.status, 'not proven')}, {r.seconds:.1f} s" for r in rows]
+    ax.set_yticks(places, names)
+    shown = [x for r in rows for x in (r.train_accuracy, r.test_accuracy) if x is not None]
+    ax.set_xlim(max(0.0, min(shown, default=0.0) - 0.1), min(1.0, max(shown, default=1.0) + 0.05))
+    ax.set_xlabel("accuracy")
+    ax.legend(frameon=False, loc="lower right")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return figure

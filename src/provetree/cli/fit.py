@@ -1,0 +1,215 @@
+"""``provetree fit``: from a table file to a tree with a proof, a model file and a report."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from provetree.cli.errors import UserError
+from provetree.cli.options import tree_flags, tree_parameters
+from provetree.cli.screen import Screen
+from provetree.cli.tables import read_table
+from provetree.cli.training import Settings, Trained, prepare, train
+from provetree.report.words import proof_sentence, rate_words
+
+__all__ = ["fit"]
+
+#: Exit status of ``--require-proof`` without a proof.
+NOT_PROVEN = 3
+#: Seconds that extras of a report may take when nobody asked for them.
+_EXTRA_SECONDS = 8.0
+
+
+@click.command()
+@click.argument("data")
+@click.option("--target", "-t", required=True, help="The column to predict.")
+@tree_flags
+@click.option("--save", "-s", metavar="FILE", help="Write the model to this JSON file.")
+@click.option("--report", "-r", metavar="FILE", help="Write a report to this HTML file.")
+@click.option(
+    "--test-share",
+    type=click.FloatRange(0.0, 0.9),
+    default=0.25,
+    show_default=True,
+    help="Share of the rows held out to test the tree; 0 trains on all rows.",
+)
+@click.option("--test", metavar="FILE", help="Test on the rows of this file instead.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Chooses the test rows.")
+@click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out.")
+@click.option(
+    "--categorical", multiple=True, metavar="COLUMN", help="Take a column of numbers as categories."
+)
+@click.option(
+    "--extras/--no-extras",
+    default=None,
+    help="Frontier, runner-up splits and stability for the report. "
+    "By default as far as they take a few seconds.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
+@click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")
+@click.option(
+    "--require-proof", is_flag=True, help=f"Exit with status {NOT_PROVEN} unless proven optimal."
+)
+def fit(**flags: Any) -> int:
+    """Find the best tree for DATA, and prove it.
+
+    DATA is a CSV, Parquet or Arrow file, gzip too; "-" reads a pipe.
+    """
+    # What was spent on starting up counts, too.
+    started = time.monotonic() - time.process_time()
+    parameters = tree_parameters(flags)
+    screen = Screen(quiet=flags["quiet"] or flags["as_json"])
+    for name in ("save", "report"):
+        _must_be_writable(flags[name], f"--{name}")
+    settings = Settings(
+        flags["target"],
+        flags["test_share"],
+        flags["seed"],
+        tuple(flags["ignore"]),
+        tuple(flags["categorical"]),
+    )
+    table = read_table(flags["data"])
+    test = None if flags["test"] is None else read_table(flags["test"])
+    data = prepare(table, settings, test)
+    del table, test
+    screen.note(
+        f"{flags['data']}: {data.train.height} rows to train on, {data.test.height} to test on, "
+        f"{len(data.learned.columns)} columns to learn from"
+    )
+    if data.n_without_label:
+        screen.note(f"{data.n_without_label} rows have no '{settings.target}' and are left out")
+    screen.columns(data.learned.notes, settings.target)
+    with screen.progress() as (show, stage):
+        trained = train(
+            data,
+            parameters,
+            settings.target,
+            started=started,
+            on_progress=show,
+            on_stage=stage,
+        )
+        if flags["report"]:
+            trained = _with_extras(trained, parameters, flags["extras"], stage)
+    model = trained.model
+    if flags["save"]:
+        model.save(flags["save"])
+    if flags["report"]:
+        from provetree.report.build import report_html
+
+        Path(flags["report"]).write_text(report_html(model), encoding="utf-8")
+    if flags["as_json"]:
+        click.echo(json.dumps(_as_data(trained, flags), ensure_ascii=False))
+    else:
+        _print(screen, trained, flags)
+    assert model.proof is not None
+    return NOT_PROVEN if flags["require_proof"] and model.proof.status != "optimal" else 0
+
+
+def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
+    model, facts = trained.model, trained.model.facts
+    assert model.proof is not None
+    screen.out.print(model.tree.to_text(legend=False), markup=False)
+    screen.out.print()
+    screen.out.print(proof_sentence(model.proof), style="bold", markup=False)
+    rows = []
+    for name, part, leaves, seconds in (
+        ("provetree", facts, model.tree.n_leaves, trained.seconds),
+        ("CART", facts["cart"], facts["cart"]["leaves"], facts["cart"]["seconds"]),
+    ):
+        tested = part.get("test")
+        rows.append(
+            [
+                name,
+                str(part["train"]["errors"]),
+                rate_words(part["train"]["accuracy"]),
+                rate_words(tested["accuracy"] if tested else None),
+                str(leaves),
+                f"{seconds:.2f} s",
+            ]
+        )
+    screen.out.print()
+    header = ["tree", "training errors", "training accuracy", "test accuracy", "leaves", "time"]
+    screen.table(header, rows)
+    if flags["save"]:
+        screen.note(f"The model is in {flags['save']}.")
+    if flags["report"]:
+        screen.note(f"The report is in {flags['report']}.")
+
+
+def _as_data(trained: Trained, flags: dict[str, Any]) -> dict[str, Any]:
+    model, facts = trained.model, trained.model.facts
+    assert model.proof is not None
+    proof = model.proof
+    return {
+        "target": model.target,
+        "status": proof.status,
+        "cost": proof.cost,
+        "lower_bound": proof.lower_bound,
+        "gap": proof.gap,
+        "seconds": round(trained.seconds, 3),
+        "depth": model.tree.depth,
+        "leaves": model.tree.n_leaves,
+        "sentence": proof_sentence(proof),
+        "train": facts["train"],
+        "test": facts.get("test"),
+        "cart": facts["cart"],
+        "columns": [list(note) for note in trained.data.learned.notes],
+        "tree": model.tree.to_dict(),
+        "save": flags["save"],
+        "report": flags["report"],
+    }
+
+
+def _with_extras(
+    trained: Trained, parameters: dict[str, Any], wanted: bool | None, stage: Any
+) -> Trained:
+    """Add frontier, runner-up splits and stability, as far as they are wanted or quick."""
+    from provetree.report.facts import frontier_facts, runner_up_facts, stability_facts
+    from provetree.selection.path import tuning_path
+    from provetree.selection.runner_up import runner_up_splits
+    from provetree.selection.stability import stability
+
+    if wanted is False or trained.model.tree.n_splits == 0:
+        return trained
+    # A fit is one search; a frontier is some of them for each of six tables.
+    if wanted is None and trained.seconds * 12 > _EXTRA_SECONDS:
+        return trained
+    limit = parameters["time_limit"] if wanted else _EXTRA_SECONDS
+    estimator, data = trained.estimator, trained.data
+    facts = dict(trained.model.facts)
+    stage("frontier: the best tree of every size, cross-validated")
+    path = tuning_path(
+        data.train,
+        data.y_train,
+        max_depth=parameters["max_depth"],
+        max_leaf_nodes=parameters["max_leaf_nodes"],
+        min_samples_leaf=parameters["min_samples_leaf"],
+        class_weight=parameters["class_weight"],
+        time_limit=None if limit is None else limit / 6,
+    )
+    facts["frontier"] = frontier_facts(path, trained.model.tree.n_leaves)
+    stage("runner-up splits")
+    facts["runner_up"] = runner_up_facts(
+        runner_up_splits(estimator, data.train, data.y_train, time_limit=limit)
+    )
+    if not parameters["alpha"]:
+        stage("stability: refits on resampled rows")
+        again = estimator.set_params(time_limit=None if limit is None else max(limit / 20, 0.05))
+        facts["stability"] = stability_facts(stability(again, data.train, data.y_train))
+    return replace(trained, model=replace(trained.model, facts=facts))
+
+
+def _must_be_writable(name: str | None, flag: str) -> None:
+    """Say before the search, not after it, that a file cannot be written."""
+    if name is None:
+        return
+    path = Path(name)
+    if path.is_dir():
+        raise UserError(f"{flag} needs a file name. '{name}' is a folder.")
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"{flag} needs a file in a folder that exists. '{path.parent}' does not.")

@@ -1,0 +1,109 @@
+"""What people see: notes and live progress on the error stream, results on the output stream."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from provetree.solution import Progress
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["Screen"]
+
+#: The core counts from a cost like this while it has no tree yet.
+_NO_TREE_YET = 2**59
+_FILE_WIDTH = 160
+
+
+class Screen:
+    """Writes for people; quiet where a machine reads.
+
+    Parameters
+    ----------
+    quiet : bool
+        Write no notes and no progress.
+
+    Examples
+    --------
+    >>> from provetree.cli.screen import Screen
+    >>> Screen(quiet=True).note("not shown")
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.out = _console(sys.stdout)
+        self.err = _console(sys.stderr)
+
+    def note(self, text: str) -> None:
+        """Write a line on the error stream."""
+        if not self.quiet:
+            self.err.print(escape(text), style="dim")
+
+    def columns(self, notes: Sequence[tuple[str, str]], target: str) -> None:
+        """Say what was done with every column."""
+        if self.quiet:
+            return
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+        table.add_column("column")
+        table.add_column("what was done with it")
+        for name, note in notes:
+            style = "yellow" if note.startswith("left out") else ""
+            table.add_row(Text(name), Text(note, style=style))
+        table.add_row(Text(target), Text("target: what the tree predicts", style="bold"))
+        self.err.print(table)
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Write a table on the output stream."""
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+        for i, title in enumerate(header):
+            table.add_column(title, justify="left" if i == 0 else "right", no_wrap=True)
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        self.out.print(table)
+
+    @contextmanager
+    def progress(self) -> Iterator[tuple[Callable[[Progress], None], Callable[[str], None]]]:
+        """Show how a search stands while it runs; gives what to call with news."""
+        if self.quiet or not self.err.is_terminal:
+            yield (lambda progress: None), (lambda stage: None)
+            return
+        started = time.monotonic()
+        state: dict[str, object] = {"stage": "reading", "progress": None}
+
+        def line() -> RenderableType:
+            return Text(_line(time.monotonic() - started, state["stage"], state["progress"]))
+
+        with Live(get_renderable=line, console=self.err, refresh_per_second=8, transient=True):
+
+            def show(progress: Progress) -> None:
+                state["progress"] = progress
+
+            def stage(name: str) -> None:
+                state["stage"], state["progress"] = name, None
+
+            yield show, stage
+
+
+def _console(stream: TextIO) -> Console:
+    # A file or a pipe has no width; tables must not be cut there.
+    width = None if stream.isatty() else _FILE_WIDTH
+    return Console(file=stream, soft_wrap=True, highlight=False, width=width)
+
+
+def _line(seconds: float, stage: object, progress: object) -> str:
+    words = f"{seconds:6.1f} s  {stage}"
+    if isinstance(progress, Progress) and progress.cost < _NO_TREE_YET:
+        words += f"  best {progress.cost:g}  bound {progress.lower_bound:g}"
+        words += f"  gap {100 * progress.gap:.1f} %"
+    return words

@@ -1,0 +1,179 @@
+"""Reads table files: CSV (any separator, gzip too), Parquet and Arrow, by name or from a pipe.
+
+Text formats are read as text, column by column: what the columns mean is decided in one place,
+:mod:`provetree.cli.columns`, and the same way for training and for new rows.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from provetree.cli.errors import UserError
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+__all__ = ["MISSING_WORDS", "read_table", "write_csv"]
+
+#: What counts as an empty cell of a text file.
+MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?")
+
+_SEPARATORS = (",", ";", "\t", "|")
+_GZIP, _PARQUET, _ARROW = b"\x1f\x8b", b"PAR1", b"ARROW1"
+#: The first four bytes of a stream of Arrow record batches.
+_ARROW_STREAM = b"\xff\xff\xff\xff"
+#: Bytes of a file that are looked at to find its separator.
+_SAMPLE = 65536
+
+
+def read_table(source: str) -> DataFrame:
+    r"""Return the table of a file.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file; "-" reads the standard input. The format is found by looking at the
+        first bytes, not by the name.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of a text file are all text, with missing values where the cell is empty or says
+        so ("NA", "?", ...); other formats keep their types.
+
+    Raises
+    ------
+    UserError
+        Where there is no such file or it holds no table.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from provetree.cli.tables import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
+    >>> _ = path.write_text("age;port\n22;S\n?;C\n")
+    >>> read_table(str(path)).rows()
+    [('22', 'S'), (None, 'C')]
+    """
+    content = _content(source)
+    shown = "the standard input" if source == "-" else f"'{source}'"
+    if not content.strip():
+        raise UserError(f"There is nothing in {shown}: a table with a header line is needed.")
+    if content.startswith((_PARQUET, _ARROW, _ARROW_STREAM)):
+        table = _typed(content, shown)
+    else:
+        table = _text(content, shown)
+    _check(table, shown)
+    return table
+
+
+def write_csv(table: DataFrame, target: str) -> None:
+    """Write a table as CSV; "-" writes to the standard output.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from provetree.cli.tables import write_csv
+    >>> write_csv(polars.DataFrame({"prediction": ["yes", "no"]}), "-")
+    prediction
+    yes
+    no
+    """
+    text = table.write_csv()
+    if target == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    data = text.encode()
+    if target.endswith(".gz"):
+        data = gzip.compress(data)
+    try:
+        Path(target).write_bytes(data)
+    except OSError as error:
+        raise UserError(f"'{target}' could not be written: {error.strerror}.") from None
+
+
+def _content(source: str) -> bytes:
+    if source == "-":
+        if sys.stdin is None or sys.stdin.isatty():
+            raise UserError("'-' reads the table from a pipe, and nothing is piped in.")
+        content = sys.stdin.buffer.read()
+    else:
+        path = Path(source)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise UserError(f"There is no file '{source}'.") from None
+        except IsADirectoryError:
+            raise UserError(f"'{source}' is a folder, and a table file is needed.") from None
+        except OSError as error:
+            raise UserError(f"'{source}' could not be read: {error.strerror}.") from None
+    if content.startswith(_GZIP):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError) as error:
+            raise UserError(f"'{source}' is a damaged gzip file: {error}.") from None
+    return content
+
+
+def _typed(content: bytes, shown: str) -> DataFrame:
+    import polars
+
+    kind = "Parquet" if content.startswith(_PARQUET) else "Arrow"
+    try:
+        if kind == "Parquet":
+            return polars.read_parquet(io.BytesIO(content))
+        if content.startswith(_ARROW):
+            return polars.read_ipc(io.BytesIO(content))
+        return polars.read_ipc_stream(io.BytesIO(content))
+    except Exception as error:  # polars has no common class for damaged files
+        raise UserError(f"{shown} is a damaged {kind} file: {_first_line(error)}") from None
+
+
+def _text(content: bytes, shown: str) -> DataFrame:
+    import polars
+
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if b"\x00" in content[:_SAMPLE]:
+        raise UserError(
+            f"{shown} is no table this program can read: CSV, Parquet and Arrow are known, "
+            "and gzip around them."
+        )
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        # Old spreadsheets write one byte per letter; every byte is a letter in Latin-1.
+        content = content.decode("latin-1").encode()
+    separator = _separator(content)
+    try:
+        return polars.read_csv(
+            io.BytesIO(content),
+            separator=separator,
+            infer_schema=False,
+            null_values=list(MISSING_WORDS),
+        )
+    except Exception as error:  # polars has no common class for these
+        raise UserError(f"{shown} is no regular CSV table: {_first_line(error)}") from None
+
+
+def _separator(content: bytes) -> str:
+    """Return the separator that splits the header into the most columns."""
+    header = content[:_SAMPLE].lstrip(b"\r\n").split(b"\n", 1)[0].decode(errors="replace")
+    outside = re.sub(r'"[^"]*"', "", header)
+    counts = [outside.count(separator) for separator in _SEPARATORS]
+    return _SEPARATORS[counts.index(max(counts))]
+
+
+def _check(table: DataFrame, shown: str) -> None:
+    if table.width == 0 or table.height == 0:
+        raise UserError(f"The table in {shown} has no rows.")
+
+
+def _first_line(error: Any) -> str:
+    line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return line if line.endswith(".") else f"{line}."

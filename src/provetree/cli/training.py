@@ -1,0 +1,244 @@
+"""From a table file to a fitted, judged model: what ``fit`` does before it prints anything."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.cli.columns import LearnedColumns, learn_columns, learn_target, use_columns
+from provetree.cli.errors import UserError
+from provetree.export.model_file import StoredModel
+from provetree.solution import Progress
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+__all__ = ["Data", "Settings", "Trained", "prepare", "train"]
+
+#: Fewer rows than this are not worth dividing.
+_FEWEST_TO_DIVIDE = 60
+#: Seconds that preparing a search and what comes after it take at least, per million cells.
+_SECONDS_PER_MILLION = 0.35
+#: The least share of the time limit that is left for the search.
+_LEAST_SEARCH = 0.1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user asked for besides the limits of the tree."""
+
+    target: str
+    test_share: float = 0.25
+    seed: int = 0
+    ignore: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Data:
+    """A table divided into training and test rows."""
+
+    learned: LearnedColumns
+    train: DataFrame
+    test: DataFrame
+    y_train: NDArray[Any]
+    y_test: NDArray[Any]
+    n_without_label: int
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A fitted model, the estimator behind it, and the data."""
+
+    model: StoredModel
+    estimator: Any
+    data: Data
+    encoded: NDArray[np.float64]
+    codes: NDArray[np.intp]
+    seconds: float
+
+
+def prepare(table: DataFrame, settings: Settings, test: DataFrame | None = None) -> Data:
+    """Find labels and columns, and divide the rows.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        The table as read.
+    settings : Settings
+        What the user asked for.
+    test : polars.DataFrame, default=None
+        Test rows of their own; None takes a share of the table.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from provetree.cli.training import Settings, prepare
+    >>> table = polars.DataFrame({"x": ["1", "2", "3"], "y": ["no", "yes", "no"]})
+    >>> data = prepare(table, Settings("y"))
+    >>> data.train.height, data.test.height, data.learned.notes
+    (3, 0, (('x', 'number'),))
+    """
+    rows, labels = learn_target(table, settings.target)
+    n_without = table.height - rows.height
+    y = np.array(labels, dtype=object if isinstance(labels[0], str) else None)
+    if test is not None:
+        test_rows, test_labels = learn_target(test, settings.target)
+        y_test = np.array(test_labels, dtype=y.dtype)
+        chosen = np.zeros(len(y), dtype=np.bool_)
+    else:
+        chosen = _test_rows(y, settings.test_share, settings.seed)
+        test_rows, y_test = rows, y[chosen]
+    # What a column means is a matter of the file, so all its rows are looked at.
+    learned = learn_columns(
+        rows, settings.target, ignore=settings.ignore, categorical=settings.categorical
+    )
+    return Data(
+        learned,
+        learned.values.filter(~chosen),
+        learned.values.filter(chosen) if test is None else use_columns(test_rows, learned.columns),
+        y[~chosen],
+        y_test,
+        n_without,
+    )
+
+
+def train(
+    data: Data,
+    parameters: dict[str, Any],
+    target: str,
+    *,
+    started: float,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_stage: Callable[[str], None] = lambda stage: None,
+) -> Trained:
+    """Fit CART and the optimal tree, and gather the figures of both.
+
+    Parameters
+    ----------
+    data : Data
+        What :func:`prepare` gave.
+    parameters : dict
+        Parameters of :class:`~provetree.OptimalTreeClassifier`; the time limit counts from
+        `started`, so reading and CART are part of it.
+    target : str
+        The name of the predicted column.
+    started : float
+        When the command began, by ``time.monotonic``.
+    on_progress, on_stage : callable
+        Told how the search stands, and what is being done.
+    """
+    from provetree.estimators.optimal_tree import OptimalTreeClassifier
+    from provetree.problem.table import TableEncoder
+    from provetree.report.cart import fit_cart
+    from provetree.report.facts import column_facts, part_facts
+
+    on_stage("fitting CART for comparison")
+    encoder = TableEncoder()
+    encoded = encoder.fit_transform(data.train)
+    classes, codes = np.unique(data.y_train, return_inverse=True)
+    codes = codes.reshape(-1)
+    begun = time.monotonic()
+    cart = fit_cart(
+        encoded,
+        codes,
+        encoder.categories,
+        max_depth=parameters["max_depth"],
+        max_leaf_nodes=parameters["max_leaf_nodes"],
+        min_samples_leaf=parameters["min_samples_leaf"],
+        sample_weight=_class_weights(parameters["class_weight"], codes),
+    )
+    cart_seconds = time.monotonic() - begun
+
+    on_stage("searching")
+    begun = time.monotonic()
+    searched = dict(parameters)
+    searched["time_limit"] = _search_seconds(parameters["time_limit"], begun - started, encoded)
+    estimator = OptimalTreeClassifier(**searched)
+    if on_progress is not None:
+        estimator._on_progress = on_progress
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an interrupted search says so in its proof
+        estimator.fit(data.train, data.y_train)
+    seconds = time.monotonic() - begun
+    estimator.__dict__.pop("_on_progress", None)
+
+    on_stage("counting")
+    tree, n_classes = estimator.tree_, len(classes)
+    facts: dict[str, Any] = {
+        "train": part_facts(tree.predict(encoded), codes, n_classes),
+        "cart": {
+            "train": part_facts(cart.predict(encoded), codes, n_classes),
+            "leaves": cart.n_leaves,
+            "seconds": cart_seconds,
+        },
+        "columns": column_facts(tree, encoded, estimator.feature_importances_, data.learned.notes),
+        "left_out": [
+            [name, note] for name, note in data.learned.notes if note.startswith("left out")
+        ],
+    }
+    if data.n_without_label:
+        facts["rows_without_label"] = data.n_without_label
+    if data.test.height:
+        known = {label: code for code, label in enumerate(classes.tolist())}
+        # A label that training never saw is an error whatever is predicted.
+        test_codes = np.array([known.get(label, -1) for label in data.y_test.tolist()])
+        seen = test_codes >= 0
+        test_encoded = encoder.transform(data.test)
+        for name, predict in (("test", tree.predict), ("cart", cart.predict)):
+            part = part_facts(predict(test_encoded)[seen], test_codes[seen], n_classes)
+            part["errors"] += int((~seen).sum())
+            part["rows"] = len(test_codes)
+            part["accuracy"] = 1.0 - part["errors"] / part["rows"]
+            if name == "test":
+                facts["test"] = part
+            else:
+                facts["cart"]["test"] = part
+    model = StoredModel.of(
+        estimator, target=target, columns=data.learned.columns, facts=facts, seconds=seconds
+    )
+    return Trained(model, estimator, data, encoded, codes, seconds)
+
+
+def _search_seconds(
+    limit: float | None, elapsed: float, encoded: NDArray[np.float64]
+) -> float | None:
+    """Return what is left of the time limit for the search itself.
+
+    What comes before shows how fast the machine is now, and what comes after takes about half as
+    long.
+    """
+    if limit is None:
+        return None
+    reserve = max(_SECONDS_PER_MILLION * encoded.size / 1e6, elapsed / 2)
+    return max(limit - elapsed - reserve, _LEAST_SEARCH * limit)
+
+
+def _class_weights(class_weight: Any, codes: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    if class_weight is None:
+        return None
+    totals = np.bincount(codes)
+    weights: NDArray[np.float64] = (len(codes) / (len(totals) * totals))[codes]
+    return weights
+
+
+def _test_rows(y: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
+    """Choose test rows, the same share of every class."""
+    chosen = np.zeros(len(y), dtype=np.bool_)
+    if share <= 0 or len(y) < _FEWEST_TO_DIVIDE:
+        return chosen
+    rng = np.random.default_rng(seed)
+    for label in sorted(set(y.tolist())):
+        rows = np.flatnonzero(y == label)
+        # A class of one row stays in training, where it can be learned.
+        n_test = min(round(share * len(rows)), len(rows) - 1)
+        chosen[rng.permutation(rows)[:n_test]] = True
+    if chosen.all():
+        raise UserError("--test-share leaves no row for training.")
+    return chosen

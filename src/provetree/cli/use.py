@@ -1,0 +1,288 @@
+"""``provetree predict``, ``explain``, ``export`` and ``report``: what to do with a model file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from provetree.cli.columns import use_columns
+from provetree.cli.errors import UserError
+from provetree.cli.tables import read_table, write_csv
+from provetree.export.model_file import InputColumn, ModelFileError, StoredModel, load_model
+from provetree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+__all__ = ["explain", "export", "predict", "report"]
+
+
+def open_model(name: str) -> StoredModel:
+    """Read a model file, or say in one sentence why it cannot be read."""
+    try:
+        return load_model(name)
+    except FileNotFoundError:
+        raise UserError(f"There is no file '{name}'.") from None
+    except OSError as error:
+        raise UserError(f"'{name}' could not be read: {error.strerror}.") from None
+    except ModelFileError as error:
+        raise UserError(f"'{name}' could not be read as a model. {error}") from None
+
+
+def rows_for(model: StoredModel, table: DataFrame) -> DataFrame:
+    """Return the columns of a table that a model needs, read as in training."""
+    columns = model.columns or tuple(
+        InputColumn(name, "number" if levels is None else "category")
+        for name, levels in zip(model.column_names, model.tree.categories, strict=True)
+    )
+    return use_columns(table, columns)
+
+
+@click.command()
+@click.argument("model_file", metavar="MODEL")
+@click.argument("data")
+@click.option(
+    "--output", "-o", default="-", help="The CSV file to write; '-' is the output stream."
+)
+@click.option("--proba", is_flag=True, help="Add the share of each label.")
+@click.option(
+    "--laplace",
+    type=click.FloatRange(0.0, None),
+    default=0.0,
+    help="Laplace's correction of the shares.",
+)
+@click.option("--only", is_flag=True, help="Write the predictions without the columns of DATA.")
+def predict(
+    model_file: str, data: str, output: str, proba: bool, laplace: float, only: bool
+) -> None:
+    """Predict the rows of DATA with a MODEL file.
+
+    The columns are found by name; columns the model does not know are copied.
+    """
+    import polars
+
+    model = open_model(model_file)
+    table = read_table(data)
+    encoded = model.encoder().transform(rows_for(model, table))
+    name = _free("prediction" if model.target is None else f"predicted {model.target}", table)
+    found = {name: model.labels[model.tree.predict(encoded)].tolist()}
+    if proba or laplace:
+        shares = model.tree.predict_proba(encoded, laplace)
+        for i, label in enumerate(model.labels.tolist()):
+            found[_free(f"probability {label}", table)] = shares[:, i].tolist()
+    added = polars.DataFrame(found, strict=False)
+    write_csv(added if only else table.hstack(added), output)
+
+
+@click.command()
+@click.argument("model_file", metavar="MODEL")
+@click.argument("data", required=False)
+@click.option("--row", type=click.IntRange(1, None), help="Which row of DATA, from 1 on.")
+@click.option("--json", "as_json", is_flag=True, help="Write the way as JSON.")
+def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -> None:
+    """Say in words why a MODEL predicts what it predicts for a row of DATA.
+
+    Without DATA, all rules of the model are written.
+    """
+    from provetree.report.sentences import explain_row, rules
+
+    model = open_model(model_file)
+    what = model.target or "prediction"
+    if data is None:
+        if row is not None:
+            raise UserError("--row needs the table that holds the row: explain MODEL DATA --row N.")
+        found = rules(model.tree)
+        if as_json:
+            click.echo(json.dumps([_rule_data(rule) for rule in found], ensure_ascii=False))
+        for rule in found if not as_json else ():
+            click.echo(rule.sentence)
+        return
+    table = read_table(data)
+    number = 1 if row is None else row
+    if number > table.height:
+        raise UserError(
+            f"--row must be at most {table.height}, the rows of '{data}'. Got {number}."
+        )
+    encoded = model.encoder().transform(rows_for(model, table.slice(number - 1, 1)))
+    lines, leaf = explain_row(model.tree, encoded[0])
+    label = model.labels[model.tree.label[leaf]]
+    shares = model.tree.shares()[leaf]
+    n_rows = int(model.tree.n_samples[leaf])
+    if as_json:
+        answer = {
+            "row": number,
+            "prediction": label.item() if hasattr(label, "item") else label,
+            "because": lines,
+            "leaf": leaf,
+            "rows": n_rows,
+            "shares": dict(zip(map(str, model.labels.tolist()), shares.tolist(), strict=True)),
+        }
+        click.echo(json.dumps(answer, ensure_ascii=False))
+        return
+    click.echo(f"Row {number}: {what} is predicted to be {label}")
+    for i, line in enumerate(lines):
+        click.echo(f"  {'because' if i == 0 else '    and'} {line}.")
+    share = float(shares[model.tree.label[leaf]])
+    click.echo(
+        f"Of the {n_rows} training rows like this, {100 * share:.1f} % are {label}."
+        if lines
+        else f"The model predicts {label} for every row."
+    )
+
+
+def _rule_data(rule: Any) -> dict[str, Any]:
+    return {
+        "leaf": rule.leaf,
+        "if": list(rule.conditions),
+        "then": rule.label,
+        "share": rule.share,
+        "rows": rule.rows,
+        "sentence": rule.sentence,
+    }
+
+
+def _to_json(model: StoredModel, _: dict[str, Any]) -> str:
+    return model.tree.to_json(indent=1) + "\n"
+
+
+def _to_pickle(model: StoredModel, _: dict[str, Any]) -> bytes:
+    import pickle
+
+    from provetree.export.sklearn import to_sklearn
+
+    return pickle.dumps(to_sklearn(model.tree, classes=model.labels))
+
+
+def _to_onnx(model: StoredModel, _: dict[str, Any]) -> bytes:
+    from provetree.export.onnx import to_onnx
+
+    return to_onnx(model.tree)
+
+
+def _to_sql(model: StoredModel, flags: dict[str, Any]) -> str:
+    from provetree.export.sql import to_sql
+
+    return to_sql(model.tree, dialect=flags["dialect"], table=flags["table"]) + "\n"
+
+
+def _to_pmml(model: StoredModel, _: dict[str, Any]) -> str:
+    from provetree.export.pmml import to_pmml
+
+    return to_pmml(model.tree, target=model.target or "target")
+
+
+def _code(home: str, function: str) -> Callable[[StoredModel, dict[str, Any]], str]:
+    def write(model: StoredModel, _: dict[str, Any]) -> str:
+        from importlib import import_module
+
+        convert: Callable[[Tree], str] = getattr(
+            import_module(f"provetree.export.{home}"), function
+        )
+        text = convert(model.tree)
+        return text if text.endswith("\n") else text + "\n"
+
+    return write
+
+
+def _to_text(model: StoredModel, _: dict[str, Any]) -> str:
+    return model.tree.to_text(legend=False) + "\n"
+
+
+#: Format to what writes it. Bytes are files; text may also go to the screen.
+_FORMATS: dict[str, Callable[[StoredModel, dict[str, Any]], str | bytes]] = {
+    "sklearn": _to_pickle,
+    "onnx": _to_onnx,
+    "sql": _to_sql,
+    "python": _code("python_code", "to_python"),
+    "c": _code("c_code", "to_c"),
+    "dot": _code("graphviz", "to_graphviz"),
+    "json": _to_json,
+    "text": _to_text,
+    "pmml": _to_pmml,
+}
+
+
+@click.command()
+@click.argument("model_file", metavar="MODEL")
+@click.option("--to", "form", required=True, type=click.Choice(list(_FORMATS)), help="The format.")
+@click.option("--output", "-o", default="-", help="The file to write; '-' is the output stream.")
+@click.option(
+    "--dialect",
+    type=click.Choice(["ansi", "sqlite", "duckdb", "postgres"]),
+    default="ansi",
+    show_default=True,
+    help="Which SQL.",
+)
+@click.option("--table", help="Write a whole SQL query over this table.")
+def export(model_file: str, form: str, output: str, dialect: str, table: str | None) -> None:
+    """Write a MODEL in another form.
+
+    sklearn is a pickled DecisionTreeClassifier; the others are what their name says.
+    """
+    from provetree.export.sklearn import UnsupportedTreeError
+
+    model = open_model(model_file)
+    try:
+        data = _FORMATS[form](model, {"dialect": dialect, "table": table})
+    except (UnsupportedTreeError, ImportError) as error:
+        raise UserError(str(error)) from None
+    if output == "-":
+        if isinstance(data, str):
+            click.echo(data, nl=False)
+        elif sys.stdout.isatty():
+            raise UserError(f"{form} is no text: name a file with --output.")
+        else:
+            sys.stdout.buffer.write(data)
+        return
+    try:
+        Path(output).write_bytes(data.encode() if isinstance(data, str) else data)
+    except OSError as error:
+        raise UserError(f"'{output}' could not be written: {error.strerror}.") from None
+
+
+@click.command()
+@click.argument("model_file", metavar="MODEL")
+@click.argument("data", required=False)
+@click.option("--output", "-o", default="report.html", show_default=True, help="The HTML file.")
+def report(model_file: str, data: str | None, output: str) -> None:
+    """Write the report of a MODEL; with DATA, judged on these rows."""
+    from dataclasses import replace
+
+    from provetree.report.build import report_html
+    from provetree.report.facts import part_facts
+
+    model = open_model(model_file)
+    if data is not None:
+        if model.target is None:
+            raise UserError(
+                f"'{model_file}' does not say what it predicts, so no rows can judge it."
+            )
+        from provetree.cli.columns import learn_target
+
+        rows, labels = learn_target(read_table(data), model.target)
+        known = {label: code for code, label in enumerate(model.labels.tolist())}
+        codes = np.array([known.get(label, -1) for label in labels])
+        if (codes < 0).any():
+            strange = labels[int(np.argmax(codes < 0))]
+            raise UserError(f"'{data}' has the label {strange!r}, which the model does not know.")
+        encoded = model.encoder().transform(rows_for(model, rows))
+        found = part_facts(model.tree.predict(encoded), codes, model.tree.n_classes)
+        model = replace(model, facts={**model.facts, "test": found})
+    try:
+        Path(output).write_text(report_html(model), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"'{output}' could not be written: {error.strerror}.") from None
+    click.echo(f"The report is in {output}.", err=True)
+
+
+def _free(name: str, table: DataFrame) -> str:
+    """Return a name that no column of a table has."""
+    while name in table.columns:
+        name += "_"
+    return name

@@ -1,0 +1,195 @@
+"""A tree as C99 source with no dependency but the standard library's headers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from provetree.tree.tree import Tree
+
+__all__ = ["c_field_names", "to_c"]
+
+_KEYWORDS = """
+auto break case char const continue default do double else enum extern float for goto if inline int
+long register restrict return short signed sizeof static struct switch typedef union unsigned void
+volatile while bool true false asm
+"""
+_RESERVED = frozenset(_KEYWORDS.split())
+
+
+def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
+    r"""Return C source with functions that predict as `tree` does.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    prefix : str, default="provetree"
+        What the names of the type and the functions begin with.
+
+    Returns
+    -------
+    str
+        The source: a struct ``<prefix>_row`` with a double for each column of numbers (NaN if
+        missing) and a string for each column of categories (NULL if missing); the functions
+        ``<prefix>_predict``, which returns the place of the label in ``<prefix>_labels``, and
+        ``<prefix>_shares``, which returns the shares of all labels. Thresholds are hexadecimal, so
+        no digit is lost.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.export import to_c
+    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "yes"])
+    >>> print("\n".join(to_c(clf.tree_).splitlines()[6:10]))
+    typedef struct {
+        double x0; /* x0 */
+    } provetree_row;
+    <BLANKLINE>
+    """
+    if not re.fullmatch(r"[A-Za-z_]\w*", prefix, flags=re.ASCII):
+        raise ValueError(
+            f"The 'prefix' parameter of to_c must be a C name. Got {prefix!r} instead."
+        )
+    fields = c_field_names(tree)
+    labels = range(tree.n_classes) if tree.class_names is None else tree.class_names
+    shares = tree.shares()
+    leaves = {node: i for i, node in enumerate(n for n in range(tree.n_nodes) if _leaf(tree, n))}
+    n_classes = tree.n_classes
+    members = [
+        f"    {'double ' if levels is None else 'const char *'}{field}; /* {_comment(name)} */"
+        for field, levels, name in zip(fields, tree.categories, _names(tree), strict=True)
+    ]
+    lines = [
+        "/* A classification tree, written by provetree: C99, no dependencies.",
+        "   A missing number is NAN, a missing category is NULL. */",
+        "#include <math.h>",
+        "#include <stddef.h>",
+        "#include <string.h>",
+        "",
+        "typedef struct {",
+        *(members or ["    char unused;"]),
+        f"}} {prefix}_row;",
+        "",
+        f"const char *const {prefix}_labels[{n_classes}] = {{",
+        *(f"    {_string(str(label))}," for label in labels),
+        "};",
+        "",
+        f"static const int {prefix}_leaf_label[{len(leaves)}] = {{"
+        + ", ".join(str(int(tree.label[node])) for node in leaves)
+        + "};",
+        f"static const double {prefix}_leaf_shares[{len(leaves)}][{n_classes}] = {{",
+        *(f"    {{{', '.join(_number(float(x)) for x in shares[node])}}}," for node in leaves),
+        "};",
+        "",
+        f"static int {prefix}_leaf(const {prefix}_row *row)",
+        "{",
+        *([] if tree.n_splits else ["    (void)row;"]),
+        *_branches(tree, fields, leaves),
+        "}",
+        "",
+        "/* The place of the label of a row. */",
+        f"int {prefix}_predict(const {prefix}_row *row)",
+        "{",
+        f"    return {prefix}_leaf_label[{prefix}_leaf(row)];",
+        "}",
+        "",
+        "/* The share of each label in the leaf of a row. */",
+        f"const double *{prefix}_shares(const {prefix}_row *row)",
+        "{",
+        f"    return {prefix}_leaf_shares[{prefix}_leaf(row)];",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def c_field_names(tree: Tree) -> list[str]:
+    """Return the names of the members of the struct: those of the columns, made fit for C.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.export.c_code import c_field_names
+    >>> leaf = Tree(feature=[-1], threshold=[0], value=[[1]], n_samples=[1], n_features=3,
+    ...             feature_names=["mean area", "mean-area", "int"])
+    >>> c_field_names(leaf)
+    ['mean_area', 'mean_area_2', 'int_']
+    """
+    taken: set[str] = set()
+    fields = []
+    for name in _names(tree):
+        field = re.sub(r"\W", "_", name, flags=re.ASCII) or "x"
+        if field[0].isdigit():
+            field = f"x{field}"
+        if field in _RESERVED:
+            field += "_"
+        base, number = field, 1
+        while field in taken:
+            number += 1
+            field = f"{base}_{number}"
+        taken.add(field)
+        fields.append(field)
+    return fields
+
+
+def _names(tree: Tree) -> list[str]:
+    if tree.feature_names is None:
+        return [f"x{feature}" for feature in range(tree.n_features)]
+    return list(tree.feature_names)
+
+
+def _leaf(tree: Tree, node: int) -> bool:
+    return bool(tree.feature[node] < 0)
+
+
+def _branches(tree: Tree, fields: list[str], leaves: dict[int, int]) -> Iterator[str]:
+    # A level of -1 closes the braces of the left side.
+    waiting: list[tuple[int, int]] = [(0, 1)]
+    while waiting:
+        node, level = waiting.pop()
+        margin = "    " * level
+        if node < 0:
+            yield f"{margin}}}"
+            continue
+        if _leaf(tree, node):
+            yield f"{margin}return {leaves[node]};"
+            continue
+        yield f"{margin}if ({_test(tree, node, fields)}) {{"
+        left, right = int(tree.left[node]), int(tree.right[node])
+        waiting += [(right, level), (-1, level), (left, level + 1)]
+
+
+def _test(tree: Tree, node: int, fields: list[str]) -> str:
+    feature, code = int(tree.feature[node]), int(tree.category[node])
+    value, threshold = f"row->{fields[feature]}", float(tree.threshold[node])
+    levels = tree.categories[feature]
+    if levels is not None:
+        if code == len(levels):
+            return f"{value} == NULL"
+        return f"{value} != NULL && strcmp({value}, {_string(str(levels[code]))}) == 0"
+    to_left = bool(tree.missing_left[node])
+    if math.isnan(threshold):
+        return f"isnan({value})" if to_left else "0"
+    test = f"{value} <= {_number(threshold)}"  # false for NAN
+    return f"isnan({value}) || {test}" if to_left else test
+
+
+def _number(x: float) -> str:
+    if math.isinf(x):
+        return "INFINITY" if x > 0 else "-INFINITY"
+    return x.hex()
+
+
+def _string(text: str) -> str:
+    """Write text as a C string: bytes of UTF-8, all but plain letters in octal."""
+    plain = set(
+        b" abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.,:;/()<>=!&%*#"
+    )
+    encoded = text.encode("utf-8", errors="surrogatepass").replace(b"\x00", b"")
+    return '"' + "".join(chr(b) if b in plain else f"\\{b:03o}" for b in encoded) + '"'
+
+
+def _comment(text: str) -> str:
+    cleaned = "".join(letter if letter.isprintable() else " " for letter in text)
+    return cleaned.replace("*/", "* /").replace("\\", "/")

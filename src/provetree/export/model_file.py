@@ -1,0 +1,451 @@
+"""A model in one JSON file: the tree, how its columns are read, what is proven, and figures.
+
+The file is data and nothing else: reading it builds plain objects and never runs code from it. A
+damaged file gives one sentence that says what is wrong. ``model.schema.json`` beside this module
+describes the format for other programs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.solution import Progress, Solution, Status, relative_gap
+from provetree.tree.serialise import write_float
+from provetree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from provetree.problem.table import TableEncoder
+
+__all__ = ["InputColumn", "ModelFileError", "Proof", "StoredModel", "load_model", "model_schema"]
+
+Float: TypeAlias = NDArray[np.float64]
+ColumnKind = Literal["number", "category", "date"]
+
+FORMAT = "provetree-model"
+VERSION = 1
+
+_KINDS = ("number", "category", "date")
+_STATUSES = ("optimal", "time_limit", "interrupted")
+#: Moments of a search that are kept; a picture needs no more.
+_MOST_HISTORY = 400
+
+
+class ModelFileError(ValueError):
+    """A model file is damaged, or no model file at all.
+
+    Examples
+    --------
+    >>> from provetree.export.model_file import StoredModel
+    >>> StoredModel.from_json("{}")
+    Traceback (most recent call last):
+        ...
+    provetree.export.model_file.ModelFileError: A model file must have the format \
+'provetree-model'. Got None instead.
+    """
+
+
+@dataclass(frozen=True)
+class InputColumn:
+    """How one column of a table file is read.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    kind : {"number", "category", "date"}
+        What it holds; a date is the number YYYYMMDD.
+    comma : {"decimal", "thousands"} or None
+        What a comma in its numbers means.
+    known : tuple of str or None
+        The categories that are kept apart; all others are one. None keeps all apart.
+
+    Examples
+    --------
+    >>> from provetree.export.model_file import InputColumn
+    >>> InputColumn("age", "number").kind
+    'number'
+    """
+
+    name: str
+    kind: ColumnKind
+    comma: Literal["decimal", "thousands"] | None = None
+    known: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a search proved about a tree.
+
+    Parameters
+    ----------
+    status : {"optimal", "time_limit", "interrupted"}
+        Why the search ended.
+    cost, lower_bound : int or float
+        The cost of the tree, and a cost that no tree of the allowed size is below.
+    seconds : float or None
+        How long the fit took.
+    method : str
+        The class that searched.
+    parameters : mapping
+        What was asked for: depth, leaves, penalty and so on.
+    n_rows, n_columns : int
+        The table that was searched.
+    history : tuple of Progress
+        Moments at which cost or bound improved.
+
+    Examples
+    --------
+    >>> from provetree.export.model_file import Proof
+    >>> Proof("time_limit", 20, 15).gap
+    0.25
+    """
+
+    status: Status
+    cost: float
+    lower_bound: float
+    seconds: float | None = None
+    method: str = "OptimalTreeClassifier"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    n_rows: int | None = None
+    n_columns: int | None = None
+    history: tuple[Progress, ...] = ()
+
+    @property
+    def gap(self) -> float:
+        """Share of the cost that is not proven."""
+        return relative_gap(self.cost, self.lower_bound)
+
+    @classmethod
+    def of(cls, solution: Solution, **facts: Any) -> Proof:
+        """Return the proof of a solution; `facts` are the other parameters."""
+        history = solution.history
+        if len(history) > _MOST_HISTORY:
+            # The first and the last moment stay, and an even choice between them.
+            chosen = np.linspace(0, len(history) - 1, _MOST_HISTORY).round().astype(int)
+            history = tuple(history[i] for i in chosen)
+        return cls(solution.status, solution.cost, solution.lower_bound, history=history, **facts)
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A tree with all that is needed to use it and to tell about it.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    target : str or None
+        The name of the column it predicts.
+    columns : tuple of InputColumn
+        How the columns of table files are read; empty where the model was not made from a file.
+    proof : Proof or None
+        What is proven about the tree.
+    facts : mapping
+        Figures for the report, as plain JSON.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.export.model_file import StoredModel
+    >>> clf = OptimalTreeClassifier(max_depth=1).fit([[1.0], [2.0]], ["no", "yes"])
+    >>> model = StoredModel.of(clf, target="answer")
+    >>> again = StoredModel.from_json(model.to_json())
+    >>> again == model, again.predict([[5.0]])
+    (True, array(['yes'], dtype='<U3'))
+    """
+
+    tree: Tree
+    target: str | None = None
+    columns: tuple[InputColumn, ...] = ()
+    proof: Proof | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, estimator: Any, *, target: str | None = None, **facts: Any) -> StoredModel:
+        """Return the model of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : TreeClassifier
+            A fitted classifier of this package.
+        target : str, default=None
+            The name of what it predicts.
+        **facts : object
+            Other parameters of the model: `columns`, `facts`, or parts of the proof (`seconds`).
+        """
+        tree: Tree = estimator.tree_
+        proof = None
+        seconds = facts.pop("seconds", getattr(estimator, "_search_seconds", None))
+        if hasattr(estimator, "solution_"):
+            proof = Proof.of(
+                estimator.solution_,
+                seconds=seconds,
+                method=type(estimator).__name__,
+                parameters=_plain_parameters(estimator.get_params(deep=False)),
+                n_rows=int(tree.n_samples[0]),
+                n_columns=tree.n_features,
+            )
+        return cls(tree=tree, target=target, proof=proof, **facts)
+
+    # -- use -------------------------------------------------------------------------------
+
+    def encoder(self) -> TableEncoder:
+        """Return the encoder that turns tables into what the tree works on."""
+        from provetree.problem.table import TableEncoder
+
+        encoder = TableEncoder()
+        encoder.n_features = self.tree.n_features
+        encoder.feature_names = self.tree.feature_names
+        encoder.categories = [
+            None if level is None else list(level) for level in self.tree.categories
+        ]
+        return encoder
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row of a table with the columns of training, in their order."""
+        return self.labels[self.tree.predict(self.encoder().transform(X))]
+
+    def predict_proba(self, X: Any) -> Float:
+        """Predict the share of each label, in the order of :attr:`labels`."""
+        return self.tree.predict_proba(self.encoder().transform(X))
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The labels, in the order of the class totals of the tree."""
+        names = self.tree.class_names
+        return np.arange(self.tree.n_classes) if names is None else np.asarray(list(names))
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns; x0, x1, ... where they have none."""
+        names = self.tree.feature_names
+        return tuple(f"x{i}" for i in range(self.tree.n_features)) if names is None else names
+
+    # -- files -----------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Return the model as strict JSON."""
+        from provetree import __version__
+
+        data = {
+            "format": FORMAT,
+            "version": VERSION,
+            "written_by": f"provetree {__version__}",
+            "target": self.target,
+            "columns": [_column_data(column) for column in self.columns],
+            "tree": self.tree.to_dict(),
+            "proof": None if self.proof is None else _proof_data(self.proof),
+            "facts": dict(self.facts),
+        }
+        return json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> StoredModel:
+        """Read a model back from what :meth:`to_json` wrote, or say what is wrong with it."""
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ModelFileError(f"A model file must be JSON: {error}.") from None
+        if not isinstance(data, Mapping):
+            raise ModelFileError(
+                f"A model file must hold a JSON object. Got a {type(data).__name__} instead."
+            )
+        if data.get("format") != FORMAT:
+            raise ModelFileError(
+                f"A model file must have the format {FORMAT!r}. Got {data.get('format')!r} instead."
+            )
+        version = data.get("version")
+        if not isinstance(version, int) or not 1 <= version <= VERSION:
+            raise ModelFileError(
+                f"This version of provetree reads model files up to version {VERSION}. "
+                f"Got version {version!r}."
+            )
+        try:
+            return cls._read(data)
+        except ModelFileError:
+            raise
+        except KeyError as error:
+            raise ModelFileError(f"The model file is damaged: it has no {error}.") from None
+        except (TypeError, IndexError, AttributeError, OverflowError) as error:
+            raise ModelFileError(
+                f"The model file is damaged: {type(error).__name__}: {error}."
+            ) from None
+        except ValueError as error:
+            raise ModelFileError(f"The model file is damaged: {error}") from None
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file."""
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def _read(cls, data: Mapping[str, Any]) -> StoredModel:
+        target = data["target"]
+        if target is not None and not isinstance(target, str):
+            raise ModelFileError("The model file is damaged: its 'target' is no text.")
+        columns = tuple(_read_column(column) for column in data["columns"])
+        tree = Tree.from_dict(data["tree"])
+        if columns:
+            names = tuple(column.name for column in columns)
+            if names != tree.feature_names:
+                raise ModelFileError(
+                    "The model file is damaged: its 'columns' are not those of its tree."
+                )
+            for column, level in zip(columns, tree.categories, strict=True):
+                if (column.kind == "category") != (level is not None):
+                    raise ModelFileError(
+                        f"The model file is damaged: column {column.name!r} is of kind "
+                        f"{column.kind!r}, and its tree says otherwise."
+                    )
+        proof = None if data["proof"] is None else _read_proof(data["proof"])
+        facts = data["facts"]
+        if not isinstance(facts, Mapping):
+            raise ModelFileError("The model file is damaged: its 'facts' are no object.")
+        return cls(tree=tree, target=target, columns=columns, proof=proof, facts=dict(facts))
+
+
+def load_model(path: str | Path) -> StoredModel:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        The file.
+
+    Returns
+    -------
+    StoredModel
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is damaged or no model file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from provetree import OptimalTreeClassifier, load_model
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.json"
+    >>> OptimalTreeClassifier(max_depth=1).fit([[1.0], [2.0]], ["no", "yes"]).save(path)
+    >>> load_model(path).predict([[0.0], [9.0]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+    return StoredModel.from_json(Path(path).read_bytes())
+
+
+def model_schema() -> dict[str, Any]:
+    """Return the JSON schema of model files.
+
+    Examples
+    --------
+    >>> from provetree.export.model_file import model_schema
+    >>> model_schema()["title"]
+    'provetree model file'
+    """
+    text = files("provetree.export").joinpath("model.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as JSON can hold them; what it cannot becomes text."""
+
+    def plain(value: Any) -> Any:
+        if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+            value = value.item()
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        if isinstance(value, Mapping):
+            return {str(key): plain(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)) or hasattr(value, "tolist"):
+            return [plain(item) for item in np.asarray(value, dtype=object).ravel()]
+        return str(value)
+
+    return {name: plain(value) for name, value in parameters.items()}
+
+
+def _column_data(column: InputColumn) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": column.name, "kind": column.kind}
+    if column.comma is not None:
+        data["comma"] = column.comma
+    if column.known is not None:
+        data["known"] = list(column.known)
+    return data
+
+
+def _read_column(data: Mapping[str, Any]) -> InputColumn:
+    kind, comma, known = data["kind"], data.get("comma"), data.get("known")
+    if not isinstance(data["name"], str):
+        raise ModelFileError("The model file is damaged: a column's 'name' is no text.")
+    if kind not in _KINDS:
+        raise ModelFileError(
+            f"The model file is damaged: the kind of column {data['name']!r} must be one of "
+            f"{', '.join(map(repr, _KINDS))}. Got {kind!r} instead."
+        )
+    if comma not in (None, "decimal", "thousands"):
+        raise ModelFileError(f"The model file is damaged: {comma!r} is no meaning of a comma.")
+    if known is not None and not all(isinstance(word, str) for word in known):
+        raise ModelFileError("The model file is damaged: 'known' categories must be text.")
+    return InputColumn(data["name"], kind, comma, None if known is None else tuple(known))
+
+
+def _proof_data(proof: Proof) -> dict[str, Any]:
+    return {
+        "status": proof.status,
+        "cost": write_float(proof.cost),
+        "lower_bound": write_float(proof.lower_bound),
+        "seconds": proof.seconds,
+        "method": proof.method,
+        "parameters": dict(proof.parameters),
+        "n_rows": proof.n_rows,
+        "n_columns": proof.n_columns,
+        "history": [
+            [moment.seconds, write_float(moment.cost), write_float(moment.lower_bound)]
+            for moment in proof.history
+        ],
+    }
+
+
+def _read_proof(data: Mapping[str, Any]) -> Proof:
+    status = data["status"]
+    if status not in _STATUSES:
+        raise ModelFileError(
+            f"The model file is damaged: the status of the proof must be one of "
+            f"{', '.join(map(repr, _STATUSES))}. Got {status!r} instead."
+        )
+    cost, bound = _read_number(data["cost"]), _read_number(data["lower_bound"])
+    if status == "optimal" and cost > bound:
+        raise ModelFileError(
+            "The model file is damaged: an optimal tree must cost its lower bound. "
+            f"Got cost {cost} and bound {bound}."
+        )
+    return Proof(
+        status=status,
+        cost=cost,
+        lower_bound=bound,
+        seconds=None if data["seconds"] is None else float(data["seconds"]),
+        method=str(data["method"]),
+        parameters=dict(data["parameters"]),
+        n_rows=data["n_rows"],
+        n_columns=data["n_columns"],
+        history=tuple(
+            Progress(float(seconds), _read_number(at_cost), _read_number(at_bound))
+            for seconds, at_cost, at_bound in data["history"]
+        ),
+    )
+
+
+def _read_number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ModelFileError(f"The model file is damaged: {value!r} is no number.")
+    return float(value) if isinstance(value, str) else value

@@ -1,0 +1,209 @@
+"""A tree as an ONNX model (the extra ``onnx``), with thresholds in float64.
+
+The tree itself is one operator that finds the leaf of a row; labels and shares are looked up in
+tables by the number of the leaf, so no rounding can change them. Columns of categories are text
+inputs, and the model turns them into codes itself.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from provetree.tree.tree import Tree
+
+__all__ = ["to_onnx"]
+
+#: The newest versions of the operators that are needed; runtimes of 2021 know them.
+_OPSET, _ML_OPSET, _IR_VERSION = 15, 3, 8
+_INPUT = "X"
+#: The empty text stands for a missing category: ONNX has no missing text.
+_MISSING_TEXT = ""
+
+
+def to_onnx(tree: Tree) -> bytes:
+    """Return `tree` as the bytes of an ONNX model.
+
+    A tree without columns of categories takes one input ``X``, float64 of shape (rows, columns).
+    With such columns there is one input for each column, named as the column, of shape (rows, 1):
+    float64, or text for categories, the empty text standing for a missing one. NaN is a missing
+    number.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+
+    Returns
+    -------
+    bytes
+        The model. Its outputs are ``label`` (int64 where all labels are ints, text otherwise) and
+        ``probabilities`` (float64, one column for each label).
+
+    Raises
+    ------
+    UnsupportedTreeError
+        If a column of categories holds anything but text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnxruntime
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.export import to_onnx
+    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "yes"])
+    >>> session = onnxruntime.InferenceSession(to_onnx(clf.tree_))
+    >>> session.run(["label"], {"X": np.array([[22.0], [np.nan]])})[0].tolist()
+    ['no', 'yes']
+    """
+    try:
+        from onnx import TensorProto, checker, helper, numpy_helper
+    except ImportError as error:
+        raise ImportError(
+            "Writing ONNX needs the onnx package: install it with pip install 'provetree[onnx]'."
+        ) from error
+
+    leaves = [node for node in range(tree.n_nodes) if tree.feature[node] < 0]
+    inputs, nodes = _inputs(tree, helper, TensorProto)
+    nodes.append(
+        helper.make_node(
+            "TreeEnsembleRegressor",
+            ["table"],
+            ["leaf_number"],
+            domain="ai.onnx.ml",
+            **_tree_attributes(tree, leaves, helper, TensorProto),
+        )
+    )
+    labels = _labels(tree)
+    shares = np.ascontiguousarray(tree.shares()[leaves])
+    nodes += [
+        helper.make_node("Cast", ["leaf_number"], ["leaf_column"], to=TensorProto.INT64),
+        helper.make_node("Squeeze", ["leaf_column", "second_axis"], ["leaf"]),
+        helper.make_node("Gather", ["leaf_labels", "leaf"], ["label"], axis=0),
+        helper.make_node("Gather", ["leaf_shares", "leaf"], ["probabilities"], axis=0),
+    ]
+    of_leaves = labels[tree.label[leaves]]
+    text = labels.dtype == object
+    label_type = TensorProto.STRING if text else TensorProto.INT64
+    tables = [
+        helper.make_tensor(
+            "leaf_labels",
+            label_type,
+            [len(leaves)],
+            [label.encode() for label in of_leaves] if text else of_leaves.tolist(),
+        ),
+        numpy_helper.from_array(shares, "leaf_shares"),
+        numpy_helper.from_array(np.array([1], dtype=np.int64), "second_axis"),
+    ]
+    outputs = [
+        helper.make_tensor_value_info("label", label_type, ["rows"]),
+        helper.make_tensor_value_info(
+            "probabilities", TensorProto.DOUBLE, ["rows", tree.n_classes]
+        ),
+    ]
+    graph = helper.make_graph(nodes, "provetree", inputs, outputs, tables)
+    model = helper.make_model(
+        graph,
+        producer_name="provetree",
+        ir_version=_IR_VERSION,
+        opset_imports=[
+            helper.make_opsetid("", _OPSET),
+            helper.make_opsetid("ai.onnx.ml", _ML_OPSET),
+        ],
+    )
+    checker.check_model(model)
+    data: bytes = model.SerializeToString()
+    return data
+
+
+def _inputs(tree: Tree, helper: Any, types: Any) -> tuple[list[Any], list[Any]]:
+    """Return the inputs, and the nodes that make one table of them."""
+    if all(levels is None for levels in tree.categories):
+        table = helper.make_tensor_value_info(_INPUT, types.DOUBLE, ["rows", tree.n_features])
+        return [table], [helper.make_node("Identity", [_INPUT], ["table"])]
+    inputs, nodes, parts = [], [], []
+    for feature, levels in enumerate(tree.categories):
+        name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+        kind = types.DOUBLE if levels is None else types.STRING
+        inputs.append(helper.make_tensor_value_info(name, kind, ["rows", 1]))
+        if levels is None:
+            parts.append(name)
+            continue
+        words = _words(levels, name)
+        nodes += [
+            helper.make_node(
+                "LabelEncoder",
+                [name],
+                [f"code {feature}"],
+                domain="ai.onnx.ml",
+                keys_strings=[*words, _MISSING_TEXT],
+                values_floats=[*map(float, range(len(words))), math.nan],
+                default_float=-1.0,
+            ),
+            helper.make_node("Cast", [f"code {feature}"], [f"column {feature}"], to=types.DOUBLE),
+        ]
+        parts.append(f"column {feature}")
+    nodes.append(helper.make_node("Concat", parts, ["table"], axis=1))
+    return inputs, nodes
+
+
+def _words(levels: tuple[Any, ...], name: str) -> list[str]:
+    from provetree.export.sklearn import UnsupportedTreeError
+
+    words = []
+    for level in levels:
+        if not isinstance(level, str) or level == _MISSING_TEXT:
+            raise UnsupportedTreeError(
+                "ONNX takes categories as text that is not empty, and column "
+                f"{name!r} holds the category {level!r}. Turn its categories into text."
+            )
+        words.append(level)
+    return words
+
+
+def _labels(tree: Tree) -> Any:
+    names = range(tree.n_classes) if tree.class_names is None else tree.class_names
+    # A bool is no number here, and a number beyond 64 bits is text.
+    if all(type(name) is int and -(2**63) <= name < 2**63 for name in names):
+        return np.array(list(names), dtype=np.int64)
+    return np.array([str(name) for name in names], dtype=object)
+
+
+def _tree_attributes(tree: Tree, leaves: list[int], helper: Any, types: Any) -> dict[str, Any]:
+    modes, values, tracks = [], [], []
+    for node in range(tree.n_nodes):
+        code = int(tree.category[node])
+        if tree.feature[node] < 0:
+            modes.append("LEAF")
+            values.append(0.0)
+        elif code >= 0:
+            modes.append("BRANCH_EQ")
+            values.append(float(code))
+        else:
+            modes.append("BRANCH_LEQ")
+            values.append(float(tree.threshold[node]))
+        tracks.append(int(tree.missing_left[node]))
+
+    def double(name: str, numbers: list[float]) -> Any:
+        return helper.make_tensor(name, types.DOUBLE, [len(numbers)], numbers)
+
+    split = tree.feature >= 0
+    return {
+        "nodes_treeids": [0] * tree.n_nodes,
+        "nodes_nodeids": list(range(tree.n_nodes)),
+        "nodes_featureids": np.where(split, tree.feature, 0).tolist(),
+        "nodes_modes": modes,
+        "nodes_values_as_tensor": double("nodes_values_as_tensor", values),
+        "nodes_truenodeids": np.where(split, tree.left, 0).tolist(),
+        "nodes_falsenodeids": np.where(split, tree.right, 0).tolist(),
+        "nodes_missing_value_tracks_true": tracks,
+        "target_treeids": [0] * len(leaves),
+        "target_nodeids": leaves,
+        "target_ids": [0] * len(leaves),
+        "target_weights_as_tensor": double(
+            "target_weights_as_tensor", [float(i) for i in range(len(leaves))]
+        ),
+        "n_targets": 1,
+    }

@@ -1,0 +1,122 @@
+"""A tree as a Python function that needs nothing but Python itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from provetree.tree.tree import Tree
+
+__all__ = ["to_python"]
+
+_STEP = "    "
+
+
+def to_python(tree: Tree, *, function_name: str = "predict") -> str:
+    """Return the source of a module with a function that predicts as `tree` does.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    function_name : str, default="predict"
+        The name of the function. It takes a row, a mapping from column names to values, and
+        returns its label; ``<function_name>_proba`` returns the share of every label.
+
+    Returns
+    -------
+    str
+        The source. Thresholds are written so that they are read back exactly. A value is missing
+        if it is None or NaN.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.export import to_python
+    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "yes"])
+    >>> names = {}
+    >>> exec(to_python(clf.tree_), names)
+    >>> names["predict"]({"x0": 22.0}), names["predict_proba"]({"x0": None})
+    ('no', {'no': 0.0, 'yes': 1.0})
+    """
+    if not function_name.isidentifier():
+        raise ValueError(
+            "The 'function_name' parameter of to_python must be a Python name. "
+            f"Got {function_name!r} instead."
+        )
+    labels = range(tree.n_classes) if tree.class_names is None else tree.class_names
+    shares = tree.shares()
+    leaves = {node: i for i, node in enumerate(n for n in range(tree.n_nodes) if _leaf(tree, n))}
+    lines = [
+        '"""A classification tree, written by provetree; it needs nothing but Python."""',
+        "",
+        f"LABELS = [{', '.join(_literal(label) for label in labels)}]",
+        "# For each leaf the place of its label, and the share of each label.",
+        "_LEAVES = [",
+        *(
+            f"{_STEP}({int(tree.label[node])}, {[float(x) for x in shares[node]]}),"
+            for node in leaves
+        ),
+        "]",
+        "",
+        "",
+        "def _missing(x):",
+        f"{_STEP}return x is None or x != x",
+        "",
+        "",
+        "def _leaf(row):",
+        *_branches(tree, leaves),
+        "",
+        "",
+        f"def {function_name}(row):",
+        f'{_STEP}"""Return the label of a row, a mapping from column names to values."""',
+        f"{_STEP}return LABELS[_LEAVES[_leaf(row)][0]]",
+        "",
+        "",
+        f"def {function_name}_proba(row):",
+        f'{_STEP}"""Return the share of each label in the leaf of a row."""',
+        f"{_STEP}return dict(zip(LABELS, _LEAVES[_leaf(row)][1]))",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _leaf(tree: Tree, node: int) -> bool:
+    return bool(tree.feature[node] < 0)
+
+
+def _branches(tree: Tree, leaves: dict[int, int]) -> Iterator[str]:
+    # A stack instead of recursion; what is below "if" returns, so there is no "else".
+    waiting = [(0, 1)]
+    while waiting:
+        node, level = waiting.pop()
+        margin = _STEP * level
+        if _leaf(tree, node):
+            yield f"{margin}return {leaves[node]}"
+            continue
+        feature = int(tree.feature[node])
+        name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+        yield f"{margin}x = row[{name!r}]"
+        yield f"{margin}if {_test(tree, node)}:"
+        # The left side is indented and comes first; then the right side goes on at this level.
+        waiting += [(int(tree.right[node]), level), (int(tree.left[node]), level + 1)]
+
+
+def _test(tree: Tree, node: int) -> str:
+    code, threshold = int(tree.category[node]), float(tree.threshold[node])
+    to_left = bool(tree.missing_left[node])
+    if code >= 0:
+        levels = tree.categories[int(tree.feature[node])] or ()
+        if code == len(levels):
+            return "_missing(x)"
+        return f"not _missing(x) and x == {_literal(levels[code])}"
+    if math.isnan(threshold):
+        return "_missing(x)" if to_left else "False"
+    if to_left:
+        return f"_missing(x) or x <= {_literal(threshold)}"
+    return f"not _missing(x) and x <= {_literal(threshold)}"
+
+
+def _literal(x: object) -> str:
+    if isinstance(x, float) and not math.isfinite(x):
+        return f"float({str(x)!r})"
+    return repr(x)

@@ -1,0 +1,92 @@
+"""scikit-learn's CART beside the tree: the same rows, the same limits, the same kinds of splits.
+
+A category becomes one column of zeros and ones for each of its values, a missing one included, so
+that CART can ask the same questions; missing numbers it knows itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+
+__all__ = ["Cart", "fit_cart"]
+
+Float: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cart:
+    """A fitted CART tree that takes encoded tables."""
+
+    model: DecisionTreeClassifier
+    categories: tuple[Any, ...]
+
+    def predict(self, encoded: Float) -> NDArray[np.intp]:
+        """Return the class codes of encoded rows."""
+        found: NDArray[np.intp] = self.model.predict(_expanded(encoded, self.categories))
+        return found
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return int(self.model.get_n_leaves())
+
+
+def fit_cart(
+    encoded: Float,
+    codes: NDArray[np.intp],
+    categories: Any,
+    *,
+    max_depth: int,
+    max_leaf_nodes: int | None = None,
+    min_samples_leaf: int | float = 1,
+    sample_weight: Float | None = None,
+) -> Cart:
+    """Fit CART on an encoded table.
+
+    Parameters
+    ----------
+    encoded : array of shape (n_rows, n_features)
+        The encoded rows.
+    codes : array of int
+        Their classes.
+    categories : sequence
+        For each column None or its categories.
+    max_depth, max_leaf_nodes, min_samples_leaf, sample_weight
+        As for :class:`~provetree.OptimalTreeClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.report.cart import fit_cart
+    >>> X, y = np.array([[0.0], [1.0], [np.nan]]), np.array([0, 1, 0])
+    >>> fit_cart(X, y, [["a", "b"]], max_depth=1).predict(X)
+    array([0, 1, 0])
+    """
+    leaves = max_leaf_nodes if max_leaf_nodes is None or max_leaf_nodes >= 2 else 2
+    model = DecisionTreeClassifier(
+        max_depth=max(1, max_depth),
+        max_leaf_nodes=leaves,
+        min_samples_leaf=min_samples_leaf,
+        random_state=0,
+    )
+    table = _expanded(encoded, tuple(categories))
+    return Cart(model.fit(table, codes, sample_weight=sample_weight), tuple(categories))
+
+
+def _expanded(encoded: Float, categories: tuple[Any, ...]) -> NDArray[np.float32]:
+    parts = []
+    largest = np.finfo(np.float32).max
+    for feature, levels in enumerate(categories):
+        x = encoded[:, feature]
+        if levels is None:
+            # scikit-learn takes no infinities; the largest numbers stand for them.
+            parts.append(np.clip(x, -largest, largest).astype(np.float32)[:, None])
+        else:
+            parts.append((x[:, None] == np.arange(len(levels))).astype(np.float32))
+            parts.append(np.isnan(x).astype(np.float32)[:, None])
+    return np.hstack(parts)

@@ -1,0 +1,185 @@
+"""Small charts as SVG, in the colours of the report's style sheet: lines, points, bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+
+__all__ = ["Line", "line_chart", "sparkline"]
+
+_WIDTH, _HEIGHT = 640, 260
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 44
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a chart.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the legend.
+    xs, ys : sequence of float
+        Its points.
+    style : str
+        The class of the style sheet: "one" or "two".
+    steps : bool
+        Whether a value holds until the next point.
+    spread : sequence of float or None
+        Half the height of the bar at each point.
+    hollow : sequence of bool or None
+        Points that are drawn hollow.
+    points : bool
+        Whether points are drawn.
+    """
+
+    name: str
+    xs: Sequence[float]
+    ys: Sequence[float]
+    style: str = "one"
+    steps: bool = False
+    spread: Sequence[float] | None = None
+    hollow: Sequence[bool] | None = None
+    points: bool = True
+
+
+def line_chart(
+    lines: Sequence[Line],
+    *,
+    x_label: str,
+    y_label: str,
+    summary: str,
+    percent: bool = False,
+    whole_x: bool = False,
+    from_zero: bool = False,
+    mark: float | None = None,
+    mark_label: str = "",
+) -> str:
+    """Return a chart of lines.
+
+    Examples
+    --------
+    >>> from provetree.report.charts import Line, line_chart
+    >>> svg = line_chart([Line("a", [0, 1], [1, 2])], x_label="x", y_label="y", summary="two")
+    >>> svg.count("<circle")
+    2
+    """
+    xs = [x for line in lines for x in line.xs]
+    ys = [y for line in lines for y in line.ys]
+    for line in lines:
+        ys += [y + s for y, s in zip(line.ys, line.spread or (), strict=False)]
+        ys += [y - s for y, s in zip(line.ys, line.spread or (), strict=False)]
+    low_x, high_x = min(xs), max(xs)
+    low_y, high_y = (0.0 if from_zero else min(ys)), max(ys)
+    if high_x == low_x:
+        high_x = low_x + 1
+    if high_y == low_y:
+        low_y, high_y = low_y - 0.5 * (not from_zero), high_y + 0.5
+    pad = 0.06 * (high_y - low_y)
+    low_y, high_y = (low_y if from_zero else low_y - pad), high_y + pad
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        across = (x - low_x) / (high_x - low_x)
+        up = (y - low_y) / (high_y - low_y)
+        return (
+            _LEFT + across * (_WIDTH - _LEFT - _RIGHT),
+            _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM),
+        )
+
+    parts = [f"<title>{escape(summary)}</title>"]
+    for y in _ticks(low_y, high_y, 5):
+        _, at = place(low_x, y)
+        shown = f"{100 * y:.4g} %" if percent else f"{y:.6g}"
+        parts.append(_line("grid", (_LEFT, at), (_WIDTH - _RIGHT, at)))
+        parts.append(_text("tick", (_LEFT - 6, at + 4), shown, "end"))
+    for x in _ticks(low_x, high_x, 8):
+        if whole_x and x != round(x):
+            continue
+        at, _ = place(x, low_y)
+        parts.append(_text("tick", (at, _HEIGHT - _BOTTOM + 16), f"{x:.4g}"))
+    middle = (_HEIGHT - _BOTTOM + _TOP) / 2
+    parts.append(_text("axis", ((_WIDTH + _LEFT) / 2, _HEIGHT - 8), x_label))
+    turned = f'<g transform="translate(14 {middle:g}) rotate(-90)">'
+    parts.append(f"{turned}{_text('axis', (0, 0), y_label)}</g>")
+    if mark is not None:
+        at, _ = place(mark, low_y)
+        parts.append(_line("mark", (at, _TOP), (at, _HEIGHT - _BOTTOM)))
+        # The words stand on the side where there is room.
+        anchor, step = ("end", -5) if at > _WIDTH / 2 else ("start", 5)
+        parts.append(_text("tick", (at + step, _HEIGHT - _BOTTOM - 6), mark_label, anchor))
+    for line in lines:
+        parts.append(_draw(line, place))
+    return (
+        f'<svg class="chart" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}">{"".join(parts)}</svg>'
+        f'<p class="legend" aria-hidden="true">{"".join(_key(line) for line in lines)}</p>'
+    )
+
+
+def _draw(line: Line, place: Callable[[float, float], tuple[float, float]]) -> str:
+    points = [place(x, y) for x, y in zip(line.xs, line.ys, strict=True)]
+    parts = []
+    path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
+    for (_, y), (next_x, next_y) in pairwise(points):
+        path += f"L{next_x:.1f} {y:.1f}" if line.steps else ""
+        path += f"L{next_x:.1f} {next_y:.1f}"
+    parts.append(f'<path class="line {line.style}" d="{path}"/>')
+    for i, (x, y) in enumerate(points):
+        if line.spread is not None:
+            top = place(line.xs[i], line.ys[i] + line.spread[i])
+            bottom = place(line.xs[i], line.ys[i] - line.spread[i])
+            parts.append(_line(f"spread {line.style}", top, bottom))
+        if line.points:
+            hollow = " hollow" if line.hollow is not None and line.hollow[i] else ""
+            kind = f"point {line.style}{hollow}"
+            parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
+    return "".join(parts)
+
+
+def _line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> str:
+    return (
+        f'<line class="{kind}" x1="{start[0]:.1f}" y1="{start[1]:.1f}" '
+        f'x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
+    )
+
+
+def _text(kind: str, at: tuple[float, float], words: str, anchor: str = "middle") -> str:
+    return (
+        f'<text class="{kind}" text-anchor="{anchor}" x="{at[0]:.1f}" y="{at[1]:.1f}">'
+        f"{escape(words)}</text>"
+    )
+
+
+def _key(line: Line) -> str:
+    return f'<span class="key {line.style}"></span>{escape(line.name)} '
+
+
+def _ticks(low: float, high: float, most: int) -> list[float]:
+    """Return round numbers from `low` to `high`."""
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+def sparkline(counts: Sequence[int]) -> str:
+    """Return a small histogram.
+
+    Examples
+    --------
+    >>> from provetree.report.charts import sparkline
+    >>> sparkline([1, 3]).count("<rect")
+    2
+    """
+    highest = max(counts) or 1
+    width = 100 / len(counts)
+    bars = "".join(
+        f'<rect x="{i * width:.2f}" y="{24 - 24 * count / highest:.2f}" '
+        f'width="{width * 0.85:.2f}" height="{24 * count / highest:.2f}"/>'
+        for i, count in enumerate(counts)
+    )
+    return f'<svg class="spark" aria-hidden="true" viewBox="0 0 100 24">{bars}</svg>'

@@ -1,0 +1,213 @@
+"""The tree as an SVG picture: in notebooks as it is, in the report brought to life by its script.
+
+Positions are those of :func:`layout`; the script computes the same ones when branches are closed.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from provetree.export._colours import class_colour
+from provetree.export._words import class_name, side_names, split_text
+from provetree.tree.tree import Tree
+
+__all__ = ["estimator_html", "layout", "tree_svg"]
+
+#: Sizes in pixels; the script of the report knows them from the attributes of the picture.
+BOX_WIDTH, BOX_HEIGHT = 176, 78
+GAP_X, GAP_Y = 16, 54
+_MARGIN = 12
+#: Letters that fit on a line of a box.
+_LONGEST = 22
+
+#: Just what the picture needs where no style sheet of the report is around it.
+_STYLE = """
+.pt-tree{font:13px system-ui,sans-serif;max-width:100%;height:auto}
+.pt-tree .box{fill:#fff;stroke:#8a93a0}.pt-tree .edge{fill:none;stroke:#8a93a0}
+.pt-tree text{fill:#1a1f27}.pt-tree .side,.pt-tree .rows{font-size:11px;fill:#4a5361}
+.pt-tree .side-back{fill:#fff}.pt-tree .name{font-weight:600}
+"""
+
+
+def layout(tree: Tree) -> list[tuple[float, float]]:
+    """Return the middle of the top edge of each node.
+
+    Leaves stand side by side, a split over the middle of its two children.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.report.picture import layout
+    >>> leaf = Tree(feature=[-1], threshold=[0], value=[[1]], n_samples=[1], n_features=1)
+    >>> layout(leaf)
+    [(100.0, 12.0)]
+    """
+    xs = [0.0] * tree.n_nodes
+    next_x = _MARGIN + BOX_WIDTH / 2
+    for node in range(tree.n_nodes):  # preorder meets the leaves from left to right
+        if tree.feature[node] < 0:
+            xs[node] = next_x
+            next_x += BOX_WIDTH + GAP_X
+    for node in reversed(range(tree.n_nodes)):
+        if tree.feature[node] >= 0:
+            xs[node] = (xs[tree.left[node]] + xs[tree.right[node]]) / 2
+    return [
+        (x, _MARGIN + float(depth) * (BOX_HEIGHT + GAP_Y))
+        for x, depth in zip(xs, tree.node_depth.tolist(), strict=True)
+    ]
+
+
+def tree_svg(tree: Tree, *, interactive: bool = False) -> str:
+    """Return the tree as an SVG element.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    interactive : bool, default=False
+        Add what the script of the report needs: names for screen readers, and buttons that close
+        branches.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.picture import tree_svg
+    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0]], ["no", "yes"])
+    >>> tree_svg(clf.tree_).startswith("<svg")
+    True
+    """
+    where = layout(tree)
+    width = tree.n_leaves * (BOX_WIDTH + GAP_X) - GAP_X + 2 * _MARGIN
+    height = (tree.depth + 1) * (BOX_HEIGHT + GAP_Y) - GAP_Y + 2 * _MARGIN
+    if interactive:
+        height += 12
+    shares = tree.shares()
+    edges, boxes = [], []
+    for node in range(tree.n_nodes):
+        if tree.feature[node] < 0:
+            continue
+        for child, side in zip(
+            (int(tree.left[node]), int(tree.right[node])), side_names(tree, node), strict=True
+        ):
+            edges.append(_edge(where[node], where[child], node, child, side))
+    for node in range(tree.n_nodes):
+        boxes.append(_box(tree, node, where[node], shares[node].tolist(), interactive))
+    role = 'role="tree" aria-label="The tree"' if interactive else 'role="img"'
+    title = "" if interactive else f"<title>{escape(_summary(tree))}</title>"
+    return (
+        f'<svg class="pt-tree" xmlns="http://www.w3.org/2000/svg" {role} '
+        f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" '
+        f'data-box-width="{BOX_WIDTH}" data-box-height="{BOX_HEIGHT}" data-gap-x="{GAP_X}" '
+        f'data-margin="{_MARGIN}">{title}'
+        f'<g class="edges" aria-hidden="true">{"".join(edges)}</g>'
+        f'<g class="nodes" role="none">{"".join(boxes)}</g></svg>'
+    )
+
+
+def estimator_html(estimator: Any) -> str:
+    """Return what a notebook shows of a fitted classifier: its tree, and what is proven.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.picture import estimator_html
+    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0]], ["no", "yes"])
+    >>> "Proven optimal" in estimator_html(clf)
+    True
+    """
+    from provetree.export.model_file import StoredModel
+    from provetree.report.words import proof_sentence
+
+    proof = StoredModel.of(estimator).proof
+    words = "" if proof is None else f"<p>{escape(proof_sentence(proof))}</p>"
+    return (
+        f"<div><style>{_STYLE}</style><p><code>{escape(repr(estimator))}</code></p>"
+        f'<div style="overflow-x:auto">{tree_svg(estimator.tree_)}</div>{words}</div>'
+    )
+
+
+def _summary(tree: Tree) -> str:
+    return f"A tree of depth {tree.depth} with {tree.n_leaves} leaves"
+
+
+def _edge(
+    start: tuple[float, float], end: tuple[float, float], node: int, child: int, side: str
+) -> str:
+    x, y = start[0], start[1] + BOX_HEIGHT
+    down = GAP_Y / 2
+    path = f"M{x:g} {y:g}C{x:g} {y + down:g} {end[0]:g} {end[1] - down:g} {end[0]:g} {end[1]:g}"
+    width = 6.2 * len(side) + 8
+    middle_x, middle_y = (x + end[0]) / 2, (y + end[1]) / 2
+    return (
+        f'<g class="edge-group" data-from="{node}" data-to="{child}">'
+        f'<path class="edge" d="{path}"/>'
+        f'<g class="edge-label" transform="translate({middle_x:g} {middle_y:g})">'
+        f'<rect class="side-back" x="{-width / 2:g}" y="-9" width="{width:g}" height="17" rx="3"/>'
+        f'<text class="side" text-anchor="middle" y="4">{escape(side)}</text></g></g>'
+    )
+
+
+def _box(
+    tree: Tree, node: int, at: tuple[float, float], shares: list[float], interactive: bool
+) -> str:
+    leaf = bool(tree.feature[node] < 0)
+    words = class_name(tree, node) if leaf else split_text(tree, node)
+    lines = [words] if leaf else _two_lines(tree, node, words)
+    rows = int(tree.n_samples[node])
+    best = shares[int(tree.label[node])]
+    counted = f"{rows} row{'' if rows == 1 else 's'}"
+    below = f"{100 * best:.1f} % of {counted}" if leaf else counted
+    left = -BOX_WIDTH / 2
+    bar = _bar(shares, left + 8, BOX_HEIGHT - 13, BOX_WIDTH - 16)
+    parts = [
+        f'<rect class="box" x="{left:g}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>',
+        *(
+            f'<text class="name" text-anchor="middle" y="{19 + 17 * i + 7 * leaf}">'
+            f"{escape(_cut(line))}</text>"
+            for i, line in enumerate(lines)
+        ),
+        f'<text class="rows" text-anchor="middle" y="{46 if leaf else 53}">{escape(below)}</text>',
+        bar,
+    ]
+    if not interactive:
+        return f'<g transform="translate({at[0]:g} {at[1]:g})">{"".join(parts)}</g>'
+    if not leaf:
+        parts.append(
+            f'<g class="toggle" data-node="{node}" transform="translate(0 {BOX_HEIGHT})">'
+            '<circle r="9"/><text class="toggle-sign" text-anchor="middle" y="4">&#8722;</text></g>'
+        )
+    kind = "leaf" if leaf else "split"
+    expanded = "" if leaf else ' aria-expanded="true"'
+    told = f"{words}, {below}" if leaf else f"Question: {words}? {below}"
+    return (
+        f'<g class="node {kind}" data-node="{node}" role="treeitem" '
+        f'tabindex="{0 if node == 0 else -1}" aria-level="{int(tree.node_depth[node]) + 1}"'
+        f'{expanded} aria-label="{escape(told)}" transform="translate({at[0]:g} {at[1]:g})">'
+        f"{''.join(parts)}</g>"
+    )
+
+
+def _bar(shares: list[float], x: float, y: float, width: float) -> str:
+    """Draw the class shares side by side."""
+    parts = []
+    for label, share in enumerate(shares):
+        part = share * width
+        if part > 0:
+            parts.append(
+                f'<rect x="{x:.2f}" y="{y:g}" width="{part:.2f}" height="7" '
+                f'fill="{class_colour(label)}"/>'
+            )
+        x += part
+    return f'<g class="bar">{"".join(parts)}</g>'
+
+
+def _two_lines(tree: Tree, node: int, words: str) -> list[str]:
+    """Part the name of a column from what is asked about it: neither may hide the other."""
+    feature = int(tree.feature[node])
+    name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+    return [name, words.removeprefix(name).strip()]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

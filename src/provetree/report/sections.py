@@ -1,0 +1,430 @@
+"""The parts of the report as HTML: each is shown where the model file holds its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from provetree.export._colours import class_colour
+from provetree.export._words import short_number
+from provetree.export.model_file import Proof, StoredModel
+from provetree.report.charts import Line, line_chart, sparkline
+from provetree.report.picture import tree_svg
+from provetree.report.sentences import rules
+from provetree.report.words import limit_words, proof_sentence, rate_words
+
+__all__ = ["Section", "sections"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the report."""
+
+    anchor: str
+    short: str
+    title: str
+    body: str
+
+
+def sections(model: StoredModel) -> list[Section]:
+    """Return the parts that a model has figures for.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier, StoredModel
+    >>> from provetree.report.sections import sections
+    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0]], ["no", "yes"])
+    >>> [part.anchor for part in sections(StoredModel.of(clf))]
+    ['tree', 'questionnaire', 'rules', 'proof']
+    """
+    return [part for make in _PARTS for part in make(model)]
+
+
+def _tree(model: StoredModel) -> Iterator[Section]:
+    tools = "".join(
+        f'<button type="button" id="{name}">{words}</button>'
+        for name, words in (
+            ("zoom-in", "Larger"),
+            ("zoom-out", "Smaller"),
+            ("zoom-fit", "Fit"),
+            ("open-all", "Open all branches"),
+            ("close-all", "Close all branches"),
+        )
+    )
+    yield Section(
+        "tree",
+        "Tree",
+        "The tree",
+        f"{_classes(model)}"
+        '<p class="soft hint">"Yes" goes left. Click a box to see the way to it, the small circle '
+        "to close a branch; point at a box for its rows. With the keyboard: arrow keys move, Enter "
+        "shows the way, + and - open and close.</p>"
+        f'<div class="tools">{tools}</div>'
+        f'<div class="stage" id="stage">{tree_svg(model.tree, interactive=True)}</div>'
+        '<div id="picked" role="status"></div>'
+        '<noscript><p class="no-script">The tree cannot be opened and closed because scripts are '
+        "switched off; everything is shown.</p></noscript>",
+    )
+
+
+def _questionnaire(model: StoredModel) -> Iterator[Section]:
+    yield Section(
+        "questionnaire",
+        "Questionnaire",
+        "One question at a time",
+        "<p>Answer the questions of the tree for one case; only those are asked that matter.</p>"
+        '<ol id="answers"></ol><div id="question-area" aria-live="polite"></div>'
+        '<p class="tools"><button type="button" id="back">Back</button>'
+        '<button type="button" id="restart">Start again</button></p>'
+        '<noscript><p class="no-script">The questionnaire needs scripts, which are switched off; '
+        "the rules below say the same.</p></noscript>",
+    )
+
+
+def _rules(model: StoredModel) -> Iterator[Section]:
+    items = "".join(f"<li>{escape(rule.sentence)}</li>" for rule in rules(model.tree))
+    yield Section(
+        "rules",
+        "Rules",
+        "The tree as rules",
+        f"<p>Exactly one of these applies to any case.</p><ol class='rules'>{items}</ol>",
+    )
+
+
+def _quality(model: StoredModel) -> Iterator[Section]:
+    facts = model.facts
+    if "train" not in facts and "test" not in facts:
+        return
+    parts = []
+    if "cart" in facts:
+        rows = []
+        for name, part, leaves in (
+            ("This tree", facts, model.tree.n_leaves),
+            ("CART (scikit-learn)", facts["cart"], facts["cart"]["leaves"]),
+        ):
+            tested = part.get("test")
+            rows.append(
+                [
+                    name,
+                    str(part["train"]["errors"]),
+                    rate_words(part["train"]["accuracy"]),
+                    *([rate_words(tested["accuracy"])] if facts.get("test") and tested else []),
+                    str(leaves),
+                ]
+            )
+        header = ["tree", "training errors", "training accuracy"]
+        header += ["test accuracy"] if facts.get("test") else []
+        parts.append(
+            "<p>CART is the usual way to grow a tree: one split at a time, never looking back. It "
+            "had the same rows, the same depth and the same kinds of questions.</p>"
+            + _table([*header, "leaves"], rows, "Beside CART")
+        )
+        parts.append(_saved(facts))
+    for name, words in (("test", "rows the tree has not seen"), ("train", "training rows")):
+        part = facts.get(name)
+        if part:
+            parts.append(
+                f"<h3>On the {part['rows']} {words}: {rate_words(part['accuracy'])} right, "
+                f"{part['errors']} wrong</h3>"
+            )
+            parts.append(_confusion(part["confusion"], model))
+    yield Section("quality", "How good", "How good it is", "".join(parts))
+
+
+def _saved(facts: Mapping[str, Any]) -> str:
+    ours, theirs = facts["train"]["errors"], facts["cart"]["train"]["errors"]
+    if theirs > ours:
+        return (
+            f"<p>The optimal tree makes {theirs - ours} fewer training errors than CART "
+            f"({(theirs - ours) / theirs:.0%} fewer).</p>"
+        )
+    if theirs == ours:
+        return "<p>Here CART makes as few training errors as the optimal tree.</p>"
+    return (
+        f"<p>CART counts {ours - theirs} training errors fewer: it minimises something else than "
+        "the cost that is proven here (weights or penalties), or the search had too little "
+        "time.</p>"
+    )
+
+
+def _confusion(matrix: Sequence[Sequence[int]], model: StoredModel) -> str:
+    labels = [str(label) for label in model.labels.tolist()]
+    head = "".join(f'<th scope="col">predicted {escape(label)}</th>' for label in labels)
+    rows = []
+    for label, counts in zip(labels, matrix, strict=True):
+        total = sum(counts) or 1
+        cells = "".join(
+            f'<td class="cell" style="background:rgba(var(--heat),{0.55 * count / total:.3f})">'
+            f"{count}<br><small>{100 * count / total:.0f} %</small></td>"
+            for count in counts
+        )
+        rows.append(f'<tr><th scope="row">is {escape(label)}</th>{cells}</tr>')
+    return (
+        '<div class="scroll"><table class="confusion"><caption>Rows by what they are and what is '
+        f"predicted; shares are of each line</caption><thead><tr><td></td>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _proof(model: StoredModel) -> Iterator[Section]:
+    proof = model.proof
+    if proof is None:
+        return
+    tiles = [
+        (_number(proof.cost), "cost of this tree"),
+        (_number(proof.lower_bound), "no tree costs less"),
+        (f"{100 * proof.gap:.1f} %", "gap: what is not proven"),
+    ]
+    if proof.seconds is not None:
+        tiles.append((f"{proof.seconds:.2f} s", "time to find and prove"))
+    shown = "".join(
+        f'<div class="tile"><b>{escape(value)}</b><span>{words}</span></div>'
+        for value, words in tiles
+    )
+    body = f"<p>{escape(proof_sentence(proof))}</p><div class='tiles'>{shown}</div>"
+    body += f"<p>{escape(_searched(proof))}</p>"
+    body += _history(proof)
+    yield Section("proof", "Proof", "What is proven", body)
+
+
+def _searched(proof: Proof) -> str:
+    where = ""
+    if proof.n_rows is not None and proof.n_columns is not None:
+        where = f" on {proof.n_rows} rows and {proof.n_columns} columns"
+    words = (
+        f"Searched were all trees {limit_words(proof)}{where}: every threshold of every number, "
+        "every category against the rest, and both sides for missing values."
+    )
+    if proof.status == "optimal":
+        return words + " The search ended because nothing better is possible."
+    return (
+        words
+        + " The search was ended before it was complete. The bound is valid all the same: the "
+        "best possible tree lies between the two numbers."
+    )
+
+
+def _history(proof: Proof) -> str:
+    moments = proof.history
+    if len(moments) < 2 or (proof.status == "optimal" and moments[-1].seconds < 0.05):
+        return ""
+    # The core counts from a cost without meaning before its first tree.
+    moments = tuple(m for m in moments if m.cost < 2**59) or moments[-1:]
+    xs = [moment.seconds for moment in moments]
+    end = max(xs[-1], proof.seconds or 0.0)
+    xs.append(end)
+    costs = [*(m.cost for m in moments), proof.cost]
+    bounds = [*(m.lower_bound for m in moments), proof.lower_bound]
+    return "<h3>How the two numbers met</h3>" + line_chart(
+        [
+            Line("best cost so far", xs, costs, "two", steps=True, points=False),
+            Line("proven bound", xs, bounds, "one", steps=True, points=False),
+        ],
+        x_label="seconds",
+        y_label="cost",
+        summary=f"Cost fell to {_number(proof.cost)}, the bound rose to "
+        f"{_number(proof.lower_bound)}.",
+        from_zero=True,
+    )
+
+
+def _columns(model: StoredModel) -> Iterator[Section]:
+    columns = model.facts.get("columns")
+    if not columns:
+        return
+    used = sorted((c for c in columns if c["splits"]), key=lambda c: -c["importance"])
+    rows = []
+    for column in used:
+        width = 120 * column["importance"]
+        bar = f'<span class="importance" style="width:{width:.0f}px"></span>'
+        rows.append(
+            f"<tr><td>{escape(column['name'])}</td><td>{column['splits']}</td>"
+            f'<td class="words">{bar} {100 * column["importance"]:.1f} %</td></tr>'
+        )
+    unused = [column["name"] for column in columns if not column["splits"]]
+    body = (
+        '<div class="scroll"><table><caption>Importance is the share of the decrease of Gini '
+        "impurity: a description of the tree, not what it was chosen by</caption>"
+        '<thead><tr><th scope="col">column</th><th scope="col">splits</th>'
+        f'<th scope="col" class="words">importance</th></tr></thead><tbody>{"".join(rows)}</tbody>'
+        "</table></div>"
+    )
+    if unused:
+        body += f"<p class='soft'>Not used: {escape(', '.join(unused))}.</p>"
+    yield Section("columns", "Columns", "Which columns it uses", body)
+
+
+def _frontier(model: StoredModel) -> Iterator[Section]:
+    frontier = model.facts.get("frontier")
+    if not frontier:
+        return
+    points = frontier["points"]
+    sizes = [point["leaves"] for point in points]
+    lines = [
+        Line(
+            "training (hollow: not proven best)",
+            sizes,
+            [point["train"] for point in points],
+            "one",
+            hollow=[point["status"] != "optimal" for point in points],
+        )
+    ]
+    judged = [point for point in points if point["held_out"] is not None]
+    if judged:
+        lines.append(
+            Line(
+                f"held out, {frontier['folds']} folds, with standard error",
+                [point["leaves"] for point in judged],
+                [point["held_out"] for point in judged],
+                "two",
+                spread=[point["standard_error"] or 0.0 for point in judged],
+            )
+        )
+    chosen = frontier.get("chosen")
+    words = (
+        "For every number of leaves, the best training tree there is, and how well such trees did "
+        "on rows that were held out. "
+    )
+    if chosen is not None:
+        words += (
+            f"The smallest size within one standard error of the best has {chosen} "
+            f"lea{'f' if chosen == 1 else 'ves'}; this tree has {model.tree.n_leaves}."
+        )
+    rows = [
+        [
+            str(point["leaves"]),
+            _number(point["errors"]),
+            "proven"
+            if point["status"] == "optimal"
+            else f"at least {_number(point['lower_bound'])}",
+            rate_words(point["train"]),
+            rate_words(point["held_out"]),
+            "-" if point["standard_error"] is None else f"± {100 * point['standard_error']:.1f} %",
+        ]
+        for point in points
+    ]
+    header = ["leaves", "training errors", "proof", "training", "held out", "standard error"]
+    chart = line_chart(
+        lines,
+        x_label="number of leaves",
+        y_label="accuracy",
+        summary="Accuracy against the number of leaves; the table below holds the numbers.",
+        percent=True,
+        whole_x=True,
+        mark=chosen,
+        mark_label="one standard error",
+    )
+    table = _table(header, rows, "Accuracy against size")
+    yield Section(
+        "frontier", "Size", "Accuracy against size", f"<p>{escape(words)}</p>{chart}{table}"
+    )
+
+
+def _alternatives(model: StoredModel) -> Iterator[Section]:
+    found, steady = model.facts.get("runner_up"), model.facts.get("stability")
+    if not found and not steady:
+        return
+    body = ""
+    if found:
+        items = "".join(f"<li>{escape(entry['sentence'])}</li>" for entry in found)
+        body += (
+            "<h3>The next best question</h3><p>What the tree would cost if a question were asked "
+            f"about another column, everything below it chosen anew.</p><ul>{items}</ul>"
+        )
+    if steady:
+        rows = [
+            [entry["split"], f"{entry['same_place']:.0%}", f"{entry['anywhere']:.0%}"]
+            for entry in steady["splits"]
+        ]
+        body += (
+            f"<h3>Does it come back?</h3><p>The tree was fitted again {steady['refits']} times on "
+            f"rows drawn anew ({steady['proven']} of them proven). On average such a tree predicts "
+            f"as this one for {steady['agreement']:.1%} of the rows.</p>"
+            + _table(
+                ["question", "same column, same place", "same column, anywhere"], rows, "Refits"
+            )
+        )
+    yield Section("alternatives", "Alternatives", "How sure are the questions", body)
+
+
+def _data(model: StoredModel) -> Iterator[Section]:
+    columns = model.facts.get("columns")
+    if not columns:
+        return
+    rows = []
+    for column in columns:
+        if column["kind"] == "number":
+            shown = "-"
+            if "low" in column:
+                shown = " / ".join(short_number(column[key]) for key in ("low", "median", "high"))
+            values = escape(shown) + (
+                " " + sparkline(column["histogram"]) if column.get("histogram") else ""
+            )
+        else:
+            top = ", ".join(f"{name} ({count})" for name, count in column["top"])
+            values = escape(top + (", ..." if column["distinct"] > len(column["top"]) else ""))
+        kind = column.get("note", column["kind"]).split(",")[0]
+        rows.append(
+            f"<tr><td>{escape(column['name'])}</td><td class='words'>{escape(kind)}</td>"
+            f"<td>{column['missing']}</td><td>{column['distinct']}</td>"
+            f"<td class='words'>{values}</td></tr>"
+        )
+    body = (
+        '<div class="scroll"><table><caption>The training rows</caption><thead><tr>'
+        '<th scope="col">column</th><th scope="col" class="words">kind</th>'
+        '<th scope="col">missing</th><th scope="col">different</th>'
+        '<th scope="col" class="words">lowest / middle / highest, or most frequent</th>'
+        f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+    left_out = model.facts.get("left_out")
+    if left_out:
+        items = "".join(
+            f"<li><b>{escape(name)}</b>: {escape(note.removeprefix('left out: '))}</li>"
+            for name, note in left_out
+        )
+        body += f"<h3>Columns that were left out</h3><ul>{items}</ul>"
+    if model.facts.get("rows_without_label"):
+        body += (
+            f"<p>{model.facts['rows_without_label']} rows had no value to learn from and were left "
+            "out.</p>"
+        )
+    yield Section("data", "Data", "The data", body)
+
+
+_PARTS: tuple[Callable[[StoredModel], Iterator[Section]], ...] = (
+    _tree,
+    _questionnaire,
+    _rules,
+    _quality,
+    _proof,
+    _columns,
+    _frontier,
+    _alternatives,
+    _data,
+)
+
+
+def _classes(model: StoredModel) -> str:
+    items = "".join(
+        f'<li><span class="swatch" style="background:{class_colour(i)}"></span>'
+        f"{escape(str(label))}</li>"
+        for i, label in enumerate(model.labels.tolist())
+    )
+    return f'<ul class="classes" aria-label="Colours of the classes">{items}</ul>'
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        f'<div class="scroll"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr>'
+        f"</thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _number(x: float) -> str:
+    return str(x) if isinstance(x, int) else f"{x:.6g}"

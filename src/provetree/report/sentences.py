@@ -1,0 +1,258 @@
+"""The tree in sentences: its rules, its questions, and the way of one row in words.
+
+Conditions on one column are drawn together: "age > 20" and "age <= 37.5" are one condition, and so
+are the categories that a way leaves out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from provetree.export._words import class_name, short_number
+from provetree.tree.tree import Tree
+
+__all__ = ["Rule", "conditions_of", "explain_row", "question", "rules", "way_of"]
+
+
+@dataclass
+class _Condition:
+    """What a way through the tree says about one column."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    missing: bool = True
+    #: Whether a split of the way learned from missing values.
+    missing_matters: bool = False
+    only: int | None = None
+    without: list[int] = field(default_factory=list)
+
+    def take(self, tree: Tree, node: int, left: bool) -> None:
+        """Add the side of a split."""
+        code = int(tree.category[node])
+        if code >= 0:
+            if left:
+                self.only = code
+            else:
+                self.without.append(code)
+            return
+        threshold = float(tree.threshold[node])
+        to_left = bool(tree.missing_left[node])
+        self.missing_matters |= bool(tree.missing_seen[node])
+        self.missing &= to_left == left
+        if left:
+            # Every number goes right of a threshold of NaN.
+            self.high = -math.inf if math.isnan(threshold) else min(self.high, threshold)
+        elif not math.isnan(threshold):
+            self.low = max(self.low, threshold)
+
+    def words(self, tree: Tree, feature: int) -> str:
+        """Say the condition."""
+        name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+        levels = tree.categories[feature]
+        if levels is not None:
+            return f"{name} {self._category_words(levels)}"
+        or_missing = " or is missing" if self.missing and self.missing_matters else ""
+        if self.high == -math.inf:
+            return f"{name} is missing"
+        if self.low == math.inf:
+            return f"{name} is missing" if self.missing else f"{name} is impossible"
+        if self.low == -math.inf and self.high == math.inf:
+            return f"{name} is anything" if self.missing else f"{name} is not missing"
+        parts = []
+        if self.low > -math.inf:
+            parts.append(f"above {short_number(self.low)}")
+        if self.high < math.inf:
+            parts.append(f"at most {short_number(self.high)}")
+        return f"{name} is {' and '.join(parts)}{or_missing}"
+
+    def _category_words(self, levels: Sequence[object]) -> str:
+        def called(code: int) -> str:
+            return "missing" if code == len(levels) else str(levels[code])
+
+        if self.only is not None:
+            return f"is {called(self.only)}"
+        if len(self.without) == 1:
+            return f"is not {called(self.without[0])}"
+        names = [called(code) for code in self.without]
+        return f"is none of {', '.join(names[:-1])} and {names[-1]}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One leaf as a sentence.
+
+    Parameters
+    ----------
+    leaf : int
+        The number of the leaf.
+    conditions : tuple of str
+        What the rows of the leaf have in common, one condition for each column on the way.
+    label : str
+        The class that is predicted.
+    share : float
+        The share of that class among the training rows of the leaf.
+    rows : int
+        The number of training rows.
+
+    Examples
+    --------
+    >>> from provetree.report.sentences import Rule
+    >>> print(Rule(3, ("age is above 20", "port is C"), "yes", 0.8, 10).sentence)
+    If age is above 20 and port is C, then yes (80.0% of 10 rows).
+    """
+
+    leaf: int
+    conditions: tuple[str, ...]
+    label: str
+    share: float
+    rows: int
+
+    @property
+    def sentence(self) -> str:
+        """The rule as a sentence."""
+        rows = f"{self.rows} row{'' if self.rows == 1 else 's'}"
+        end = f"{self.label} ({self.share:.1%} of {rows})."
+        if not self.conditions:
+            return f"Always {end}"
+        return f"If {' and '.join(self.conditions)}, then {end}"
+
+
+def rules(tree: Tree) -> list[Rule]:
+    """Return the leaves of a tree as rules, from left to right.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.sentences import rules
+    >>> clf = OptimalTreeClassifier().fit([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
+    >>> for rule in rules(clf.tree_):
+    ...     print(rule.sentence)
+    If x0 is at most 1.5, then no (100.0% of 1 row).
+    If x0 is above 1.5 and at most 2.5, then yes (100.0% of 1 row).
+    If x0 is above 2.5, then no (100.0% of 1 row).
+    """
+    found = []
+    for leaf in np.flatnonzero(tree.feature < 0).tolist():
+        value = tree.value[leaf]
+        total = float(value.sum())
+        found.append(
+            Rule(
+                leaf,
+                tuple(conditions_of(tree, leaf)),
+                class_name(tree, leaf),
+                float(value[tree.label[leaf]]) / total if total > 0 else 0.0,
+                int(tree.n_samples[leaf]),
+            )
+        )
+    return found
+
+
+def way_of(tree: Tree, node: int) -> list[tuple[int, bool]]:
+    """Return the splits above a node and whether the way to it goes left at each.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.sentences import way_of
+    >>> clf = OptimalTreeClassifier().fit([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
+    >>> way_of(clf.tree_, 3)
+    [(0, False), (2, True)]
+    """
+    parent = {}
+    for above in np.flatnonzero(tree.feature >= 0).tolist():
+        parent[int(tree.left[above])] = (above, True)
+        parent[int(tree.right[above])] = (above, False)
+    way = []
+    while node in parent:
+        way.append(parent[node])
+        node = parent[node][0]
+    return way[::-1]
+
+
+def conditions_of(tree: Tree, node: int) -> list[str]:
+    """Return what the rows of a node have in common, one condition for each column on the way.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.sentences import conditions_of
+    >>> clf = OptimalTreeClassifier().fit([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
+    >>> conditions_of(clf.tree_, 3)
+    ['x0 is above 1.5 and at most 2.5']
+    """
+    by_feature: dict[int, _Condition] = {}
+    for split, left in way_of(tree, node):
+        by_feature.setdefault(int(tree.feature[split]), _Condition()).take(tree, split, left)
+    return [condition.words(tree, feature) for feature, condition in by_feature.items()]
+
+
+def question(tree: Tree, node: int) -> str:
+    """Return what a split asks; "yes" goes left.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.sentences import question
+    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0]], ["no", "yes"])
+    >>> question(clf.tree_, 0)
+    'Is x0 at most 25?'
+    """
+    condition = _Condition()
+    condition.take(tree, node, True)
+    words = condition.words(tree, int(tree.feature[node]))
+    name, _, rest = words.partition(" is ")
+    return f"Is {name} {rest.removesuffix(' or is missing')}?"
+
+
+def explain_row(tree: Tree, encoded: Any) -> tuple[list[str], int]:
+    """Return the way of one encoded row in words, and the leaf it ends in.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.sentences import explain_row
+    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0]], ["no", "yes"])
+    >>> explain_row(clf.tree_, [22.0])
+    (['x0 is 22, which is at most 25'], 1)
+    """
+    row = np.asarray(encoded, dtype=np.float64).reshape(1, -1)
+    leaf = int(tree.apply(row)[0])
+    lines = []
+    for node, left in way_of(tree, leaf):
+        feature = int(tree.feature[node])
+        name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+        x = float(row[0, feature])
+        lines.append(f"{name} is {_value_words(tree, feature, x)}{_reason(tree, node, left, x)}")
+    return lines, leaf
+
+
+def _value_words(tree: Tree, feature: int, x: float) -> str:
+    if math.isnan(x):
+        return "missing"
+    levels = tree.categories[feature]
+    if levels is None:
+        return short_number(x)
+    return str(levels[int(x)]) if 0 <= x < len(levels) else "a value not known from training"
+
+
+def _reason(tree: Tree, node: int, left: bool, x: float) -> str:
+    """Say why a value takes its side; nothing to say where the value speaks for itself."""
+    code, threshold = int(tree.category[node]), float(tree.threshold[node])
+    if code >= 0:
+        levels = tree.categories[int(tree.feature[node])] or ()
+        wanted = "missing" if code == len(levels) else str(levels[code])
+        return "" if left else f", not {wanted}"
+    if math.isnan(x):
+        if math.isnan(threshold) or math.isinf(threshold):
+            return ""
+        side = "at most" if left else "above"
+        why = "as in training" if tree.missing_seen[node] else "the side of more training rows"
+        return f", which counts as {side} {short_number(threshold)} ({why})"
+    if math.isnan(threshold) or threshold == math.inf:
+        return ", not missing"
+    return f", which is {'at most' if left else 'above'} {short_number(threshold)}"

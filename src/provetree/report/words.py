@@ -1,0 +1,72 @@
+"""What is proven about a tree, in a sentence or two that anyone can read."""
+
+from __future__ import annotations
+
+from provetree.export.model_file import Proof
+
+__all__ = ["cost_words", "limit_words", "proof_sentence", "rate_words"]
+
+
+def proof_sentence(proof: Proof) -> str:
+    """Return what a proof says.
+
+    Examples
+    --------
+    >>> from provetree.export.model_file import Proof
+    >>> from provetree.report.words import proof_sentence
+    >>> print(proof_sentence(Proof("optimal", 12, 12, parameters={"max_depth": 3})))
+    Proven optimal: 12 training errors, and no tree of depth 3 makes fewer.
+    >>> print(proof_sentence(Proof("time_limit", 12, 9, parameters={"max_depth": 3})))
+    Not proven within the time limit: 12 training errors, and no tree of depth 3 makes fewer \
+than 9 (gap 25.0 %).
+    """
+    what, fewer = cost_words(proof)
+    limits = limit_words(proof)
+    if proof.status == "optimal":
+        return f"Proven optimal: {what}, and no tree {limits} {fewer}."
+    why = "within the time limit" if proof.status == "time_limit" else "when it was interrupted"
+    return (
+        f"Not proven {why}: {what}, and no tree {limits} {fewer} than "
+        f"{_number(proof.lower_bound)} (gap {100 * proof.gap:.1f} %)."
+    )
+
+
+def cost_words(proof: Proof) -> tuple[str, str]:
+    """Return the cost of a tree in words, and the words for a lower one."""
+    parameters = proof.parameters
+    weighted = parameters.get("class_weight") is not None or not isinstance(proof.cost, int)
+    if parameters.get("alpha"):
+        return f"cost {_number(proof.cost)} (errors and penalties for splits)", "costs less"
+    if weighted:
+        return f"training errors of weight {_number(proof.cost)}", "makes less"
+    errors = "error" if proof.cost == 1 else "errors"
+    return f"{_number(proof.cost)} training {errors}", "makes fewer"
+
+
+def limit_words(proof: Proof) -> str:
+    """Return the limits of the search in words: "of depth 3 with at most 6 leaves"."""
+    parameters = proof.parameters
+    words = f"of depth {parameters['max_depth']}" if "max_depth" in parameters else "of this size"
+    if parameters.get("max_leaf_nodes") is not None:
+        words += f" with at most {parameters['max_leaf_nodes']} leaves"
+    if parameters.get("min_samples_leaf", 1) != 1:
+        least = parameters["min_samples_leaf"]
+        shown = f"{100 * least:g} % of the" if isinstance(least, float) else str(least)
+        words += f" with at least {shown} rows in each leaf"
+    return words
+
+
+def rate_words(rate: float | None) -> str:
+    """Return a share as a percentage.
+
+    Examples
+    --------
+    >>> from provetree.report.words import rate_words
+    >>> rate_words(0.9417), rate_words(None)
+    ('94.2 %', '-')
+    """
+    return "-" if rate is None else f"{100 * rate:.1f} %"
+
+
+def _number(x: float) -> str:
+    return str(x) if isinstance(x, int) else f"{x:.6g}"

@@ -1,0 +1,19 @@
+"""Choosing and judging trees: the tuning path, leaves refitted, runner-up splits, stability."""
+
+from __future__ import annotations
+
+from provetree.selection.leaves import refit_leaves
+from provetree.selection.path import PathPoint, TuningPath, tuning_path
+from provetree.selection.runner_up import RunnerUp, runner_up_splits
+from provetree.selection.stability import Stability, stability
+
+__all__ = [
+    "PathPoint",
+    "RunnerUp",
+    "Stability",
+    "TuningPath",
+    "refit_leaves",
+    "runner_up_splits",
+    "stability",
+    "tuning_path",
+]

@@ -1,0 +1,216 @@
+"""The proven best tree of every number of leaves, with work shared between the sizes.
+
+A tree that is best with a penalty per split is the best of its size, and its cost bounds the error
+of every other size: a few searches with penalties give the corners of the frontier and lower
+bounds in between. Sizes that are not proven by then are searched by themselves, within a budget of
+splits, which takes longer.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from provetree.problem.problem import Problem
+from provetree.search.engine import ExactSearch
+from provetree.solution import Engine, Limits, Solution, Status
+from provetree.tree.build import build_tree
+from provetree.tree.tree import Tree
+
+__all__ = ["FrontierPoint", "solve_frontier"]
+
+#: Trees of more splits than this are searched within the budget that is asked for.
+_MOST_UNBOUNDED = 63
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The best tree of at most a number of leaves.
+
+    Parameters
+    ----------
+    n_leaves : int
+        The greatest number of leaves; the tree may have fewer.
+    tree : Tree
+        The best tree found.
+    cost, lower_bound : int or float
+        Its errors (the weight of the rows it gets wrong), and what no tree of this size is below.
+    status : {"optimal", "time_limit", "interrupted"}
+        Whether it is proven.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.selection.frontier import solve_frontier
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 1, 0, 0])
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=2)
+    >>> [(p.n_leaves, p.cost, p.status) for p in solve_frontier(problem, 4)]
+    [(1, 1, 'optimal'), (2, 1, 'optimal'), (3, 0, 'optimal'), (4, 0, 'optimal')]
+    """
+
+    n_leaves: int
+    tree: Tree
+    cost: float
+    lower_bound: float
+    status: Status
+
+
+def solve_frontier(
+    problem: Problem,
+    max_leaf_nodes: int,
+    time_limit: float | None = None,
+    engine: Engine | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[FrontierPoint]:
+    """Return the best tree of every number of leaves up to `max_leaf_nodes`.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem without a penalty for splits.
+    max_leaf_nodes : int
+        The greatest number of leaves.
+    time_limit : float, default=None
+        Seconds for the whole; when they are over, what is not proven says so.
+    engine : Engine, default=None
+        What solves the problems; None is the exact search.
+    clock : callable, default=time.monotonic
+        Tells the time in seconds.
+
+    Returns
+    -------
+    list of FrontierPoint
+        The points for 1, 2, ..., `max_leaf_nodes` leaves.
+    """
+    if problem.split_penalty:
+        raise ValueError("A frontier needs a problem without a penalty for splits.")
+    wanted = min(problem.max_splits, max_leaf_nodes - 1)
+    search = _Frontier(
+        problem,
+        wanted,
+        math.inf if time_limit is None else clock() + time_limit,
+        ExactSearch() if engine is None else engine,
+        clock,
+    )
+    search.find_corners()
+    search.fill_gaps()
+    return search.points(max_leaf_nodes)
+
+
+class _Frontier:
+    """Best errors and bounds by number of splits, in whole units of weight."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        wanted: int,
+        deadline: float,
+        engine: Engine,
+        clock: Callable[[], float],
+    ) -> None:
+        # A budget of splits makes a search slower, so corners are searched without one where the
+        # depth alone keeps trees small.
+        most = problem.max_splits if problem.max_splits <= _MOST_UNBOUNDED else wanted
+        self.problem, self.wanted, self.most, self.deadline = problem, wanted, most, deadline
+        self.engine, self.clock = engine, clock
+        self.interrupted = False
+        root = problem.root_error
+        leaf = build_tree(problem, [-1], [0])
+        self.errors = [root] * (most + 1)
+        self.trees: list[Tree] = [leaf] * (most + 1)
+        self.bounds = [0] * (most + 1)
+        self.bounds[0] = root
+
+    def find_corners(self) -> None:
+        """Find the corners of the lower convex hull of (splits, errors)."""
+        if self.most == 0:
+            return
+        largest = self._solve(self.most, 1, 0, share=0.5)
+        if largest is None:
+            return
+        waiting = [(0, largest.tree.n_splits)]
+        while waiting:
+            few, many = waiting.pop()
+            gain = self.errors[few] - self.errors[many]
+            if many - few < 2 or gain <= 0:
+                continue
+            asked = range(few + 1, min(many, self.wanted + 1))
+            if all(self.errors[k] == self.bounds[k] for k in asked):
+                continue
+            # The penalty at which the two ends cost the same: anything below their line shows.
+            found = self._solve(self.most, many - few, gain, share=0.5)
+            if found is None:
+                return
+            between = found.tree.n_splits
+            if few < between < many and found.status == "optimal":
+                waiting += [(few, between), (between, many)]
+
+    def fill_gaps(self) -> None:
+        """Search the sizes that are not proven, each within its own budget of splits."""
+        for k in range(self.wanted, 0, -1):
+            if self.errors[k] > self.bounds[k]:
+                n_open = sum(self.errors[j] > self.bounds[j] for j in range(1, k + 1))
+                self._solve(k, 1, 0, share=1 / n_open)
+
+    def points(self, max_leaf_nodes: int) -> list[FrontierPoint]:
+        points = []
+        for n_leaves in range(1, max_leaf_nodes + 1):
+            k = min(n_leaves - 1, self.wanted)
+            proven = self.errors[k] == self.bounds[k]
+            open_status: Status = "interrupted" if self.interrupted else "time_limit"
+            points.append(
+                FrontierPoint(
+                    n_leaves,
+                    self.trees[k],
+                    self.problem.to_user_cost(self.errors[k]),
+                    self.problem.to_user_cost(self.bounds[k]),
+                    "optimal" if proven else open_status,
+                )
+            )
+        return points
+
+    def _solve(self, most: int, scale: int, penalty: int, *, share: float) -> Solution | None:
+        """Solve with a budget and a penalty; keep the tree and what it says about every size.
+
+        The search may take a share of the time that is left.
+        """
+        left = self.deadline - self.clock()
+        if left <= 0 or self.interrupted:
+            return None
+        problem = replace(
+            self.problem,
+            max_splits=most,
+            max_depth=min(self.problem.max_depth, most),
+            error_scale=scale,
+            split_penalty=penalty,
+        )
+        limits = Limits(None if math.isinf(left) else left * share)
+        solution = self.engine.solve(problem, limits, None)
+        self.interrupted |= solution.status == "interrupted"
+        splits = solution.tree.n_splits
+        errors = (_whole(problem, solution.cost) - penalty * splits) // scale
+        if errors < self.errors[splits]:
+            self.errors[splits], self.trees[splits] = errors, solution.tree
+        bound = _whole(problem, solution.lower_bound)
+        for k in range(1, most + 1):
+            # A tree of at most k splits pays at most k penalties, so the rest is errors.
+            self.bounds[k] = max(self.bounds[k], -((penalty * k - bound) // scale))
+        self._settle()
+        return solution
+
+    def _settle(self) -> None:
+        """Let trees of fewer splits serve more, and bounds for more splits hold for fewer."""
+        for k in range(1, self.most + 1):
+            if self.errors[k - 1] <= self.errors[k]:
+                self.errors[k], self.trees[k] = self.errors[k - 1], self.trees[k - 1]
+        for k in range(self.most - 1, -1, -1):
+            self.bounds[k] = max(self.bounds[k], self.bounds[k + 1])
+
+
+def _whole(problem: Problem, cost: float) -> int:
+    """Return a cost in the integer units of the problem; it was one before it was divided."""
+    return round(Fraction(cost) * problem.error_scale * problem.weight_scale)

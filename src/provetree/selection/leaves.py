@@ -1,0 +1,140 @@
+"""Leaves estimated anew: on rows the splits have not seen, with Laplace's correction if wanted."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from provetree.estimators._tree_classifier import TreeClassifier
+from provetree.problem.problem import check_weights
+from provetree.tree.tree import Tree
+
+__all__ = ["label_codes", "refit_leaves"]
+
+Classifier = TypeVar("Classifier", bound=TreeClassifier)
+
+#: What a fit says about its training rows; it is no longer true of refitted leaves.
+_PROOF = (
+    "solution_",
+    "status_",
+    "objective_",
+    "lower_bound_",
+    "gap_",
+    "history_",
+    "counters_",
+)
+
+
+def refit_leaves(
+    model: Classifier,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    laplace: float = 0.0,
+) -> Classifier:
+    """Return a copy of a classifier with the same splits and its leaves estimated on other rows.
+
+    The shares in the leaves of a tree are too good on the rows that chose its splits. Rows that
+    were held out give honest ones. A leaf that none of them reaches keeps what training gave it.
+    Labels may change with the shares. The copy carries no proof: it speaks of the training rows
+    and their labels.
+
+    Parameters
+    ----------
+    model : TreeClassifier
+        A fitted classifier.
+    X : array-like or table of shape (n_samples, n_features)
+        Rows that were held out.
+    y : array-like of shape (n_samples,)
+        Their labels, known from training.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Their weights.
+    laplace : float, default=0.0
+        Laplace's correction in ``predict_proba``: the weight added to every label of a leaf.
+
+    Returns
+    -------
+    TreeClassifier
+        A classifier of the same class.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier, refit_leaves
+    >>> clf = OptimalTreeClassifier(max_depth=1).fit([[1.0], [2.0]], ["no", "yes"])
+    >>> honest = refit_leaves(clf, [[1.0], [2.0], [2.0]], ["no", "yes", "no"], laplace=1.0)
+    >>> honest.predict_proba([[1.0], [2.0]]).round(2)
+    array([[0.67, 0.33],
+           [0.5 , 0.5 ]])
+    """
+    check_is_fitted(model)
+    if not 0.0 <= laplace < np.inf:
+        raise ValueError(
+            "The 'laplace' parameter of refit_leaves must be a float in the range [0.0, inf). "
+            f"Got {laplace!r} instead."
+        )
+    tree: Tree = model.tree_
+    leaves = model.apply(X)
+    codes = label_codes(model, y, len(leaves))
+    weights = (
+        np.ones(len(codes)) if sample_weight is None else check_weights(sample_weight, len(codes))
+    )
+    value = np.zeros((tree.n_nodes, tree.n_classes))
+    np.add.at(value, (leaves, codes), weights)
+    rows = np.bincount(leaves[weights > 0], minlength=tree.n_nodes)
+    unseen = value.sum(axis=1) == 0
+    value[unseen], rows[unseen] = tree.value[unseen], tree.n_samples[unseen]
+
+    refitted = copy.copy(model)
+    for name in _PROOF:
+        refitted.__dict__.pop(name, None)
+    refitted.tree_ = Tree(
+        feature=tree.feature,
+        threshold=tree.threshold,
+        category=tree.category,
+        missing_left=tree.missing_left,
+        # Where missing values go is part of the splits, though training may not have seen any.
+        missing_seen=tree.feature >= 0,
+        value=value,
+        n_samples=rows,
+        n_features=tree.n_features,
+        feature_names=tree.feature_names,
+        class_names=tree.class_names,
+        categories=tree.categories,
+    )
+    refitted.laplace_ = float(laplace)
+    return refitted
+
+
+def label_codes(model: TreeClassifier, y: ArrayLike, n_rows: int) -> NDArray[np.intp]:
+    """Return the place of each label among those of a fitted classifier.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.selection.leaves import label_codes
+    >>> clf = OptimalTreeClassifier(max_depth=1).fit([[1.0], [2.0]], ["no", "yes"])
+    >>> label_codes(clf, ["yes", "no"], 2)
+    array([1, 0])
+    """
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"The 'y' must hold one label for each of the {n_rows} rows. "
+            f"Got an array of shape {labels.shape} instead."
+        )
+    place = {label: code for code, label in enumerate(model.classes_.tolist())}
+    codes = np.empty(n_rows, dtype=np.intp)
+    for row, label in enumerate(labels.tolist()):
+        code = place.get(label)
+        if code is None:
+            known = ", ".join(repr(known) for known in list(place)[:10])
+            raise ValueError(
+                f"The 'y' must hold labels known from training ({known}). Got {label!r}."
+            )
+        codes[row] = code
+    return codes

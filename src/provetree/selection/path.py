@@ -1,0 +1,311 @@
+"""The tuning path: accuracy against size, with a proof for every size and a cross-validated score.
+
+All folds and the whole table are independent tasks of joblib, so a ``parallel_config`` spreads
+them over processes or a cluster.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv
+
+from provetree.estimators._tree_classifier import Prepared, TreeClassifier
+from provetree.options import validate
+from provetree.problem.problem import build_problem
+from provetree.selection.frontier import FrontierPoint, solve_frontier
+from provetree.selection.options import PATH_OPTIONS
+from provetree.solution import Status
+from provetree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PathPoint", "TuningPath", "path_of", "tuning_path"]
+
+Float: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """One size of a tuning path.
+
+    Parameters
+    ----------
+    n_leaves : int
+        The greatest number of leaves; the best tree may have fewer.
+    tree : Tree
+        The best tree of this size on all rows.
+    errors, lower_bound : int or float
+        The weight of the training rows it gets wrong, and what no tree of this size is below.
+    status : {"optimal", "time_limit", "interrupted"}
+        Whether that is proven.
+    train_score : float
+        Accuracy on the training rows.
+    cv_score, cv_error : float
+        Mean accuracy on the rows held out, and its standard error; NaN without cross-validation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from provetree import tuning_path
+    >>> point = tuning_path(*load_iris(return_X_y=True), max_depth=2).points[2]
+    >>> point.n_leaves, point.errors, point.status
+    (3, 6, 'optimal')
+    """
+
+    n_leaves: int
+    tree: Tree
+    errors: float
+    lower_bound: float
+    status: Status
+    train_score: float
+    cv_score: float
+    cv_error: float
+
+
+@dataclass(frozen=True)
+class TuningPath:
+    """The frontier of accuracy against size.
+
+    Parameters
+    ----------
+    points : tuple of PathPoint
+        The sizes, from one leaf on.
+    n_folds : int
+        The number of folds of the cross-validation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from provetree import tuning_path
+    >>> path = tuning_path(*load_iris(return_X_y=True), max_depth=2)
+    >>> path.one_standard_error.n_leaves
+    3
+    """
+
+    points: tuple[PathPoint, ...]
+    n_folds: int
+
+    @property
+    def best(self) -> PathPoint:
+        """The smallest size of the best cross-validated score."""
+        return max(self.points, key=lambda point: (point.cv_score, -point.n_leaves))
+
+    @property
+    def one_standard_error(self) -> PathPoint:
+        """The smallest size whose score is within one standard error of the best."""
+        best = self.best
+        least = best.cv_score - (0.0 if math.isnan(best.cv_error) else best.cv_error)
+        return next(point for point in self.points if point.cv_score >= least)
+
+    def choose(self, rule: str) -> PathPoint:
+        """Return the point a rule chooses: "one_standard_error" or "best"."""
+        return self.best if rule == "best" else self.one_standard_error
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the frontier; see :func:`provetree.export.frontier.plot_frontier`."""
+        from provetree.export.frontier import plot_frontier
+
+        return plot_frontier(self, ax=ax)
+
+
+def tuning_path(
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    max_depth: int = 3,
+    max_leaf_nodes: int | None = None,
+    min_samples_leaf: int | float = 1,
+    class_weight: Any = None,
+    categorical_features: Any = "from_dtype",
+    cv: Any = 5,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+) -> TuningPath:
+    """Return the proven best tree of every number of leaves, and its cross-validated score.
+
+    Parameters
+    ----------
+    X : array-like or table of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Their weights, in training and in the scores.
+    max_depth, max_leaf_nodes, min_samples_leaf, class_weight, categorical_features
+        As for :class:`~provetree.OptimalTreeClassifier`. `max_leaf_nodes` is where the path ends;
+        None is as many as the depth allows, and at most 32.
+    cv : int, splitter or None, default=5
+        The folds, as in scikit-learn; an int shuffles them with a fixed seed. None leaves the
+        cross-validation out.
+    time_limit : float, default=None
+        Seconds for each path: there is one for each fold and one for all rows.
+    n_jobs : int, default=None
+        Tasks at once, as in joblib; None follows ``joblib.parallel_config``.
+
+    Returns
+    -------
+    TuningPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from provetree import tuning_path
+    >>> path = tuning_path(*load_iris(return_X_y=True), max_depth=2, max_leaf_nodes=3)
+    >>> for point in path.points:
+    ...     print(point.n_leaves, point.errors, point.status, round(point.cv_score, 3))
+    1 100 optimal 0.333
+    2 50 optimal 0.667
+    3 6 optimal 0.927
+    """
+    values = {
+        "max_depth": max_depth,
+        "max_leaf_nodes": max_leaf_nodes,
+        "min_samples_leaf": min_samples_leaf,
+        "class_weight": class_weight,
+        "categorical_features": categorical_features,
+        "time_limit": time_limit,
+    }
+    validate([option for option in PATH_OPTIONS if option.name in values], values, "tuning_path")
+    prepared = TreeClassifier()._prepare(
+        X,
+        y,
+        sample_weight,
+        max_depth=max_depth,
+        class_weight=class_weight,
+        categorical_features=categorical_features,
+        min_samples_leaf=min_samples_leaf,
+    )
+    return path_of(
+        prepared,
+        max_depth=max_depth,
+        max_leaf_nodes=max_leaf_nodes,
+        min_samples_leaf=min_samples_leaf,
+        cv=cv,
+        time_limit=time_limit,
+        n_jobs=n_jobs,
+    )
+
+
+#: Where a path ends unless it is told; pictures of more sizes help nobody.
+_MOST_LEAVES = 32
+
+
+@dataclass(frozen=True)
+class _Task:
+    """All that the path of one fold needs; it travels to other processes."""
+
+    encoded: Float
+    codes: NDArray[np.intp]
+    weights: Float | None
+    categories: list[list[object] | None]
+    n_classes: int
+    max_depth: int
+    n_leaves: int
+    min_samples_leaf: int | float
+    time_limit: float | None
+
+    def scores(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> list[float]:
+        """Solve the path of some rows, and score it on others."""
+        problem = build_problem(
+            self.encoded[train],
+            self.codes[train],
+            n_classes=self.n_classes,
+            max_depth=self.max_depth,
+            categories=self.categories,
+            sample_weight=None if self.weights is None else self.weights[train],
+            min_samples_leaf=self.min_samples_leaf,
+        )
+        points = solve_frontier(problem, self.n_leaves, self.time_limit)
+        weights = None if self.weights is None else self.weights[test]
+        return [
+            _accuracy(point.tree, self.encoded[test], self.codes[test], weights) for point in points
+        ]
+
+
+def path_of(
+    prepared: Prepared,
+    *,
+    max_depth: int,
+    max_leaf_nodes: int | None,
+    min_samples_leaf: int | float,
+    cv: Any,
+    time_limit: float | None,
+    n_jobs: int | None,
+) -> TuningPath:
+    """Return the tuning path of a table that was looked over already."""
+    n_leaves = min(prepared.problem.max_splits + 1, _MOST_LEAVES)
+    n_leaves = n_leaves if max_leaf_nodes is None else max_leaf_nodes
+    task = _Task(
+        prepared.encoded,
+        prepared.codes,
+        prepared.weights,
+        prepared.encoder.categories,
+        len(prepared.classes),
+        max_depth,
+        n_leaves,
+        min_samples_leaf,
+        time_limit,
+    )
+    folds = (
+        []
+        if cv is None
+        else list(_splitter(cv, prepared.codes).split(prepared.encoded, prepared.codes))
+    )
+    jobs = [delayed(_whole_path)(prepared, n_leaves, time_limit)]
+    jobs += [delayed(_Task.scores)(task, train, test) for train, test in folds]
+    found = Parallel(n_jobs=n_jobs)(jobs)
+    whole: list[FrontierPoint] = found[0]
+    scores = np.array(found[1:], dtype=np.float64).reshape(len(folds), n_leaves)
+    points = []
+    for i, point in enumerate(whole):
+        mean, error = math.nan, math.nan
+        if folds:
+            mean = float(scores[:, i].mean())
+        if len(folds) > 1:
+            error = float(scores[:, i].std(ddof=1) / math.sqrt(len(folds)))
+        train = _accuracy(point.tree, prepared.encoded, prepared.codes, prepared.weights)
+        points.append(
+            PathPoint(
+                point.n_leaves,
+                point.tree,
+                point.cost,
+                point.lower_bound,
+                point.status,
+                train,
+                mean,
+                error,
+            )
+        )
+    return TuningPath(tuple(points), len(folds))
+
+
+def _whole_path(prepared: Prepared, n_leaves: int, time_limit: float | None) -> list[FrontierPoint]:
+    return solve_frontier(prepared.problem, n_leaves, time_limit)
+
+
+def _splitter(cv: Any, codes: NDArray[np.intp]) -> Any:
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        # No fold may lack a class that has rows enough; a class of one row is nobody's fault.
+        least = int(np.bincount(codes)[np.unique(codes)].min())
+        if least >= cv:
+            return StratifiedKFold(int(cv), shuffle=True, random_state=0)
+        from sklearn.model_selection import KFold
+
+        return KFold(int(cv), shuffle=True, random_state=0)
+    return check_cv(cv, codes, classifier=True)
+
+
+def _accuracy(tree: Tree, encoded: Float, codes: NDArray[np.intp], weights: Float | None) -> float:
+    right = tree.predict(encoded) == codes
+    if weights is None:
+        return float(right.mean())
+    total = float(weights.sum())
+    return float((right * weights).sum() / total) if total > 0 else math.nan

@@ -1,0 +1,423 @@
+"""Runner-up splits: what the best split on another column would cost, proven.
+
+For each split of a tree, all splits of its rows on other columns compete, and a leaf in its place,
+each split followed by the best subtrees of the depth that is left. Optimal costs of nested row sets
+bound one another, so few thresholds have to be solved: intervals of them wait in a queue by bound.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from provetree.estimators._tree_classifier import Prepared
+from provetree.export._words import split_text
+from provetree.problem.problem import Problem, build_problem
+from provetree.problem.weights import integer_weights
+from provetree.search.engine import ExactSearch
+from provetree.solution import Engine, Limits, Solution, Status
+from provetree.tree.build import build_tree
+from provetree.tree.tree import Tree
+
+__all__ = ["RunnerUp", "runner_up_splits", "runner_ups"]
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class RunnerUp:
+    """What is best in the place of a split if its column may not be used there.
+
+    Parameters
+    ----------
+    node : int
+        The number of the split in the tree.
+    split : str
+        The split as it is.
+    alternative : str or None
+        The best split found on another column; None if a leaf is as good as any.
+    feature : int
+        The column of the alternative, -1 for a leaf.
+    extra : int or float
+        What the tree would cost more with the alternative, each side followed by its best subtree.
+    extra_at_least : int or float
+        Nothing in the place of the split costs less more; equal to `extra` when that is proven.
+    status : {"optimal", "time_limit", "interrupted"}
+        Whether it is proven.
+
+    Examples
+    --------
+    >>> from provetree.selection import RunnerUp
+    >>> print(RunnerUp(0, "age <= 37.5", "income <= 2000", 1, 4, 4, "optimal").sentence)
+    Swapping 'age <= 37.5' for 'income <= 2000' costs 4 more (proven).
+    """
+
+    node: int
+    split: str
+    alternative: str | None
+    feature: int
+    extra: float
+    extra_at_least: float
+    status: Status
+
+    @property
+    def sentence(self) -> str:
+        """The runner-up in words."""
+        other = "a leaf" if self.alternative is None else f"'{self.alternative}'"
+        verb = "saves" if self.extra < 0 else "costs"
+        cost = "nothing" if self.extra == 0 else f"{abs(self.extra):g}"
+        words = f"Swapping '{self.split}' for {other} {verb} {cost}{' more' * (self.extra > 0)}"
+        if self.status == "optimal":
+            return f"{words} (proven)."
+        return f"{words} (proven: no other column costs less than {self.extra_at_least:g} more)."
+
+
+def runner_up_splits(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    time_limit: float | None = None,
+) -> list[RunnerUp]:
+    """Return, for each split of a tree, the best split on another column and what it costs.
+
+    Only the subtree below the node changes; the rest of the tree stays. Below the alternative all
+    columns may be used again.
+
+    Parameters
+    ----------
+    model : OptimalTreeClassifier
+        A fitted classifier.
+    X : array-like or table of shape (n_samples, n_features)
+        Its training rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Their weights, as in training.
+    time_limit : float, default=None
+        Seconds for all nodes together; where they do not suffice, the answer is a range.
+
+    Returns
+    -------
+    list of RunnerUp
+        One for each split, from the root down.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from provetree import OptimalTreeClassifier, runner_up_splits
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    >>> for found in runner_up_splits(clf, X, y):
+    ...     print(found.sentence)
+    Swapping 'petal length (cm) <= 2.45' for 'petal width (cm) <= 0.8' costs nothing (proven).
+    Swapping 'petal width (cm) <= 1.75' for 'petal length (cm) <= 4.85' costs 1 more (proven).
+    """
+    check_is_fitted(model)
+    parameters = model.get_params(deep=False)
+    prepared = type(model)()._prepare(
+        X,
+        y,
+        sample_weight,
+        max_depth=parameters["max_depth"],
+        class_weight=parameters.get("class_weight"),
+        categorical_features=parameters.get("categorical_features", "from_dtype"),
+        max_leaf_nodes=parameters.get("max_leaf_nodes"),
+        min_samples_leaf=parameters.get("min_samples_leaf", 1),
+        alpha=parameters.get("alpha", 0.0),
+    )
+    tree: Tree = model.tree_
+    if tree.n_samples[0] != prepared.problem.n_samples:
+        raise ValueError(
+            "Runner-up splits need the rows the classifier was fitted on: "
+            f"{tree.n_samples[0]} rows. Got {prepared.problem.n_samples} instead."
+        )
+    return runner_ups(tree, prepared, model.status_ == "optimal", time_limit)
+
+
+def runner_ups(
+    tree: Tree,
+    prepared: Prepared,
+    is_optimal: bool,
+    time_limit: float | None = None,
+    engine: Engine | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[RunnerUp]:
+    """Return the runner-up of each split of a tree of a table that was looked over already.
+
+    The subtrees of an optimal tree are optimal, so nothing can cost less than they do.
+    """
+    deadline = math.inf if time_limit is None else clock() + time_limit
+    splits = np.flatnonzero(tree.feature >= 0).tolist()
+    sizes = _splits_below(tree)
+    passes = tree.decision_path(prepared.encoded).tocsc()
+    found = []
+    for done, node in enumerate(splits):
+        share = (deadline - clock()) / (len(splits) - done)
+        rows = passes.indices[passes.indptr[node] : passes.indptr[node + 1]]
+        problem = _node_problem(
+            prepared,
+            rows,
+            last=int(tree.feature[node]),
+            depth=prepared.problem.max_depth - int(tree.node_depth[node]),
+            budget=prepared.problem.max_splits - (tree.n_splits - sizes[node]),
+        )
+        search = _NodeSearch(
+            problem,
+            ExactSearch() if engine is None else engine,
+            clock() + share if math.isfinite(share) else math.inf,
+            clock,
+        )
+        current = problem.error_scale * _errors(tree, prepared, rows)
+        current += problem.split_penalty * sizes[node]
+        exact = is_optimal and problem.weight_error == prepared.problem.weight_error == 0.0
+        search.run(without=problem.n_features - 1, at_least=current if exact else 0)
+        low = problem.to_user_cost(search.bound - current)
+        found.append(
+            RunnerUp(
+                node,
+                split_text(tree, node),
+                search.words,
+                -1 if search.feature < 0 else _places(tree, node)[search.feature],
+                problem.to_user_cost(search.cost - current),
+                low,
+                search.status,
+            )
+        )
+    return found
+
+
+def _node_problem(prepared: Prepared, rows: Rows, *, last: int, depth: int, budget: int) -> Problem:
+    """Return the problem of the rows of a node, with the column of its split as the last one.
+
+    A column that orders the rows as an earlier one does is left out of problems, so the column
+    that may not be used must not stand before another that could take its place.
+    """
+    whole, encoder = prepared.problem, prepared.encoder
+    order = [*(f for f in range(whole.n_features) if f != last), last]
+    names = whole.feature_names or tuple(f"x{f}" for f in range(whole.n_features))
+    problem = build_problem(
+        prepared.encoded[rows][:, order],
+        prepared.codes[rows],
+        n_classes=whole.n_classes,
+        max_depth=depth,
+        categories=[encoder.categories[f] for f in order],
+        sample_weight=None if prepared.weights is None else prepared.weights[rows],
+        max_leaf_nodes=budget + 1,
+        min_samples_leaf=whole.min_samples_leaf,
+        feature_names=[names[f] for f in order],
+    )
+    # The penalty is that of the whole table, in the units of these rows.
+    penalty = Fraction(whole.split_penalty, whole.error_scale) / whole.weight_scale
+    penalty *= problem.weight_scale
+    return replace(problem, error_scale=penalty.denominator, split_penalty=penalty.numerator)
+
+
+def _places(tree: Tree, node: int) -> list[int]:
+    """Return the feature behind each place of the table of a node."""
+    last = int(tree.feature[node])
+    return [*(f for f in range(tree.n_features) if f != last), last]
+
+
+class _NodeSearch:
+    """The best leaf or split of some rows without one column, followed by best subtrees."""
+
+    def __init__(
+        self, problem: Problem, engine: Engine, deadline: float, clock: Callable[[], float]
+    ) -> None:
+        self.problem = problem
+        self.engine, self.deadline, self.clock = engine, deadline, clock
+        self.weights = problem.weights * problem.error_scale
+        self.status: Status = "optimal"
+        self.cost = problem.error_scale * problem.root_error
+        self.words: str | None = None
+        self.feature = -1
+        self.bound = 0
+
+    def run(self, *, without: int, at_least: int) -> None:
+        """Find the best split on another column; nothing is known to cost less than `at_least`."""
+        self.bound = at_least
+        columns = [c for c, x in enumerate(self.problem.columns) if x.feature != without]
+        try:
+            if columns and self.cost > at_least:
+                done = self._solve_without(columns)
+                if not done and self.cost > at_least:
+                    self._search(columns)
+            self.bound = self.cost
+        except _OutOfTime as stop:
+            self.status = "interrupted" if stop.interrupted else "time_limit"
+            self.bound = min(self.bound, self.cost)
+
+    def _take(self, cost: int, tree: Tree) -> None:
+        if cost < self.cost:
+            self.cost, self.words, self.feature = cost, None, -1
+            if tree.n_splits:
+                self.words, self.feature = split_text(tree, 0), int(tree.feature[0])
+
+    def _solve_without(self, columns: list[int]) -> bool:
+        """Solve without the column at all; for a single split that is the whole answer."""
+        problem = replace(
+            self.problem,
+            columns=tuple(self.problem.columns[c] for c in columns),
+            ranks=np.ascontiguousarray(self.problem.ranks[columns]),
+        )
+        solution = self._solve(problem)
+        self._take(_whole(problem, solution.cost), solution.tree)
+        if self.problem.max_depth > 1:
+            return False
+        self.bound = max(self.bound, _whole(problem, solution.lower_bound))
+        if solution.status != "optimal":
+            raise _OutOfTime(solution.status == "interrupted")
+        return True
+
+    def _search(self, columns: list[int]) -> None:
+        """Look at intervals of positions, the lowest bound first.
+
+        Position p of a column sends its first p values left. The ends, none and all, are no splits,
+        but their costs bound those between.
+        """
+        ranks = self.problem.ranks
+        everything = self._child(np.arange(self.problem.n_rows), relaxed=True)
+        costs: dict[tuple[int, int], tuple[int, int]] = {}
+        values: dict[int, NDArray[np.uint32]] = {}
+        weight: dict[int, NDArray[np.int64]] = {}
+        waiting: list[tuple[int, int, int, int]] = []
+
+        def wait(c: int, low: int, high: int) -> None:
+            if high - low >= 2:
+                bound = self._between(costs[c, low], costs[c, high], weight[c], low, high)
+                if bound < self.cost:
+                    heapq.heappush(waiting, (bound, c, low, high))
+
+        for c in columns:
+            values[c], places = np.unique(ranks[c], return_inverse=True)
+            totals = np.bincount(places.reshape(-1), self.weights, len(values[c]))
+            weight[c] = np.concatenate([[0], np.cumsum(totals)]).astype(np.int64)
+            costs[c, 0], costs[c, len(values[c])] = (0, everything), (everything, 0)
+            wait(c, 0, len(values[c]))
+        while waiting:
+            bound, c, low, high = heapq.heappop(waiting)
+            if bound >= self.cost:
+                return
+            self.bound = max(self.bound, bound)
+            middle = _middle(weight[c], low, high)
+            rank = int(values[c][middle - 1])
+            left = ranks[c] <= rank
+            sides = np.flatnonzero(left), np.flatnonzero(~left)
+            costs[c, middle] = (
+                self._child(sides[0], relaxed=True),
+                self._child(sides[1], relaxed=True),
+            )
+            cost = self._cost(sides, costs[c, middle])
+            if cost is not None and cost < self.cost:
+                self._take(cost, build_tree(self.problem, [c, -1, -1], [rank, 0, 0]))
+            wait(c, low, middle)
+            wait(c, middle, high)
+
+    def _between(
+        self,
+        at_low: tuple[int, int],
+        at_high: tuple[int, int],
+        weight: NDArray[np.int64],
+        low: int,
+        high: int,
+    ) -> int:
+        """Return a bound for the splits strictly between two positions.
+
+        More rows never cost less: the left costs at least what it costs at the lower position, the
+        right what it costs at the higher. And rows never cost more than they weigh: the left costs
+        what it costs at the higher position less the weight beyond, the right likewise.
+        """
+        monotone = at_low[0] + at_high[1]
+        by_weight = at_high[0] + at_low[1] - int(weight[high] - weight[low])
+        return self.problem.split_penalty + max(monotone, by_weight)
+
+    def _cost(self, sides: tuple[Rows, Rows], relaxed: tuple[int, int]) -> int | None:
+        """Return the cost of a split with its best subtrees, None where it is not allowed."""
+        problem = self.problem
+        if any(int(problem.counts[side].sum()) < problem.min_samples_leaf for side in sides):
+            return None
+        full = 2 ** (problem.max_depth - 1) - 1
+        rest = problem.max_splits - 1
+        if problem.split_penalty + sum(relaxed) >= self.cost:
+            return None
+        if problem.min_samples_leaf == 1 and rest >= 2 * full:
+            return problem.split_penalty + sum(relaxed)
+        # A budget that is too small for two full subtrees is shared out in all ways.
+        return problem.split_penalty + min(
+            self._child(sides[0], budget=share) + self._child(sides[1], budget=rest - share)
+            for share in range(max(0, rest - full), min(rest, full) + 1)
+        )
+
+    def _child(self, rows: Rows, *, relaxed: bool = False, budget: int | None = None) -> int:
+        """Return the optimal cost of some rows one level below; relaxed without other limits."""
+        whole = self.problem
+        depth = whole.max_depth - 1
+        splits = 2**depth - 1 if budget is None else min(2**depth - 1, budget)
+        problem = replace(
+            whole,
+            # Ranks keep their numbers; only their order counts.
+            ranks=np.ascontiguousarray(whole.ranks[:, rows]),
+            classes=whole.classes[rows],
+            weights=whole.weights[rows],
+            counts=whole.counts[rows],
+            max_depth=min(depth, splits),
+            max_splits=splits,
+            min_samples_leaf=1 if relaxed else whole.min_samples_leaf,
+        )
+        solution = self._solve(problem)
+        if solution.status != "optimal":
+            raise _OutOfTime(solution.status == "interrupted")
+        return _whole(problem, solution.cost)
+
+    def _solve(self, problem: Problem) -> Solution:
+        left = self.deadline - self.clock()
+        if left <= 0:
+            raise _OutOfTime(False)
+        return self.engine.solve(problem, Limits(None if math.isinf(left) else left), None)
+
+
+class _OutOfTime(Exception):
+    """The time of a node is over, or the user ended the search."""
+
+    def __init__(self, interrupted: bool) -> None:
+        super().__init__()
+        self.interrupted = interrupted
+
+
+def _middle(weight: NDArray[np.int64], low: int, high: int) -> int:
+    half = (int(weight[low]) + int(weight[high])) / 2
+    return min(max(int(np.searchsorted(weight, half)), low + 1), high - 1)
+
+
+def _splits_below(tree: Tree) -> list[int]:
+    sizes = [0] * tree.n_nodes
+    for node in reversed(range(tree.n_nodes)):
+        if tree.feature[node] >= 0:
+            sizes[node] = 1 + sizes[tree.left[node]] + sizes[tree.right[node]]
+    return sizes
+
+
+def _errors(tree: Tree, prepared: Prepared, rows: Rows) -> int:
+    """Return the weight of the rows that the tree gets wrong, in whole units of the problem."""
+    wrong = tree.predict(prepared.encoded[rows]) != prepared.codes[rows]
+    if prepared.weights is None:
+        return int(wrong.sum())
+    # The whole weights that the problem was built with: the same rule on the same rows.
+    present = prepared.weights[rows] > 0
+    return int(integer_weights(prepared.weights[rows][present]).weights[wrong[present]].sum())
+
+
+def _whole(problem: Problem, cost: float) -> int:
+    """Return a cost in the integer units of the problem; it was one before it was divided."""
+    return round(Fraction(cost) * problem.error_scale * problem.weight_scale)

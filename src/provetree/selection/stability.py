@@ -1,0 +1,198 @@
+"""Stability: how often the splits of a tree come back when it is fitted on resampled rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from provetree.estimators._inputs import as_table
+from provetree.export._words import split_text
+from provetree.tree.tree import Tree
+
+__all__ = ["SplitStability", "Stability", "stability"]
+
+
+@dataclass(frozen=True)
+class SplitStability:
+    """How often one split of a tree came back.
+
+    Parameters
+    ----------
+    node : int
+        The number of the split.
+    split : str
+        The split in words.
+    same_place : float
+        The share of refits that split the same column at the same place of the tree.
+    anywhere : float
+        The share of refits that split the same column anywhere; for categories, the same category.
+    low, high : float
+        The middle half of the thresholds of that column in the refits; NaN for categories.
+
+    Examples
+    --------
+    >>> from provetree.selection.stability import SplitStability
+    >>> SplitStability(0, "age <= 37.5", 0.9, 1.0, 36.5, 38.5).anywhere
+    1.0
+    """
+
+    node: int
+    split: str
+    same_place: float
+    anywhere: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What bootstrap refits say about a tree.
+
+    Parameters
+    ----------
+    splits : tuple of SplitStability
+        The splits of the tree, from the root down.
+    column_use : array of shape (n_features,)
+        The share of refits that split each column.
+    agreement : float
+        The share of the training rows on which a refit predicts as the tree does, on average.
+    n_refits, n_proven : int
+        How many trees were fitted, and how many of them are proven optimal.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from provetree import OptimalTreeClassifier, stability
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    >>> found = stability(clf, X, y, n_refits=10)
+    >>> found.n_refits, found.n_proven, found.agreement > 0.5
+    (10, 10, True)
+    """
+
+    splits: tuple[SplitStability, ...]
+    column_use: NDArray[np.float64]
+    agreement: float
+    n_refits: int
+    n_proven: int
+
+
+def stability(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_refits: int = 20,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Stability:
+    """Refit a classifier on bootstrap samples, and count which of its splits recur.
+
+    Parameters
+    ----------
+    model : TreeClassifier
+        A fitted classifier; its clones are fitted.
+    X : array-like or table of shape (n_samples, n_features)
+        Its training rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    n_refits : int, default=20
+        The number of samples. Each draws as many rows as there are, with replacement.
+    random_state : int, default=0
+        The seed of the samples.
+    n_jobs : int, default=None
+        Refits at once, as in joblib; None follows ``joblib.parallel_config``.
+
+    Returns
+    -------
+    Stability
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from provetree import OptimalTreeClassifier, stability
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    >>> [split.anywhere for split in stability(clf, X, y, n_refits=10).splits][:1]
+    [1.0]
+    """
+    check_is_fitted(model)
+    if not isinstance(n_refits, Integral) or n_refits < 1:
+        raise ValueError(
+            "The 'n_refits' parameter of stability must be an int in the range [1, inf). "
+            f"Got {n_refits!r} instead."
+        )
+    table = as_table(X, "stability")
+    labels = np.asarray(y)
+    rng = np.random.default_rng(random_state)
+    # A bootstrap sample is the table with each row weighted by how often it was drawn.
+    draws = [
+        rng.multinomial(len(labels), np.full(len(labels), 1 / len(labels))) for _ in range(n_refits)
+    ]
+    refits: list[tuple[Tree, bool, float]] = Parallel(n_jobs=n_jobs)(
+        delayed(_refit)(model, table, labels, draw) for draw in draws
+    )
+    tree: Tree = model.tree_
+    ways = _places(tree)
+    found = []
+    for node in np.flatnonzero(tree.feature >= 0).tolist():
+        key = (int(tree.feature[node]), int(tree.category[node]))
+        same = anywhere = 0
+        thresholds: list[float] = []
+        for other, _, _ in refits:
+            keys = {
+                way: (int(other.feature[n]), int(other.category[n]))
+                for way, n in _places(other).items()
+            }
+            same += keys.get(next(w for w, n in ways.items() if n == node)) == key
+            anywhere += key in keys.values()
+            thresholds += [
+                float(other.threshold[n])
+                for way, n in _places(other).items()
+                if keys[way] == key and np.isfinite(other.threshold[n])
+            ]
+        low, high = np.quantile(thresholds, [0.25, 0.75]) if thresholds else (np.nan, np.nan)
+        found.append(
+            SplitStability(
+                node,
+                split_text(tree, node),
+                same / n_refits,
+                anywhere / n_refits,
+                float(low),
+                float(high),
+            )
+        )
+    use: Counter[int] = Counter()
+    for other, _, _ in refits:
+        use.update(set(other.feature[other.feature >= 0].tolist()))
+    return Stability(
+        tuple(found),
+        np.array([use[f] / n_refits for f in range(tree.n_features)]),
+        float(np.mean([agreement for _, _, agreement in refits])),
+        int(n_refits),
+        sum(proven for _, proven, _ in refits),
+    )
+
+
+def _refit(model: Any, table: Any, labels: NDArray[Any], draw: NDArray[np.int64]) -> Any:
+    refitted = clone(model).fit(table, labels, sample_weight=draw)
+    agreement = float(np.mean(refitted.predict(table) == model.predict(table)))
+    return refitted.tree_, refitted.status_ == "optimal", agreement
+
+
+def _places(tree: Tree) -> dict[str, int]:
+    """Return the splits by their way from the root: "" for the root, then l and r."""
+    ways = {0: ""}
+    for node in range(tree.n_nodes):
+        if tree.feature[node] >= 0:
+            ways[int(tree.left[node])] = f"{ways[node]}l"
+            ways[int(tree.right[node])] = f"{ways[node]}r"
+    return {way: node for node, way in ways.items() if tree.feature[node] >= 0}

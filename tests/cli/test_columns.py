@@ -1,0 +1,107 @@
+"""What the columns of a file are taken for."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import polars
+import pytest
+
+from provetree.cli.columns import MOST_CATEGORIES, OTHER, learn_columns, learn_target, use_columns
+from provetree.cli.errors import UserError
+
+N = 60
+
+
+def learned(values: list[Any], **options: Any) -> tuple[Any, str]:
+    table = polars.DataFrame({"x": values, "other": ["a", "b"] * (len(values) // 2)})
+    found = learn_columns(table, None, **options)
+    column = next((c for c in found.columns if c.name == "x"), None)
+    return column, dict(found.notes)["x"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "note"),
+    [
+        (["1", "2.5", None, "-3e2"] * 15, "number", "number, 15 missing"),
+        ([" 1", "2 ", "3", "4"] * 15, "number", "number"),
+        (["1,5", "2,25", "3", "-0,5"] * 15, "number", "number with decimal commas"),
+        (["1,500", "2,250,000", "3", "40"] * 15, "number", "number with thousands commas"),
+        (["007", "012", "345", "007"] * 15, "category", "category with 3 values"),
+        (["2024-01-31", "2023-12-01"] * 30, "date", "date, as the number YYYYMMDD"),
+        (["red", "green", None, "red"] * 15, "category", "category with 2 values, 15 missing"),
+        (["1", "2", "x", "1"] * 15, "category", "category with 3 values"),
+        ([True, False] * 30, "category", "category with 2 values"),
+        ([1, 2, 2, 3] * 15, "number", "number"),
+        ([1.5, float("nan"), 2.5, None] * 15, "number", "number, 30 missing"),
+        (
+            [datetime.date(2024, 1, 1), None] * 30,
+            "date",
+            "date, as the number YYYYMMDD, 30 missing",
+        ),
+    ],
+)
+def test_meaning(values: list[Any], kind: str, note: str) -> None:
+    column, told = learned(values)
+    assert (column.kind, told) == (kind, note)
+
+
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [
+        (["5"] * N, "left out: always 5.0"),
+        ([None] * N, "left out: empty in all rows"),
+        ([str(i) for i in range(N)], "left out: it numbers the rows"),
+        ([f"name {i}" for i in range(N)], "left out: text with 60 different values in 60 rows"),
+        ([[1], [2]] * 30, "left out: values of type List(Int64)"),
+    ],
+)
+def test_left_out(values: list[Any], note: str) -> None:
+    column, told = learned(values)
+    assert column is None
+    assert told.startswith(note)
+
+
+def test_rare_categories_are_taken_together() -> None:
+    values = [f"v{i % 100:03d}" for i in range(1000)] + ["v000", "v000"]
+    column, note = learned(values)
+    assert note.startswith("category with 100 values, the rare ones taken together")
+    assert len(column.known) == MOST_CATEGORIES - 1
+    used = use_columns(polars.DataFrame({"x": ["v000", "v099", "new", None]}), [column])
+    assert used["x"].to_list() == ["v000", OTHER, OTHER, None]
+
+
+def test_categories_can_be_asked_for() -> None:
+    column, note = learned(["1", "2"] * 30, categorical=["x"])
+    assert (column.kind, note) == ("category", "category with 2 values")
+    column, note = learned([1.0, 2.0] * 30, categorical=["x"])
+    assert use_columns(polars.DataFrame({"x": [1, 2]}), [column])["x"].to_list() == ["1", "2"]
+
+
+def test_dates_keep_their_order() -> None:
+    column, _ = learned(["2024-01-31", "2023-12-01T10:00:00"] * 30)
+    table = polars.DataFrame({"x": ["2024-01-31", "2023-12-01T10:00:00", None]})
+    assert use_columns(table, [column])["x"].to_list() == [20240131.0, 20231201.0, None]
+    with pytest.raises(UserError, match=r"must hold an ISO date in each row\. Got '31\.1\.2024'"):
+        use_columns(polars.DataFrame({"x": ["31.1.2024"]}), [column])
+
+
+def test_labels() -> None:
+    def labels(values: list[Any]) -> list[Any]:
+        return learn_target(polars.DataFrame({"y": values}), "y")[1]
+
+    assert labels(["1", "2", None]) == [1, 2]
+    assert labels(["1.0", "0.0"]) == [1, 0]
+    assert labels(["01", "02"]) == ["01", "02"]
+    assert labels(["0.5", "1.5"]) == ["0.5", "1.5"]
+    assert labels([True, False]) == ["true", "false"]
+    with pytest.raises(UserError, match="needs at most 50 classes"):
+        labels([str(i) for i in range(51)])
+    with pytest.raises(UserError, match="needs at most 50 classes"):
+        labels([str(i / 7) for i in range(12)])
+
+
+def test_nothing_left_to_learn_from() -> None:
+    with pytest.raises(UserError, match="No column is left to learn from: 'x' is left out: always"):
+        learn_columns(polars.DataFrame({"x": ["1", "1"], "y": ["a", "b"]}), "y")

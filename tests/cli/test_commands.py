@@ -1,0 +1,347 @@
+"""The commands for people, from a table file to predictions, explanations, exports and reports."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+from provetree import load_model
+from provetree.bench.data import DataNotFoundError, data_folder
+from provetree.cli import main
+from provetree.cli.compare import METHODS, Compared, available_methods, run_method
+from provetree.cli.training import Settings, prepare
+
+
+def write_table(path: Path, n: int = 200, seed: int = 0) -> Path:
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 80, n)
+    port = rng.choice(["S", "C", "Q"], n)
+    left = np.where((age > 40) ^ (port == "C"), "yes", "no")
+    lines = ["id,age,port,note,left"]
+    for i in range(n):
+        shown = "NA" if rng.random() < 0.1 else str(age[i])
+        lines.append(f"{i},{shown},{port[i] if rng.random() > 0.05 else ''},n{i},{left[i]}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_table(tmp_path / "data.csv")
+
+
+@pytest.fixture
+def model(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    path = tmp_path / "model.json"
+    assert main(["fit", str(data), "--target", "left", "--save", str(path), "--quiet"]) == 0
+    capsys.readouterr()
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    status = main([str(word) for word in words])
+    told = capsys.readouterr()
+    return status, told.out, told.err
+
+
+def test_fit_tells_what_it_did(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "fit", data, "--target", "left", "--depth", 2)
+    assert status == 0
+    assert "id      left out: it numbers the rows" in err
+    assert "note    left out: text with 200 different values in 200 rows" in err
+    assert "number, " in err
+    assert "missing" in err
+    assert "category with 3 values" in err
+    assert "Proven optimal: " in out
+    assert "no tree of depth 2 makes fewer" in out
+    assert "port = C" in out
+    assert "CART" in out
+
+
+def test_fit_as_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "fit", data, "-t", "left", "--json")
+    found = json.loads(out)
+    assert (status, err) == (0, "")
+    assert found["status"] == "optimal"
+    assert found["cost"] == found["lower_bound"] == found["train"]["errors"]
+    assert found["train"]["errors"] <= found["cart"]["train"]["errors"]
+    assert found["train"]["rows"] + found["test"]["rows"] == 200
+
+
+def test_fit_from_a_pipe_and_predict_into_one(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    provetree = [sys.executable, "-m", "provetree.cli"]
+    text = data.read_bytes()
+    subprocess.run(
+        [*provetree, "fit", "-", "-t", "left", "--save", model, "-q"],
+        input=text,
+        check=True,
+        capture_output=True,
+    )
+    done = subprocess.run(
+        [*provetree, "predict", model, "-", "--only"], input=text, check=True, capture_output=True
+    )
+    lines = done.stdout.decode().splitlines()
+    assert lines[0] == "predicted left"
+    assert len(lines) == 201
+
+
+def test_all_rows_and_a_test_file(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "fit", data, "-t", "left", "--json", "--test-share", 0)
+    assert json.loads(out)["test"] is None
+    other = write_table(tmp_path / "test.csv", 50, 1)
+    _, out, _ = run(capsys, "fit", data, "-t", "left", "--json", "--test", other)
+    found = json.loads(out)
+    assert (found["train"]["rows"], found["test"]["rows"]) == (200, 50)
+
+
+def test_proof_can_be_required(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "fit", data, "-t", "left", "-q", "--require-proof")[0] == 0
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(3000, 12)), rng.integers(0, 2, 3000)])
+    hard = data.with_name("hard.csv")
+    np.savetxt(hard, X, delimiter=",", header=",".join([*"abcdefghijkl", "y"]), comments="")
+    words = ["fit", hard, "-t", "y", "-q", "--depth", 6, "--time-limit", 0.2, "--require-proof"]
+    status, out, _ = run(capsys, *words)
+    assert status == 3
+    assert "Not proven within the time limit" in out
+
+
+def test_predict(model: Path, data: Path, tmp_path: Path, capsys: Any) -> None:
+    target = tmp_path / "out.csv"
+    assert run(capsys, "predict", model, data, "-o", target, "--proba")[0] == 0
+    found = polars.read_csv(target)
+    assert found.columns[-3:] == ["predicted left", "probability no", "probability yes"]
+    stored = load_model(model)
+    frame = prepare(
+        polars.read_csv(data, infer_schema=False, null_values=["NA", ""]),
+        Settings("left", test_share=0.0),
+    ).train
+    assert found["predicted left"].to_list() == stored.predict(frame).tolist()
+
+
+def test_columns_are_found_by_name(model: Path, data: Path, tmp_path: Path, capsys: Any) -> None:
+    table = polars.read_csv(data, infer_schema=False, null_values=["NA", ""])
+    mixed = tmp_path / "mixed.csv"
+    table.select("port", "left", "age").write_csv(mixed)
+    straight = run(capsys, "predict", model, data, "--only")[1]
+    assert run(capsys, "predict", model, mixed, "--only")[1] == straight
+
+
+@pytest.mark.parametrize("form", ["csv.gz", "parquet", "arrow", "stream", "semicolon", "latin"])
+def test_other_formats_give_the_same(
+    form: str, model: Path, data: Path, tmp_path: Path, capsys: Any
+) -> None:
+    table = polars.read_csv(data, null_values=["NA", ""])
+    path = tmp_path / f"table.{form}"
+    if form == "csv.gz":
+        path.write_bytes(gzip.compress(data.read_bytes()))
+    elif form == "parquet":
+        table.write_parquet(path)
+    elif form == "arrow":
+        table.write_ipc(path)
+    elif form == "stream":
+        stream = io.BytesIO()
+        table.write_ipc_stream(stream)
+        path.write_bytes(stream.getvalue())
+    elif form == "semicolon":
+        table.write_csv(path, separator=";", include_bom=True)
+    else:
+        named = table.with_columns(polars.lit("Zürich").alias("città"))
+        path.write_bytes(named.write_csv().encode("latin-1"))
+    expected = run(capsys, "predict", model, data, "--only")
+    assert expected[0] == 0
+    assert run(capsys, "predict", model, path, "--only")[1] == expected[1]
+
+
+def test_explain(model: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "explain", model, data, "--row", 17)
+    assert status == 0
+    assert out.startswith("Row 17: left is predicted to be ")
+    assert "because " in out
+    found = json.loads(run(capsys, "explain", model, data, "--row", 17, "--json")[1])
+    assert found["prediction"] in ("yes", "no")
+    assert found["because"]
+    rules = run(capsys, "explain", model)[1].splitlines()
+    assert len(rules) == load_model(model).tree.n_leaves
+    assert all(rule.startswith("If ") for rule in rules)
+
+
+@pytest.mark.parametrize(
+    "form", ["sklearn", "onnx", "sql", "python", "c", "dot", "json", "text", "pmml"]
+)
+def test_export(form: str, model: Path, tmp_path: Path, capsys: Any) -> None:
+    pytest.importorskip("onnx")
+    path = tmp_path / "out"
+    status, _, err = run(capsys, "export", model, "--to", form, "-o", path)
+    if form == "sklearn" and status:
+        assert "middle of the codes" in err
+        return
+    assert path.stat().st_size > 100
+    if form not in ("sklearn", "onnx"):
+        assert run(capsys, "export", model, "--to", form)[1] == path.read_text(encoding="utf-8")
+
+
+def test_report(model: Path, data: Path, tmp_path: Path, capsys: Any) -> None:
+    plain, judged = tmp_path / "plain.html", tmp_path / "judged.html"
+    assert run(capsys, "report", model, "-o", plain)[0] == 0
+    assert run(capsys, "report", model, data, "-o", judged)[0] == 0
+    assert "A decision tree for left" in plain.read_text(encoding="utf-8")
+    assert "On the 200 rows the tree has not seen" in judged.read_text(encoding="utf-8")
+
+
+def test_fit_writes_a_whole_report(data: Path, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "report.html"
+    assert run(capsys, "fit", data, "-t", "left", "-q", "--depth", 2, "--report", path)[0] == 0
+    text = path.read_text(encoding="utf-8")
+    for anchor in ("tree", "questionnaire", "rules", "quality", "proof", "frontier", "data"):
+        assert f'<section id="{anchor}"' in text
+
+
+def test_compare(data: Path, tmp_path: Path, capsys: Any) -> None:
+    picture = tmp_path / "compare.png"
+    status, out, _ = run(capsys, "compare", data, "-t", "left", "-q", "--plot", picture)
+    assert status == 0
+    assert out.splitlines()[1].startswith("CART")
+    for words in available_methods():
+        assert f"\n{words}" in out
+    assert picture.stat().st_size > 1000
+    found = json.loads(run(capsys, "compare", data, "-t", "left", "--json")[1])
+    assert [row["method"] for row in found] == ["CART", *available_methods()]
+    assert set(available_methods()) <= set(METHODS)
+
+
+def test_compare_says_why_a_method_is_left_out(data: Path) -> None:
+    from provetree import OptimalTreeClassifier
+
+    class Narrow(OptimalTreeClassifier):
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            return {"max_depth": 3}
+
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            raise ValueError("binary columns are needed")
+
+    table = polars.read_csv(data, infer_schema=False)
+    parts = prepare(table, Settings("left"))
+    flags: dict[str, Any] = {
+        "max_depth": 3,
+        "max_leaf_nodes": 4,
+        "min_samples_leaf": 1,
+        "alpha": 0.0,
+        "class_weight": None,
+        "time_limit": 1.0,
+    }
+    found = run_method("narrow", Narrow, parts, flags)
+    assert found == Compared("narrow", problem="left out: it has no 'max_leaf_nodes'")
+    found = run_method("narrow", Narrow, parts, {**flags, "max_leaf_nodes": None})
+    assert found.problem == "left out: binary columns are needed"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["fit", "nowhere.csv", "-t", "y"], "There is no file 'nowhere.csv'."),
+        (["fit", "{data}", "-t", "Left"], "Did you mean 'left'?"),
+        (["fit", "{data}", "-t", "note"], "has 200 different values"),
+        (["fit", "{data}", "-t", "left", "--ignore", "nobody"], "--ignore names 'nobody'"),
+        (["fit", "{data}", "-t", "left", "--save", "no/such/m.json"], "--save needs a file in"),
+        (["fit", "{folder}", "-t", "left"], "is a folder"),
+        (["fit", "{empty}", "-t", "left"], "There is nothing in"),
+        (["fit", "{zip}", "-t", "left"], "is a damaged gzip file"),
+        (["fit", "{binary}", "-t", "left"], "is no table this program can read"),
+        (["fit", "{constant}", "-t", "y"], "is 'a' in all rows"),
+        (
+            ["predict", "{data}", "{data}"],
+            "could not be read as a model. A model file must be JSON",
+        ),
+        (["predict", "{model}", "{constant}"], "The table has no column 'age'"),
+        (["predict", "{model}", "{wrong}"], "must hold a number in each row. Got 'old' in row 2"),
+        (["explain", "{model}", "{data}", "--row", "999"], "--row must be at most 200"),
+        (["explain", "{model}", "--row", "1"], "--row needs the table"),
+        (["report", "{model}", "{strange}"], "has the label 'perhaps'"),
+    ],
+)
+def test_errors_are_one_sentence(
+    words: list[str], sentence: str, model: Path, data: Path, tmp_path: Path, capsys: Any
+) -> None:
+    files = {
+        "empty": b"",
+        "zip": b"\x1f\x8bnothing",
+        "binary": b"\x00\x01\x02" * 9,
+        "constant": b"x,y\n1,a\n2,a\n",
+        "wrong": b"age,port\n3,S\nold,S\n",
+        "strange": b"age,port,left\n3,S,perhaps\n4,S,yes\n",
+    }
+    names = {"data": str(data), "model": str(model), "folder": str(tmp_path)}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        names[name] = str(tmp_path / name)
+    status, out, err = run(capsys, *(word.format(**names) for word in words))
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.startswith("provetree: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("--depth", "-1"),
+        ("--min-leaf", "0"),
+        ("--alpha", "x"),
+        ("--time-limit", "0"),
+        ("--class-weight", "heavy"),
+    ],
+)
+def test_a_wrong_flag_says_what_is_allowed(flag: str, value: str, data: Path, capsys: Any) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", str(data), "-t", "left", flag, value])
+    assert stop.value.code == 2
+    err = capsys.readouterr().err
+    assert f"Invalid value for '{flag}': must be " in err
+    assert f"Got '{value}' instead." in err
+
+
+@pytest.mark.parametrize("name", ["titanic", "german-credit", "adult"])
+@pytest.mark.slow
+def test_real_tables_with_no_flags_but_the_target(name: str, capsys: Any) -> None:
+    try:
+        path = data_folder() / f"{name}.csv.gz"
+    except DataNotFoundError as error:
+        pytest.skip(str(error))
+    words = ["fit", path, "--target", "target", "--json"]
+    if name == "adult":
+        words += ["--time-limit", "5"]  # whatever it can do by then must beat CART
+    status, out, _ = run(capsys, *words)
+    found = json.loads(out)
+    assert status == 0
+    assert found["train"]["errors"] < found["cart"]["train"]["errors"]
+    assert found["lower_bound"] <= found["cost"]
+
+
+def test_an_interrupted_search_still_gives_its_tree(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from provetree import ExactSearch, Solution
+
+    whole = ExactSearch.solve
+
+    def interrupted(self: Any, *arguments: Any) -> Solution:
+        found = whole(self, *arguments)
+        return Solution(found.tree, found.cost, 0, "interrupted")
+
+    monkeypatch.setattr(ExactSearch, "solve", interrupted)
+    status, out, _ = run(capsys, "fit", data, "-t", "left", "-q", "--depth", 1)
+    assert status == 0
+    assert "Not proven when it was interrupted: " in out

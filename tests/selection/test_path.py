@@ -1,0 +1,138 @@
+"""The tuning path and the estimator that follows it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from provetree import OptimalTreeClassifier, OptimalTreeCV, tuning_path
+from provetree.options import ParameterError
+
+
+def table(n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    X["d"] = rng.choice(["u", "v", "w"], n)
+    X.loc[::9, "a"] = np.nan
+    noise = rng.random(n) < 0.15
+    y = np.where((X["b"] > 0) ^ (X["d"] == "u") ^ noise, "yes", "no")
+    return X, y
+
+
+def test_scores_are_those_of_separate_fits() -> None:
+    X, y = table()
+    path = tuning_path(X, y, max_depth=2, cv=4)
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    assert [point.n_leaves for point in path.points] == [1, 2, 3, 4]
+    for point in path.points:
+        clf = OptimalTreeClassifier(max_depth=2, max_leaf_nodes=point.n_leaves)
+        scores = cross_val_score(clf, X, y, cv=folds)
+        assert point.cv_score == pytest.approx(scores.mean())
+        assert point.cv_error == pytest.approx(scores.std(ddof=1) / 2)
+        fitted = clf.fit(X, y)
+        assert (point.errors, point.status) == (fitted.objective_, "optimal")
+        assert point.tree == fitted.tree_
+        assert point.train_score == pytest.approx(fitted.score(X, y))
+
+
+def test_choices() -> None:
+    X, y = table()
+    path = tuning_path(X, y, max_depth=3, cv=5)
+    best = max(point.cv_score for point in path.points)
+    assert path.best.cv_score == best
+    least = best - path.best.cv_error
+    chosen = path.one_standard_error
+    assert chosen.cv_score >= least
+    assert all(p.cv_score < least for p in path.points if p.n_leaves < chosen.n_leaves)
+    assert chosen.n_leaves <= path.best.n_leaves
+
+
+def test_without_cross_validation() -> None:
+    path = tuning_path(*table(), max_depth=2, cv=None)
+    assert all(math.isnan(point.cv_score) for point in path.points)
+    assert path.n_folds == 0
+
+
+def test_weights_count_in_training_and_scores() -> None:
+    X, y = table()
+    doubled = tuning_path(X, y, np.full(len(y), 2.0), max_depth=2, cv=KFold(3))
+    single = tuning_path(X, y, max_depth=2, cv=KFold(3))
+    for two, one in zip(doubled.points, single.points, strict=True):
+        assert two.errors == 2 * one.errors
+        assert two.cv_score == pytest.approx(one.cv_score)
+
+
+def test_the_estimator_keeps_the_chosen_tree() -> None:
+    X, y = table()
+    clf = OptimalTreeCV(max_depth=3).fit(X, y)
+    chosen = clf.path_.one_standard_error
+    assert (clf.n_leaves_, clf.tree_) == (chosen.n_leaves, chosen.tree)
+    assert (clf.objective_, clf.status_) == (chosen.errors, "optimal")
+    best = clone(clf).set_params(rule="best").fit(X, y)
+    assert best.n_leaves_ == best.path_.best.n_leaves
+    assert set(clf.predict(X)) <= {"yes", "no"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("max_depth", -1, "an int in the range [0, inf)"),
+        ("cv", 1, "an int in the range [2, inf), a splitter"),
+        ("rule", "two", "the str 'one_standard_error' or the str 'best'"),
+        ("n_jobs", "many", "an int or None"),
+    ],
+)
+def test_bad_parameters(name: str, value: Any, words: str) -> None:
+    with pytest.raises(ParameterError) as told:
+        OptimalTreeCV(**{name: value}).fit([[1.0], [2.0]], [0, 1])
+    assert str(told.value).startswith(f"The '{name}' parameter of OptimalTreeCV must be {words}")
+
+
+# A row of weight two is one row of a fold, a row twice may be in two folds.
+EXCUSED = {
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence",
+    "check_sample_weights_invariance",
+}
+
+
+@pytest.mark.filterwarnings("default")
+@parametrize_with_checks([OptimalTreeCV(cv=2, max_depth=2)])
+def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+    name = getattr(check, "func", check).__name__
+    if name in EXCUSED:
+        pytest.skip("folds divide rows, so weights and repeated rows differ")
+    check(estimator)
+
+
+def test_processes_give_the_same() -> None:
+    X, y = table()
+    alone = tuning_path(X, y, max_depth=2, cv=3)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        spread = tuning_path(X, y, max_depth=2, cv=3)
+    assert spread == alone
+
+
+def test_on_a_dask_cluster_of_processes() -> None:
+    distributed = pytest.importorskip("distributed")
+    X, y = table()
+    alone = tuning_path(X, y, max_depth=2, cv=3)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        with joblib.parallel_config(backend="dask"):
+            spread = tuning_path(X, y, max_depth=2, cv=3)
+        workers = len(client.scheduler_info()["workers"])
+    assert spread == alone
+    assert workers == 2
