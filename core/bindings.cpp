@@ -146,4 +146,5 @@ NB_MODULE(_core, module) {
                nb::arg("time_limit"), nb::arg("memory_limit"), nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto",
                nb::arg("switches") = 0u);
     register_parts(module);
+    register_colgen(module);
 }

@@ -37,5 +37,7 @@ struct TableHolder {
 
 // The kernels and bounds one by one, for the tests.
 void register_parts(nb::module_& module);
+// The candidate problem of column generation.
+void register_colgen(nb::module_& module);
 
 }  // namespace provetree

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from provetree.estimators.column_generation import ColumnGenerationClassifier
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
     from provetree.problem.columns import Column
     from provetree.problem.problem import Problem, build_problem
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Column": "provetree.problem.columns",
+    "ColumnGenerationClassifier": "provetree.estimators.column_generation",
     "Engine": "provetree.solution",
     "ExactSearch": "provetree.search.engine",
     "Limits": "provetree.solution",
@@ -45,6 +47,7 @@ _HOMES = {
 
 __all__ = [
     "Column",
+    "ColumnGenerationClassifier",
     "Engine",
     "ExactSearch",
     "Limits",

@@ -61,7 +61,8 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     ------
     UnsupportedTreeError
         If a category split sends a category left that is neither the first nor the last of those
-        that can reach it, which no threshold on codes can do.
+        that can reach it, which no threshold on codes can do, or if a leaf predicts another class
+        than its largest, as trees under constraints may.
 
     Examples
     --------
@@ -80,6 +81,12 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     <BLANKLINE>
     """
     labels = _labels(tree, classes)
+    leaves = tree.feature < 0
+    if np.any(tree.label[leaves] != tree.value[leaves].argmax(axis=1)):
+        raise UnsupportedTreeError(
+            "scikit-learn predicts the largest class of a leaf, and this tree has a leaf that "
+            "predicts another one to keep a constraint."
+        )
     model = DecisionTreeClassifier(max_depth=1).fit(
         np.zeros((tree.n_classes, tree.n_features), dtype=np.float32), np.arange(tree.n_classes)
     )

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from provetree.problem.problem import Problem
 
 
-def build_tree(problem: Problem, column: ArrayLike, rank: ArrayLike) -> Tree:
+def build_tree(
+    problem: Problem, column: ArrayLike, rank: ArrayLike, label: ArrayLike | None = None
+) -> Tree:
     """Return the tree whose splits are given as ordered columns and ranks.
 
     Parameters
@@ -32,6 +34,8 @@ def build_tree(problem: Problem, column: ArrayLike, rank: ArrayLike) -> Tree:
         The ordered column of each node in preorder, -1 for a leaf.
     rank : array of int, shape (n_nodes,)
         Rows of the node with at most this rank go left; ignored for leaves.
+    label : array of int, shape (n_nodes,), optional
+        The class each leaf predicts where it is not the heaviest one; -1 for the heaviest.
 
     Returns
     -------
@@ -99,6 +103,7 @@ def build_tree(problem: Problem, column: ArrayLike, rank: ArrayLike) -> Tree:
         category=category,
         missing_left=missing_left,
         missing_seen=missing_seen,
+        label=label,
         value=problem.to_user_weight(value),
         n_samples=n_samples,
         n_features=problem.n_features,

@@ -34,9 +34,10 @@ def to_dict(tree: Tree) -> dict[str, Any]:
     for node in range(tree.n_nodes):
         feature = int(tree.feature[node])
         if feature < 0:
-            nodes.append(
-                {"n_samples": int(tree.n_samples[node]), "value": tree.value[node].tolist()}
-            )
+            leaf = {"n_samples": int(tree.n_samples[node]), "value": tree.value[node].tolist()}
+            if tree.label[node] != tree.value[node].argmax():
+                leaf["label"] = int(tree.label[node])
+            nodes.append(leaf)
             continue
         split: dict[str, Any] = {"feature": feature}
         if tree.category[node] >= 0:
@@ -153,6 +154,7 @@ def _read(data: Mapping[str, Any]) -> Tree:
         missing_seen=[bool(node.get("missing_seen", False)) for node in nodes],
         value=[node["value"] if "feature" not in node else [0.0] * n_classes for node in nodes],
         n_samples=[node.get("n_samples", 0) for node in nodes],
+        label=[node.get("label", -1) for node in nodes],
         n_features=data["n_features"],
         feature_names=data["feature_names"],
         class_names=_read_names(data["class_names"]),

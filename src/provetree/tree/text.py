@@ -23,7 +23,7 @@ _OR_MISSING = " or missing"
 _WORD = r"[\w()\[\]{}.,:;/%&+*'$€£°²³^~@!?-]+"
 _PLAIN_NAME = re.compile(f"{_WORD}( {_WORD})*")
 _SIGN = re.compile(r" (<=|>|=|!=|is) ")
-_LEAF = re.compile(r".*: \S+% of (?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
+_LEAF = re.compile(r"(?P<label>.*): \S+% of (?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
 _STAMP = re.compile(r"(\S+) version (\d+)")
 _LEGEND_LINE = re.compile(r"(classes|features|categories): (.*)")
 
@@ -130,7 +130,7 @@ def _lines(tree: Tree) -> Iterator[str]:
 def _leaf(tree: Tree, node: int) -> str:
     value = tree.value[node]
     total = float(value.sum())
-    share = float(value.max()) / total if total > 0 else 0.0
+    share = float(value[tree.label[node]]) / total if total > 0 else 0.0
     rows = int(tree.n_samples[node])
     totals = ", ".join(number(x) for x in value.tolist())
     return (
@@ -228,6 +228,8 @@ class _Reader:
         self.lines = lines
         self.class_names = None if isinstance(classes, int) else [read_name(x) for x in classes]
         self.n_classes = classes if isinstance(classes, int) else len(classes)
+        names = range(self.n_classes) if self.class_names is None else self.class_names
+        self.class_labels = [str(x) if self.class_names is None else _quoted(x) for x in names]
         self.feature_names = None if isinstance(features, int) else features
         self.n_features = features if isinstance(features, int) else len(features)
         if not 0 <= self.n_features <= MOST_FEATURES:
@@ -269,7 +271,10 @@ class _Reader:
         value = [float(x) for x in leaf["value"].split(",")]
         if len(value) != self.n_classes:
             raise _damaged(text)
-        return {"value": value, "n_samples": int(leaf["rows"])}
+        label = -1
+        if self.class_labels.count(leaf["label"]) == 1:
+            label = self.class_labels.index(leaf["label"])
+        return {"value": value, "n_samples": int(leaf["rows"]), "label": label}
 
     def _read_left(self, feature: int, sign: str, rest: str, line: str) -> dict[str, Any]:
         node: dict[str, Any] = {"feature": feature, "sign": sign, "rest": rest}
@@ -315,6 +320,7 @@ class _Reader:
             missing_seen=column("missing_seen", False),
             value=column("value", [0.0] * self.n_classes),
             n_samples=column("n_samples", 0),
+            label=column("label", -1),
             n_features=self.n_features,
             feature_names=self.feature_names,
             class_names=self.class_names,

@@ -17,6 +17,7 @@ from provetree.tree.arrays import (
     Name,
     class_totals,
     is_missing_code,
+    leaf_labels,
     named_levels,
     node_array,
     plain,
@@ -69,6 +70,10 @@ class Tree:
         heavier side. At a category split a missing value is the category after the last.
     missing_seen : array of bool, optional
         Whether a split on a number learned from training rows where missing values go.
+    label : array of int, optional
+        The class each leaf predicts, where it is not the one of the largest total (under a floor
+        on recall, for instance); -1 or no array leaves it to the totals. Entries of splits are
+        ignored.
     feature_names : sequence of str, optional
         Names for the text form.
     class_names : sequence, optional
@@ -142,6 +147,7 @@ class Tree:
         category: ArrayLike | None = None,
         missing_left: ArrayLike | None = None,
         missing_seen: ArrayLike | None = None,
+        label: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
         class_names: Iterable[object] | None = None,
         categories: Sequence[Iterable[object] | None] | None = None,
@@ -204,7 +210,6 @@ class Tree:
             "right": right,
             "value": values,
             "n_samples": counts,
-            "label": values.argmax(axis=1).astype(np.int32),
             "node_depth": depth,
             "n_features": n_features,
             "feature_names": names,
@@ -212,6 +217,7 @@ class Tree:
             "categories": levels,
             "_hash": None,
         }
+        fields["label"] = leaf_labels(label, values, split)
         for name, field in fields.items():
             if isinstance(field, np.ndarray):
                 field.flags.writeable = False
@@ -282,7 +288,8 @@ class Tree:
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the class index predicted for each row of the encoded table.
 
-        The class of a leaf is the one of the largest total, the first of them on a tie.
+        The class of a leaf is the one of the largest total, the first of them on a tie, unless
+        the tree was given another ``label``.
 
         Examples
         --------
@@ -448,6 +455,7 @@ class Tree:
             self.missing_seen,
             self.value + 0.0,
             self.n_samples,
+            self.label,
         )
 
     def _names(self) -> tuple[object, ...]:
@@ -485,6 +493,7 @@ class Tree:
             "category",
             "missing_left",
             "missing_seen",
+            "label",
             "feature_names",
             "class_names",
             "categories",

@@ -183,8 +183,7 @@ def _leaf_of(tree: Tree, row: Sequence[Any]) -> int:
 
 
 def _class_of(tree: Tree, leaf: int) -> object:
-    totals = [float(total) for total in tree.value[leaf]]
-    best = totals.index(max(totals))
+    best = int(tree.label[leaf])
     return best if tree.class_names is None else tree.class_names[best]
 
 
