@@ -209,7 +209,8 @@ class Enumeration {
         const auto [first, last] = leaves_below(child, level + 1);
         double largest = -std::numeric_limits<double>::infinity();
         for (int leaf = first; leaf < last; ++leaf)
-            largest = std::max(largest, most - spent(leaf, level) - gamma(leaf, level, a) - rest(leaf, level + 1) - best_[static_cast<std::size_t>(leaf)].bar());
+            largest =
+                std::max(largest, most - spent(leaf, level) - gamma(leaf, level, a) - rest(leaf, level + 1) - best_[static_cast<std::size_t>(leaf)].bar());
         return largest;
     }
 

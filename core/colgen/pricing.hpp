@@ -16,11 +16,11 @@ namespace provetree::colgen {
 //     sum over its items of worth[item * targets + t] - sum over its routes of route_price - alpha[l] - sum over its nodes of gamma - leaf_price if active
 struct PricingInput {
     int targets = 0;
-    const double* worth = nullptr;        // items x targets
-    const std::int64_t* count = nullptr;  // table rows behind each item
-    const double* alpha = nullptr;        // leaves
-    const double* gamma = nullptr;        // for each leaf, for each level, for each candidate of the node there
-    const double* route_price = nullptr;  // routes
+    const double* worth = nullptr;                    // items x targets
+    const std::int64_t* count = nullptr;              // table rows behind each item
+    const double* alpha = nullptr;                    // leaves
+    const double* gamma = nullptr;                    // for each leaf, for each level, for each candidate of the node there
+    const double* route_price = nullptr;              // routes
     const std::uint8_t* allowed_candidate = nullptr;  // all candidates of the tree
     const std::uint8_t* allowed_target = nullptr;     // leaves x targets
     double leaf_price = 0;                            // for a path with rows, >= 0

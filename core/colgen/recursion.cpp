@@ -227,9 +227,7 @@ class Recursion {
     }
 
     // More leaves than a subtree has are of no use to it.
-    static const Part& share(const std::vector<Part>& parts, int leaves) {
-        return parts[std::min(static_cast<std::size_t>(leaves), parts.size() - 1)];
-    }
+    static const Part& share(const std::vector<Part>& parts, int leaves) { return parts[std::min(static_cast<std::size_t>(leaves), parts.size() - 1)]; }
 
     const Instance& instance_;
     const RecursionInput& in_;

@@ -2,7 +2,7 @@
 
 A node of the search leaves open some candidates of each tree node and some targets of each leaf.
 It branches on the split variables rho, then on targets; best bound first. Worths are whole numbers,
-so a node is closed once its bound is below the next whole number above the best tree.
+so bounds are rounded down, and a node whose bound is not above the best tree is closed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from provetree.colgen.integer_step import recursion
 from provetree.colgen.master import MasterSolution
 from provetree.colgen.paths import CandidateTree
 from provetree.colgen.pricing import Allowed
-
-#: Rounding of bounds; far below the distance of two whole worths.
-_ROUNDING = 1e-6
 
 
 @dataclass(eq=False)
@@ -65,21 +62,19 @@ class BranchAndPrice:
     def bound(self) -> float:
         """Upper bound on the worth of any tree, valid at any moment; -inf: there is none."""
         bounds = [-entry[0] for entry in self._open] + [self._current]
-        if self.best_worth is not None:
-            bounds.append(float(self.best_worth))
-        return max(bounds)
+        return max(bounds if self.best_worth is None else [*bounds, self.best_worth])
 
     @property
     def proven(self) -> bool:
         """Whether nothing better than the best tree is left."""
-        return self.bound < (self.best_worth or 0) + 1 - _ROUNDING
+        return not self._above(self.bound)
 
     def run(self) -> None:
         """Search to the end; ``TimeUpError`` and Ctrl-C leave a valid ``bound`` behind."""
         model = self.generation.model
         numbers = count()
         everything = Allowed.everything(model)
-        self._open = [(-float(model.whole), next(numbers), everything)]
+        self._open = [(-model.whole, next(numbers), everything)]
         while self._open:
             key, _, allowed = heapq.heappop(self._open)
             self._current = -key
@@ -96,7 +91,7 @@ class BranchAndPrice:
         """Tell whether a bound leaves room for a better tree."""
         if self.best_worth is None:
             return bound > -np.inf
-        return bound >= self.best_worth + 1 - _ROUNDING
+        return bound > self.best_worth
 
     def _process(self, allowed: Allowed, bound: float) -> tuple[float, list[Allowed]]:
         """Solve a node; return its bound and what is left open of it."""
@@ -109,7 +104,7 @@ class BranchAndPrice:
         master.add_paths(model.tree_paths(start))
         worth, keeps = model.evaluate(start)
         if self.use_recursion:
-            bound = min(bound, float(worth))
+            bound = min(bound, worth)
             if keeps:
                 self.offer(start)  # the best even without the constraints
                 return bound, []
@@ -117,14 +112,13 @@ class BranchAndPrice:
                 return bound, []
         cutoff = -np.inf
         if self.best_worth is not None and self.nodes > 1:  # the root's own value is of interest
-            cutoff = (self.best_worth + 1 - _ROUNDING) / model.unit
-            cutoff = np.nextafter(cutoff, -np.inf)
+            cutoff = model.lp_cutoff(self.best_worth)
         result = generation.solve(allowed, cutoff)
         if self.nodes == 1:
-            self.root_solution, self.root_bound = result.solution, result.bound * model.unit
+            self.root_solution, self.root_bound = result.solution, result.bound
         if result.status == "infeasible":
             return -np.inf, []
-        bound = min(bound, result.bound * model.unit)
+        bound = min(bound, model.whole_bound(result.bound))
         tree = None
         if result.solution is not None and is_integral(result.solution):
             tree = tree_of(model, master, result.solution.x)
@@ -145,7 +139,7 @@ class BranchAndPrice:
         if solution is not None:
             np.add.at(mass, (master.paths.leaf, master.paths.target), solution.x)
         choice: tuple[float, int, int] | None = None
-        for j, (low, high) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        for j, (low, high) in enumerate(pairwise(offsets.tolist())):
             if allowed.candidate[low:high].sum() < 2:
                 continue
             part = np.where(allowed.candidate[low:high] != 0, rho[low:high], -1.0)

@@ -392,7 +392,7 @@ def given_candidates(
         by_node = given
     else:
         same = list(given)
-        by_node = {j: same for j in range(nodes)}
+        by_node = dict.fromkeys(range(nodes), same)
     for node, splits in by_node.items():
         if not isinstance(node, (int, np.integer)) or not 0 <= node < nodes:
             raise ValueError(
@@ -428,9 +428,9 @@ def _ordered_splits(problem: Problem, entry: tuple[object, float]) -> list[Split
         if column.feature != feature:
             continue
         if column.kind == "category":
-            if levels is not None and column.category < len(levels):
-                if levels[column.category] == threshold:
-                    found.append((c, 0))
+            known = levels is not None and column.category < len(levels)
+            if levels is not None and known and levels[column.category] == threshold:
+                found.append((c, 0))
             continue
         number = _number(threshold)
         values = column.values

@@ -1,8 +1,8 @@
 """Row constraints (1c) as cuts: each row follows exactly one path of a tree.
 
 By inspection of the training rows, in the six forms of Patel et al. (section 4.4); from unlabelled
-rows by separation model (8), with the core's search or with CP-SAT; and from *routes*, rows that may
-decide anew at every node: the strongest of these cuts, and found without a search.
+rows by separation model (8), with the core's search or with CP-SAT; and from *routes*, rows that
+may decide anew at every node: the strongest of these cuts, and found without a search.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ Float: TypeAlias = NDArray[np.float64]
 #: What the paper calls No Beta, Beta Lb, Beta Ub, Beta Eq, All Beta and Extra Beta.
 RowConstraints = Literal["none", "lower", "upper", "equality", "all", "extra"]
 Separation = Literal["search", "cpsat", "routes"]
+#: ``cpsat.separate_rows``, handed in so that ortools is only loaded where it is used.
+CpSatSeparation: TypeAlias = Callable[[PathModel, Paths, Float, float], list[NDArray[np.int32]]]
 
 #: A constraint counts as violated from here on.
 LEAST_VIOLATION = 1e-6
@@ -42,7 +44,7 @@ class ThresholdPlaces:
 
     @staticmethod
     def of(candidates: CandidateSet) -> ThresholdPlaces:
-        """Number the columns and thresholds of a candidate set."""
+        """Return the numbering of the columns and thresholds of a candidate set."""
         ranks: dict[int, set[int]] = {}
         for node in candidates.splits:
             for c, k in node:
@@ -58,9 +60,7 @@ class ThresholdPlaces:
             names,
         )
 
-    def buckets(
-        self, candidates: CandidateSet, rows: Float | NDArray[np.int32]
-    ) -> NDArray[np.uint16]:
+    def buckets(self, candidates: CandidateSet, rows: NDArray[np.int32]) -> NDArray[np.uint16]:
         """Turn rows, given by their place in each column, into buckets of the groups."""
         starts = np.concatenate([[0], np.cumsum(candidates.group_sizes)])
         found = np.zeros((len(rows), len(candidates.groups)), dtype=np.uint16)
@@ -68,7 +68,7 @@ class ThresholdPlaces:
             if column < 0:
                 continue  # the split that sends every row left
             at = self.threshold[starts[g] : starts[g + 1]]
-            place = np.asarray(rows)[:, self.names.index(column)]
+            place = rows[:, self.names.index(column)]
             found[:, g] = (at[None, :] < place[:, None]).sum(axis=1)
         return found
 
@@ -87,14 +87,15 @@ class Cuts:
         How "extra" finds cuts beyond the training rows.
     most : int
         Violated training rows per round.
+    with_cpsat : callable or None
+        Solves separation model (8) with CP-SAT.
     """
 
     model: PathModel
     form: RowConstraints = "upper"
     separation: Separation = "routes"
     most: int = 200
-    separate_with_cpsat: Callable[[PathModel, Paths, Float, float], list[NDArray[np.int32]]] | None
-    separate_with_cpsat = None
+    with_cpsat: CpSatSeparation | None = None
     n_row_cuts: int = field(default=0, init=False)
     n_extra_cuts: int = field(default=0, init=False)
     _used: set[int] = field(default_factory=set, init=False)
@@ -178,8 +179,8 @@ class Cuts:
 
     def _add_rows(self, master: Master, paths: Paths, values: Float, time_limit: float) -> int:
         if self.separation == "cpsat":
-            assert self.separate_with_cpsat is not None
-            rows = self.separate_with_cpsat(self.model, paths, values, time_limit)
+            assert self.with_cpsat is not None
+            rows = self.with_cpsat(self.model, paths, values, time_limit)
         else:
             rows = self.search_rows(paths, values, time_limit)["rows"]
         if not rows:

@@ -6,8 +6,10 @@ generation gives the bound of the papers. Under coupling constraints branch-and-
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -27,7 +29,7 @@ from provetree.colgen.candidates import (
     sampled_candidates,
 )
 from provetree.colgen.couplings import Coupling, InfeasibleError
-from provetree.colgen.cuts import Cuts, RowConstraints, Separation
+from provetree.colgen.cuts import CpSatSeparation, Cuts, RowConstraints, Separation
 from provetree.colgen.generation import Clock, Generation, Iteration, LpResult, is_integral, tree_of
 from provetree.colgen.integer_step import diving, recursion, restricted_mip
 from provetree.colgen.items import build_items
@@ -195,7 +197,7 @@ class _Run:
         self.trouble: list[str] = []
         self.best: CandidateTree | None = None
         self.best_worth: int | None = None
-        self.bound = np.inf  # on the worth of any tree of the candidates, in whole numbers
+        self.bound = math.inf  # on the worth of any tree of the candidates; an int once known
         self.master_bound = np.inf  # the bound of the linear relaxation, the same
         self.proven_infeasible = False
         self.lp: LpResult | None = None
@@ -222,7 +224,7 @@ class _Run:
     # -- steps ---------------------------------------------------------------------------
 
     def _depth_zero_model(self) -> PathModel:
-        """A tree without splits: one node that may only pass its rows on."""
+        """Return the model of a tree without splits: one node that only passes its rows on."""
         return self._model(CandidateSet.of(1, [[]]))
 
     def _model(self, candidates: CandidateSet) -> PathModel:
@@ -286,7 +288,7 @@ class _Run:
                 return
             worth, keeps = model.evaluate(start)
             if plain or not model.is_plain:
-                self.bound = min(self.bound, float(worth))
+                self.bound = min(self.bound, worth)
             if keeps:
                 self._offer(start)
         if not settings.solve_master and self._is_proven():
@@ -315,12 +317,12 @@ class _Run:
         form = settings.row_constraints
         if form is None:
             form = "upper" if settings._is_revised else "all"
-        cuts = Cuts(model, form, settings.separation)
+        with_cpsat: CpSatSeparation | None = None
         if settings.separation == "cpsat" and form == "extra":
             from provetree.colgen import cpsat
 
-            cpsat.cp_model()
-            cuts.separate_with_cpsat = cpsat.separate_rows
+            with_cpsat = partial(cpsat.separate_rows, worker=cpsat.Worker())
+        cuts = Cuts(model, form, settings.separation, with_cpsat=with_cpsat)
         cuts.start(master)
         exact = self._exact_pricing()
         self.generation = Generation(
@@ -393,7 +395,7 @@ class _Run:
                 self.bound = min(self.bound, search.bound)
                 # Later bounds of the generation are those of parts of the problem.
                 at_root = search.nodes == 1 and not np.isfinite(search.root_bound)
-                root = generation.bound if at_root else search.root_bound / model.unit
+                root = generation.bound if at_root else search.root_bound
                 self._note_master_bound(root)
                 if self.lp is None and search.root_solution is not None:
                     self.lp = LpResult("optimal", root, search.root_solution)
@@ -401,10 +403,8 @@ class _Run:
             self.proven_infeasible = True
 
     def _note_master_bound(self, bound: float) -> None:
-        whole = bound * self.model.unit
-        self.master_bound = min(self.master_bound, whole)
-        # Worths are whole numbers, so the bound may be rounded down.
-        self.bound = min(self.bound, float(np.floor(whole + 1e-6)) if np.isfinite(whole) else whole)
+        self.master_bound = min(self.master_bound, bound * self.model.unit)
+        self.bound = min(self.bound, self.model.whole_bound(bound))
 
     # -- book-keeping --------------------------------------------------------------------
 
@@ -416,7 +416,7 @@ class _Run:
             self.best, self.best_worth = tree, worth
 
     def _is_proven(self) -> bool:
-        return self.best_worth is not None and self.bound < self.best_worth + 1 - 1e-6
+        return self.best_worth is not None and self.bound <= self.best_worth
 
     def _user(self, worth: float) -> float:
         """Return the user's cost that belongs to a worth."""
@@ -472,7 +472,7 @@ class _Run:
         """Return the least integer cost that the bound on worths leaves possible."""
         if not np.isfinite(self.bound):
             return self.lower
-        return max(self.lower, self.model.cost(int(np.floor(self.bound + 1e-6))))
+        return max(self.lower, self.model.cost(int(self.bound)))
 
     def _infeasible_sentence(self) -> str:
         if self.proven_infeasible:

@@ -6,6 +6,8 @@ at hand is what the papers do; diving fixes splits one by one and generates colu
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from provetree.colgen.generation import Clock, Generation, is_integral, tree_of
@@ -85,7 +87,7 @@ def diving(generation: Generation, allowed: Allowed) -> CandidateTree | None:
         rho, x = result.solution.rho, result.solution.x
         undecided = [
             (float(rho[low:high].max()), low, high)
-            for low, high in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+            for low, high in pairwise(offsets.tolist())
             if rho[low:high].max() < 1 - 1e-6
         ]
         if undecided:

@@ -115,7 +115,7 @@ class Master:
     # -- building ------------------------------------------------------------------------
 
     def _empty_model(self) -> Any:
-        h = highspy.Highs()
+        h: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         h.setOptionValue("output_flag", False)
         h.setOptionValue("threads", 1)
         h.setOptionValue("presolve", "off")
@@ -210,7 +210,7 @@ class Master:
         )
         self.paths = Paths.joined([self.paths, paths])
         self._worth = np.concatenate([self._worth, worth])
-        return n
+        return len(paths)
 
     def _cut_entries(self, paths: Paths, first: int) -> list[tuple[Any, Any, Any]]:
         """Return the matrix entries of paths in the cuts from number `first` on."""
@@ -409,7 +409,7 @@ class Master:
 
     def integer_solution(self, time_limit: float) -> Float | None:
         """Solve the restricted master as a MIP (as published); None where none was found."""
-        h = highspy.Highs()
+        h: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         h.setOptionValue("output_flag", False)
         h.setOptionValue("threads", 1)
         h.passModel(self._h.getModel())

@@ -6,6 +6,7 @@ integer weight it predicts right, times the error scale, less the price of a lea
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,6 +19,9 @@ from provetree.problem.problem import Problem
 
 Int32: TypeAlias = NDArray[np.int32]
 Int64: TypeAlias = NDArray[np.int64]
+
+#: How far a bound of the LP may be off; its values are at most 2**20.
+LP_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +136,19 @@ class PathModel:
         """Return the integer cost of a tree of this worth, in the units of the problem."""
         return self.whole - worth - self.leaf_price
 
-    def worth(self, cost: float) -> float:
-        """Return the worth that belongs to a cost."""
-        return self.whole - cost - self.leaf_price
+    def whole_bound(self, bound: float) -> float:
+        """Return a bound of the LP as one on whole worths: rounded down, errors allowed for.
+
+        An int, or infinite as the bound is. Where a unit of the LP is many whole numbers the
+        allowance is many too, so that such a bound proves less but never too much.
+        """
+        if not math.isfinite(bound):
+            return bound
+        return math.floor((bound + LP_ROUNDING) * self.unit)
+
+    def lp_cutoff(self, worth: int) -> float:
+        """Return the LP value up to which nothing better than a worth is left."""
+        return math.nextafter((worth + 1) / self.unit - LP_ROUNDING, -math.inf)
 
     def item_profit(self) -> Int64:
         """Return the profit of each item for each target."""
@@ -159,7 +173,9 @@ class PathModel:
 
     def allowed(self, totals: Totals) -> NDArray[np.bool_]:
         """Tell which paths have no rows or enough of them."""
-        return (totals.counts == 0) | (totals.counts >= self.min_count)
+        enough: NDArray[np.bool_] = totals.counts >= self.min_count
+        enough[totals.counts == 0] = True
+        return enough
 
     def tree_paths(self, tree: CandidateTree) -> Paths:
         """Return the paths of a tree."""

@@ -7,6 +7,7 @@ candidates with bounds. The models (2) and (3) that the papers give to CP-SAT ar
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ LEAST_REDUCED_COST = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Allowed:
-    """What a node of branch-and-price leaves open: candidates of the tree, targets of the leaves."""
+    """What a node of branch-and-price leaves open: candidates of nodes, targets of leaves."""
 
     candidate: NDArray[np.uint8]
     target: NDArray[np.uint8]
@@ -260,9 +261,9 @@ def random_paths(
         here = nodes == j
         chosen[here] = rng.choice(open_, int(here.sum()))
     distinct = []
-    for path_nodes, path in zip(nodes.tolist(), chosen.tolist(), strict=True):
-        splits = {candidates.splits[j][a] for j, a in zip(path_nodes, path, strict=True)}
-        distinct.append(len(splits) == len(path))
+    for at, path in np.stack([nodes, chosen], axis=1).tolist():
+        used = {candidates.splits[at[h]][path[h]] for h in range(candidates.depth)}
+        distinct.append(len(used) == candidates.depth)
     kept = np.array(distinct, dtype=np.bool_)
     return Paths.of(leaves[kept], chosen[kept], np.zeros(int(kept.sum())))
 
@@ -289,7 +290,6 @@ def dual_bound(
     by_candidate = np.bincount(link_candidate, duals.gamma, int(candidates.offsets[-1]))
     by_candidate[allowed.candidate == 0] = -np.inf
     splits = sum(
-        float(by_candidate[low:high].max())
-        for low, high in zip(candidates.offsets[:-1], candidates.offsets[1:], strict=True)
+        float(by_candidate[low:high].max()) for low, high in pairwise(candidates.offsets.tolist())
     )
     return duals.offset + float(largest.sum()) + splits

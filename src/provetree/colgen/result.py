@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -124,6 +125,10 @@ class GenerationSolution(Solution):
         return relative_gap(self.cost, self.proof.candidate_bound)
 
 
+#: Column, rank, label and children of a node.
+_Node: TypeAlias = "tuple[int, int, int, list[_Node]]"
+
+
 def finished_tree(
     problem: Problem, candidates: CandidateSet, chosen: CandidateTree
 ) -> tuple[Tree, int]:
@@ -145,9 +150,8 @@ def finished_tree(
     >>> tree.n_splits, cost
     (1, 0)
     """
-    Node = tuple[int, int, int, "list[Node]"]  # column, rank, label, children
 
-    def grow(j: int, level: int, rows: np.typing.NDArray[np.intp]) -> Node:
+    def grow(j: int, level: int, rows: np.typing.NDArray[np.intp]) -> _Node:
         if level == candidates.depth:
             return (-1, 0, int(chosen.targets[j - candidates.n_nodes]), [])
         column, rank = candidates.splits[j][int(chosen.candidates[j])]
@@ -164,9 +168,9 @@ def finished_tree(
             return children[0]
         return (column, rank, -1, children)
 
-    nodes: list[Node] = []
+    nodes: list[_Node] = []
 
-    def write(node: Node) -> None:
+    def write(node: _Node) -> None:
         nodes.append(node)
         for child in node[3]:
             write(child)

@@ -29,9 +29,9 @@ class ColumnGenerationClassifier(TreeClassifier):
     """The best tree of candidate splits, also under constraints on the tree as a whole.
 
     Column generation after Firat et al. (2020) and Patel et al. (2023): each node chooses from a
-    set of candidate splits, a master problem chooses one path per leaf, and pricing finds paths that
-    improve it. The tree is proven to be the best *of the candidate splits*; nothing is proven about
-    other thresholds, unless ``candidates="all"``. For the best tree over all thresholds use
+    set of candidate splits, a master problem chooses one path per leaf, and pricing finds paths
+    that improve it. The tree is proven to be the best *of the candidate splits*; nothing is proven
+    about other thresholds, unless ``candidates="all"``. For the best tree over all thresholds use
     :class:`~provetree.OptimalTreeClassifier`; this one can do what that one cannot: floors on
     recall, caps on false positives, parity between groups, exactly for the candidate set.
 
@@ -182,12 +182,12 @@ feature_importances_
         (array(['yes'], dtype='<U3'), 1)
         """
         validate(COLGEN_OPTIONS, vars(self), type(self).__name__)
-        if self.pricing == "cpsat" and self.row_constraints == "extra":
-            if self.separation == "routes":
-                raise ParameterError(
-                    "The 'separation' parameter of ColumnGenerationClassifier must be 'search' or "
-                    "'cpsat' with pricing='cpsat', which cannot price routes. Got 'routes' instead."
-                )
+        with_routes = self.row_constraints == "extra" and self.separation == "routes"
+        if self.pricing == "cpsat" and with_routes:
+            raise ParameterError(
+                "The 'separation' parameter of ColumnGenerationClassifier must be 'search' or "
+                "'cpsat' with pricing='cpsat', which cannot price routes. Got 'routes' instead."
+            )
         prepared = self._prepare(
             X,
             y,
