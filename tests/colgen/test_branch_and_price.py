@@ -17,9 +17,10 @@ from provetree.colgen.engine import ColumnGeneration
 from provetree.colgen.generation import Clock, Generation
 from provetree.colgen.master import Master
 from provetree.colgen.pricing import ExactPricing
+from provetree.colgen.tree_columns import TreeColumns
 
 
-def search_of(case, *, form="upper", use_recursion=True):
+def search_of(case, *, form="upper", use_recursion=True, trees=False):
     model = case.model
     master = Master(model)
     cuts = Cuts(model, form)
@@ -27,7 +28,8 @@ def search_of(case, *, form="upper", use_recursion=True):
     generation = Generation(
         model, master, cuts, ExactPricing(model, 2), None, Clock(None), cut_every=2
     )
-    return BranchAndPrice(generation, use_recursion=use_recursion)
+    columns = TreeColumns(model, generation.clock) if trees else None
+    return BranchAndPrice(generation, use_recursion=use_recursion, trees=columns)
 
 
 def is_small(case, most=20_000):
@@ -35,14 +37,15 @@ def is_small(case, most=20_000):
     return trees * case.model.n_targets**case.candidates.n_leaves <= most
 
 
-@pytest.mark.parametrize("form", ["none", "upper", "extra"])
+@pytest.mark.parametrize("form", ["none", "upper", "extra", "trees"])
 @pytest.mark.parametrize("limits", [False, True])
 def test_the_best_tree_under_coupling_constraints(form, limits):
     feasible = infeasible = branched = 0
     for seed, case in cases(70, depth=2, most=3, coupling=True, limits=limits):
         if not is_small(case, 4000):
             continue
-        search = search_of(case, form=form)
+        trees = form == "trees"
+        search = search_of(case, form="none" if trees else form, trees=trees)
         search.run()
         wanted = best_by_trying(case)
         assert search.best_worth == wanted, seed
@@ -73,7 +76,7 @@ def test_the_bound_is_valid_at_every_moment():
         wanted = best_by_trying(case)
         if wanted is None:
             continue
-        search = search_of(case, form="none")
+        search = search_of(case, form="none", trees=seed % 2 == 0)
         seen = []
         process = search._process
 

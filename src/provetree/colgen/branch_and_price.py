@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from itertools import count, pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provetree.colgen.generation import Generation, is_integral, tree_of
 from provetree.colgen.integer_step import recursion
 from provetree.colgen.master import MasterSolution
 from provetree.colgen.paths import CandidateTree
 from provetree.colgen.pricing import Allowed
+from provetree.colgen.tree_columns import TreeColumns, TreeLp
 
 
 @dataclass(eq=False)
@@ -33,16 +35,20 @@ class BranchAndPrice:
         Told about every better tree and its worth.
     use_recursion : bool
         Bound nodes by the recursion too, and close those it decides.
+    trees : TreeColumns or None
+        Solve relaxations with trees as columns instead of paths.
     """
 
     generation: Generation
     on_improvement: Callable[[CandidateTree, int], None] | None = None
     use_recursion: bool = True
+    trees: TreeColumns | None = None
     best: CandidateTree | None = field(default=None, init=False)
     best_worth: int | None = field(default=None, init=False)
     nodes: int = field(default=0, init=False)
     root_solution: MasterSolution | None = field(default=None, init=False)
     root_bound: float = field(default=np.inf, init=False)
+    root_trees: TreeLp | None = field(default=None, init=False)
     _open: list[tuple[float, int, Allowed]] = field(default_factory=list, init=False)
     _current: float = field(default=-np.inf, init=False)
 
@@ -101,15 +107,19 @@ class BranchAndPrice:
         start = recursion(model, allowed, generation.clock.left)
         if start is None:
             return -np.inf, []
-        master.add_paths(model.tree_paths(start))
         worth, keeps = model.evaluate(start)
         if self.use_recursion:
             bound = min(bound, worth)
             if keeps:
                 self.offer(start)  # the best even without the constraints
+                if self.trees is not None and self.nodes == 1:
+                    self.root_trees = self.trees.decided(start, allowed)
                 return bound, []
             if not self._above(bound):
                 return bound, []
+        if self.trees is not None:
+            return self._process_with_trees(self.trees, allowed, bound, start)
+        master.add_paths(model.tree_paths(start))
         cutoff = -np.inf
         if self.best_worth is not None and self.nodes > 1:  # the root's own value is of interest
             cutoff = model.lp_cutoff(self.best_worth)
@@ -126,18 +136,43 @@ class BranchAndPrice:
                 return bound, []
         if not self._above(bound):
             return bound, []
-        children = self._branch(allowed, result.solution)
+        rho = np.zeros(len(allowed.candidate))
+        mass = np.zeros(allowed.target.shape)
+        if result.solution is not None:
+            rho = result.solution.rho
+            np.add.at(mass, (master.paths.leaf, master.paths.target), result.solution.x)
+        children = self._branch(allowed, rho, mass)
         if not children:
             self.offer(start)  # the one tree that is left
         return bound, children
 
-    def _branch(self, allowed: Allowed, solution: MasterSolution | None) -> list[Allowed]:
-        model, master = self.generation.model, self.generation.master
-        offsets = model.candidates.offsets
-        rho = np.zeros(len(allowed.candidate)) if solution is None else solution.rho
-        mass = np.zeros(allowed.target.shape)
-        if solution is not None:
-            np.add.at(mass, (master.paths.leaf, master.paths.target), solution.x)
+    def _process_with_trees(
+        self, trees: TreeColumns, allowed: Allowed, bound: float, start: CandidateTree
+    ) -> tuple[float, list[Allowed]]:
+        """Solve a node with trees as columns."""
+
+        def on_tree(tree: CandidateTree) -> int | None:
+            self.offer(tree)
+            return self.best_worth
+
+        trees.add(start)
+        result = trees.solve(allowed, self.best_worth, on_tree)
+        if self.nodes == 1:
+            self.root_trees = result
+        if result.status == "infeasible":
+            return -np.inf, []
+        bound = min(bound, result.bound)
+        if not self._above(bound):
+            return bound, []
+        children = self._branch(allowed, result.rho, result.mass)
+        if not children:
+            self.offer(start)
+        return bound, children
+
+    def _branch(
+        self, allowed: Allowed, rho: NDArray[np.float64], mass: NDArray[np.float64]
+    ) -> list[Allowed]:
+        offsets = self.generation.model.candidates.offsets
         choice: tuple[float, int, int] | None = None
         for j, (low, high) in enumerate(pairwise(offsets.tolist())):
             if allowed.candidate[low:high].sum() < 2:

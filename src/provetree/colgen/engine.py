@@ -50,6 +50,7 @@ from provetree.colgen.result import (
     unavoidable_cost,
 )
 from provetree.colgen.start import START_RUNS, START_SHARE, start_paths, tree_of_cart
+from provetree.colgen.tree_columns import TreeColumns, TreeLp
 from provetree.problem.problem import Problem
 from provetree.solution import Limits, Progress, Status
 
@@ -57,6 +58,7 @@ Variant = Literal["revised", "original"]
 PricingName = Literal["exact", "cpsat"]
 HeuristicName = Literal["none", "random", "pool"]
 IntegerStep = Literal["recursion", "mip", "diving"]
+BranchColumns = Literal["trees", "paths"]
 Splits: TypeAlias = Mapping[object, Iterable[tuple[object, float]]] | Iterable[tuple[object, float]]
 
 
@@ -99,6 +101,8 @@ class ColumnGeneration:
         them branch-and-price follows in any case.
     prove : bool
         Prove the tree for the candidate set. False stops where the papers stop.
+    branch_columns : {"trees", "paths"}
+        Columns of the relaxations of branch-and-price under coupling constraints.
     solve_master : bool
         Run column generation where the recursion has decided the problem already.
     cut_every : int
@@ -141,6 +145,7 @@ class ColumnGeneration:
     heuristic: HeuristicName | None = None
     integer_step: IntegerStep = "recursion"
     prove: bool = True
+    branch_columns: BranchColumns = "trees"
     solve_master: bool = True
     cut_every: int = 5
     columns_per_leaf: int = 10
@@ -201,6 +206,7 @@ class _Run:
         self.master_bound = np.inf  # the bound of the linear relaxation, the same
         self.proven_infeasible = False
         self.lp: LpResult | None = None
+        self.root_trees: TreeLp | None = None
         self.generation: Generation | None = None
         self.search: BranchAndPrice | None = None
         self.lower = unavoidable_cost(problem)
@@ -293,14 +299,17 @@ class _Run:
                 self._offer(start)
         if not settings.solve_master and self._is_proven():
             return
-        generation = self._generation(start)
         needs_search = settings.prove and not (model.is_plain and plain)
+        with_trees = needs_search and not model.is_plain and plain
+        with_trees = with_trees and settings.branch_columns == "trees"
+        generation = self._generation(start, bare=with_trees)
         if needs_search:
-            self._branch_and_price(generation)
+            self._branch_and_price(generation, with_trees)
         else:
             self._column_generation(generation, everything)
 
-    def _generation(self, start: CandidateTree | None) -> Generation:
+    def _generation(self, start: CandidateTree | None, bare: bool) -> Generation:
+        """Set up column generation; a bare one has no columns but those of the trees at hand."""
         settings, model = self.settings, self.model
         with self.clock.part("start columns"):
             master = Master(model)
@@ -310,7 +319,7 @@ class _Run:
             runs = settings.start_runs
             if runs is None:
                 runs = START_RUNS if settings._is_revised else 0
-            if runs > 0 and self.problem.max_depth > 0:
+            if runs > 0 and not bare and self.problem.max_depth > 0:
                 seed = settings.random_state + 1
                 trees = run_cart(self.problem, runs, START_SHARE, seed, n_jobs=settings.n_jobs)
                 master.add_paths(start_paths(model, trees))
@@ -323,7 +332,8 @@ class _Run:
 
             with_cpsat = partial(cpsat.separate_rows, worker=cpsat.Worker())
         cuts = Cuts(model, form, settings.separation, with_cpsat=with_cpsat)
-        cuts.start(master)
+        if not bare:
+            cuts.start(master)
         exact = self._exact_pricing()
         self.generation = Generation(
             model,
@@ -374,12 +384,13 @@ class _Run:
             with self.clock.part("integer step"):
                 self._offer(diving(generation, everything))
 
-    def _branch_and_price(self, generation: Generation) -> None:
+    def _branch_and_price(self, generation: Generation, with_trees: bool) -> None:
         settings, model = self.settings, self.model
         search = BranchAndPrice(
             generation,
             on_improvement=lambda tree, worth: self._offer(tree),
             use_recursion=settings.integer_step == "recursion" or not model.is_plain,
+            trees=TreeColumns(model, self.clock) if with_trees else None,
         )
         self.search = search
         if self.best is not None:
@@ -393,10 +404,15 @@ class _Run:
         finally:
             if search.nodes > 0:
                 self.bound = min(self.bound, search.bound)
+                self.root_trees = search.root_trees
+                if self.root_trees is not None:
+                    self.master_bound = min(self.master_bound, self.root_trees.bound)
                 # Later bounds of the generation are those of parts of the problem.
                 at_root = search.nodes == 1 and not np.isfinite(search.root_bound)
                 root = generation.bound if at_root else search.root_bound
                 self._note_master_bound(root)
+                if with_trees and search.trees is not None:
+                    generation.iterations += search.trees.iterations
                 if self.lp is None and search.root_solution is not None:
                     self.lp = LpResult("optimal", root, search.root_solution)
         if search.best is None and search.proven:
@@ -501,17 +517,26 @@ class _Run:
     def _proof(self, proven: bool, bound: int, covers: bool) -> CandidateProof:
         generation, lp, unit = self.generation, self.lp, self.model.unit
         solution = None if lp is None else lp.solution
+        value = math.inf if solution is None else self._user(solution.value * unit)
+        solved = lp is not None and lp.status == "optimal"
+        integral = solution is not None and is_integral(solution)
+        n_columns = 0 if generation is None else generation.master.n_columns
+        if self.root_trees is not None:
+            value = self._user(self.root_trees.value)
+            solved, integral = self.root_trees.status == "optimal", self.root_trees.is_tree
+            if self.search is not None and self.search.trees is not None:
+                n_columns = len(self.search.trees.columns)
         trouble = self.trouble + ([] if generation is None else generation.trouble)
         resolves = 0 if generation is None else generation.master.resolves
         return CandidateProof(
             candidate_optimal=proven,
             candidate_bound=self.problem.to_user_cost(bound),
-            master_value=np.inf if solution is None else self._user(solution.value * unit),
+            master_value=value,
             master_bound=self._user(self.master_bound),
-            master_solved=lp is not None and lp.status == "optimal",
-            master_integral=solution is not None and is_integral(solution),
+            master_solved=solved,
+            master_integral=integral,
             iterations=0 if generation is None else generation.iterations,
-            n_columns=0 if generation is None else generation.master.n_columns,
+            n_columns=n_columns,
             n_row_cuts=0 if generation is None else generation.cuts.n_row_cuts,
             n_extra_cuts=0 if generation is None else generation.cuts.n_extra_cuts,
             n_branch_nodes=0 if self.search is None else self.search.nodes,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provetree.colgen.generation import Clock, Generation, is_integral, tree_of
 from provetree.colgen.master import Master, TimeUpError
@@ -29,12 +30,23 @@ def recursion(
     TimeUpError, KeyboardInterrupt
         If it was stopped.
     """
+    return recursion_for(model, allowed, model.item_profit(), model.leaf_price, time_limit)
+
+
+def recursion_for(
+    model: PathModel,
+    allowed: Allowed,
+    profit: NDArray[np.int64],
+    leaf_price: int,
+    time_limit: float = np.inf,
+) -> CandidateTree | None:
+    """Return the best tree for any integer profit of the items (items x targets), proven."""
     found = model.items.core.best_tree(
-        profit=model.item_profit(),
+        profit=profit,
         count=model.items.counts,
         allowed_candidate=allowed.candidate,
         allowed_target=np.ascontiguousarray(allowed.target),
-        leaf_price=model.leaf_price,
+        leaf_price=leaf_price,
         min_count=model.min_count,
         max_leaves=0 if model.max_leaves is None else model.max_leaves,
         time_limit=time_limit,

@@ -153,6 +153,13 @@ COLGEN_OPTIONS: tuple[Option, ...] = (
         "the papers stop.",
     ),
     Option(
+        "branch_columns",
+        "trees",
+        _words("trees", "paths"),
+        "The columns of branch-and-price under constraints on the whole tree: trees, whose pricing "
+        "is the recursion, or paths with the constraints as rows of the papers' master.",
+    ),
+    Option(
         "min_recall",
         None,
         (_SHARE, common._DICT, common._NONE),
