@@ -169,4 +169,5 @@ NB_MODULE(_core, module) {
                nb::arg("switches") = 0u);
     register_parts(module);
     register_itemsets(module);
+    register_colgen(module);
 }

@@ -37,6 +37,8 @@ struct TableHolder {
 
 // The kernels and bounds one by one, for the tests.
 void register_parts(nb::module_& module);
+// The candidate problem of column generation.
+void register_colgen(nb::module_& module);
 
 // DL8 and DL8.5.
 void register_itemsets(nb::module_& module);

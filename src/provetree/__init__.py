@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from provetree.estimators.binarizer import Binarizer
+    from provetree.estimators.column_generation import ColumnGenerationClassifier
     from provetree.estimators.dl85 import DL85Classifier
     from provetree.estimators.mip_tree import MIPTreeClassifier
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Binarizer": "provetree.estimators.binarizer",
     "Column": "provetree.problem.columns",
+    "ColumnGenerationClassifier": "provetree.estimators.column_generation",
     "DL85Classifier": "provetree.estimators.dl85",
     "Engine": "provetree.solution",
     "ExactSearch": "provetree.search.engine",
@@ -72,6 +74,7 @@ _HOMES = {
 __all__ = [
     "Binarizer",
     "Column",
+    "ColumnGenerationClassifier",
     "DL85Classifier",
     "Engine",
     "ExactSearch",

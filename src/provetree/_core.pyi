@@ -178,3 +178,125 @@ class parts:
         scale: int,
     ) -> tuple[bool, int, int, int]:
         """Return (open, bound, from, upto): which splits between a and b may cost under cut."""
+
+class colgen:
+    """A module of its own: the candidate problem of column generation."""
+
+    class FoundPaths(TypedDict):
+        """Paths of positive reduced cost, and the largest of each leaf."""
+
+        leaf: NDArray[np.int32]
+        target: NDArray[np.int32]
+        candidates: NDArray[np.int32]
+        reduced_cost: NDArray[np.float64]
+        largest: NDArray[np.float64]
+        status: Literal["complete", "time_limit", "interrupted"]
+        visited: int
+
+    class FoundTree(TypedDict):
+        """The best tree of the candidates."""
+
+        status: Literal["complete", "time_limit", "interrupted"]
+        feasible: bool
+        value: int
+        candidates: NDArray[np.int32]
+        targets: NDArray[np.int32]
+
+    class FoundRows(TypedDict):
+        """Unlabelled rows whose constraint is violated."""
+
+        rows: list[NDArray[np.int32]]
+        values: NDArray[np.float64]
+        bound: float
+        nodes: int
+        status: Literal["complete", "time_limit", "interrupted"]
+
+    class CandidateProblem:
+        """Candidate splits of a complete tree, the items that walk through it, and routes."""
+
+        def __init__(
+            self, depth: int, groups_per_node: list[int], group_sizes: list[int]
+        ) -> None: ...
+        @property
+        def n_items(self) -> int: ...
+        @property
+        def n_routes(self) -> int: ...
+        def add_items(self, buckets: NDArray[np.uint16]) -> int: ...
+        def price(
+            self,
+            worth: NDArray[np.float64],
+            count: NDArray[np.int64],
+            alpha: NDArray[np.float64],
+            gamma: NDArray[np.float64],
+            route_price: NDArray[np.float64],
+            allowed_candidate: NDArray[np.uint8],
+            allowed_target: NDArray[np.uint8],
+            leaf_price: float,
+            min_count: int,
+            least: float,
+            best: int,
+            time_limit: float,
+        ) -> colgen.FoundPaths: ...
+        def best_tree(
+            self,
+            profit: NDArray[np.int64],
+            count: NDArray[np.int64],
+            allowed_candidate: NDArray[np.uint8],
+            allowed_target: NDArray[np.uint8],
+            leaf_price: int,
+            min_count: int,
+            max_leaves: int,
+            time_limit: float,
+        ) -> colgen.FoundTree: ...
+        def activity(
+            self, leaf: NDArray[np.int32], candidates: NDArray[np.int32], value: NDArray[np.float64]
+        ) -> tuple[NDArray[np.float64], NDArray[np.uint64]]: ...
+        def goes_left(self) -> NDArray[np.uint8]: ...
+        def totals(
+            self, leaf: NDArray[np.int32], candidates: NDArray[np.int32], values: NDArray[np.int64]
+        ) -> NDArray[np.int64]: ...
+        def incidence(
+            self, leaf: NDArray[np.int32], candidates: NDArray[np.int32], items: NDArray[np.int32]
+        ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+        def route_incidence(
+            self, leaf: NDArray[np.int32], candidates: NDArray[np.int32], first: int
+        ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+        def separate_routes(
+            self,
+            leaf: NDArray[np.int32],
+            candidates: NDArray[np.int32],
+            value: NDArray[np.float64],
+            reference: int,
+            least: float,
+            most: int,
+        ) -> list[float]: ...
+        def separate_rows(
+            self,
+            leaf: NDArray[np.int32],
+            candidates: NDArray[np.int32],
+            value: NDArray[np.float64],
+            column: NDArray[np.int32],
+            threshold: NDArray[np.int32],
+            thresholds_per_column: list[int],
+            least: float,
+            most_rows: int,
+            most_nodes: int,
+            time_limit: float,
+        ) -> colgen.FoundRows: ...
+
+    @staticmethod
+    def sample_trees(
+        ranks: NDArray[np.uint32],
+        values: list[NDArray[np.float64]],
+        classes: NDArray[np.int32],
+        weights: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        n_classes: int,
+        depth: int,
+        share: float,
+        seed: int,
+        first: int,
+        n_trees: int,
+        threads: int,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Grow CART trees on random parts of the rows: column and rank by tree and node."""

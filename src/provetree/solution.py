@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from provetree.problem.problem import Problem
     from provetree.tree.tree import Tree
 
-Status = Literal["optimal", "time_limit", "interrupted", "gap_limit"]
+Status = Literal[
+    "optimal", "candidate_optimal", "feasible", "time_limit", "interrupted", "gap_limit"
+]
 
 #: Enough for the caches of hard searches, small beside the table and the interpreter.
 DEFAULT_MEMORY_LIMIT = 128 * 2**20
@@ -96,8 +98,10 @@ class Solution:
         for its splits. An int where costs of the problem are whole numbers.
     lower_bound : int or float
         No tree of the problem costs less.
-    status : {"optimal", "time_limit", "interrupted"}
-        Why the search ended.
+    status : {"optimal", "candidate_optimal", "feasible", "time_limit", "interrupted"}
+        Why the search ended. "optimal" is a proof for all trees of the problem. Methods that
+        choose from candidate splits say "candidate_optimal" when the tree is proven the best of
+        these, and "feasible" when they ended without such a proof.
     history : tuple of Progress
         Moments at which the best cost or the bound improved.
     counters : mapping of str to int

@@ -83,6 +83,21 @@ def class_totals(given: ArrayLike, n_nodes: int) -> Float:
     return values
 
 
+def leaf_labels(given: ArrayLike | None, totals: Float, split: NDArray[np.bool_]) -> Int32:
+    """Return the class of each node: that of the largest total, unless a leaf is given another."""
+    largest: Int32 = totals.argmax(axis=1).astype(np.int32)
+    if given is None:
+        return largest
+    labels: Int32 = node_array("label", given, np.int32, len(totals))
+    if labels.min() < -1 or labels.max() >= totals.shape[1]:
+        raise ValueError(
+            f"The 'label' array of a tree must hold ints from -1 to {totals.shape[1] - 1}. "
+            f"Got {labels.min()} to {labels.max()} instead."
+        )
+    chosen: Int32 = np.where(split | (labels < 0), largest, labels)
+    return chosen
+
+
 def preorder_links(feature: Int32, n_features: int) -> tuple[Int32, Int32, Int32]:
     """Return the children and depth of each node, which the preorder determines."""
     n_nodes = len(feature)

@@ -17,6 +17,7 @@ from provetree.tree.arrays import (
     Name,
     class_totals,
     is_missing_code,
+    leaf_labels,
     named_levels,
     node_array,
     plain,
@@ -199,14 +200,7 @@ class Tree:
                 f"A tree of {values.shape[1]} classes was given {len(classes)} class names."
             )
 
-        labels = node_array("label", label, np.int32, n_nodes, default=-1)
-        if labels.min() < -1 or labels.max() >= values.shape[1]:
-            raise ValueError(
-                f"The 'label' array of a tree must hold ints from -1 to {values.shape[1] - 1}. "
-                f"Got {labels.min()} to {labels.max()} instead."
-            )
-        heaviest = values.argmax(axis=1).astype(np.int32)
-
+        labels = leaf_labels(label, values, split)
         fields: dict[str, object] = {
             "feature": features,
             "threshold": thresholds,
@@ -217,7 +211,7 @@ class Tree:
             "right": right,
             "value": values,
             "n_samples": counts,
-            "label": np.where(split | (labels < 0), heaviest, labels).astype(np.int32),
+            "label": labels,
             "node_depth": depth,
             "n_features": n_features,
             "feature_names": names,

@@ -1,0 +1,301 @@
+#include "pricing.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace provetree::colgen {
+
+namespace {
+
+// The best few paths of one leaf; the worst of them is the bar that new ones must pass.
+class Best {
+  public:
+    Best(int capacity, double least) : capacity_(static_cast<std::size_t>(capacity)), least_(least) {}
+    double bar() const { return kept_.size() < capacity_ ? least_ : kept_.front().reduced_cost; }
+    void offer(PricedPath path) {
+        if (!(path.reduced_cost > bar())) return;
+        if (kept_.size() == capacity_) {
+            std::pop_heap(kept_.begin(), kept_.end(), above);
+            kept_.pop_back();
+        }
+        kept_.push_back(std::move(path));
+        std::push_heap(kept_.begin(), kept_.end(), above);
+    }
+    std::vector<PricedPath> sorted() {
+        std::sort_heap(kept_.begin(), kept_.end(), above);
+        return std::move(kept_);
+    }
+
+  private:
+    static bool above(const PricedPath& a, const PricedPath& b) {
+        return a.reduced_cost != b.reduced_cost ? a.reduced_cost > b.reduced_cost : a.candidates < b.candidates;
+    }
+    std::size_t capacity_;
+    double least_;
+    std::vector<PricedPath> kept_;
+};
+
+struct Branch {
+    int candidate;
+    bool right;
+    double bound;
+};
+
+class Enumeration {
+  public:
+    Enumeration(const Instance& instance, const RouteSet& routes, const PricingInput& input, Monitor& monitor)
+        : instance_(instance), routes_(routes), in_(input), monitor_(monitor), depth_(instance.depth()), lanes_(input.targets) {
+        counting_ = in_.leaf_price != 0 || in_.min_count > 1;
+        const std::size_t n = static_cast<std::size_t>(instance.n_items());
+        const std::size_t leaves = static_cast<std::size_t>(instance.n_leaves());
+        stride_ = static_cast<std::size_t>(lanes_ + (counting_ ? 1 : 0));
+        // Items that are worth nothing to any target and count for nothing need not be carried along.
+        positive_.assign(n * static_cast<std::size_t>(lanes_), 0.0);
+        exact_.assign(n * stride_, 0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            bool matters = counting_ && in_.count[i] != 0;
+            for (int t = 0; t < lanes_; ++t) {
+                const double v = in_.worth[i * static_cast<std::size_t>(lanes_) + static_cast<std::size_t>(t)];
+                exact_[i * stride_ + static_cast<std::size_t>(t)] = v;
+                positive_[i * static_cast<std::size_t>(lanes_) + static_cast<std::size_t>(t)] = std::max(v, 0.0);
+                matters |= v != 0;
+            }
+            if (counting_) exact_[i * stride_ + static_cast<std::size_t>(lanes_)] = static_cast<double>(in_.count[i]);
+            if (matters) root_items_.push_back(static_cast<std::int32_t>(i));
+        }
+        for (int r = 0; r < routes.size(); ++r) {
+            if (in_.route_price[r] == 0) continue;
+            root_routes_.push_back(r);
+            route_gift_ += std::max(-in_.route_price[r], 0.0);
+        }
+        // gamma_at_[leaf * depth + level]: where the multipliers of that level begin; rest_: the least that the levels from here on cost.
+        gamma_at_.resize(leaves * static_cast<std::size_t>(depth_));
+        rest_.assign(leaves * static_cast<std::size_t>(depth_ + 1), 0.0);
+        std::size_t at = 0;
+        for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+            for (int level = 0; level < depth_; ++level) {
+                gamma_at_[leaf * static_cast<std::size_t>(depth_) + static_cast<std::size_t>(level)] = at;
+                at += static_cast<std::size_t>(instance.node(instance.node_at(static_cast<int>(leaf), level)).count);
+            }
+            for (int level = depth_ - 1; level >= 0; --level) {
+                const Node& node = instance.node(instance.node_at(static_cast<int>(leaf), level));
+                double least = std::numeric_limits<double>::infinity();
+                for (int a = 0; a < node.count; ++a)
+                    if (allowed(node, a)) least = std::min(least, gamma(static_cast<int>(leaf), level, a));
+                rest(static_cast<int>(leaf), level) = rest(static_cast<int>(leaf), level + 1) + least;
+            }
+        }
+        spent_.assign(leaves * static_cast<std::size_t>(depth_ + 1), 0.0);
+        chosen_.assign(static_cast<std::size_t>(depth_), 0);
+        best_.assign(leaves, Best(in_.best, in_.least));
+        levels_.resize(static_cast<std::size_t>(depth_) + 1);
+    }
+
+    PricingResult run() {
+        PricingResult result;
+        for (int leaf = 0; leaf < instance_.n_leaves(); ++leaf) spent(leaf, 0) = in_.alpha[leaf];
+        levels_[0].items = root_items_;
+        levels_[0].routes = root_routes_;
+        try {
+            visit(0, 0, kRootKey);
+        } catch (const StopSearch&) {
+            result.complete = false;
+        }
+        for (Best& best : best_) {
+            std::vector<PricedPath> paths = best.sorted();
+            result.largest.push_back(paths.empty() ? in_.least : paths.front().reduced_cost);
+            std::move(paths.begin(), paths.end(), std::back_inserter(result.paths));
+        }
+        result.visited = visited_;
+        return result;
+    }
+
+  private:
+    struct Level {
+        std::vector<std::int32_t> items;
+        std::vector<int> routes;
+        std::vector<double> left, total, bins;
+        std::vector<Branch> branches;
+    };
+
+    bool allowed(const Node& node, int a) const { return in_.allowed_candidate[node.offset + a] != 0; }
+    double gamma(int leaf, int level, int a) const {
+        return in_.gamma[gamma_at_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_) + static_cast<std::size_t>(level)] +
+                         static_cast<std::size_t>(a)];
+    }
+    double& rest(int leaf, int level) { return rest_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_ + 1) + static_cast<std::size_t>(level)]; }
+    double& spent(int leaf, int level) {
+        return spent_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_ + 1) + static_cast<std::size_t>(level)];
+    }
+
+    // left[a * lanes + t]: sum over the items that candidate a sends left; total: over all items.
+    template <int kLanes>
+    void sum_sides(Level& at, const Node& node, const double* values, std::size_t lanes) {
+        const std::size_t width = kLanes > 0 ? static_cast<std::size_t>(kLanes) : lanes;
+        at.left.assign(static_cast<std::size_t>(node.count) * width, 0.0);
+        at.total.assign(width, 0.0);
+        for (const std::int32_t i : at.items)
+            for (std::size_t t = 0; t < width; ++t) at.total[t] += values[static_cast<std::size_t>(i) * width + t];
+        for (const Group& group : node.groups) {
+            at.bins.assign(static_cast<std::size_t>(group.count + 1) * width, 0.0);
+            const std::uint16_t* bucket = group.bucket.data();
+            double* bins = at.bins.data();
+            for (const std::int32_t i : at.items) {
+                double* bin = bins + bucket[i] * width;
+                const double* value = values + static_cast<std::size_t>(i) * width;
+                for (std::size_t t = 0; t < width; ++t) bin[t] += value[t];
+            }
+            double* left = at.left.data() + static_cast<std::size_t>(group.first) * width;
+            for (std::size_t t = 0; t < width; ++t) left[t] = bins[t];
+            for (std::size_t i = 1; i < static_cast<std::size_t>(group.count); ++i)
+                for (std::size_t t = 0; t < width; ++t) left[i * width + t] = left[(i - 1) * width + t] + bins[i * width + t];
+        }
+        monitor_.work(at.items.size() * node.groups.size() * width + 16);
+    }
+    void sums(Level& at, const Node& node, const double* values, std::size_t lanes) {
+        switch (lanes) {
+            case 1:
+                return sum_sides<1>(at, node, values, lanes);
+            case 2:
+                return sum_sides<2>(at, node, values, lanes);
+            case 3:
+                return sum_sides<3>(at, node, values, lanes);
+            default:
+                return sum_sides<0>(at, node, values, lanes);
+        }
+    }
+
+    void visit(int node_number, int level, std::uint64_t key) {
+        ++visited_;
+        if (level == depth_ - 1) return finish(node_number, key);
+        const Node& node = instance_.node(node_number);
+        Level& at = levels_[static_cast<std::size_t>(level)];
+        sums(at, node, positive_.data(), static_cast<std::size_t>(lanes_));
+        at.branches.clear();
+        for (int a = 0; a < node.count; ++a) {
+            if (!allowed(node, a)) continue;
+            for (const bool right : {false, true}) {
+                double most = 0;
+                for (int t = 0; t < lanes_; ++t) {
+                    const double left = at.left[static_cast<std::size_t>(a * lanes_ + t)];
+                    most = std::max(most, right ? at.total[static_cast<std::size_t>(t)] - left : left);
+                }
+                const double promise = reach(2 * node_number + 1 + right, level, a, most + route_gift_);
+                if (promise > 0) at.branches.push_back({a, right, most + route_gift_});
+            }
+        }
+        std::stable_sort(at.branches.begin(), at.branches.end(), [](const Branch& a, const Branch& b) { return a.bound > b.bound; });
+        for (std::size_t b = 0; b < at.branches.size(); ++b) {
+            const Branch branch = at.branches[b];
+            const int child = 2 * node_number + 1 + branch.right;
+            if (!(reach(child, level, branch.candidate, branch.bound) > 0)) continue;  // the bars may have risen since
+            const std::uint64_t next = extend_key(key, node_number, branch.candidate);
+            descend(at, levels_[static_cast<std::size_t>(level) + 1], node, node_number, branch, next);
+            chosen_[static_cast<std::size_t>(level)] = branch.candidate;
+            const auto [first, last] = leaves_below(child, level + 1);
+            for (int leaf = first; leaf < last; ++leaf) spent(leaf, level + 1) = spent(leaf, level) + gamma(leaf, level, branch.candidate);
+            visit(child, level + 1, next);
+        }
+    }
+
+    std::pair<int, int> leaves_below(int node, int level) const {
+        const int place = node - ((1 << level) - 1);
+        return {place << (depth_ - level), (place + 1) << (depth_ - level)};
+    }
+
+    // By how much a branch may pass the bar of a leaf below `child`; not above zero: of none.
+    double reach(int child, int level, int a, double most) {
+        const auto [first, last] = leaves_below(child, level + 1);
+        double largest = -std::numeric_limits<double>::infinity();
+        for (int leaf = first; leaf < last; ++leaf)
+            largest =
+                std::max(largest, most - spent(leaf, level) - gamma(leaf, level, a) - rest(leaf, level + 1) - best_[static_cast<std::size_t>(leaf)].bar());
+        return largest;
+    }
+
+    void descend(const Level& from, Level& to, const Node& node, int node_number, const Branch& branch, std::uint64_t key) const {
+        const Group& group = node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(branch.candidate)])];
+        const std::uint16_t* bucket = group.bucket.data();
+        const int place = branch.candidate - group.first;
+        to.items.resize(from.items.size());
+        std::size_t kept = 0;
+        for (const std::int32_t i : from.items) {
+            to.items[kept] = i;
+            kept += (place < bucket[i]) == branch.right;
+        }
+        to.items.resize(kept);
+        to.routes.clear();
+        for (const int r : from.routes)
+            if (routes_.goes_right(r, node_number, branch.candidate, key) == branch.right) to.routes.push_back(r);
+    }
+
+    // The last split of a path: both of its leaves at once.
+    void finish(int node_number, std::uint64_t key) {
+        const int level = depth_ - 1;
+        const Node& node = instance_.node(node_number);
+        Level& at = levels_[static_cast<std::size_t>(level)];
+        sums(at, node, exact_.data(), stride_);
+        const int left_leaf = leaves_below(node_number, level).first;
+        for (int a = 0; a < node.count; ++a) {
+            if (!allowed(node, a)) continue;
+            double route_cost[2] = {0, 0};
+            if (!at.routes.empty()) {
+                const std::uint64_t next = extend_key(key, node_number, a);
+                for (const int r : at.routes) route_cost[routes_.goes_right(r, node_number, a, next)] += in_.route_price[r];
+            }
+            for (const bool right : {false, true}) {
+                const int leaf = left_leaf + right;
+                const double* left = at.left.data() + static_cast<std::size_t>(a) * stride_;
+                double cost = spent(leaf, level) + gamma(leaf, level, a) + route_cost[right];
+                if (counting_) {
+                    const double count = right ? at.total[static_cast<std::size_t>(lanes_)] - left[lanes_] : left[lanes_];
+                    if (count > 0) {
+                        if (count < static_cast<double>(in_.min_count)) continue;
+                        cost += in_.leaf_price;
+                    }
+                }
+                double most = -std::numeric_limits<double>::infinity();
+                int target = -1;
+                for (int t = 0; t < lanes_; ++t) {
+                    if (!in_.allowed_target[leaf * lanes_ + t]) continue;
+                    const double sum = right ? at.total[static_cast<std::size_t>(t)] - left[t] : left[t];
+                    if (sum > most) {
+                        most = sum;
+                        target = t;
+                    }
+                }
+                Best& best = best_[static_cast<std::size_t>(leaf)];
+                if (target < 0 || !(most - cost > best.bar())) continue;
+                chosen_[static_cast<std::size_t>(level)] = a;
+                best.offer({leaf, target, most - cost, chosen_});
+            }
+        }
+    }
+
+    const Instance& instance_;
+    const RouteSet& routes_;
+    const PricingInput& in_;
+    Monitor& monitor_;
+    int depth_, lanes_;
+    bool counting_;
+    std::size_t stride_;
+    std::vector<double> positive_, exact_;
+    std::vector<std::int32_t> root_items_;
+    std::vector<int> root_routes_;
+    double route_gift_ = 0;  // what routes of negative price could add at most
+    std::vector<std::size_t> gamma_at_;
+    std::vector<double> rest_, spent_;
+    std::vector<std::int32_t> chosen_;
+    std::vector<Best> best_;
+    std::vector<Level> levels_;
+    std::uint64_t visited_ = 0;
+};
+
+}  // namespace
+
+PricingResult price_paths(const Instance& instance, const RouteSet& routes, const PricingInput& input, Monitor& monitor) {
+    return Enumeration(instance, routes, input, monitor).run();
+}
+
+}  // namespace provetree::colgen

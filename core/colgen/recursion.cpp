@@ -1,0 +1,247 @@
+#include "recursion.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace provetree::colgen {
+
+namespace {
+
+constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
+
+// A subtree: its value, and its choices in preorder.
+struct Part {
+    std::int64_t value = kNone;
+    std::vector<std::int32_t> candidates;
+    std::vector<std::int32_t> targets;
+};
+
+struct Leaf {
+    std::int64_t value;
+    int target;
+    bool active;
+};
+
+class Recursion {
+  public:
+    Recursion(const Instance& instance, const RecursionInput& input, Monitor& monitor)
+        : instance_(instance), in_(input), monitor_(monitor), depth_(instance.depth()), lanes_(static_cast<std::size_t>(input.targets)), width_(lanes_ + 2) {
+        // Lanes: the profit of each target, the number of rows, and the profit if every item were right.
+        const std::size_t n = static_cast<std::size_t>(instance.n_items());
+        values_.resize(n * width_);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::int64_t ideal = 0;
+            for (std::size_t t = 0; t < lanes_; ++t) {
+                values_[i * width_ + t] = in_.profit[i * lanes_ + t];
+                ideal = std::max(ideal, in_.profit[i * lanes_ + t]);
+            }
+            values_[i * width_ + lanes_] = in_.count[i];
+            values_[i * width_ + lanes_ + 1] = ideal;
+        }
+        levels_.resize(static_cast<std::size_t>(depth_) + 1);
+        for (std::size_t i = 0; i < n; ++i)
+            if (in_.count[i] > 0) levels_[0].items.push_back(static_cast<std::int32_t>(i));
+    }
+
+    std::optional<CandidateTree> run() {
+        Part best;
+        if (in_.max_leaves > 0 && in_.max_leaves < instance_.n_leaves()) {
+            std::vector<Part> parts = visit_budgets(0, 0, in_.max_leaves);
+            best = std::move(parts.back());
+        } else {
+            best = visit(0, 0, kNone);
+        }
+        if (best.value <= kNone) return std::nullopt;
+        CandidateTree tree;
+        tree.value = best.value;
+        tree.candidates.resize(static_cast<std::size_t>(instance_.n_nodes()));
+        tree.targets = std::move(best.targets);  // leaves from left to right are in preorder
+        std::size_t next = 0;
+        place(0, best.candidates, next, tree.candidates);
+        return tree;
+    }
+
+  private:
+    struct Level {
+        std::vector<std::int32_t> items;
+        std::vector<std::int64_t> left, total, bins;
+        std::vector<std::pair<std::int64_t, int>> order;
+    };
+
+    void place(int node, const std::vector<std::int32_t>& preorder, std::size_t& next, std::vector<std::int32_t>& by_node) const {
+        if (node >= instance_.n_nodes()) return;
+        by_node[static_cast<std::size_t>(node)] = preorder[next++];
+        place(2 * node + 1, preorder, next, by_node);
+        place(2 * node + 2, preorder, next, by_node);
+    }
+
+    void sums(Level& at, const Node& node) {
+        at.left.assign(static_cast<std::size_t>(node.count) * width_, 0);
+        at.total.assign(width_, 0);
+        for (const std::int32_t i : at.items)
+            for (std::size_t t = 0; t < width_; ++t) at.total[t] += values_[static_cast<std::size_t>(i) * width_ + t];
+        for (const Group& group : node.groups) {
+            at.bins.assign(static_cast<std::size_t>(group.count + 1) * width_, 0);
+            const std::uint16_t* bucket = group.bucket.data();
+            for (const std::int32_t i : at.items) {
+                std::int64_t* bin = at.bins.data() + bucket[i] * width_;
+                const std::int64_t* value = values_.data() + static_cast<std::size_t>(i) * width_;
+                for (std::size_t t = 0; t < width_; ++t) bin[t] += value[t];
+            }
+            std::int64_t* left = at.left.data() + static_cast<std::size_t>(group.first) * width_;
+            std::copy(at.bins.begin(), at.bins.begin() + static_cast<std::ptrdiff_t>(width_), left);
+            for (std::size_t i = 1; i < static_cast<std::size_t>(group.count); ++i)
+                for (std::size_t t = 0; t < width_; ++t) left[i * width_ + t] = left[(i - 1) * width_ + t] + at.bins[i * width_ + t];
+        }
+        monitor_.work(at.items.size() * node.groups.size() * width_ + 16);
+    }
+
+    std::int64_t side(const Level& at, int a, bool right, std::size_t lane) const {
+        const std::int64_t left = at.left[static_cast<std::size_t>(a) * width_ + lane];
+        return right ? at.total[lane] - left : left;
+    }
+
+    Leaf leaf_value(const Level& at, int a, bool right, int leaf) const {
+        const std::int64_t count = side(at, a, right, lanes_);
+        if (count > 0 && count < in_.min_count) return {kNone, 0, true};
+        Leaf best{kNone, 0, count > 0};
+        for (std::size_t t = 0; t < lanes_; ++t) {
+            if (!in_.allowed_target[static_cast<std::size_t>(leaf) * lanes_ + t]) continue;
+            const std::int64_t value = side(at, a, right, t) - (count > 0 ? in_.leaf_price : 0);
+            if (value > best.value) best = {value, static_cast<int>(t), count > 0};
+        }
+        return best;
+    }
+
+    // What a side could be worth at most.
+    std::int64_t ideal(const Level& at, int a, bool right) const {
+        return side(at, a, right, lanes_ + 1) - (side(at, a, right, lanes_) > 0 ? in_.leaf_price : 0);
+    }
+
+    void descend(int level, const Node& node, int a, bool right) {
+        const Group& group = node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(a)])];
+        const std::vector<std::int32_t>& from = levels_[static_cast<std::size_t>(level)].items;
+        std::vector<std::int32_t>& to = levels_[static_cast<std::size_t>(level) + 1].items;
+        to.resize(from.size());
+        std::size_t kept = 0;
+        for (const std::int32_t i : from) {
+            to[kept] = i;
+            kept += (a - group.first < group.bucket[static_cast<std::size_t>(i)]) == right;
+        }
+        to.resize(kept);
+    }
+
+    int first_leaf(int node, int level) const { return (node - ((1 << level) - 1)) << (depth_ - level); }
+    bool allowed(const Node& node, int a) const { return in_.allowed_candidate[node.offset + a] != 0; }
+
+    static void join(Part& best, std::int64_t value, int a, const Part& left, const Part& right) {
+        best.value = value;
+        best.candidates.assign(1, a);
+        best.candidates.insert(best.candidates.end(), left.candidates.begin(), left.candidates.end());
+        best.candidates.insert(best.candidates.end(), right.candidates.begin(), right.candidates.end());
+        best.targets = left.targets;
+        best.targets.insert(best.targets.end(), right.targets.begin(), right.targets.end());
+    }
+
+    // The best subtree worth more than `floor`; a value of kNone says that there is none.
+    Part visit(int node_number, int level, std::int64_t floor) {
+        const Node& node = instance_.node(node_number);
+        Level& at = levels_[static_cast<std::size_t>(level)];
+        sums(at, node);
+        Part best;
+        if (level == depth_ - 1) {
+            const int leaf = first_leaf(node_number, level);
+            for (int a = 0; a < node.count; ++a) {
+                if (!allowed(node, a)) continue;
+                const Leaf left = leaf_value(at, a, false, leaf), right = leaf_value(at, a, true, leaf + 1);
+                if (left.value <= kNone || right.value <= kNone || left.value + right.value <= floor) continue;
+                floor = best.value = left.value + right.value;
+                best.candidates = {a};
+                best.targets = {left.target, right.target};
+            }
+            return best;
+        }
+        // Candidates that do well with two leaves come first: a good tree early cuts the rest short.
+        at.order.clear();
+        for (int a = 0; a < node.count; ++a) {
+            if (!allowed(node, a)) continue;
+            std::int64_t left = 0, right = 0;
+            for (std::size_t t = 0; t < lanes_; ++t) {
+                left = std::max(left, side(at, a, false, t));
+                right = std::max(right, side(at, a, true, t));
+            }
+            at.order.emplace_back(-(left + right), a);
+        }
+        std::sort(at.order.begin(), at.order.end());
+        for (const auto& entry : at.order) {
+            const int a = entry.second;
+            const std::int64_t most_left = ideal(at, a, false), most_right = ideal(at, a, true);
+            if (most_left + most_right <= floor) continue;
+            descend(level, node, a, false);
+            const Part left = visit(2 * node_number + 1, level + 1, floor <= kNone ? kNone : floor - most_right);
+            if (left.value <= kNone) continue;
+            descend(level, node, a, true);
+            const Part right = visit(2 * node_number + 2, level + 1, floor <= kNone ? kNone : floor - left.value);
+            if (right.value <= kNone || left.value + right.value <= floor) continue;
+            floor = left.value + right.value;
+            join(best, floor, a, left, right);
+        }
+        return best;
+    }
+
+    // parts[b]: the best subtree with at most b leaves that have rows.
+    std::vector<Part> visit_budgets(int node_number, int level, int budget) {
+        const Node& node = instance_.node(node_number);
+        Level& at = levels_[static_cast<std::size_t>(level)];
+        sums(at, node);
+        budget = std::min(budget, 1 << (depth_ - level));
+        std::vector<Part> best(static_cast<std::size_t>(budget) + 1);
+        for (int a = 0; a < node.count; ++a) {
+            if (!allowed(node, a)) continue;
+            std::vector<Part> side_parts[2];
+            for (const bool right : {false, true}) {
+                const int child = 2 * node_number + 1 + right;
+                if (level < depth_ - 1) {
+                    descend(level, node, a, right);
+                    side_parts[right] = visit_budgets(child, level + 1, budget);
+                    continue;
+                }
+                const Leaf leaf = leaf_value(at, a, right, first_leaf(node_number, level) + right);
+                std::vector<Part> parts(2);
+                if (leaf.value > kNone) parts[1] = {leaf.value, {}, {leaf.target}};
+                if (leaf.value > kNone && !leaf.active) parts[0] = parts[1];
+                side_parts[right] = std::move(parts);
+            }
+            for (int b = 0; b <= budget; ++b) {
+                for (int for_left = 0; for_left <= b; ++for_left) {
+                    const Part& left = share(side_parts[0], for_left);
+                    const Part& right = share(side_parts[1], b - for_left);
+                    if (left.value <= kNone || right.value <= kNone) continue;
+                    if (left.value + right.value > best[static_cast<std::size_t>(b)].value)
+                        join(best[static_cast<std::size_t>(b)], left.value + right.value, a, left, right);
+                }
+            }
+        }
+        return best;
+    }
+
+    // More leaves than a subtree has are of no use to it.
+    static const Part& share(const std::vector<Part>& parts, int leaves) { return parts[std::min(static_cast<std::size_t>(leaves), parts.size() - 1)]; }
+
+    const Instance& instance_;
+    const RecursionInput& in_;
+    Monitor& monitor_;
+    int depth_;
+    std::size_t lanes_, width_;
+    std::vector<std::int64_t> values_;
+    std::vector<Level> levels_;
+};
+
+}  // namespace
+
+std::optional<CandidateTree> best_candidate_tree(const Instance& instance, const RecursionInput& input, Monitor& monitor) {
+    return Recursion(instance, input, monitor).run();
+}
+
+}  // namespace provetree::colgen

@@ -1,0 +1,153 @@
+#include "routes.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace provetree::colgen {
+
+namespace {
+
+std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ULL;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+bool is_ancestor(int ancestor, int node) {
+    while (node > ancestor) node = (node - 1) / 2;
+    return node == ancestor;
+}
+
+bool right_towards(int node, int goal) {
+    int below = goal;
+    while ((below - 1) / 2 != node) below = (below - 1) / 2;
+    return below == 2 * node + 2;
+}
+
+// The best way from `node` on for the paths in [begin, end), all of which share their choices above it.
+class Separator {
+  public:
+    Separator(const Instance& instance, const PathList& paths, int reference) : instance_(instance), paths_(paths), reference_(reference) {}
+
+    double best(int node, int level, std::uint64_t key, std::vector<int>& chosen, Route& route) const {
+        if (level == instance_.depth()) {
+            double sum = 0;
+            for (const int p : chosen) sum += paths_.value[p];
+            return sum;
+        }
+        const int depth = instance_.depth();
+        const auto candidate = [&](int p) { return paths_.candidates[static_cast<std::size_t>(p) * depth + level]; };
+        std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) { return candidate(a) < candidate(b); });
+        double total = 0;
+        for (std::size_t begin = 0; begin < chosen.size();) {
+            const int a = candidate(chosen[begin]);
+            std::vector<int> side[2];
+            std::size_t end = begin;
+            for (; end < chosen.size() && candidate(chosen[end]) == a; ++end) side[instance_.right_at(paths_.leaf[chosen[end]], level)].push_back(chosen[end]);
+            const std::uint64_t next = extend_key(key, node, a);
+            const double left = best(2 * node + 1, level + 1, next, side[0], route);
+            const double right = best(2 * node + 2, level + 1, next, side[1], route);
+            const bool as_reference = !instance_.goes_left(node, a, reference_);
+            const bool to_right = left == right ? as_reference : right > left;
+            if (to_right != as_reference) route.right[next] = to_right;
+            total += std::max(left, right);
+            begin = end;
+        }
+        return total;
+    }
+
+  private:
+    const Instance& instance_;
+    const PathList& paths_;
+    int reference_;
+};
+
+}  // namespace
+
+std::uint64_t extend_key(std::uint64_t key, int node, int candidate) {
+    return mix(key ^ mix((static_cast<std::uint64_t>(node) << 32) | static_cast<std::uint32_t>(candidate)));
+}
+
+bool RouteSet::goes_right(int r, int node, int candidate, std::uint64_t key) const {
+    const Route& route = routes_[static_cast<std::size_t>(r)];
+    if (node != route.goal && is_ancestor(node, route.goal)) return right_towards(node, route.goal);
+    const auto noted = route.right.find(key);
+    return noted != route.right.end() ? noted->second : !instance_.goes_left(node, candidate, route.reference);
+}
+
+bool RouteSet::follows(int r, int leaf, const std::int32_t* candidates) const {
+    std::uint64_t key = kRootKey;
+    for (int level = 0; level < instance_.depth(); ++level) {
+        const int node = instance_.node_at(leaf, level);
+        key = extend_key(key, node, candidates[level]);
+        if (goes_right(r, node, candidates[level], key) != instance_.right_at(leaf, level)) return false;
+    }
+    return true;
+}
+
+std::vector<FoundRoute> separate_routes(const Instance& instance, const PathList& paths, int reference, double least) {
+    std::vector<FoundRoute> found;
+    const int depth = instance.depth();
+    const Separator separator(instance, paths, reference);
+    for (int level = 0; level < depth; ++level) {
+        for (int node = (1 << level) - 1; node < (2 << level) - 1; ++node) {
+            // Paths through the node, by their choices above it.
+            std::vector<std::pair<std::uint64_t, int>> through;
+            for (std::size_t p = 0; p < paths.size; ++p) {
+                const int leaf = paths.leaf[p];
+                if (instance.node_at(leaf, level) != node) continue;
+                std::uint64_t key = kRootKey;
+                for (int h = 0; h < level; ++h) key = extend_key(key, instance.node_at(leaf, h), paths.candidates[p * static_cast<std::size_t>(depth) + h]);
+                through.emplace_back(key, static_cast<int>(p));
+            }
+            std::sort(through.begin(), through.end());
+            FoundRoute result{0.0, {node, reference, {}}};
+            for (std::size_t begin = 0; begin < through.size();) {
+                std::vector<int> chosen;
+                std::size_t end = begin;
+                for (; end < through.size() && through[end].first == through[begin].first; ++end) chosen.push_back(through[end].second);
+                result.value += separator.best(node, level, through[begin].first, chosen, result.route);
+                begin = end;
+            }
+            if (result.value > least) found.push_back(std::move(result));
+        }
+    }
+    std::stable_sort(found.begin(), found.end(), [](const FoundRoute& a, const FoundRoute& b) { return a.value > b.value; });
+    return found;
+}
+
+void items_on_path(const Instance& instance, int leaf, const std::int32_t* candidates, std::vector<int>& inside) {
+    inside.resize(static_cast<std::size_t>(instance.n_items()));
+    std::iota(inside.begin(), inside.end(), 0);
+    for (int level = 0; level < instance.depth(); ++level) {
+        const Node& node = instance.node(instance.node_at(leaf, level));
+        const Group& group = node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(candidates[level])])];
+        const int place = candidates[level] - group.first;
+        const bool right = instance.right_at(leaf, level);
+        std::size_t kept = 0;
+        for (const int i : inside) {
+            inside[kept] = i;
+            kept += (place < group.bucket[static_cast<std::size_t>(i)]) == right;
+        }
+        inside.resize(kept);
+    }
+}
+
+void item_activity(const Instance& instance, const PathList& paths, double* activity, std::uint64_t* signature) {
+    const int n = instance.n_items();
+    std::fill(activity, activity + n, 0.0);
+    std::fill(signature, signature + n, 0);
+    std::vector<int> inside;
+    for (std::size_t p = 0; p < paths.size; ++p) {
+        items_on_path(instance, paths.leaf[p], paths.candidates + p * static_cast<std::size_t>(instance.depth()), inside);
+        const std::uint64_t name = mix(static_cast<std::uint64_t>(p) + 1);
+        for (const int i : inside) {
+            activity[i] += paths.value[p];
+            signature[i] ^= name;
+        }
+    }
+}
+
+}  // namespace provetree::colgen

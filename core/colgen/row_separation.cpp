@@ -1,0 +1,146 @@
+#include "row_separation.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace provetree::colgen {
+
+namespace {
+
+struct Range {
+    std::int32_t low, high;
+};
+
+class Search {
+  public:
+    Search(const Instance& instance, const PathList& paths, const std::int32_t* column, const std::int32_t* threshold, double least, std::size_t most_rows,
+           std::uint64_t most_nodes, Monitor& monitor)
+        : instance_(instance),
+          paths_(paths),
+          column_(column),
+          threshold_(threshold),
+          least_(least),
+          most_rows_(most_rows),
+          most_nodes_(most_nodes),
+          monitor_(monitor) {}
+
+    SeparationResult run(const std::vector<std::int32_t>& thresholds_per_column) {
+        std::vector<Range> ranges;
+        for (const std::int32_t count : thresholds_per_column) ranges.push_back({0, count});
+        std::vector<int> all(paths_.size);
+        std::iota(all.begin(), all.end(), 0);
+        result_.bound = least_;
+        branch(ranges, all);
+        if (!result_.rows.empty()) result_.bound = std::max(result_.bound, result_.rows.front().value);
+        return std::move(result_);
+    }
+
+  private:
+    // What the free decisions ask of the row: it must not be right of `left`, and must be right of `right` - 1.
+    struct Wish {
+        std::int32_t left = std::numeric_limits<std::int32_t>::max(), right = 0;
+    };
+    using Decisions = std::vector<std::pair<int, bool>>;  // (candidate of the tree, goes right)
+
+    double bar() const { return result_.rows.size() < most_rows_ ? least_ : result_.rows.front().value; }
+
+    double free_value(int node, int level, std::vector<int>& chosen, const std::vector<Range>& ranges, Decisions& decisions) {
+        const int depth = instance_.depth();
+        if (level == depth) {
+            double sum = 0;
+            for (const int p : chosen) sum += paths_.value[p];
+            return sum;
+        }
+        const auto candidate = [&](int p) { return paths_.candidates[static_cast<std::size_t>(p) * static_cast<std::size_t>(depth) + level]; };
+        std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) { return candidate(a) < candidate(b); });
+        double total = 0;
+        for (std::size_t begin = 0; begin < chosen.size();) {
+            const int a = candidate(chosen[begin]);
+            std::vector<int> side[2];
+            std::size_t end = begin;
+            for (; end < chosen.size() && candidate(chosen[end]) == a; ++end) side[instance_.right_at(paths_.leaf[chosen[end]], level)].push_back(chosen[end]);
+            const int flat = instance_.node(node).offset + a;
+            const Range range = ranges[static_cast<std::size_t>(column_[flat])];
+            double value[2] = {-1, -1};
+            Decisions below[2];
+            if (range.low <= threshold_[flat]) value[0] = free_value(2 * node + 1, level + 1, side[0], ranges, below[0]);
+            if (range.high > threshold_[flat]) value[1] = free_value(2 * node + 2, level + 1, side[1], ranges, below[1]);
+            const bool right = value[1] > value[0];
+            if (value[right] > 0) {
+                decisions.emplace_back(flat, right);
+                decisions.insert(decisions.end(), below[right].begin(), below[right].end());
+                total += value[right];
+            }
+            begin = end;
+        }
+        return total;
+    }
+
+    void branch(std::vector<Range>& ranges, std::vector<int>& paths) {
+        monitor_.work(paths.size() * 64 + 64);
+        Decisions decisions;
+        std::vector<int> copy = paths;
+        const double value = free_value(0, 0, copy, ranges, decisions);
+        if (!(value > bar())) return;
+        if (++result_.nodes > most_nodes_) {
+            result_.bound = std::max(result_.bound, value);
+            return;
+        }
+        std::vector<Wish> wishes(ranges.size());
+        for (const auto& [flat, right] : decisions) {
+            Wish& wish = wishes[static_cast<std::size_t>(column_[flat])];
+            if (right)
+                wish.right = std::max(wish.right, threshold_[flat] + 1);
+            else
+                wish.left = std::min(wish.left, threshold_[flat]);
+        }
+        std::size_t worst = ranges.size();
+        for (std::size_t c = 0; c < ranges.size(); ++c)
+            if (wishes[c].left < wishes[c].right) {
+                worst = c;
+                break;
+            }
+        if (worst == ranges.size()) {
+            FoundRow row{value, {}};
+            for (std::size_t c = 0; c < ranges.size(); ++c)
+                row.place.push_back(std::max(std::max(ranges[c].low, wishes[c].right), std::min(ranges[c].high, wishes[c].left)));
+            keep(std::move(row));
+            return;
+        }
+        const Range whole = ranges[worst];
+        ranges[worst].high = wishes[worst].left;  // not right of it, or right of it
+        branch(ranges, paths);
+        ranges[worst] = {wishes[worst].left + 1, whole.high};
+        branch(ranges, paths);
+        ranges[worst] = whole;
+    }
+
+    void keep(FoundRow row) {
+        for (const FoundRow& known : result_.rows)
+            if (known.place == row.place) return;
+        result_.rows.push_back(std::move(row));
+        std::stable_sort(result_.rows.begin(), result_.rows.end(), [](const FoundRow& a, const FoundRow& b) { return a.value > b.value; });
+        if (result_.rows.size() > most_rows_) result_.rows.pop_back();
+    }
+
+    const Instance& instance_;
+    const PathList& paths_;
+    const std::int32_t* column_;
+    const std::int32_t* threshold_;
+    double least_;
+    std::size_t most_rows_;
+    std::uint64_t most_nodes_;
+    Monitor& monitor_;
+    SeparationResult result_;
+};
+
+}  // namespace
+
+SeparationResult separate_rows(const Instance& instance, const PathList& paths, const std::int32_t* column, const std::int32_t* threshold,
+                               const std::vector<std::int32_t>& thresholds_per_column, double least, std::size_t most_rows, std::uint64_t most_nodes,
+                               Monitor& monitor) {
+    return Search(instance, paths, column, threshold, least, most_rows, most_nodes, monitor).run(thresholds_per_column);
+}
+
+}  // namespace provetree::colgen

@@ -1,0 +1,182 @@
+"""Linear constraints that couple the leaves of a tree, as rows of the master problem.
+
+A floor on the recall of a class, a cap on the false-positive rate of a class, a cap on the parity
+gap between groups, and a budget of leaves. Each is a sum over the chosen paths of what their rows
+add for the target of the path, so pricing only sees changed worths of the rows. Everything is kept
+in whole numbers; a finished tree is checked in them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64: TypeAlias = NDArray[np.int64]
+
+_UNBOUNDED = 2**62
+
+
+class InfeasibleError(ValueError):
+    """No tree of the candidate splits keeps all constraints.
+
+    Examples
+    --------
+    >>> from provetree.colgen.couplings import InfeasibleError
+    >>> raise InfeasibleError("No tree of the candidate splits keeps all constraints.")
+    Traceback (most recent call last):
+        ...
+    provetree.colgen.couplings.InfeasibleError: No tree of the candidate splits keeps all \
+constraints.
+    """
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """What is asked of the tree as a whole, by class index.
+
+    Parameters
+    ----------
+    min_recall : mapping of int to Fraction
+        Least share of the weight of a class that is predicted as it.
+    max_false_positive_rate : mapping of int to Fraction
+        Largest share of the weight of all other classes that is predicted as a class.
+    max_parity_gap : Fraction or None
+        Largest difference between two groups in the share that is predicted as a class, for every
+        class.
+    group_names : tuple
+        Names of the groups, for messages.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from provetree.colgen.couplings import Coupling
+    >>> Coupling(min_recall={1: Fraction(4, 5)}).is_empty
+    False
+    """
+
+    min_recall: Mapping[int, Fraction] = field(default_factory=dict)
+    max_false_positive_rate: Mapping[int, Fraction] = field(default_factory=dict)
+    max_parity_gap: Fraction | None = None
+    group_names: tuple[object, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked."""
+        return (
+            not self.min_recall and not self.max_false_positive_rate and self.max_parity_gap is None
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CouplingRow:
+    """One constraint: ``low <= sum over paths and their kinds of weight * per_kind <= high``.
+
+    Parameters
+    ----------
+    name : str
+        What it says, for messages.
+    per_kind : array of int64, shape (kinds, targets)
+        What a unit of weight of a kind adds on a path of a target.
+    per_active_leaf : int
+        What a path with rows adds.
+    low, high : int
+        Bounds; ``-2**62`` and ``2**62`` mean none.
+    scale : float
+        The master's row is divided by it, so that its numbers are of ordinary size.
+    """
+
+    name: str
+    per_kind: Int64
+    per_active_leaf: int
+    low: int
+    high: int
+    scale: float
+
+    @property
+    def has_low(self) -> bool:
+        """Whether there is a lower bound."""
+        return self.low > -_UNBOUNDED
+
+    @property
+    def has_high(self) -> bool:
+        """Whether there is an upper bound."""
+        return self.high < _UNBOUNDED
+
+    def holds(self, value: int) -> bool:
+        """Tell whether a value keeps the bounds."""
+        return self.low <= value <= self.high
+
+
+def coupling_rows(
+    coupling: Coupling,
+    kind_class: NDArray[np.intp],
+    kind_group: NDArray[np.intp],
+    kind_weight: Int64,
+    n_classes: int,
+    max_leaves: int | None,
+) -> list[CouplingRow]:
+    """Return the constraints as rows.
+
+    Parameters
+    ----------
+    coupling : Coupling
+        What is asked.
+    kind_class, kind_group, kind_weight : array of int
+        Class, group and total weight of each kind.
+    n_classes : int
+        Number of classes, which are the targets.
+    max_leaves : int or None
+        Largest number of leaves with rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fractions import Fraction
+    >>> from provetree.colgen.couplings import Coupling, coupling_rows
+    >>> classes, groups = np.array([0, 1]), np.array([0, 0])
+    >>> rows = coupling_rows(Coupling({1: Fraction(4, 5)}), classes, groups, np.array([7, 9]), 2,
+    ...                      None)
+    >>> rows[0].low, rows[0].per_kind.tolist()
+    (8, [[0, 0], [0, 1]])
+    """
+    n_kinds = len(kind_class)
+    rows: list[CouplingRow] = []
+
+    def row(name: str, per_kind: Int64, low: int, high: int, scale: float = 1.0) -> None:
+        rows.append(CouplingRow(name, per_kind, 0, low, high, scale))
+
+    for c, floor in coupling.min_recall.items():
+        per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
+        per_kind[kind_class == c, c] = 1
+        total = int(kind_weight[kind_class == c].sum())
+        row(f"recall of class {c}", per_kind, math.ceil(floor * total), _UNBOUNDED)
+    for c, cap in coupling.max_false_positive_rate.items():
+        per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
+        per_kind[kind_class != c, c] = 1
+        total = int(kind_weight[kind_class != c].sum())
+        row(f"false positives of class {c}", per_kind, -_UNBOUNDED, math.floor(cap * total))
+    if coupling.max_parity_gap is not None:
+        groups = range(int(kind_group.max()) + 1)
+        size = [int(kind_weight[kind_group == g].sum()) for g in groups]
+        # With two classes the gap of one is the gap of the other.
+        for c in range(1 if n_classes == 2 else 0, n_classes if n_classes > 1 else 0):
+            for g, h in combinations(groups, 2):
+                if size[g] == 0 or size[h] == 0:
+                    continue
+                per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
+                per_kind[kind_group == g, c] = size[h]
+                per_kind[kind_group == h, c] = -size[g]
+                most = math.floor(coupling.max_parity_gap * size[g] * size[h])
+                scale = float(max(size[g], size[h]))
+                row(f"parity of class {c} between groups {g} and {h}", per_kind, -most, most, scale)
+    if max_leaves is not None:
+        none = np.zeros((n_kinds, n_classes), dtype=np.int64)
+        rows.append(CouplingRow("number of leaves", none, 1, -_UNBOUNDED, max_leaves, 1.0))
+    return rows

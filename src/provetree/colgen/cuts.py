@@ -1,0 +1,216 @@
+"""Row constraints (1c) as cuts: each row follows exactly one path of a tree.
+
+By inspection of the training rows, in the six forms of Patel et al. (section 4.4); from unlabelled
+rows by separation model (8), with the core's search or with CP-SAT; and from *routes*, rows that
+may decide anew at every node: the strongest of these cuts, and found without a search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree import _core
+from provetree.colgen.candidates import CandidateSet
+from provetree.colgen.master import Master, TimeUpError
+from provetree.colgen.paths import PathModel, Paths
+
+Float: TypeAlias = NDArray[np.float64]
+#: What the paper calls No Beta, Beta Lb, Beta Ub, Beta Eq, All Beta and Extra Beta.
+RowConstraints = Literal["none", "lower", "upper", "equality", "all", "extra"]
+Separation = Literal["search", "cpsat", "routes"]
+#: ``cpsat.separate_rows``, handed in so that ortools is only loaded where it is used.
+CpSatSeparation: TypeAlias = Callable[[PathModel, Paths, Float, float], list[NDArray[np.int32]]]
+
+#: A constraint counts as violated from here on.
+LEAST_VIOLATION = 1e-6
+#: Unlabelled rows and routes per round, and nodes of the search for rows.
+_MOST_ROWS = 20
+_MOST_NODES = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdPlaces:
+    """Each candidate as a column and a place among all thresholds that any node has on it."""
+
+    column: NDArray[np.int32]
+    threshold: NDArray[np.int32]
+    per_column: list[int]
+    names: tuple[int, ...]
+
+    @staticmethod
+    def of(candidates: CandidateSet) -> ThresholdPlaces:
+        """Return the numbering of the columns and thresholds of a candidate set."""
+        ranks: dict[int, set[int]] = {}
+        for node in candidates.splits:
+            for c, k in node:
+                ranks.setdefault(c, set()).add(k)
+        names = tuple(sorted(ranks))
+        place = {c: {k: i for i, k in enumerate(sorted(ranks[c]))} for c in names}
+        flat = [split for node in candidates.splits for split in node]
+        return ThresholdPlaces(
+            np.array([names.index(c) for c, _ in flat], dtype=np.int32),
+            np.array([place[c][k] for c, k in flat], dtype=np.int32),
+            # The split that sends every row left offers no choice.
+            [0 if c < 0 else len(ranks[c]) for c in names],
+            names,
+        )
+
+    def buckets(self, candidates: CandidateSet, rows: NDArray[np.int32]) -> NDArray[np.uint16]:
+        """Turn rows, given by their place in each column, into buckets of the groups."""
+        starts = np.concatenate([[0], np.cumsum(candidates.group_sizes)])
+        found = np.zeros((len(rows), len(candidates.groups)), dtype=np.uint16)
+        for g, (_, column, _) in enumerate(candidates.groups):
+            if column < 0:
+                continue  # the split that sends every row left
+            at = self.threshold[starts[g] : starts[g + 1]]
+            place = rows[:, self.names.index(column)]
+            found[:, g] = (at[None, :] < place[:, None]).sum(axis=1)
+        return found
+
+
+@dataclass(eq=False)
+class Cuts:
+    """Finds violated constraints (1c) and adds them to a master.
+
+    Parameters
+    ----------
+    model : PathModel
+        The candidate problem.
+    form : {"none", "lower", "upper", "equality", "all", "extra"}
+        Which constraints are used, see :data:`RowConstraints`.
+    separation : {"search", "cpsat", "routes"}
+        How "extra" finds cuts beyond the training rows.
+    most : int
+        Violated training rows per round.
+    with_cpsat : callable or None
+        Solves separation model (8) with CP-SAT.
+    """
+
+    model: PathModel
+    form: RowConstraints = "upper"
+    separation: Separation = "routes"
+    most: int = 200
+    with_cpsat: CpSatSeparation | None = None
+    n_row_cuts: int = field(default=0, init=False)
+    n_extra_cuts: int = field(default=0, init=False)
+    _used: set[int] = field(default_factory=set, init=False)
+
+    def __post_init__(self) -> None:
+        self._n_training = self.model.items.n_items
+        self._places = ThresholdPlaces.of(self.model.candidates)
+
+    @property
+    def bounds(self) -> str:
+        """Which bounds of ``sum == 1`` a cut uses."""
+        return {"upper": "upper", "lower": "lower"}.get(self.form, "equality")
+
+    def start(self, master: Master) -> None:
+        """Add what the master has from the beginning: all constraints in the form "all"."""
+        if self.form == "all":
+            items = list(range(self._n_training))
+            self._used.update(items)
+            self.n_row_cuts += len(items)
+            master.add_cuts(items, [], "equality")
+
+    def separate(
+        self, master: Master, x: Float, time_limit: float = np.inf, *, extra: bool = True
+    ) -> int:
+        """Add the constraints that a solution violates; return how many.
+
+        Parameters
+        ----------
+        master : Master
+            Where they are added.
+        x : array of float
+            Values of the path columns.
+        time_limit : float
+            Seconds for the search.
+        extra : bool
+            With the form "extra", look beyond the training rows where these are all kept.
+        """
+        if self.form in ("none", "all"):
+            return 0
+        positive = np.flatnonzero(x > 0)
+        paths = master.paths.take(positive)
+        values = np.ascontiguousarray(x[positive])
+        activity, signature = self.model.items.core.activity(paths.leaf, paths.candidates, values)
+        found = self._violated(activity, signature)
+        if found:
+            self._used.update(found)
+            self.n_row_cuts += len(found)
+            master.add_cuts(found, [], self.bounds)
+        if found or self.form != "extra" or not extra:
+            return len(found)
+        if self.separation == "routes":
+            return self._add_routes(master, paths, values, int(activity.argmax()))
+        return self._add_rows(master, paths, values, time_limit)
+
+    def _violated(self, activity: Float, signature: NDArray[np.uint64]) -> list[int]:
+        over = np.where(self.bounds != "lower", activity - 1, -1.0)
+        under = np.where(self.bounds != "upper", 1 - activity, -1.0)
+        violation = np.maximum(over, under)
+        order = np.argsort(-violation, kind="stable")
+        found: list[int] = []
+        seen: set[int] = set()
+        for i in order[: int((violation > LEAST_VIOLATION).sum())].tolist():
+            # Rows that follow the same positive paths are one cut as far as is known now.
+            if i in self._used or int(signature[i]) in seen:
+                continue
+            seen.add(int(signature[i]))
+            found.append(i)
+            if len(found) == self.most:
+                break
+        return found
+
+    def _add_routes(self, master: Master, paths: Paths, values: Float, reference: int) -> int:
+        core = self.model.items.core
+        first = core.n_routes
+        found = core.separate_routes(
+            paths.leaf, paths.candidates, values, reference, 1 + LEAST_VIOLATION, _MOST_ROWS
+        )
+        master.add_cuts([], list(range(first, first + len(found))), self.bounds)
+        self.n_extra_cuts += len(found)
+        return len(found)
+
+    def _add_rows(self, master: Master, paths: Paths, values: Float, time_limit: float) -> int:
+        if self.separation == "cpsat":
+            assert self.with_cpsat is not None
+            rows = self.with_cpsat(self.model, paths, values, time_limit)
+        else:
+            rows = self.search_rows(paths, values, time_limit)["rows"]
+        if not rows:
+            return 0
+        buckets = self._places.buckets(self.model.candidates, np.array(rows))
+        first = self.model.items.add_unlabelled(buckets)
+        items = list(range(first, first + len(rows)))
+        self._used.update(items)
+        self.n_extra_cuts += len(items)
+        master.add_cuts(items, [], self.bounds)
+        return len(items)
+
+    def search_rows(
+        self, paths: Paths, values: Float, time_limit: float = np.inf
+    ) -> _core.colgen.FoundRows:
+        """Solve separation model (8) by the core's search."""
+        found = self.model.items.core.separate_rows(
+            leaf=paths.leaf,
+            candidates=paths.candidates,
+            value=values,
+            column=self._places.column,
+            threshold=self._places.threshold,
+            thresholds_per_column=self._places.per_column,
+            least=1 + LEAST_VIOLATION,
+            most_rows=_MOST_ROWS,
+            most_nodes=_MOST_NODES,
+            time_limit=time_limit,
+        )
+        if found["status"] == "interrupted":
+            raise KeyboardInterrupt
+        if found["status"] == "time_limit":
+            raise TimeUpError
+        return found

@@ -1,0 +1,275 @@
+"""Column generation itself: master, pricing and cuts in turn, until nothing is left to add.
+
+Every exact pricing also gives a bound that no tree of the candidates beats, whatever the state of
+the master, so a run that is stopped has a valid bound too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.colgen.cuts import Cuts
+from provetree.colgen.master import Duals, Master, MasterSolution, TimeUpError
+from provetree.colgen.paths import CandidateTree, PathModel
+from provetree.colgen.pricing import Allowed, PoolPricing, Priced, Pricing, dual_bound
+
+Float: TypeAlias = NDArray[np.float64]
+
+#: A variable this close to a whole number is one.
+INTEGRAL = 1e-6
+#: An artificial column below this is zero.
+_FEASIBLE = 1e-7
+#: Room of the constraints (1d) until the first convergence, see ``Master.loosen``.
+_ROOM = 0.01
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """Where column generation stood after one iteration (values in units of the LP)."""
+
+    seconds: float
+    value: float
+    bound: float
+    n_columns: int
+    n_cuts: int
+
+
+@dataclass(eq=False)
+class Clock:
+    """Tells how much time is left, and how much each part took.
+
+    Examples
+    --------
+    >>> from provetree.colgen.generation import Clock
+    >>> clock = Clock(None)
+    >>> with clock.part("pricing"):
+    ...     pass
+    >>> clock.left, list(clock.parts)
+    (inf, ['pricing'])
+    """
+
+    time_limit: float | None
+    parts: dict[str, float] = field(default_factory=dict, init=False)
+    _start: float = field(default_factory=time.perf_counter, init=False)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    @property
+    def left(self) -> float:
+        """Seconds left, infinite without a limit."""
+        return np.inf if self.time_limit is None else self.time_limit - self.seconds
+
+    def check(self) -> None:
+        """Raise ``TimeUpError`` when no time is left."""
+        if self.left <= 0:
+            raise TimeUpError
+
+    def part(self, name: str) -> _Part:
+        """Return a context in which time counts for a part."""
+        return _Part(self, name)
+
+
+class _Part:
+    def __init__(self, clock: Clock, name: str) -> None:
+        self._clock, self._name = clock, name
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter()
+
+    def __exit__(self, *exception: object) -> None:
+        parts = self._clock.parts
+        spent = time.perf_counter() - self._start
+        parts[self._name] = parts.get(self._name, 0.0) + spent
+
+
+@dataclass(frozen=True, eq=False)
+class LpResult:
+    """How a linear relaxation ended.
+
+    ``solution`` is the last solution of the master; ``bound`` holds in any case. With status
+    "cutoff" the bound says that nothing better than the cutoff is left; "infeasible" is proven;
+    "unsolved" means that rounding left it open whether the constraints can be kept.
+    """
+
+    status: Literal["optimal", "infeasible", "cutoff", "unsolved"]
+    bound: float
+    solution: MasterSolution | None
+
+
+@dataclass(eq=False)
+class Generation:
+    """Solves the linear relaxation over all paths that are allowed.
+
+    Parameters
+    ----------
+    model : PathModel
+        The candidate problem.
+    master : Master
+        The restricted master, kept between calls.
+    cuts : Cuts
+        Where cuts come from.
+    exact : Pricing
+        The pricing that proves.
+    heuristic : Pricing or None
+        Asked first in every iteration.
+    clock : Clock
+        Time limit and times of the parts.
+    cut_every : int
+        Cuts are looked for every so many iterations, and at the end.
+    on_iteration : callable or None
+        Told after every iteration.
+    """
+
+    model: PathModel
+    master: Master
+    cuts: Cuts
+    exact: Pricing
+    heuristic: Pricing | None
+    clock: Clock
+    cut_every: int = 5
+    on_iteration: Callable[[Iteration], None] | None = None
+    iterations: int = field(default=0, init=False)
+    trouble: list[str] = field(default_factory=list, init=False)
+    #: Best bound so far of the call that runs, for whoever stops it.
+    bound: float = field(default=np.inf, init=False)
+
+    def solve(self, allowed: Allowed, cutoff: float = -np.inf) -> LpResult:
+        """Solve the relaxation over the allowed paths.
+
+        Parameters
+        ----------
+        allowed : Allowed
+            Candidates and targets that may be used; the master must hold a tree of them.
+        cutoff : float
+            Stop once nothing above this is left.
+        """
+        master = self.master
+        self.bound = np.inf
+        phase_one = False
+        master.set_phase(False)
+        master.restrict(allowed.candidate, allowed.target)
+        master.loosen(_ROOM)
+        since_cuts, fresh_start, loose = 0, False, True
+        while True:
+            self.clock.check()
+            with self.clock.part("master"):
+                solution = master.solve(self.clock.left)
+            if solution is None and not phase_one and master.model.rows:
+                phase_one = True
+                master.set_phase(True)
+                continue
+            if solution is None:
+                return LpResult("infeasible", -np.inf, None)
+            if solution.artificial <= _FEASIBLE and phase_one:
+                phase_one = False
+                master.set_phase(False)
+                continue
+            since_cuts += 1
+            if not phase_one and since_cuts >= self.cut_every:
+                since_cuts = 0
+                with self.clock.part("cuts"):
+                    if self.cuts.separate(master, solution.x, self.clock.left, extra=False):
+                        continue
+            if self._heuristic_columns(solution, allowed):
+                self._tell(solution)
+                continue
+            with self.clock.part("pricing"):
+                priced = self.exact.price(solution.duals, allowed, self.clock.left)
+            bound = self._bound(solution.duals, priced, allowed)
+            if phase_one:
+                # No paths, however combined, come closer to the constraints than this.
+                if bound < -_FEASIBLE * 10:
+                    return LpResult("infeasible", -np.inf, None)
+            else:
+                self.bound = min(self.bound, bound)
+            self._tell(solution)
+            if not phase_one and self.bound <= cutoff:
+                return LpResult("cutoff", self.bound, solution)
+            with self.clock.part("columns"):
+                added = master.add_paths(priced.paths)
+            if added:
+                if isinstance(self.heuristic, PoolPricing):
+                    self.heuristic.restart(np.unique(priced.paths.leaf).astype(np.intp))
+                fresh_start = False
+                continue
+            if len(priced.paths) and not fresh_start:
+                # Only columns that are there already: the multipliers are off. Once from scratch.
+                fresh_start = True
+                with self.clock.part("master"):
+                    self.master.forget_basis()
+                continue
+            if len(priced.paths):
+                self.trouble.append(
+                    "The multipliers of the master stayed inaccurate after a solve from scratch; "
+                    "its bound is a little weaker than its value."
+                )
+            if phase_one:
+                self.trouble.append("Rounding left it open whether a relaxation can be kept.")
+                return LpResult("unsolved", np.inf, None)
+            with self.clock.part("cuts"):
+                if self.cuts.separate(master, solution.x, self.clock.left):
+                    since_cuts = 0
+                    continue
+            if loose:
+                loose = False
+                master.loosen(0.0)
+                continue
+            return LpResult("optimal", self.bound, solution)
+
+    def _bound(self, duals: Duals, priced: Priced, allowed: Allowed) -> float:
+        assert priced.largest is not None
+        link = self.master.link_candidate
+        return dual_bound(self.model, duals, priced.largest, link, allowed)
+
+    def _heuristic_columns(self, solution: MasterSolution, allowed: Allowed) -> bool:
+        if self.heuristic is None:
+            return False
+        with self.clock.part("heuristic"):
+            priced = self.heuristic.price(solution.duals, allowed, self.clock.left)
+        with self.clock.part("columns"):
+            return self.master.add_paths(priced.paths) > 0
+
+    def _tell(self, solution: MasterSolution) -> None:
+        self.iterations += 1
+        if self.on_iteration is not None and not solution.duals.phase_one:
+            self.on_iteration(
+                Iteration(
+                    self.clock.seconds,
+                    solution.value,
+                    self.bound,
+                    self.master.n_columns,
+                    self.master.n_cuts,
+                )
+            )
+
+
+def is_integral(solution: MasterSolution) -> bool:
+    """Tell whether all variables of the master are whole numbers."""
+    x = solution.x
+    return bool(np.all(np.minimum(x, np.abs(1 - x)) <= INTEGRAL))
+
+
+def tree_of(model: PathModel, master: Master, x: Float) -> CandidateTree | None:
+    """Return the tree that an integral solution describes, None where paths do not agree."""
+    chosen = np.flatnonzero(x > 0.5)
+    paths = master.paths.take(chosen)
+    if len(paths) != model.candidates.n_leaves or len(np.unique(paths.leaf)) != len(paths):
+        return None
+    candidates = np.full(model.candidates.n_nodes, -1, dtype=np.int32)
+    targets = np.zeros(model.candidates.n_leaves, dtype=np.int32)
+    for leaf, path, target in zip(paths.leaf, paths.candidates, paths.target, strict=True):
+        nodes = model.candidates.path_nodes[leaf]
+        if np.any((candidates[nodes] >= 0) & (candidates[nodes] != path)):
+            return None
+        candidates[nodes] = path
+        targets[leaf] = target
+    return CandidateTree(candidates, targets)

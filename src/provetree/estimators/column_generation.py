@@ -1,0 +1,309 @@
+"""The classifier that chooses its tree from candidate splits by column generation."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from provetree.colgen.couplings import Coupling
+from provetree.colgen.engine import ColumnGeneration
+from provetree.colgen.options import COLGEN_OPTIONS
+from provetree.colgen.result import GenerationSolution
+from provetree.estimators._groups import group_weights
+from provetree.estimators._tree_classifier import Prepared, TreeClassifier
+from provetree.options import ParameterError, documented, validate
+
+__all__ = ["ColumnGenerationClassifier"]
+
+
+@documented(COLGEN_OPTIONS)
+class ColumnGenerationClassifier(TreeClassifier):
+    """The best tree of candidate splits, also under constraints on the tree as a whole.
+
+    Column generation after Firat et al. (2020) and Patel et al. (2023): each node chooses from a
+    set of candidate splits, a master problem chooses one path per leaf, and pricing finds paths
+    that improve it. The tree is proven to be the best *of the candidate splits*; nothing is proven
+    about other thresholds, unless ``candidates="all"``. For the best tree over all thresholds use
+    :class:`~provetree.OptimalTreeClassifier`; this one can do what that one cannot: floors on
+    recall, caps on false positives, parity between groups, exactly for the candidate set.
+
+    {parameters}
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree. Under constraints a leaf may predict a class that is not its largest.
+    status_ : {"optimal", "candidate_optimal", "feasible", "time_limit", "interrupted"}
+        "candidate_optimal": proven the best tree of the candidate splits. "optimal": proven for
+        all trees, which happens when the tree makes no avoidable error or the candidates are all
+        splits. "feasible": the method ended without a proof (``prove=False``).
+    objective_ : int or float
+        The cost of the tree: the weight of the training rows it gets wrong, plus the penalties of
+        its splits.
+    lower_bound_ : int or float
+        No tree costs less, over all thresholds. Column generation proves little about that, so
+        this is mostly the cost of rows that are alike and differ in class.
+    candidate_optimal_ : bool
+        Whether the tree is proven the best of the candidate splits.
+    candidate_bound_, candidate_gap_ : float
+        No tree of the candidate splits costs less, and the share of the cost above that.
+    master_value_, master_bound_ : float
+        Cost of the linear relaxation of the master, and the bound its pricing proves.
+    master_integral_ : bool
+        Whether the relaxation's solution is a tree.
+    proof_ : CandidateProof
+        All that, with iterations, columns, cuts, branch-and-price nodes and the time of each part.
+    history_ : tuple of GenerationProgress
+        Seconds, cost, value and bound of the master, columns and cuts after every iteration.
+    solution_, counters_, gap_, classes_, n_features_in_, feature_names_in_, encoder_, \
+feature_importances_
+        As in :class:`~provetree.OptimalTreeClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from provetree import ColumnGenerationClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = ColumnGenerationClassifier(max_depth=2).fit(X, y)
+    >>> clf.status_, clf.candidate_optimal_
+    ('candidate_optimal', True)
+    >>> careful = ColumnGenerationClassifier(max_depth=2, min_recall={{0: 0.97}}).fit(X, y)
+    >>> bool((careful.predict(X[y == 0]) == 0).mean() >= 0.97)
+    True
+    """
+
+    def __init__(
+        self,
+        max_depth: int = 3,
+        variant: str = "revised",
+        candidates: Any = "sampled",
+        candidate_factor: float = 1.0,
+        sample_runs: int = 300,
+        sample_share: float = 0.9,
+        until_root_settles: bool = False,
+        quantiles: int = 7,
+        start_runs: int | None = None,
+        merge_rows: bool | None = None,
+        row_constraints: str | None = None,
+        separation: str = "routes",
+        pricing: str = "exact",
+        heuristic: str | None = None,
+        integer_step: str = "recursion",
+        prove: bool = True,
+        branch_columns: str = "trees",
+        min_recall: float | Mapping[Any, float] | None = None,
+        max_false_positive_rate: float | Mapping[Any, float] | None = None,
+        max_parity_gap: float | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | float = 1,
+        alpha: float = 0.0,
+        class_weight: Mapping[Any, float] | str | None = None,
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int | bool = 0,
+    ) -> None:
+        self.max_depth = max_depth
+        self.variant = variant
+        self.candidates = candidates
+        self.candidate_factor = candidate_factor
+        self.sample_runs = sample_runs
+        self.sample_share = sample_share
+        self.until_root_settles = until_root_settles
+        self.quantiles = quantiles
+        self.start_runs = start_runs
+        self.merge_rows = merge_rows
+        self.row_constraints = row_constraints
+        self.separation = separation
+        self.pricing = pricing
+        self.heuristic = heuristic
+        self.integer_step = integer_step
+        self.prove = prove
+        self.branch_columns = branch_columns
+        self.min_recall = min_recall
+        self.max_false_positive_rate = max_false_positive_rate
+        self.max_parity_gap = max_parity_gap
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.alpha = alpha
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> ColumnGenerationClassifier:
+        """Find the best tree of the candidate splits.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            Their labels: numbers, booleans or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights; None gives every row weight one.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, for ``max_parity_gap``; not used to predict.
+
+        Returns
+        -------
+        ColumnGenerationClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        InfeasibleError
+            If no tree of the candidate splits keeps the constraints, which is proven, or if none
+            was found before the time limit, which the message tells apart.
+
+        Examples
+        --------
+        >>> from provetree import ColumnGenerationClassifier
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "yes", "no", "no"]
+        >>> ColumnGenerationClassifier(max_depth=1).fit(X, y).objective_
+        1
+        >>> clf = ColumnGenerationClassifier(max_depth=1, min_recall={"yes": 1.0}).fit(X, y)
+        >>> clf.predict([[2.0]]), clf.objective_
+        (array(['yes'], dtype='<U3'), 1)
+        """
+        validate(COLGEN_OPTIONS, vars(self), type(self).__name__)
+        with_routes = self.row_constraints == "extra" and self.separation == "routes"
+        if self.pricing == "cpsat" and with_routes:
+            raise ParameterError(
+                "The 'separation' parameter of ColumnGenerationClassifier must be 'search' or "
+                "'cpsat' with pricing='cpsat', which cannot price routes. Got 'routes' instead."
+            )
+        prepared = self._prepare(
+            X,
+            y,
+            sample_weight,
+            max_depth=self.max_depth,
+            class_weight=self.class_weight,
+            categorical_features=self.categorical_features,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            alpha=self.alpha,
+        )
+        engine = self._engine(prepared, groups)
+        solution = self._run(engine, prepared.problem, self.time_limit, self.verbose)
+        assert isinstance(solution, GenerationSolution)
+        self._keep(prepared, solution)
+        self.proof_ = solution.proof
+        self.candidate_optimal_ = solution.proof.candidate_optimal
+        self.candidate_bound_ = solution.proof.candidate_bound
+        self.candidate_gap_ = solution.candidate_gap
+        self.master_value_ = solution.proof.master_value
+        self.master_bound_ = solution.proof.master_bound
+        self.master_integral_ = solution.proof.master_integral
+        for sentence in solution.proof.trouble:
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _engine(self, prepared: Prepared, groups: ArrayLike | None) -> ColumnGeneration:
+        if (self.max_parity_gap is None) != (groups is None):
+            raise ValueError(
+                "The 'max_parity_gap' parameter of ColumnGenerationClassifier and the 'groups' of "
+                "fit belong together. Got only "
+                + ("'groups'." if self.max_parity_gap is None else "'max_parity_gap'.")
+            )
+        names: tuple[object, ...] = ()
+        weights: NDArray[np.int64] | None = None
+        if groups is not None:
+            names, weights = group_weights(prepared, groups)
+        seed = 0
+        if self.random_state is not None:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        depth_limit = 12
+        if prepared.problem.max_depth > depth_limit:
+            raise ParameterError(
+                "The 'max_depth' parameter of ColumnGenerationClassifier must be an int in the "
+                f"range [0, {depth_limit}]. Got {self.max_depth} instead."
+            )
+        gap = None if self.max_parity_gap is None else _decimal(self.max_parity_gap)
+        return ColumnGeneration(
+            variant="original" if self.variant == "original" else "revised",
+            candidates=self.candidates,
+            candidate_factor=float(self.candidate_factor),
+            sample_runs=int(self.sample_runs),
+            sample_share=float(self.sample_share),
+            until_root_settles=bool(self.until_root_settles),
+            quantiles=int(self.quantiles),
+            start_runs=self.start_runs,
+            merge_rows=self.merge_rows,
+            row_constraints=self.row_constraints,  # type: ignore[arg-type]
+            separation=self.separation,  # type: ignore[arg-type]
+            pricing=self.pricing,  # type: ignore[arg-type]
+            heuristic=self.heuristic,  # type: ignore[arg-type]
+            integer_step=self.integer_step,  # type: ignore[arg-type]
+            prove=bool(self.prove),
+            branch_columns=self.branch_columns,  # type: ignore[arg-type]
+            coupling=Coupling(
+                min_recall=self._by_class("min_recall", self.min_recall, prepared.classes),
+                max_false_positive_rate=self._by_class(
+                    "max_false_positive_rate", self.max_false_positive_rate, prepared.classes
+                ),
+                max_parity_gap=gap,
+                group_names=names,
+            ),
+            group_weights=weights,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+        )
+
+    def _by_class(self, name: str, given: Any, classes: NDArray[Any]) -> dict[int, Fraction]:
+        """Return a constraint by class index; one number is spread over the classes it means."""
+        if given is None:
+            return {}
+        labels = classes.tolist()
+        if isinstance(given, Mapping):
+            unknown = [label for label in given if label not in labels]
+            if unknown:
+                raise ValueError(
+                    f"The {name!r} parameter of {type(self).__name__} must name labels of y. "
+                    f"Got {unknown[0]!r}, and y holds {', '.join(map(repr, labels[:10]))}."
+                )
+            shares = {labels.index(label): share for label, share in given.items()}
+        elif name == "min_recall":
+            shares = dict.fromkeys(range(len(labels)), given)
+        elif len(labels) == 2:
+            shares = {1: given}
+        else:
+            raise ValueError(
+                f"The {name!r} parameter of {type(self).__name__} must be a dict by label where y "
+                f"has {len(labels)} labels. Got {given!r} instead."
+            )
+        for share in shares.values():
+            if isinstance(share, bool) or not isinstance(share, (int, float, np.number)):
+                raise _bad_share(name, type(self).__name__, share)
+            if not (math.isfinite(share) and 0 <= share <= 1):
+                raise _bad_share(name, type(self).__name__, share)
+        return {c: _decimal(float(share)) for c, share in shares.items()}
+
+
+def _decimal(x: float) -> Fraction:
+    """Return the decimal number a person would write for ``x``, exactly."""
+    return Fraction(repr(float(x)))
+
+
+def _bad_share(name: str, owner: str, share: object) -> ParameterError:
+    return ParameterError(
+        f"The {name!r} parameter of {owner} must give shares in the range [0.0, 1.0]. "
+        f"Got {share!r} instead."
+    )
