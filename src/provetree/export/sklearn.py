@@ -84,7 +84,7 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     if tree.has_other_labels:
         raise UnsupportedTreeError(
             "scikit-learn's trees predict the heaviest class of a leaf, and a leaf of this tree "
-            "predicts another one, which costs less."
+            "predicts another one."
         )
     model = DecisionTreeClassifier(max_depth=1).fit(
         np.zeros((tree.n_classes, tree.n_features), dtype=np.float32), np.arange(tree.n_classes)
