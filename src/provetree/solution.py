@@ -96,7 +96,7 @@ class Solution:
         for its splits. An int where costs of the problem are whole numbers.
     lower_bound : int or float
         No tree of the problem costs less.
-    status : {"optimal", "time_limit", "interrupted"}
+    status : {"optimal", "time_limit", "interrupted", "gap_limit"}
         Why the search ended.
     history : tuple of Progress
         Moments at which the best cost or the bound improved.
