@@ -162,8 +162,8 @@ class MIPSearch:
         if by_cuts and entries > MOST_ENTRIES:
             raise ValueError(
                 f"A model that chooses among all {n_cuts} thresholds of {problem.n_rows} rows "
-                f"would have about {entries:.2g} entries, and at most {MOST_ENTRIES:.2g} are supported: "
-                'round the columns, take fewer rows, or use "oct", "p" or "binoct" with '
+                f"would have about {entries:.2g} entries, and at most {MOST_ENTRIES:.2g} are "
+                'supported: round the columns, take fewer rows, or use "oct", "p" or "binoct" with '
                 "tighten=False."
             )
         max_splits = self.max_splits
