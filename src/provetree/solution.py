@@ -101,7 +101,8 @@ class Solution:
     status : {"optimal", "candidate_optimal", "feasible", "time_limit", "interrupted"}
         Why the search ended. "optimal" is a proof for all trees of the problem. Methods that
         choose from candidate splits say "candidate_optimal" when the tree is proven the best of
-        these, and "feasible" when they ended without such a proof.
+        these, and "feasible" when they ended without such a proof; "gap_limit" says that a gap
+        was asked for and reached.
     history : tuple of Progress
         Moments at which the best cost or the bound improved.
     counters : mapping of str to int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import tracemalloc
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -427,6 +428,59 @@ def test_a_sick_column_is_named(name):
     with pytest.raises(SickColumnError, match=r"column 'sick' differ by 1e-12 of its range"):
         MIPSearch(name).solve(problem)
     assert MIPSearch(name, scaling="rank").solve(problem).cost == 1
+
+
+def test_too_many_thresholds_are_refused():
+    rng = np.random.default_rng(0)
+    problem = build_problem(
+        rng.normal(size=(20_000, 5)), rng.integers(0, 2, 20_000), n_classes=2, max_depth=2
+    )
+    for engine in (MIPSearch("flowoct"), MIPSearch("oct", tighten=True)):
+        with pytest.raises(ValueError, match="chooses among all 99995 thresholds of 20000 rows"):
+            engine.solve(problem)
+
+
+def test_ctrl_c_in_the_search_for_a_start(monkeypatch):
+    class Interrupted(ExactSearch):
+        def solve(self, *arguments):
+            return replace(super().solve(*arguments), status="interrupted")
+
+    monkeypatch.setattr("provetree.mip.engine.ExactSearch", Interrupted)
+    problem = random_problem(0, n=40)
+    solution = MIPSearch(warm_start="search").solve(problem)
+    assert solution.cost > 0
+    assert (solution.status, solution.lower_bound) == ("interrupted", 0)
+    assert solution.cost == ExactSearch().solve(problem).cost
+
+
+@pytest.mark.parametrize(
+    ("solver", "package"), [("gurobi", "gurobipy"), ("scip", "pyscipopt"), ("cp-sat", "ortools")]
+)
+def test_other_solvers_prove_the_same(solver, package):
+    pytest.importorskip(package, reason=f"the solver {solver} is not installed")
+    for seed, name in enumerate(NAMES * 2):
+        case = small_case(20 + seed)
+        if case.problem.weights.max() > 1000:
+            continue
+        penalty = case.penalty
+        if name == "p":
+            gamma = 2**case.depth - 1 if case.max_splits is None else case.max_splits
+            penalty = Fraction(1, gamma + 1)
+        truth = ExactSearch().solve(case.problem.with_penalty(penalty)).tree
+        cost = check_tree(truth, case.rows, TreeLimits(case.depth)).cost(penalty)
+        solution = MIPSearch(
+            name,
+            solver,
+            depth=case.depth,
+            penalty=0 if name == "p" else penalty,
+            max_splits=case.max_splits,
+            scaling="rank",
+            tighten=seed % 2 == 0,
+            rows=case.rows,
+        ).solve(case.problem, Limits(30.0))
+        assert solution.status == "optimal", (name, seed)
+        checked = check_tree(solution.tree, case.rows, TreeLimits(case.depth))
+        assert checked.cost(penalty) == cost, (name, seed)
 
 
 def test_too_deep_a_model_is_refused():

@@ -39,6 +39,8 @@ FORMULATIONS: dict[str, tuple[str, str]] = {
 
 #: More places for rows (rows x leaves) than this fill no computer's memory sensibly.
 MOST_PLACES = 2**27
+#: Entries of a matrix are numbered with 32 bits.
+MOST_ENTRIES = 2**31 - 1
 #: Finest gap asked of a solver; finer ones are lost in rounding.
 _FINEST_GAP = 1e-9
 
@@ -154,6 +156,16 @@ class MIPSearch:
                 f"{problem.n_rows * 2.0**depth:.2g} variables for places of rows, and at most "
                 f"{MOST_PLACES:.2g} are supported: choose a smaller max_depth or fewer rows."
             )
+        n_cuts = sum(len(column.values) - 1 for column in problem.columns)
+        by_cuts = self.formulation == "flowoct" or (self.tighten and self.formulation != "binoct")
+        entries = problem.n_rows * float(n_cuts) * 2.0**depth
+        if by_cuts and entries > MOST_ENTRIES:
+            raise ValueError(
+                f"A model that chooses among all {n_cuts} thresholds of {problem.n_rows} rows "
+                f"would have about {entries:.2g} entries, and at most {MOST_ENTRIES:.2g} are "
+                'supported: round the columns, take fewer rows, or use "oct", "p" or "binoct" with '
+                "tighten=False."
+            )
         max_splits = self.max_splits
         if self.formulation == "p" and max_splits is None:
             # Gamma sets the penalty: it must not depend on the depth that is left.
@@ -223,6 +235,7 @@ class _Run:
         self.raw = engine.rows or _rows_of(problem)
         self.best: tuple[Fraction, Tree] | None = None
         self.history: list[Progress] = []
+        self.interrupted = False
 
     @property
     def seconds(self) -> float:
@@ -231,17 +244,20 @@ class _Run:
     def solution(self) -> Solution:
         start = self._start()
         model = self.formulation.model
-        outcome = self.solver.solve(
-            model,
-            start=start,
-            limits=SolveLimits(
-                time_limit=self._time_left(),
-                relative_gap=self.engine.mip_gap,
-                absolute_gap=self._absolute_gap(),
-                threads=self.engine.threads,
-            ),
-            on_progress=self._tell,
-        )
+        if self.interrupted:
+            outcome = Outcome("interrupted", None, math.inf, -math.inf)
+        else:
+            outcome = self.solver.solve(
+                model,
+                start=start,
+                limits=SolveLimits(
+                    time_limit=self._time_left(),
+                    relative_gap=self.engine.mip_gap,
+                    absolute_gap=self._absolute_gap(),
+                    threads=self.engine.threads,
+                ),
+                on_progress=self._tell,
+            )
         self._read(outcome)
         if self.best is None:
             self._explain(outcome)
@@ -291,6 +307,7 @@ class _Run:
         elif engine.warm_start == "search":
             problem = self.problem.with_penalty(self.penalty)
             found = ExactSearch().solve(problem, Limits(self._time_left()))
+            self.interrupted = found.status == "interrupted"
             placed = self._placed(found.tree, layout)
         else:
             placed = cart(

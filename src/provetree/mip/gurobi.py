@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import gurobipy
 import numpy as np
-from gurobipy import GRB
 from numpy.typing import NDArray
 
 from provetree.mip.model import Model
@@ -26,13 +24,14 @@ __all__ = ["Gurobi"]
 
 Float: TypeAlias = NDArray[np.float64]
 
-_STATUS: dict[int, OutcomeStatus] = {
-    GRB.OPTIMAL: "optimal",
-    GRB.TIME_LIMIT: "time_limit",
-    GRB.INFEASIBLE: "infeasible",
-    GRB.INF_OR_UNBD: "infeasible",
-    GRB.UNBOUNDED: "unbounded",
-    GRB.INTERRUPTED: "interrupted",
+#: The names of Gurobi's status codes, and what they are called here.
+_STATUS: dict[str, OutcomeStatus] = {
+    "OPTIMAL": "optimal",
+    "TIME_LIMIT": "time_limit",
+    "INFEASIBLE": "infeasible",
+    "INF_OR_UNBD": "infeasible",
+    "UNBOUNDED": "unbounded",
+    "INTERRUPTED": "interrupted",
 }
 _TOO_LARGE, _NO_LICENCE = 10010, 10009
 
@@ -52,6 +51,8 @@ class Gurobi:
     """
 
     def __init__(self, options: dict[str, Any] | None = None) -> None:
+        import gurobipy  # noqa: F401  (whether it is there, before a model is built)
+
         self.options = dict(options or {})
 
     def solve(
@@ -63,6 +64,8 @@ class Gurobi:
         on_progress: Callable[[Moment], None] | None = None,
     ) -> Outcome:
         """Solve a model; see :class:`provetree.mip.solver.Solver`."""
+        import gurobipy
+
         limits = SolveLimits() if limits is None else limits
         try:
             with (
@@ -76,6 +79,8 @@ class Gurobi:
     def _solve(
         self, solver: Any, model: Model, start: Float | None, limits: SolveLimits, trace: Trace
     ) -> Outcome:
+        from gurobipy import GRB
+
         settings: dict[str, Any] = {
             "MIPGap": limits.relative_gap,
             "MIPGapAbs": limits.absolute_gap,
@@ -127,7 +132,10 @@ class Gurobi:
 
 
 def _outcome(solver: Any, x: Any, model: Model, limits: SolveLimits, trace: Trace) -> Outcome:
-    status = _STATUS.get(solver.Status)
+    from gurobipy import GRB
+
+    by_code = {getattr(GRB, name): word for name, word in _STATUS.items()}
+    status = by_code.get(solver.Status)
     if status is None:
         raise SolverError(f"Gurobi gave up with status {solver.Status}.")
     if status in ("infeasible", "unbounded"):
@@ -158,4 +166,4 @@ def _explained(error: Any, model: Model) -> str:
 
 
 def _finite(value: float, otherwise: float) -> float:
-    return float(value) if abs(value) < GRB.INFINITY else otherwise
+    return float(value) if abs(value) < 1e100 else otherwise  # GRB.INFINITY

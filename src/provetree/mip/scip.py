@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyscipopt
 from numpy.typing import NDArray
 
 from provetree.mip.model import Model
@@ -50,6 +49,8 @@ class Scip:
     """
 
     def __init__(self, options: dict[str, Any] | None = None) -> None:
+        import pyscipopt  # noqa: F401  (whether it is there, before a model is built)
+
         self.options = dict(options or {})
 
     def solve(
@@ -61,6 +62,8 @@ class Scip:
         on_progress: Callable[[Moment], None] | None = None,
     ) -> Outcome:
         """Solve a model; see :class:`provetree.mip.solver.Solver`."""
+        import pyscipopt
+
         limits = SolveLimits() if limits is None else limits
         solver = pyscipopt.Model(model.name)
         solver.hideOutput()
@@ -82,52 +85,51 @@ class Scip:
             solver.addSol(point)
         trace = Trace(on_progress)
         with interrupts() as interrupted:
-            watch = _Watch(trace, interrupted.is_set)
+            failures: list[BaseException] = []
+            watch = _watch(trace, interrupted.is_set, failures)
             solver.includeEventhdlr(watch, "provetree", "tells progress, takes Ctrl-C")
             solver.optimize()
-            if watch.failures:
-                raise watch.failures[0]
+            if failures:
+                raise failures[0]
         return _outcome(solver, variables, limits, trace)
 
 
-#: The names of events are not part of the package's types.
-_EVENT: Any = getattr(pyscipopt, "SCIP_EVENTTYPE")  # noqa: B009
+def _watch(trace: Trace, stopped: Callable[[], bool], failures: list[BaseException]) -> Any:
+    """Return what tells the trace of improvements, and stops the solver when asked to."""
+    import pyscipopt
 
+    event: Any = getattr(pyscipopt, "SCIP_EVENTTYPE")  # noqa: B009  (not among its types)
+    caught = (event.BESTSOLFOUND, event.NODESOLVED, event.LPSOLVED)
 
-class _Watch(pyscipopt.Eventhdlr):
-    """Tells the trace of improvements, and stops the solver when asked to."""
+    class Watch(pyscipopt.Eventhdlr):
+        def eventinit(self) -> None:
+            for kind in caught:
+                self.model.catchEvent(kind, self)
 
-    _EVENTS = (_EVENT.BESTSOLFOUND, _EVENT.NODESOLVED, _EVENT.LPSOLVED)
+        def eventexit(self) -> None:
+            for kind in caught:
+                self.model.dropEvent(kind, self)
 
-    def __init__(self, trace: Trace, stopped: Callable[[], bool]) -> None:
-        super().__init__()
-        self.trace, self.stopped = trace, stopped
-        self.failures: list[BaseException] = []
+        def eventexec(self, event: Any) -> None:
+            solver = self.model
+            try:
+                primal, dual = solver.getPrimalbound(), solver.getDualbound()
+                trace.tell(
+                    math.inf if solver.isInfinity(primal) else primal,
+                    -math.inf if solver.isInfinity(-dual) else dual,
+                )
+            except BaseException as error:  # it must not travel through C
+                failures.append(error)
+            if stopped() or failures:
+                solver.interruptSolve()
 
-    def eventinit(self) -> None:
-        for event in self._EVENTS:
-            self.model.catchEvent(event, self)
-
-    def eventexit(self) -> None:
-        for event in self._EVENTS:
-            self.model.dropEvent(event, self)
-
-    def eventexec(self, event: Any) -> None:
-        solver = self.model
-        try:
-            primal, dual = solver.getPrimalbound(), solver.getDualbound()
-            self.trace.tell(
-                math.inf if solver.isInfinity(primal) else primal,
-                -math.inf if solver.isInfinity(-dual) else dual,
-            )
-        except BaseException as error:  # it must not travel through C
-            self.failures.append(error)
-        if self.stopped() or self.failures:
-            solver.interruptSolve()
+    return Watch()
 
 
 def _load(solver: Any, model: Model) -> list[Any]:
     """Hand the model over; SCIP takes variables and constraints one by one."""
+    import pyscipopt
+
     bounds = zip(
         model.variable_names(),
         model.lower.tolist(),
