@@ -14,7 +14,7 @@ import pytest
 import provetree
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ["README.md", "docs/user-guide.md"]
+PAGES = ["README.md", "docs/user-guide.md", "docs/column-generation.md"]
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(provetree.__path__, "provetree.")
