@@ -5,7 +5,9 @@ Hand posture is not among the benchmark tables, so averages over large data sets
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from provetree.bench.paper import PaperOptions
@@ -123,6 +125,8 @@ def run(options: PaperOptions) -> int:
         _preparation(runs, names)
     if wanted("fig2") or wanted("fig3"):
         _subproblems(runs, names)
+    if "pricing" in options.tables:
+        _pricing(runs, names)
     if any(wanted(name) for name in ("6", "fig4", "fig5", "fig6", "fig7")):
         _row_constraints(runs, names)
     return 0
@@ -291,6 +295,85 @@ def _row_constraints(runs: Runs, names: list[str]) -> None:
         "The paper's averages include hand posture; its Extra Beta proves "
         f"{FIGURE_7_EXTRA[0]} of {FIGURE_7_EXTRA[1]} instances."
     )
+
+
+def _pricing(runs: Runs, names: list[str]) -> None:
+    """Print how long the same subproblems take here and with CP-SAT (only when asked for)."""
+    rows = []
+    for name in names:
+        cell = runs.cell(f"pricing/{name}", partial(_price_both, runs, name))
+        for kind in ("merged", "original"):
+            own, theirs = cell[kind]["own"], cell[kind]["cpsat"]
+            rows.append(
+                (
+                    name,
+                    kind,
+                    str(cell[kind]["subproblems"]),
+                    f"{1000 * own:.2f}",
+                    f"{1000 * theirs:.0f}",
+                    f"{theirs / own:.0f}",
+                    f"{cell[kind]['difference']:.1e}",
+                )
+            )
+    header = ("data set", "subproblems", "number", "own ms", "CP-SAT ms", "ratio", "difference")
+    print("\nPricing: all subproblems of one iteration, depth 4, CPU time on one core")
+    print(format_table(header, rows))
+    print("CP-SAT: time in its solver only; difference: largest between the best reduced costs.")
+
+
+def _price_both(runs: Runs, name: str) -> dict[str, Any]:
+    """Price with the multipliers of the fifth iteration, both ways."""
+    from provetree.colgen.candidates import run_cart, sampled_candidates
+    from provetree.colgen.couplings import Coupling
+    from provetree.colgen.cpsat import CpSatPricing
+    from provetree.colgen.integer_step import recursion
+    from provetree.colgen.items import build_items
+    from provetree.colgen.master import Master
+    from provetree.colgen.paths import PathModel
+    from provetree.colgen.pricing import Allowed, ExactPricing
+    from provetree.problem.problem import build_problem
+
+    data = runs.data(name, 0)
+    problem = build_problem(data.X, data.y, n_classes=data.n_classes, max_depth=4)
+    candidates = sampled_candidates(problem, run_cart(problem, 1, 1.0, 0), seed=0)
+    model = PathModel(problem, build_items(problem, candidates), Coupling())
+    everything = Allowed.everything(model)
+    tree = recursion(model, everything)
+    assert tree is not None
+    master = Master(model)
+    master.add_paths(model.tree_paths(tree))
+    master.add_cuts(list(range(model.items.n_items)), [], "upper")
+    solution = master.solve()
+    for _ in range(4):
+        assert solution is not None
+        master.add_paths(ExactPricing(model, 10).price(solution.duals, everything).paths)
+        solution = master.solve()
+    assert solution is not None
+    cell: dict[str, Any] = {}
+    for kind, per_target in (("merged", False), ("original", True)):
+        own = ExactPricing(model, 1, per_target)
+        start = time.process_time()
+        found = own.price(solution.duals, everything)
+        own_seconds = time.process_time() - start
+        sat = CpSatPricing(model, per_target)
+        try:
+            theirs = sat.price(solution.duals, everything)
+            cpsat_seconds = sat.worker.seconds
+        finally:
+            sat.worker.close()
+        difference = 0.0
+        for leaf in range(candidates.n_leaves):
+            mine = max(found.reduced_cost[found.paths.leaf == leaf], default=0.0)
+            other = max(theirs.reduced_cost[theirs.paths.leaf == leaf], default=0.0)
+            difference = max(difference, abs(float(mine) - float(other)))
+        count = candidates.n_leaves * (model.n_targets if per_target else 1)
+        cell[kind] = {
+            "subproblems": count,
+            "own": own_seconds,
+            "cpsat": cpsat_seconds,
+            "difference": difference,
+        }
+    return cell
 
 
 def _figure(
