@@ -1,0 +1,221 @@
+"""What the benchmarks of the two column-generation papers share: splits, runs, tables, figures."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.bench.data import DataNotFoundError, data_folder, load_table
+from provetree.bench.paper import PaperOptions
+from provetree.colgen.engine import ColumnGeneration
+from provetree.problem.problem import build_problem
+from provetree.search.engine import ExactSearch
+from provetree.solution import Limits
+
+#: Splits of the papers.
+SPLITS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class SplitData:
+    """The train and test part of one split of a table."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    X_test: NDArray[np.float64]
+    y_test: NDArray[np.int64]
+    n_classes: int
+
+
+def load_split(name: str, split: int) -> SplitData:
+    """Read one split of a table."""
+    table = load_table(name)
+    path = data_folder() / f"{name}.splits.json"
+    if not path.is_file():
+        raise DataNotFoundError(f"Table '{name}' has no splits.")
+    parts = json.loads(path.read_text(encoding="utf-8"))["splits"][split]
+    train, test = np.array(parts["train"]), np.array(parts["test"])
+    n_classes = int(table.y.max()) + 1
+    return SplitData(table.X[train], table.y[train], table.X[test], table.y[test], n_classes)
+
+
+class Runs:
+    """Computes the cells of the tables, each stored as soon as it is known.
+
+    Parameters
+    ----------
+    options : PaperOptions
+        What the user asked for.
+    """
+
+    def __init__(self, options: PaperOptions) -> None:
+        self.options = options
+        self._split: tuple[tuple[str, int], SplitData] | None = None
+
+    @property
+    def splits(self) -> range:
+        """The splits to average over."""
+        wanted = self.options.splits
+        return range(SPLITS if wanted is None else min(wanted, SPLITS))
+
+    def data(self, name: str, split: int) -> SplitData:
+        """Return a split, read once in a row."""
+        if self._split is None or self._split[0] != (name, split):
+            self._split = ((name, split), load_split(name, split))
+        return self._split[1]
+
+    def cell(self, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return a cell, with a line of progress where it has to be computed."""
+        known = key in self.options.cells
+        start = time.perf_counter()
+        value: dict[str, Any] = self.options.cells.get(key, compute)
+        if not known:
+            seconds = time.perf_counter() - start
+            print(f"  {key}: {seconds:.1f} s", file=sys.stderr, flush=True)
+        return value
+
+    def cart(self, name: str, split: int, depth: int) -> dict[str, Any]:
+        """Run scikit-learn's CART with default parameters."""
+
+        def compute() -> dict[str, Any]:
+            from sklearn.tree import DecisionTreeClassifier
+
+            data = self.data(name, split)
+            cart = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(data.X, data.y)
+            return {
+                "train": 100 * float(cart.score(data.X, data.y)),
+                "test": 100 * float(cart.score(data.X_test, data.y_test)),
+            }
+
+        return self.cell(f"cart/{name}/split={split}/depth={depth}", compute)
+
+    def generation(
+        self, name: str, split: int, depth: int, label: str, **settings: Any
+    ) -> dict[str, Any]:
+        """Run column generation with the given settings; `label` names them in the key."""
+        limit = self.options.time_limit
+
+        def compute() -> dict[str, Any]:
+            data = self.data(name, split)
+            problem = build_problem(data.X, data.y, n_classes=data.n_classes, max_depth=depth)
+            engine = ColumnGeneration(random_state=split, **settings)
+            start = time.perf_counter()
+            cpu = time.process_time()
+            found = engine.solve(problem, Limits(time_limit=limit))
+            seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+            proof = found.proof
+            sampling = proof.seconds.get("sampling", 0.0)
+            n = problem.n_samples
+            return {
+                "train": 100 * (1 - found.cost / n),
+                "test": 100 * float((found.tree.predict(data.X_test) == data.y_test).mean()),
+                "status": found.status,
+                "candidate_optimal": proof.candidate_optimal,
+                "master": 100 * (1 - proof.master_value / n),
+                "master_bound": 100 * (1 - proof.master_bound / n),
+                "master_solved": proof.master_solved,
+                "master_integral": proof.master_integral,
+                "master_proves": proof.master_solved
+                and bool(np.ceil(proof.master_bound - 1e-6) >= found.cost),
+                "columns": proof.n_columns,
+                "row_cuts": proof.n_row_cuts,
+                "extra_cuts": proof.n_extra_cuts,
+                "iterations": proof.iterations,
+                "paths": proof.n_paths,
+                "sampling_seconds": sampling,
+                "seconds": seconds - sampling,
+                "cpu_seconds": cpu,
+                "parts": {part: round(spent, 4) for part, spent in proof.seconds.items()},
+            }
+
+        key = f"{label}/{name}/split={split}/depth={depth}/limit={limit:g}"
+        return self.cell(key, compute)
+
+    def optimum(self, name: str, split: int, depth: int) -> dict[str, Any]:
+        """Run the exact search over all thresholds; ``train`` is None where it is not proven."""
+        limit = self.options.time_limit
+
+        def compute() -> dict[str, Any]:
+            data = self.data(name, split)
+            problem = build_problem(data.X, data.y, n_classes=data.n_classes, max_depth=depth)
+            found = ExactSearch().solve(problem, Limits(time_limit=limit))
+            proven = found.status == "optimal"
+            train = 100 * (1 - found.cost / problem.n_samples) if proven else None
+            return {"train": train, "status": found.status}
+
+        return self.cell(f"optimum/{name}/split={split}/depth={depth}/limit={limit:g}", compute)
+
+
+def mean(cells: Sequence[Mapping[str, Any]], field: str) -> float | None:
+    """Return the average of a field, None where a cell has none.
+
+    Examples
+    --------
+    >>> from provetree.bench.papers._colgen import mean
+    >>> mean([{"train": 80.0}, {"train": 82.0}], "train"), mean([{"train": None}], "train")
+    (81.0, None)
+    """
+    values = [cell[field] for cell in cells]
+    if not values or any(value is None for value in values):
+        return None
+    return float(np.mean(values))
+
+
+def shown(value: float | None, digits: int = 1) -> str:
+    """Write a number for a table, a dash for none.
+
+    Examples
+    --------
+    >>> from provetree.bench.papers._colgen import shown
+    >>> shown(81.25), shown(None), shown(-0.04)
+    ('81.2', '-', '0.0')
+    """
+    if value is None:
+        return "-"
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def draw_bars(
+    folder: Path | None,
+    name: str,
+    title: str,
+    rows: Sequence[str],
+    series: Mapping[str, Sequence[float | None]],
+    *,
+    unit: str,
+    logarithmic: bool = False,
+) -> None:
+    """Draw a figure of grouped bars into a folder, if there is one."""
+    if folder is None:
+        return
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "Drawing figures needs matplotlib: install it with pip install 'provetree[plot]'."
+        ) from error
+    figure = Figure(figsize=(max(6.0, 1.1 * len(rows)), 4.0), layout="constrained")
+    axes = figure.subplots()
+    width = 0.8 / len(series)
+    for i, (label, values) in enumerate(series.items()):
+        heights = [np.nan if value is None else value for value in values]
+        axes.bar(
+            np.arange(len(rows)) + (i - len(series) / 2 + 0.5) * width, heights, width, label=label
+        )
+    axes.set_xticks(np.arange(len(rows)), rows, rotation=30, ha="right")
+    axes.set_ylabel(unit)
+    axes.set_title(title)
+    if logarithmic:
+        axes.set_yscale("log")
+    axes.legend()
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / f"{name}.png", dpi=120)

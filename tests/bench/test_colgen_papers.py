@@ -1,0 +1,69 @@
+"""The benchmarks of the column-generation papers, on one small split each."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from provetree.bench.data import DataNotFoundError, data_folder
+from provetree.bench.paper import CellStore, PaperOptions
+from provetree.bench.papers import firat, patel
+
+
+@pytest.fixture(autouse=True)
+def _needs_data():
+    try:
+        data_folder()
+    except DataNotFoundError as error:
+        pytest.skip(str(error))
+
+
+def options(tmp_path, tables, datasets, depths=(2,), figures=None):
+    cells = CellStore(tmp_path / "cells.jsonl")
+    return PaperOptions(20.0, 1, datasets, tables, depths, figures, cells)
+
+
+def test_patel_table_and_resume(tmp_path, capsys):
+    assert patel.run(options(tmp_path, ("7",), ("tic-tac-toe",))) == 0
+    shown = capsys.readouterr()
+    assert "Table 7" in shown.out
+    assert "revised/tic-tac-toe/split=0/depth=2" in shown.err
+    assert patel.run(options(tmp_path, ("7",), ("tic-tac-toe",))) == 0
+    again = capsys.readouterr()
+    assert again.out == shown.out
+    assert again.err == ""  # nothing is computed twice
+    cells = [json.loads(line) for line in (tmp_path / "cells.jsonl").read_text().splitlines()]
+    run = next(c["value"] for c in cells if c["key"].startswith("revised/"))
+    optimum = next(c["value"] for c in cells if c["key"].startswith("optimum/"))
+    cart = next(c["value"] for c in cells if c["key"].startswith("cart/"))
+    assert cart["train"] <= run["train"] <= optimum["train"]
+    assert run["candidate_optimal"]
+    assert run["master_bound"] >= run["train"] - 1e-6
+
+
+def test_patel_figures(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    folder = tmp_path / "figures"
+    patel.run(options(tmp_path, ("fig1", "fig2"), ("car-evaluation",), figures=folder))
+    assert "merged SP" in capsys.readouterr().out
+    assert {path.name for path in folder.iterdir()} >= {
+        "patel-fig1-seconds.png",
+        "patel-fig2-columns.png",
+        "patel-fig2-gain.png",
+    }
+
+
+def test_firat_tables(tmp_path, capsys):
+    firat.run(options(tmp_path, ("4", "7", "8"), ("iris",)))
+    out = capsys.readouterr().out
+    assert "Table 4" in out
+    assert "Table 7" in out
+    assert "Table 8" in out
+
+
+def test_published_numbers_cover_all_rows():
+    assert set(patel.TABLE_7) == {(name, d) for name in patel.SMALL for d in (2, 3, 4)}
+    assert set(patel.TABLE_8) == set(patel.TABLE_9)
+    assert set(firat.TABLE_7) == set(firat.TABLES_8_TO_10) == set(firat.SMALL)
+    assert set(firat.TABLE_3) == set(firat.LARGE)
