@@ -26,7 +26,7 @@ def model() -> StoredModel:
     return StoredModel.of(clf, target="answer", facts={"train": {"rows": 4}})
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(trees())
 def test_every_tree_round_trips_and_follows_the_schema(tree: Tree) -> None:
     jsonschema = pytest.importorskip("jsonschema")

@@ -28,7 +28,7 @@ from provetree.export import (
 from provetree.export.c_code import c_field_names
 from random_problems import random_table
 
-SEEDS = range(60)
+SEEDS = range(40)
 Float = NDArray[np.float64]
 
 
@@ -235,11 +235,11 @@ def test_pmml_in_a_scoring_engine() -> None:
 def test_the_trees_are_worth_it() -> None:
     """The tables of this file have what exports could stumble over."""
     trees = [tree_and_rows(seed)[0] for seed in SEEDS]
-    assert sum(tree.n_splits for tree in trees) > 150
-    assert sum(int((tree.category >= 0).sum()) for tree in trees) > 20
-    assert sum(int(tree.missing_seen.sum()) for tree in trees) > 20
+    assert sum(tree.n_splits for tree in trees) > 90
+    assert sum(int((tree.category >= 0).sum()) for tree in trees) > 12
+    assert sum(int(tree.missing_seen.sum()) for tree in trees) > 12
     only_missing = [np.isnan(t.threshold) & (t.category < 0) & (t.feature >= 0) for t in trees]
-    assert sum(int(found.sum()) for found in only_missing) > 5
+    assert sum(int(found.sum()) for found in only_missing) > 4
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -19,7 +19,7 @@ def frontier_problem(seed: int) -> Problem:
     return build_problem(table.X, table.y, **options)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_every_size_is_that_of_the_naive_twin(seed: int) -> None:
     problem = frontier_problem(seed)
     n_leaves = int(np.random.default_rng(seed).integers(1, 10))
