@@ -314,7 +314,7 @@ class MIPTreeClassifier(TreeClassifier):
         if names.dtype.kind not in "biufUS":
             names = np.array([str(name) for name in names.tolist()])
         _, codes = np.unique(names, return_inverse=True)
-        return codes.reshape(-1).astype(np.int64)
+        return np.asarray(codes.reshape(-1), dtype=np.int64)
 
     def _side(self, prepared: Prepared, rows: RawRows) -> SideConstraints | None:
         """Return the side constraints in terms of the problem, None if there are none."""

@@ -479,4 +479,5 @@ def _rows_of(problem: Problem) -> RawRows:
         np.cumsum(problem.counts) - problem.counts, problem.counts
     )
     weights = each[source] + (place < rest[source])
-    return RawRows(X[source], problem.classes[source].astype(np.int64), weights)
+    classes = problem.classes[source].astype(np.int64)
+    return RawRows(X[source], classes, np.asarray(weights, dtype=np.int64))

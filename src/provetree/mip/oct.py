@@ -11,7 +11,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.model import Index, ModelBuilder
+from provetree.mip.model import ModelBuilder
 from provetree.mip.thresholds import ThresholdModel
 
 __all__ = ["OCT"]
@@ -148,35 +148,6 @@ class OCT(ThresholdModel):
         self._split_constraints(builder)
         if tight:
             self._symmetry_cuts(builder, self.c)
-            self._row_losses(builder)
-
-    def _row_losses(self, builder: ModelBuilder) -> None:
-        """Add the loss row by row: what a row in a leaf of another class adds to it."""
-        rows, n_leaves = self.rows, self.layout.n_leaves
-        self.e = builder.variables("e", (rows.n, n_leaves), upper=1, step=1.0)
-
-        def fill(columns: Index, coefficients: Float) -> None:
-            triples = columns.reshape(rows.n, n_leaves, 3)
-            triples[:, :, 0] = self.e
-            triples[:, :, 1] = self.z
-            triples[:, :, 2] = self.c[rows.classes]
-            coefficients[:] = [1.0, -1.0, 1.0]
-
-        builder.filled(
-            "tight: row losses",
-            rows.n * n_leaves,
-            3,
-            fill,
-            lower=0,
-            meaning="a row in a leaf of another class is lost",
-        )
-        builder.constraint(
-            "tight: leaf losses",
-            np.column_stack([self.loss, self.e.T]),
-            np.append(1.0, -rows.weights),
-            lower=0,
-            meaning="the loss of a leaf is that of its rows",
-        )
 
     def _encode_rest(self, point: Float, leaf: NDArray[np.int64]) -> None:
         totals = np.zeros((self.n_classes, self.layout.n_leaves))
@@ -184,7 +155,5 @@ class OCT(ThresholdModel):
         point[self.n_class] = totals
         point[self.n_leaf] = totals.sum(axis=0)
         point[self.loss] = totals.sum(axis=0) - (totals * point[self.c]).sum(axis=0)
-        if self.settings.tighten:
-            point[self.e] = point[self.z] * (1.0 - point[self.c[self.rows.classes]])
         if self.n_splits is not None:
             point[self.n_splits] = point[self.d].sum()

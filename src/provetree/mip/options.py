@@ -105,7 +105,7 @@ MIP_OPTIONS: tuple[Option, ...] = (
         False,
         (_BOOL,),
         "Whether to solve a stronger form of the model: thresholds chosen among all cuts instead "
-        "of big-M, losses row by row, and cuts against copies of trees. The optimum is the same.",
+        "of big-M, and cuts against copies of trees. The optimum is the same.",
     ),
     Option(
         "scaling",

@@ -156,7 +156,9 @@ class ThresholdModel(Formulation):
         self.a = builder.variables("a", (p, layout.n_branches), upper=1, integer=True)
         self.b = builder.variables("b", layout.n_branches, upper=1, step=step)
         self.d = builder.variables("d", layout.n_branches, upper=1, integer=True)
-        self.z = builder.variables("z", (n, layout.n_leaves), upper=1, integer=True)
+        # In the tightened model the chosen cuts settle where every row is.
+        whole = not self.settings.tighten
+        self.z = builder.variables("z", (n, layout.n_leaves), upper=1, integer=whole, step=1.0)
         self.l = builder.variables("l", layout.n_leaves, upper=1, integer=True)
 
     @property
