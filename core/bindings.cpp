@@ -107,7 +107,7 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
             if (!keyboard) failure = std::make_exception_ptr(raised);
             return false;
         }
-        if (on_progress.is_none()) return true;
+        if (on_progress.is_none() || progress.cost >= kInfinite) return true;  // nothing to tell before the first tree
         try {
             on_progress(progress.seconds, progress.cost, progress.bound);
         } catch (const nb::python_error&) {
