@@ -43,6 +43,8 @@ MOST_PLACES = 2**27
 MOST_ENTRIES = 2**31 - 1
 #: Finest gap asked of a solver; finer ones are lost in rounding.
 _FINEST_GAP = 1e-9
+#: Bounds of solvers are taken to be this wrong at least: their linear programs are.
+_BOUND_ERROR = 1e-7
 
 
 class InfeasibleError(ValueError):
@@ -386,7 +388,8 @@ class _Run:
                 )
             return Fraction(0)
         value = self.formulation.cost(outcome.bound)
-        slack = self.formulation.cost(1.01 * self._absolute_gap()) + 1e-9 * abs(value)
+        slack = self.formulation.cost(max(1.01 * self._absolute_gap(), _BOUND_ERROR))
+        slack += 1e-9 * abs(value)
         if self.formulation.unit > 1:  # small weights may be lost beside large ones
             slack += self._tolerance(value)
         unit = self.penalty.denominator
