@@ -59,6 +59,8 @@ PricingName = Literal["exact", "cpsat"]
 HeuristicName = Literal["none", "random", "pool"]
 IntegerStep = Literal["recursion", "mip", "diving"]
 BranchColumns = Literal["trees", "paths"]
+#: The relaxation of larger candidate sets takes minutes, and adds nothing to a proven tree.
+MOST_PATHS = 200_000
 Splits: TypeAlias = Mapping[object, Iterable[tuple[object, float]]] | Iterable[tuple[object, float]]
 
 
@@ -103,8 +105,9 @@ class ColumnGeneration:
         Prove the tree for the candidate set. False stops where the papers stop.
     branch_columns : {"trees", "paths"}
         Columns of the relaxations of branch-and-price under coupling constraints.
-    solve_master : bool
-        Run column generation where the recursion has decided the problem already.
+    solve_master : bool or None
+        Run column generation where the recursion has decided the problem already. None does so
+        up to 200,000 paths.
     cut_every : int
         Iterations between two looks for cuts.
     columns_per_leaf : int
@@ -146,7 +149,7 @@ class ColumnGeneration:
     integer_step: IntegerStep = "recursion"
     prove: bool = True
     branch_columns: BranchColumns = "trees"
-    solve_master: bool = True
+    solve_master: bool | None = None
     cut_every: int = 5
     columns_per_leaf: int = 10
     coupling: Coupling = field(default_factory=Coupling)
@@ -297,7 +300,10 @@ class _Run:
                 self.bound = min(self.bound, worth)
             if keeps:
                 self._offer(start)
-        if not settings.solve_master and self._is_proven():
+        wanted = settings.solve_master
+        if wanted is None:
+            wanted = model.candidates.n_paths <= MOST_PATHS
+        if not wanted and self._is_proven():
             return
         needs_search = settings.prove and not (model.is_plain and plain)
         with_trees = needs_search and not model.is_plain and plain
