@@ -225,9 +225,7 @@ class TreeColumns:
             value += m * (row.high if m > 0 else row.low) if m else 0
         return value >> shift if not phase_one else value
 
-    def _shares(
-        self, columns: list[TreeColumn], y: Float, allowed: Allowed
-    ) -> tuple[Float, Float]:
+    def _shares(self, columns: list[TreeColumn], y: Float, allowed: Allowed) -> tuple[Float, Float]:
         rho = np.zeros(len(allowed.candidate))
         mass = np.zeros(allowed.target.shape)
         leaves = np.arange(len(mass))

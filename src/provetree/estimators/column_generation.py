@@ -75,7 +75,7 @@ feature_importances_
     >>> clf = ColumnGenerationClassifier(max_depth=2).fit(X, y)
     >>> clf.status_, clf.candidate_optimal_
     ('candidate_optimal', True)
-    >>> careful = ColumnGenerationClassifier(max_depth=2, min_recall={{0: 0.97}}).fit(X, y)
+    >>> careful = ColumnGenerationClassifier(max_depth=2, min_recall={0: 0.97}).fit(X, y)
     >>> bool((careful.predict(X[y == 0]) == 0).mean() >= 0.97)
     True
     """

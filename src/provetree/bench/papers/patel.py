@@ -198,9 +198,10 @@ def _accuracy_table(
     )
     print(f"\n{title}\n{format_table(header, rows)}")
     print(
-        "CG 90 % samples candidates as the paper says, 70 % as its released script does, 10 q keeps "
-        "ten times as many; gain: of the first over CART; optimum: proven over all thresholds, where all splits were; proven: splits on which the tree is "
-        "proven for the candidate set; most s: longest run after sampling."
+        "CG 90 % samples candidates as the paper says, 70 % as its released script does, 10 q "
+        "keeps ten times as many; gain: of the first over CART; optimum: proven over all "
+        "thresholds, where all splits were; proven: splits on which the tree is proven for the "
+        "candidate set; most s: longest run after sampling."
     )
     for sentence in below:
         print(f"more than 0.2 below the paper: {sentence}")
