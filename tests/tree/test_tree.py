@@ -215,3 +215,20 @@ def test_very_deep_trees_work() -> None:
     assert tree.apply([[math.inf]]).tolist() == [n - 1]
     assert Tree.from_json(tree.to_json()) == tree
     assert Tree.from_text(tree.to_text()) == tree
+
+
+def test_a_leaf_may_predict_another_class_than_its_largest():
+    arrays = {"feature": [0, -1, -1], "threshold": [1.0, 0, 0], "n_samples": [0, 4, 2]}
+    value = [[0, 0], [3, 1], [0, 2]]
+    plain = Tree(**arrays, value=value, n_features=1)
+    tree = Tree(**arrays, value=value, n_features=1, label=[0, 1, -1])
+    assert plain.label.tolist() == [0, 0, 1]  # the root's entry is that of its totals
+    assert tree.label.tolist() == [0, 1, 1]
+    assert tree.predict([[0.0], [2.0]]).tolist() == [1, 1]
+    assert tree != plain
+    for again in (Tree.from_json(tree.to_json()), Tree.from_text(tree.to_text())):
+        assert again == tree
+    assert "label" not in plain.to_json()
+    assert "1: 25.0% of 4 rows" in tree.to_text()
+    with pytest.raises(ValueError, match=r"'label' array of a tree must hold ints from -1 to 1"):
+        Tree(**arrays, value=value, n_features=1, label=[0, 2, 0])

@@ -228,8 +228,6 @@ class _Reader:
         self.lines = lines
         self.class_names = None if isinstance(classes, int) else [read_name(x) for x in classes]
         self.n_classes = classes if isinstance(classes, int) else len(classes)
-        names = range(self.n_classes) if self.class_names is None else self.class_names
-        self.class_labels = [str(x) if self.class_names is None else _quoted(x) for x in names]
         self.feature_names = None if isinstance(features, int) else features
         self.n_features = features if isinstance(features, int) else len(features)
         if not 0 <= self.n_features <= MOST_FEATURES:
@@ -271,10 +269,15 @@ class _Reader:
         value = [float(x) for x in leaf["value"].split(",")]
         if len(value) != self.n_classes:
             raise _damaged(text)
-        label = -1
-        if self.class_labels.count(leaf["label"]) == 1:
-            label = self.class_labels.index(leaf["label"])
+        label = self._class_index(leaf["label"])
         return {"value": value, "n_samples": int(leaf["rows"]), "label": label}
+
+    def _class_index(self, text: str) -> int:
+        """Return the class that a leaf names, -1 (its largest) where the name is not clear."""
+        if self.class_names is None:
+            return int(text) if text.isdecimal() and int(text) < self.n_classes else -1
+        labels = [_quoted(name) for name in self.class_names]
+        return labels.index(text) if labels.count(text) == 1 else -1
 
     def _read_left(self, feature: int, sign: str, rest: str, line: str) -> dict[str, Any]:
         node: dict[str, Any] = {"feature": feature, "sign": sign, "rest": rest}
