@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -35,6 +35,10 @@ SAMPLE_RUNS = 300
 SAMPLE_SHARE = 0.9
 #: The stopping rule of Algorithm 1 has no end on tables whose root splits all differ.
 MOST_SAMPLE_RUNS = 20_000
+#: Runs between two looks at the time.
+_SAMPLES_AT_ONCE = 25
+#: Thresholds of a column that a node can choose from.
+_MOST_THRESHOLDS = 65_535
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +240,7 @@ def sampled_candidates(
     factor: float = 1.0,
     with_pass: bool = False,
     n_jobs: int | None = 1,
+    keep_going: Callable[[], bool] | None = None,
 ) -> CandidateSet:
     """Sample candidate splits with CART, as the papers do (Algorithm 1 of Firat et al.).
 
@@ -260,31 +265,28 @@ def sampled_candidates(
         Also let every node not split.
     n_jobs : int or None
         Number of threads.
+    keep_going : callable or None
+        Asked now and then; once it says no, the runs so far have to do.
     """
     nodes = 2**problem.max_depth - 1
     frequency: list[Counter[Split]] = [Counter() for _ in range(nodes)]
-
-    def count(trees: SampledTrees, upto: int) -> None:
-        for tree in range(upto):
-            for j, split in enumerate(trees.splits(tree)):
+    roots: set[Split | None] = set()
+    quiet, done = 0, 0
+    while (quiet if until_root_settles else done) < runs and done < MOST_SAMPLE_RUNS:
+        if keep_going is not None and not keep_going():
+            break
+        n_trees = _SAMPLES_AT_ONCE if until_root_settles else min(_SAMPLES_AT_ONCE, runs - done)
+        trees = run_cart(problem, n_trees, share, seed, done, n_jobs)
+        for tree in range(n_trees):
+            splits = trees.splits(tree)
+            quiet = quiet + 1 if splits[0] in roots else 0
+            roots.add(splits[0])
+            for j, split in enumerate(splits):
                 if split is not None:
                     frequency[j][split] += 1
-
-    if until_root_settles:
-        quiet, done = 0, 0
-        seen: set[Split | None] = set()
-        while quiet < runs and done < MOST_SAMPLE_RUNS:
-            trees = run_cart(problem, runs, share, seed, done, n_jobs)
-            upto = 0
-            while upto < runs and quiet < runs:
-                root = trees.splits(upto)[0]
-                quiet = quiet + 1 if root in seen else 0
-                seen.add(root)
-                upto += 1
-            count(trees, upto)
-            done += upto
-    else:
-        count(run_cart(problem, runs, share, seed, 0, n_jobs), runs)
+            done += 1
+            if until_root_settles and quiet >= runs:
+                break
 
     at_root, elsewhere = papers_q(problem.max_depth, factor)
     kept: list[set[Split]] = []
@@ -343,6 +345,12 @@ def all_candidates(problem: Problem, *, with_pass: bool = True) -> CandidateSet:
     >>> all_candidates(build_problem(X, y, n_classes=2, max_depth=1)).splits
     (((-1, 0), (0, 0), (0, 1), (0, 2)),)
     """
+    most = max((len(column.values) - 1 for column in problem.columns), default=0)
+    if most > _MOST_THRESHOLDS:
+        raise ValueError(
+            f"candidates='all' needs columns with at most {_MOST_THRESHOLDS} thresholds. "
+            f"Got one with {most}."
+        )
     splits = [(c, k) for c, col in enumerate(problem.columns) for k in range(len(col.values) - 1)]
     return CandidateSet.of(
         problem.max_depth, [splits] * (2**problem.max_depth - 1), with_pass=with_pass

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -59,6 +59,8 @@ PricingName = Literal["exact", "cpsat"]
 HeuristicName = Literal["none", "random", "pool"]
 IntegerStep = Literal["recursion", "mip", "diving"]
 BranchColumns = Literal["trees", "paths"]
+#: The relaxation of larger candidate sets takes minutes, and adds nothing to a proven tree.
+MOST_PATHS = 200_000
 Splits: TypeAlias = Mapping[object, Iterable[tuple[object, float]]] | Iterable[tuple[object, float]]
 
 
@@ -103,8 +105,9 @@ class ColumnGeneration:
         Prove the tree for the candidate set. False stops where the papers stop.
     branch_columns : {"trees", "paths"}
         Columns of the relaxations of branch-and-price under coupling constraints.
-    solve_master : bool
-        Run column generation where the recursion has decided the problem already.
+    solve_master : bool or None
+        Run column generation where the recursion has decided the problem already. None does so
+        up to 200,000 paths.
     cut_every : int
         Iterations between two looks for cuts.
     columns_per_leaf : int
@@ -146,7 +149,7 @@ class ColumnGeneration:
     integer_step: IntegerStep = "recursion"
     prove: bool = True
     branch_columns: BranchColumns = "trees"
-    solve_master: bool = True
+    solve_master: bool | None = None
     cut_every: int = 5
     columns_per_leaf: int = 10
     coupling: Coupling = field(default_factory=Coupling)
@@ -211,13 +214,24 @@ class _Run:
         self.search: BranchAndPrice | None = None
         self.lower = unavoidable_cost(problem)
         self.status: Status = "candidate_optimal"
+        self.cart: SampledTrees | None = None
         self.rng = np.random.default_rng(settings.random_state)
 
     def solve(self) -> GenerationSolution:
         depth_zero = self.problem.max_depth == 0
-        self.model = self._depth_zero_model() if depth_zero else self._prepare()
         try:
-            self._optimise()
+            self.model = self._depth_zero_model() if depth_zero else self._prepare()
+        except KeyboardInterrupt:
+            # Not even candidates yet: the splits of CART are some.
+            self.status = "interrupted"
+            quick = replace(self.settings, candidates="sampled", sample_runs=1, start_runs=0)
+            self.settings = quick
+            self.model = self._prepare()
+        try:
+            if self.status == "interrupted":
+                self._first_tree()
+            else:
+                self._optimise()
         except TimeUpError:
             self.status = "time_limit"
         except KeyboardInterrupt:
@@ -246,7 +260,7 @@ class _Run:
         settings, problem = self.settings, self.problem
         seed = settings.random_state
         with self.clock.part("sampling"):
-            self.cart: SampledTrees | None = run_cart(problem, 1, 1.0, seed, n_jobs=settings.n_jobs)
+            self.cart = run_cart(problem, 1, 1.0, seed, n_jobs=settings.n_jobs)
             smaller = (
                 problem.split_penalty > 0
                 or problem.min_samples_leaf > 1
@@ -270,19 +284,25 @@ class _Run:
                         factor=settings.candidate_factor,
                         with_pass=smaller,
                         n_jobs=settings.n_jobs,
+                        keep_going=self._keep_sampling,
                     )
             else:
                 candidates = given_candidates(problem, settings.candidates, with_pass=smaller)
                 self.cart = None  # its splits need not be among the user's
         return self._model(candidates)
 
+    def _keep_sampling(self) -> bool:
+        """Sample on while time is left; what was sampled so far is enough for some tree."""
+        if self.clock.left > 0:
+            return True
+        self.trouble.append("The time limit cut the sampling of candidate splits short.")
+        return False
+
     def _optimise(self) -> None:
         """Find the first tree, solve the relaxation, find the tree, prove it."""
         settings, model = self.settings, self.model
         everything = Allowed.everything(model)
-        cart = getattr(self, "cart", None)
-        if cart is not None:
-            self._offer(tree_of_cart(model, cart))
+        self._first_tree()
         self.clock.check()
         plain = settings.integer_step == "recursion"
         start: CandidateTree | None = None
@@ -297,7 +317,10 @@ class _Run:
                 self.bound = min(self.bound, worth)
             if keeps:
                 self._offer(start)
-        if not settings.solve_master and self._is_proven():
+        wanted = settings.solve_master
+        if wanted is None:
+            wanted = model.candidates.n_paths <= MOST_PATHS
+        if not wanted and self._is_proven():
             return
         needs_search = settings.prove and not (model.is_plain and plain)
         with_trees = needs_search and not model.is_plain and plain
@@ -307,6 +330,11 @@ class _Run:
             self._branch_and_price(generation, with_trees)
         else:
             self._column_generation(generation, everything)
+
+    def _first_tree(self) -> None:
+        """Offer the tree of CART, so that there is one whatever happens."""
+        if self.cart is not None:
+            self._offer(tree_of_cart(self.model, self.cart))
 
     def _generation(self, start: CandidateTree | None, bare: bool) -> Generation:
         """Set up column generation; a bare one has no columns but those of the trees at hand."""

@@ -153,6 +153,13 @@ COLGEN_OPTIONS: tuple[Option, ...] = (
         "the papers stop.",
     ),
     Option(
+        "solve_master",
+        None,
+        (common._BOOL, common._NONE),
+        "Solve the relaxation of the master even where the recursion has proven the tree already; "
+        "it then only tells how strong the relaxation is. None does so up to 200,000 paths.",
+    ),
+    Option(
         "branch_columns",
         "trees",
         _words("trees", "paths"),

@@ -75,7 +75,7 @@ feature_importances_
     >>> clf = ColumnGenerationClassifier(max_depth=2).fit(X, y)
     >>> clf.status_, clf.candidate_optimal_
     ('candidate_optimal', True)
-    >>> careful = ColumnGenerationClassifier(max_depth=2, min_recall={{0: 0.97}}).fit(X, y)
+    >>> careful = ColumnGenerationClassifier(max_depth=2, min_recall={0: 0.97}).fit(X, y)
     >>> bool((careful.predict(X[y == 0]) == 0).mean() >= 0.97)
     True
     """
@@ -98,6 +98,7 @@ feature_importances_
         heuristic: str | None = None,
         integer_step: str = "recursion",
         prove: bool = True,
+        solve_master: bool | None = None,
         branch_columns: str = "trees",
         min_recall: float | Mapping[Any, float] | None = None,
         max_false_positive_rate: float | Mapping[Any, float] | None = None,
@@ -128,6 +129,7 @@ feature_importances_
         self.heuristic = heuristic
         self.integer_step = integer_step
         self.prove = prove
+        self.solve_master = solve_master
         self.branch_columns = branch_columns
         self.min_recall = min_recall
         self.max_false_positive_rate = max_false_positive_rate
@@ -253,6 +255,7 @@ feature_importances_
             heuristic=self.heuristic,  # type: ignore[arg-type]
             integer_step=self.integer_step,  # type: ignore[arg-type]
             prove=bool(self.prove),
+            solve_master=self.solve_master,
             branch_columns=self.branch_columns,  # type: ignore[arg-type]
             coupling=Coupling(
                 min_recall=self._by_class("min_recall", self.min_recall, prepared.classes),
