@@ -11,8 +11,9 @@ namespace provetree {
 namespace {
 
 constexpr std::size_t kMostFeatures = 640;
-constexpr Weight kMostRows = 32767;  // counts are 16-bit
-constexpr int kMostDepth = 8;        // conditions of a set that a key holds, and two more levels
+constexpr std::size_t kMostPerColumn = 12;  // thresholds, on average: beyond it a sweep answers more of them at once
+constexpr Weight kMostRows = 32767;         // counts are 16-bit
+constexpr int kMostDepth = 6;               // deeper, few sets are met twice
 constexpr int kMostClasses = 8;
 
 }  // namespace
@@ -68,7 +69,7 @@ bool BitSearch::fits(const Table& table, const SearchOptions& options) {
         const Index* ranks = table.ranks + c * table.rows;
         features += *std::max_element(ranks, ranks + table.rows);
     }
-    return features <= kMostFeatures;
+    return features <= std::min(kMostFeatures, kMostPerColumn * table.columns);
 }
 
 BitSearch::BitSearch(Context& context, const BitKernel& kernel, const Objective& objective)
@@ -438,6 +439,12 @@ BitSearch::Proven BitSearch::grow(BitNode& node, int depth, std::size_t level) {
     if (depth == 0 || node.leaf_error() == 0) return best;
     const std::vector<std::uint32_t> order = promising_order(node);
     if (order.empty()) return best;
+    if (depth <= 2) {
+        // The whole optimum of the last levels costs hardly more than one greedy split.
+        const Shape shape{depth, Shape::full(depth)};
+        const Cost cost = cost_of_bottom(solve_bottom(node), node.leaf_error(), shape);
+        return cost < best.upper ? Proven{0, cost, depth == 1 ? stump_plan() : bottom_plan(3)} : best;
+    }
     Proven sides[2];
     for (int side = 0; side < 2; ++side) {
         BitNode& child = child_at(level, side == 1);
