@@ -98,20 +98,15 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
         throw nb::value_error("The cost scale is too large: error_scale, split_penalty and the number of splits would overflow 64-bit costs.");
     options.max_splits = std::min<std::int64_t>(max_splits, holder.table.rows);
 
-    std::exception_ptr failure;
+    Signals signals;
     const auto tick = [&](const ProgressPoint& progress) {
         nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) {
-            const bool keyboard = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
-            nb::python_error raised;
-            if (!keyboard) failure = std::make_exception_ptr(raised);
-            return false;
-        }
+        if (!signals.go_on()) return false;
         if (on_progress.is_none() || progress.cost >= kInfinite) return true;  // nothing to tell before the first tree
         try {
             on_progress(progress.seconds, progress.cost, progress.bound);
         } catch (const nb::python_error&) {
-            failure = std::current_exception();
+            signals.fail(std::current_exception());
             return false;
         }
         return true;
@@ -121,7 +116,7 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
         nb::gil_scoped_release release;
         result.emplace(run_search(holder.table, options, tick));
     }
-    if (failure) std::rethrow_exception(failure);
+    signals.rethrow();
 
     nb::dict found;
     found["column"] = to_numpy(std::move(result->tree.column));

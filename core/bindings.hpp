@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,31 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
 }
 
+// Python's signals, looked at while the core works without the GIL. Ctrl-C ends the work with what it has; any other exception is raised when it has
+// unwound.
+class Signals {
+  public:
+    // Whether to go on; the caller holds the GIL.
+    bool go_on() {
+        if (PyErr_CheckSignals() == 0) return true;
+        const nb::python_error raised;
+        if (raised.matches(PyExc_KeyboardInterrupt))
+            interrupted_ = true;
+        else
+            failure_ = std::make_exception_ptr(raised);
+        return false;
+    }
+    void fail(std::exception_ptr failure) { failure_ = std::move(failure); }
+    bool interrupted() const { return interrupted_; }
+    void rethrow() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+  private:
+    bool interrupted_ = false;
+    std::exception_ptr failure_;
+};
+
 // A Table over Python's arrays, after checking everything the core relies on: a private module must not crash the process either.
 struct TableHolder {
     TableHolder(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
@@ -37,6 +63,7 @@ struct TableHolder {
 
 // The kernels and bounds one by one, for the tests.
 void register_parts(nb::module_& module);
+
 // The candidate problem of column generation.
 void register_colgen(nb::module_& module);
 

@@ -23,32 +23,18 @@ namespace {
 using colgen::Instance;
 using colgen::RouteSet;
 
-// Signals are looked at while the GIL is released; Ctrl-C stops the work, any other exception is raised when it has unwound.
-class Signals {
+// A time limit and Python's signals in one.
+class Stops : public Signals {
   public:
-    explicit Signals(double time_limit)
+    explicit Stops(double time_limit)
         : monitor(time_limit, [this] {
               nb::gil_scoped_acquire acquire;
-              if (PyErr_CheckSignals() == 0) return true;
-              const bool keyboard = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
-              nb::python_error raised;
-              if (keyboard)
-                  interrupted = true;
-              else
-                  failure_ = std::make_exception_ptr(raised);
-              return false;
+              return go_on();
           }) {}
-    void rethrow() const {
-        if (failure_) std::rethrow_exception(failure_);
-    }
-    bool interrupted = false;
     Monitor monitor;
-
-  private:
-    std::exception_ptr failure_;
 };
 
-const char* stop_name(const Signals& signals, bool complete) { return complete ? "complete" : signals.interrupted ? "interrupted" : "time_limit"; }
+const char* stop_name(const Stops& stops, bool complete) { return complete ? "complete" : stops.interrupted() ? "interrupted" : "time_limit"; }
 
 void must(bool holds, const char* sentence) {
     if (!holds) throw nb::value_error(sentence);
@@ -115,13 +101,13 @@ nb::dict price(const CandidateProblem& self, const Array2<const double>& worth, 
     input.min_count = min_count;
     input.least = least;
     input.best = best;
-    Signals signals(time_limit);
+    Stops stops(time_limit);
     colgen::PricingResult result;
     {
         nb::gil_scoped_release release;
-        result = colgen::price_paths(instance, self.routes, input, signals.monitor);
+        result = colgen::price_paths(instance, self.routes, input, stops.monitor);
     }
-    signals.rethrow();
+    stops.rethrow();
     std::vector<std::int32_t> leaf, target, candidates;
     std::vector<double> reduced_cost;
     for (const colgen::PricedPath& path : result.paths) {
@@ -136,7 +122,7 @@ nb::dict price(const CandidateProblem& self, const Array2<const double>& worth, 
     found["candidates"] = to_numpy(std::move(candidates));
     found["reduced_cost"] = to_numpy(std::move(reduced_cost));
     found["largest"] = to_numpy(std::move(result.largest));
-    found["status"] = stop_name(signals, result.complete);
+    found["status"] = stop_name(stops, result.complete);
     found["visited"] = result.visited;
     return found;
 }
@@ -154,20 +140,20 @@ nb::dict best_tree(const CandidateProblem& self, const Array2<const std::int64_t
     input.leaf_price = leaf_price;
     input.min_count = min_count;
     input.max_leaves = max_leaves;
-    Signals signals(time_limit);
+    Stops stops(time_limit);
     std::optional<colgen::CandidateTree> tree;
     bool complete = true;
     {
         nb::gil_scoped_release release;
         try {
-            tree = colgen::best_candidate_tree(self.instance, input, signals.monitor);
+            tree = colgen::best_candidate_tree(self.instance, input, stops.monitor);
         } catch (const StopSearch&) {
             complete = false;
         }
     }
-    signals.rethrow();
+    stops.rethrow();
     nb::dict found;
-    found["status"] = stop_name(signals, complete);
+    found["status"] = stop_name(stops, complete);
     found["feasible"] = tree.has_value();
     found["value"] = tree ? tree->value : 0;
     found["candidates"] = to_numpy(tree ? std::move(tree->candidates) : std::vector<std::int32_t>{});
@@ -276,19 +262,19 @@ nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int
         // A column without thresholds has one split, which sends every row left.
         must(threshold(a) >= 0 && threshold(a) < std::max(1, thresholds_per_column[static_cast<std::size_t>(column(a))]), "There is no such threshold.");
     }
-    Signals signals(time_limit);
+    Stops stops(time_limit);
     colgen::SeparationResult result;
     bool complete = true;
     {
         nb::gil_scoped_release release;
         try {
             result = colgen::separate_rows(self.instance, paths, column.data(), threshold.data(), thresholds_per_column, least, most_rows, most_nodes,
-                                           signals.monitor);
+                                           stops.monitor);
         } catch (const StopSearch&) {
             complete = false;
         }
     }
-    signals.rethrow();
+    stops.rethrow();
     nb::list rows;
     std::vector<double> values;
     for (colgen::FoundRow& row : result.rows) {
@@ -300,7 +286,7 @@ nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int
     found["values"] = to_numpy(std::move(values));
     found["bound"] = result.bound;
     found["nodes"] = result.nodes;
-    found["status"] = stop_name(signals, complete);
+    found["status"] = stop_name(stops, complete);
     return found;
 }
 

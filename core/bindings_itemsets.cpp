@@ -223,14 +223,14 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
         cost = std::make_unique<itemsets::ErrorCost>(n_classes);
     }
 
-    std::exception_ptr failure;
+    Signals signals;
     const auto tick = [&](const itemsets::Progress& progress) {
         nb::gil_scoped_acquire acquire;
+        if (!signals.go_on()) return false;
         try {
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
             if (!on_progress.is_none()) on_progress(progress.seconds, progress.cost, progress.bound);
         } catch (nb::python_error& error) {
-            if (!error.matches(PyExc_KeyboardInterrupt)) failure = std::current_exception();
+            if (!error.matches(PyExc_KeyboardInterrupt)) signals.fail(std::current_exception());
             return false;
         }
         return true;
@@ -244,12 +244,12 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
         try {
             result.emplace(itemsets::ItemsetSearch(transactions, *cost, options, tick).run());
         } catch (const PythonCost::CallFailed&) {
-            failure = python_cost->failure;
+            signals.fail(python_cost->failure);
         } catch (const StopSearch&) {
             interrupted_at_once = true;
         }
     }
-    if (failure) std::rethrow_exception(failure);
+    signals.rethrow();
     if (interrupted_at_once) {
         PyErr_SetNone(PyExc_KeyboardInterrupt);
         throw nb::python_error();

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "depth_one.hpp"
-
 namespace provetree {
 
 namespace {
@@ -14,7 +12,6 @@ constexpr std::size_t kMostFeatures = 640;
 constexpr std::size_t kMostPerColumn = 12;  // thresholds, on average: beyond it a sweep answers more of them at once
 constexpr Weight kMostRows = 32767;         // counts are 16-bit
 constexpr int kMostDepth = 6;               // deeper, few sets are met twice
-constexpr int kMostClasses = 8;
 
 }  // namespace
 
@@ -56,7 +53,7 @@ std::size_t BitSearch::KeyHash::operator()(const Key& key) const {
 }
 
 bool BitSearch::fits(const Table& table, const SearchOptions& options) {
-    if ((options.switches & kNoBits) || options.min_leaf > 1 || options.max_depth < 3 || options.max_depth > kMostDepth || table.n_classes > kMostClasses)
+    if ((options.switches & kNoBits) || options.min_leaf > 1 || options.max_depth < 3 || options.max_depth > kMostDepth || table.n_classes > kMostBitClasses)
         return false;
     std::int64_t total = 0;
     for (Index i = 0; i < table.rows && total <= kMostRows; ++i) {
@@ -196,14 +193,6 @@ BitSearch::ErrorsOfTwo BitSearch::solve_bottom(BitNode& node) {
     ErrorsOfTwo errors;
     kernel_.fewest_errors(node.counted(), n_classes_, static_cast<int>(features_.size()), stride_, of_own, errors.by_splits);
     return errors;
-}
-
-std::vector<BitSearch::Division> BitSearch::divisions(Shape shape) const {
-    std::vector<Division> all;
-    const std::int64_t most = Shape::full(shape.depth - 1), to_share = shape.splits - 1;
-    for (std::int64_t left = std::max<std::int64_t>(0, to_share - most); left <= std::min(most, to_share); ++left)
-        all.push_back({Shape::of(shape.depth - 1, left), Shape::of(shape.depth - 1, to_share - left)});
-    return all;
 }
 
 // Features that split the node, purest first.
@@ -354,7 +343,7 @@ Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearc
     root_best_ = {0, start.upper, start.plan};
     listener_ = &listener;
     try {
-        // One more than the start costs: its own optimum is found again where nothing is better.
+        // Only what costs less than the start is looked for.
         const Proven proven = solve(*root_, shape, start.upper, 0);
         if (proven.upper < outcome.upper) {
             outcome.upper = proven.upper;

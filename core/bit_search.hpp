@@ -69,9 +69,6 @@ class BitSearch {
         PlanPtr plan;
     };
     struct BitNode;
-    struct Division {
-        Shape left, right;
-    };
 
     Proven solve(BitNode& node, Shape shape, Cost limit, std::size_t level);
     Proven solve_pair_of_bottoms(BitNode& node, const Division& division, std::uint32_t feature, Cost cut, std::size_t level);
@@ -95,7 +92,6 @@ class BitSearch {
         Weight left, right, size_left, size_right;
     };
     LeafErrors leaf_errors(const BitNode& node, std::uint32_t feature) const;
-    std::vector<Division> divisions(Shape shape) const;
     PlanPtr canonical(BitNode& node, Shape shape, Cost cost, std::size_t level);
     void make_child(const BitNode& parent, std::uint32_t feature, bool has, BitNode& child) const;
     void count_features(BitNode& node) const;

@@ -48,6 +48,7 @@ struct Context {
 
     bool constrained() const { return min_leaf > 1; }
     bool off(Switch part) const { return (switches & part) != 0; }
+    bool tiny_samples() const { return (switches & kTinySamples) != 0; }
 };
 
 }  // namespace provetree

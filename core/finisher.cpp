@@ -18,12 +18,6 @@ std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level
     const std::int32_t number = static_cast<std::int32_t>(tree_.column.size());
     for (auto* field : {&tree_.column, &tree_.rank_low, &tree_.rank_high, &tree_.left, &tree_.right}) field->push_back(-1);
     tree_.label.push_back(node.majority());
-    PlanPtr bottom;
-    if (plan && plan->bottom_splits > 0) {
-        TieChoice ties;
-        bottom = depth_two_.solve(node, plan->bottom_splits, kInfinite, objective_, {}, false, &ties).plan;
-        plan = bottom.get();
-    }
     const NodeColumn* column = nullptr;
     Index position = 0;
     if (plan && plan->stump) {

@@ -1,8 +1,7 @@
-// Works a plan out on the rows of a node: flat arrays, exact cost. Stumps and bottoms of depth two are chosen by the tie rule here.
+// Works a plan out on the rows of a node: flat arrays, exact cost. Stumps are chosen by the tie rule here.
 #pragma once
 
 #include "context.hpp"
-#include "depth_two.hpp"
 #include "node.hpp"
 #include "plan.hpp"
 
@@ -10,7 +9,7 @@ namespace provetree {
 
 class Finisher {
   public:
-    Finisher(Context& context, NodeBuilder& builder, Levels& levels) : context_(context), builder_(builder), levels_(levels), depth_two_(context) {}
+    Finisher(Context& context, NodeBuilder& builder, Levels& levels) : context_(context), builder_(builder), levels_(levels) {}
 
     FlatTree finish(const Node& root, const PlanPtr& plan, const Objective& objective);
 
@@ -21,7 +20,6 @@ class Finisher {
     NodeBuilder& builder_;
     Objective objective_;
     Levels& levels_;
-    DepthTwo depth_two_;
     FlatTree tree_;
     Cost errors_ = 0;
 };

@@ -168,13 +168,12 @@ std::vector<DeepPoint> TreeSearch::take_over(const Node& node, const NodeColumn&
 
 void TreeSearch::make_families(Frame& frame, Relatives relatives) const {
     const Node& node = frame.node;
-    const std::int64_t most = Shape::full(frame.shape.depth - 1), to_share = frame.shape.splits - 1;
+    const std::vector<Division> shares = divisions(frame.shape);
     for (Index c = 0; c < node.columns.size(); ++c) {
-        for (std::int64_t left_splits = std::max<std::int64_t>(0, to_share - most); left_splits <= std::min(most, to_share); ++left_splits) {
+        for (const Division& share : shares) {
             const std::uint32_t family = static_cast<std::uint32_t>(frame.families.size()), ends = static_cast<std::uint32_t>(frame.points.size());
-            frame.families.push_back({c, Shape::of(frame.shape.depth - 1, left_splits), Shape::of(frame.shape.depth - 1, to_share - left_splits),
-                                      take_over(node, node.columns[c], left_splits, relatives)});
-            frame.left_splits.push_back(left_splits);
+            frame.families.push_back({c, share.left, share.right, take_over(node, node.columns[c], share.left_splits, relatives)});
+            frame.left_splits.push_back(share.left_splits);
             frame.points_of.emplace_back();
             frame.points.push_back({0, 0, 0, 0, 0, nullptr, nullptr, nullptr, nullptr, 0, kInfinite});
             frame.points.push_back({0, node.rows, node.weight, 0, 0, nullptr, nullptr, nullptr, nullptr, kInfinite, 0});
@@ -374,23 +373,26 @@ void TreeSearch::grow_sample(Frame& frame, Cost wanted) {
     }
 }
 
+// A split of that cost becomes the best so far.
+void TreeSearch::accept(Frame& frame, std::uint32_t family, Index position, Cost cost, PlanPtr plan) const {
+    const NodeColumn& column = frame.column(family);
+    frame.outcome.upper = cost;
+    frame.outcome.plan = std::move(plan);
+    frame.outcome.left_splits = frame.left_splits[family];
+    if (frame.ties) *frame.ties = {true, column.id, margin(context_, column, position), column.ranks[position - 1], frame.left_splits[family]};
+}
+
 // A split that would win on the sample is tried on all rows. False where it does not win there: then the sample has grown.
 bool TreeSearch::settle_on_all_rows(Frame& frame, const Interval& interval, Index position, const Sides& sides, PlanPtr& plan) {
     const Cost total = sides.total() + objective.split_penalty;
     if (!frame.lazy || frame.lazy->complete() || total >= frame.cut(interval.family)) return true;
-    const NodeColumn& column = frame.column(interval.family);
     const LazyRows::Trial trial = frame.lazy->try_on_all(plan);
     if (trial.cost == total) {
         plan = trial.plan;
         return true;
     }
-    if (trial.cost < frame.outcome.upper) {
-        // Not the best of this split, but better than what there was.
-        frame.outcome.upper = trial.cost;
-        frame.outcome.plan = trial.plan;
-        frame.outcome.left_splits = frame.left_splits[interval.family];
-        if (frame.ties) *frame.ties = {true, column.id, margin(context_, column, position), column.ranks[position - 1], frame.left_splits[interval.family]};
-    }
+    // Not the best of this split, but perhaps better than what there was.
+    if (trial.cost < frame.outcome.upper) accept(frame, interval.family, position, trial.cost, trial.plan);
     grow_sample(frame, frame.cut(interval.family) - total);
     return false;
 }
@@ -413,12 +415,7 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     bool better = total < frame.outcome.upper;
     if (!better && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit)
         better = frame.ties->prefers(column.id, margin(context_, column, position), rank, frame.left_splits[interval.family]);
-    if (better) {
-        frame.outcome.upper = total;
-        frame.outcome.plan = std::move(plan);
-        frame.outcome.left_splits = frame.left_splits[interval.family];
-        if (frame.ties) *frame.ties = {true, column.id, margin(context_, column, position), rank, frame.left_splits[interval.family]};
-    }
+    if (better) accept(frame, interval.family, position, total, std::move(plan));
 
     const std::uint32_t number = static_cast<std::uint32_t>(frame.points.size());
     frame.points.push_back(std::move(point));

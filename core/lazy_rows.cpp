@@ -19,7 +19,7 @@ constexpr Cost kGrowth = 3;  // times the errors that would have kept the tree f
 bool LazyRows::worthwhile(const Context& context, const Node& all, Weight errors) {
     // Every error of the optimum must be in the sample, each with what makes it one: with much noise that is most of the table.
     if (context.off(kNoLazyRows) || context.constrained()) return false;
-    return context.off(kTinySamples) || (all.rows >= kFewestRows && std::int64_t{errors} * kMostNoise < all.weight);
+    return context.tiny_samples() || (all.rows >= kFewestRows && std::int64_t{errors} * kMostNoise < all.weight);
 }
 
 LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first, const Objective& objective)
@@ -35,11 +35,11 @@ LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const
         add(column.order[0] & entry::kRowMask);
         add(column.order[all.rows - 1] & entry::kRowMask);
     }
-    const Index step = std::max<Index>(1, all.rows / (context.off(kTinySamples) ? 2 : kFirstSample));
+    const Index step = std::max<Index>(1, all.rows / (context.tiny_samples() ? 2 : kFirstSample));
     for (Index row = 0; row < all.rows; row += step) add(row);
     rebuild();
     try_on_all(first);
-    if (!wrong_.empty()) grow(context_.off(kTinySamples) ? 1 : kFirstErrors * objective_.error_scale);
+    if (!wrong_.empty()) grow(context_.tiny_samples() ? 1 : kFirstErrors * objective_.error_scale);
 }
 
 void LazyRows::add(Index row) {
@@ -49,7 +49,7 @@ void LazyRows::add(Index row) {
 
 void LazyRows::rebuild() {
     // Half of the rows, or more, may as well be all of them.
-    if (context_.off(kTinySamples) ? marked_count_ == all_.rows : marked_count_ > all_.rows / 2) {
+    if (context_.tiny_samples() ? marked_count_ == all_.rows : marked_count_ > all_.rows / 2) {
         complete_ = true;
         std::fill(marked_.begin(), marked_.end(), std::uint8_t{1});
         view_.columns = all_.columns;
@@ -113,7 +113,7 @@ LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
 Weight LazyRows::grow(Cost wanted) {
     const Weight before = view_.weight;
     // A tree of a small sample may be far off: then some of its errors are enough.
-    const std::size_t most = static_cast<std::size_t>(std::max<Cost>(context_.off(kTinySamples) ? 1 : kLeastGrowth, kGrowth * wanted / objective_.error_scale));
+    const std::size_t most = static_cast<std::size_t>(std::max<Cost>(context_.tiny_samples() ? 1 : kLeastGrowth, kGrowth * wanted / objective_.error_scale));
     const std::size_t step = (wrong_.size() + most - 1) / most;
     for (std::size_t i = 0; i < wrong_.size(); i += step) add(wrong_[i]);
     rebuild();

@@ -14,7 +14,7 @@ using PlanPtr = std::shared_ptr<const Plan>;  // null: a leaf
 
 struct Plan {
     bool stump = false;     // the best depth-one tree of whatever rows arrive; not worked out until the tree is wanted
-    int bottom_splits = 0;  // where above 0: the best tree of depth two with so many splits, likewise
+    int bottom_splits = 0;  // where above 0: the best tree of depth two with so many splits, likewise; plans of the bit search only
     Index column = 0;
     Index rank = 0;  // rank <= this goes left
     PlanPtr left;
@@ -58,5 +58,19 @@ struct Shape {
         return {useful, full(useful)};
     }
 };
+
+// How a node's split budget, less its own split, can be shared out between its children.
+struct Division {
+    Shape left, right;
+    std::int64_t left_splits;  // as it was divided: the shapes may need fewer
+};
+
+inline std::vector<Division> divisions(Shape shape) {
+    std::vector<Division> all;
+    const std::int64_t most = Shape::full(shape.depth - 1), to_share = shape.splits - 1;
+    for (std::int64_t left = std::max<std::int64_t>(0, to_share - most); left <= std::min(most, to_share); ++left)
+        all.push_back({Shape::of(shape.depth - 1, left), Shape::of(shape.depth - 1, to_share - left), left});
+    return all;
+}
 
 }  // namespace provetree

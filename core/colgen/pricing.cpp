@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "side_sums.hpp"
+
 namespace provetree::colgen {
 
 namespace {
@@ -112,10 +114,9 @@ class Enumeration {
     }
 
   private:
-    struct Level {
+    struct Level : SideSums<double> {
         std::vector<std::int32_t> items;
         std::vector<int> routes;
-        std::vector<double> left, total, bins;
         std::vector<Branch> branches;
     };
 
@@ -129,40 +130,17 @@ class Enumeration {
         return spent_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_ + 1) + static_cast<std::size_t>(level)];
     }
 
-    // left[a * lanes + t]: sum over the items that candidate a sends left; total: over all items.
-    template <int kLanes>
-    void sum_sides(Level& at, const Node& node, const double* values, std::size_t lanes) {
-        const std::size_t width = kLanes > 0 ? static_cast<std::size_t>(kLanes) : lanes;
-        at.left.assign(static_cast<std::size_t>(node.count) * width, 0.0);
-        at.total.assign(width, 0.0);
-        for (const std::int32_t i : at.items)
-            for (std::size_t t = 0; t < width; ++t) at.total[t] += values[static_cast<std::size_t>(i) * width + t];
-        for (const Group& group : node.groups) {
-            at.bins.assign(static_cast<std::size_t>(group.count + 1) * width, 0.0);
-            const std::uint16_t* bucket = group.bucket.data();
-            double* bins = at.bins.data();
-            for (const std::int32_t i : at.items) {
-                double* bin = bins + bucket[i] * width;
-                const double* value = values + static_cast<std::size_t>(i) * width;
-                for (std::size_t t = 0; t < width; ++t) bin[t] += value[t];
-            }
-            double* left = at.left.data() + static_cast<std::size_t>(group.first) * width;
-            for (std::size_t t = 0; t < width; ++t) left[t] = bins[t];
-            for (std::size_t i = 1; i < static_cast<std::size_t>(group.count); ++i)
-                for (std::size_t t = 0; t < width; ++t) left[i * width + t] = left[(i - 1) * width + t] + bins[i * width + t];
-        }
-        monitor_.work(at.items.size() * node.groups.size() * width + 16);
-    }
     void sums(Level& at, const Node& node, const double* values, std::size_t lanes) {
+        monitor_.work(at.items.size() * node.groups.size() * lanes + 16);
         switch (lanes) {
             case 1:
-                return sum_sides<1>(at, node, values, lanes);
+                return sum_sides<1>(at, at.items, node, values, lanes);
             case 2:
-                return sum_sides<2>(at, node, values, lanes);
+                return sum_sides<2>(at, at.items, node, values, lanes);
             case 3:
-                return sum_sides<3>(at, node, values, lanes);
+                return sum_sides<3>(at, at.items, node, values, lanes);
             default:
-                return sum_sides<0>(at, node, values, lanes);
+                return sum_sides<0>(at, at.items, node, values, lanes);
         }
     }
 

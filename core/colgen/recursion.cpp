@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "side_sums.hpp"
+
 namespace provetree::colgen {
 
 namespace {
@@ -63,9 +65,8 @@ class Recursion {
     }
 
   private:
-    struct Level {
+    struct Level : SideSums<std::int64_t> {
         std::vector<std::int32_t> items;
-        std::vector<std::int64_t> left, total, bins;
         std::vector<std::pair<std::int64_t, int>> order;
     };
 
@@ -77,23 +78,7 @@ class Recursion {
     }
 
     void sums(Level& at, const Node& node) {
-        at.left.assign(static_cast<std::size_t>(node.count) * width_, 0);
-        at.total.assign(width_, 0);
-        for (const std::int32_t i : at.items)
-            for (std::size_t t = 0; t < width_; ++t) at.total[t] += values_[static_cast<std::size_t>(i) * width_ + t];
-        for (const Group& group : node.groups) {
-            at.bins.assign(static_cast<std::size_t>(group.count + 1) * width_, 0);
-            const std::uint16_t* bucket = group.bucket.data();
-            for (const std::int32_t i : at.items) {
-                std::int64_t* bin = at.bins.data() + bucket[i] * width_;
-                const std::int64_t* value = values_.data() + static_cast<std::size_t>(i) * width_;
-                for (std::size_t t = 0; t < width_; ++t) bin[t] += value[t];
-            }
-            std::int64_t* left = at.left.data() + static_cast<std::size_t>(group.first) * width_;
-            std::copy(at.bins.begin(), at.bins.begin() + static_cast<std::ptrdiff_t>(width_), left);
-            for (std::size_t i = 1; i < static_cast<std::size_t>(group.count); ++i)
-                for (std::size_t t = 0; t < width_; ++t) left[i * width_ + t] = left[(i - 1) * width_ + t] + at.bins[i * width_ + t];
-        }
+        sum_sides<0>(at, at.items, node, values_.data(), width_);
         monitor_.work(at.items.size() * node.groups.size() * width_ + 16);
     }
 

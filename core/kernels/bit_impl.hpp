@@ -171,8 +171,6 @@ struct Best {
     }
 };
 
-constexpr int kMostBitClasses = 8;
-
 template <bool kOwn, bool kRest, int kClasses>
 void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* __restrict parent_pairs, int features,
                     BitStumps of_own, BitStumps of_rest) {

@@ -10,6 +10,9 @@ namespace provetree {
 // Features are padded to whole vectors of the widest kernel.
 inline constexpr int kFeatureBlock = 32;
 
+// Classes that the kernel keeps room for.
+inline constexpr int kMostBitClasses = 8;
+
 // The rows of a node: bits[w * stride + f] holds feature f of sixteen rows of one class; words of class c are first_word[c] .. first_word[c + 1] - 1.
 struct BitWords {
     const std::uint16_t* bits;

@@ -91,13 +91,7 @@ def compare(**flags: Any) -> int:
     """
     parameters = tree_parameters(flags)
     screen = Screen(quiet=flags["quiet"] or flags["as_json"])
-    settings = Settings(
-        flags["target"],
-        flags["test_share"],
-        flags["seed"],
-        tuple(flags["ignore"]),
-        tuple(flags["categorical"]),
-    )
+    settings = Settings.of(flags)
     data = prepare(read_table(flags["data"]), settings)
     screen.columns(data.learned.notes, settings.target)
     found = [run_cart(data, parameters)]

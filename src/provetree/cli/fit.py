@@ -66,13 +66,7 @@ def fit(**flags: Any) -> int:
     screen = Screen(quiet=flags["quiet"] or flags["as_json"])
     for name in ("save", "report"):
         _must_be_writable(flags[name], f"--{name}")
-    settings = Settings(
-        flags["target"],
-        flags["test_share"],
-        flags["seed"],
-        tuple(flags["ignore"]),
-        tuple(flags["categorical"]),
-    )
+    settings = Settings.of(flags)
     table = read_table(flags["data"])
     test = None if flags["test"] is None else read_table(flags["test"])
     data = prepare(table, settings, test)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,17 @@ class Settings:
     seed: int = 0
     ignore: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, flags: Mapping[str, Any]) -> Settings:
+        """Return what the flags of a command say."""
+        return cls(
+            flags["target"],
+            flags["test_share"],
+            flags["seed"],
+            tuple(flags["ignore"]),
+            tuple(flags["categorical"]),
+        )
 
 
 @dataclass(frozen=True)

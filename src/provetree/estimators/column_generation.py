@@ -20,6 +20,7 @@ from provetree.colgen.result import GenerationSolution
 from provetree.estimators._groups import group_weights
 from provetree.estimators._tree_classifier import Prepared, TreeClassifier
 from provetree.options import ParameterError, documented, validate
+from provetree.problem.weights import as_decimal
 
 __all__ = ["ColumnGenerationClassifier"]
 
@@ -238,7 +239,7 @@ feature_importances_
                 "The 'max_depth' parameter of ColumnGenerationClassifier must be an int in the "
                 f"range [0, {depth_limit}]. Got {self.max_depth} instead."
             )
-        gap = None if self.max_parity_gap is None else _decimal(self.max_parity_gap)
+        gap = None if self.max_parity_gap is None else as_decimal(self.max_parity_gap)
         return ColumnGeneration(
             variant="original" if self.variant == "original" else "revised",
             candidates=self.candidates,
@@ -297,12 +298,7 @@ feature_importances_
                 raise _bad_share(name, type(self).__name__, share)
             if not (math.isfinite(share) and 0 <= share <= 1):
                 raise _bad_share(name, type(self).__name__, share)
-        return {c: _decimal(float(share)) for c, share in shares.items()}
-
-
-def _decimal(x: float) -> Fraction:
-    """Return the decimal number a person would write for ``x``, exactly."""
-    return Fraction(repr(float(x)))
+        return {c: as_decimal(float(share)) for c, share in shares.items()}
 
 
 def _bad_share(name: str, owner: str, share: object) -> ParameterError:

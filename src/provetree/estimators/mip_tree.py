@@ -20,7 +20,7 @@ from provetree.mip.side_constraints import SideConstraints
 from provetree.mip.table import problem_rows
 from provetree.options import ParameterError, documented, validate
 from provetree.problem.problem import Problem, build_problem
-from provetree.problem.weights import integer_weights
+from provetree.problem.weights import as_decimal, integer_weights
 
 __all__ = ["MIPTreeClassifier"]
 
@@ -257,7 +257,7 @@ class MIPTreeClassifier(TreeClassifier):
         rows = _raw_rows(prepared, groups)
         totals = np.bincount(problem.classes, problem.weights)
         baseline = int(totals.max() if self.baseline == "majority" else problem.root_error)
-        penalty = Fraction(repr(float(self.alpha))) * baseline
+        penalty = as_decimal(self.alpha) * baseline
         start = start_tree(self.warm_start)
         engine = MIPSearch(
             formulation=self.formulation,
@@ -341,7 +341,7 @@ class MIPTreeClassifier(TreeClassifier):
         if given is None:
             return {}
         if not isinstance(given, Mapping):
-            exact = Fraction(repr(float(given)))
+            exact = as_decimal(given)
             chosen = [self._positive(name, prepared)] if classes is None else list(classes)
             return dict.fromkeys(chosen, exact)
         rates: dict[int, Fraction] = {}
@@ -350,7 +350,7 @@ class MIPTreeClassifier(TreeClassifier):
                 raise self._bad(name, f"hold numbers in the range [0.0, 1.0]. Got {rate!r}")
             if not 0.0 <= float(rate) <= 1.0:
                 raise self._bad(name, f"hold numbers in the range [0.0, 1.0]. Got {rate!r}")
-            rates[self._class_of(name, label, prepared)] = Fraction(repr(float(rate)))
+            rates[self._class_of(name, label, prepared)] = as_decimal(float(rate))
         return rates
 
     def _positive(self, name: str, prepared: Prepared) -> int:
@@ -397,7 +397,7 @@ class MIPTreeClassifier(TreeClassifier):
 
 
 def _exact(rate: float | None) -> Fraction | None:
-    return None if rate is None else Fraction(repr(float(rate)))
+    return None if rate is None else as_decimal(rate)
 
 
 def _raw_rows(prepared: Prepared, groups: NDArray[np.int64] | None) -> RawRows:

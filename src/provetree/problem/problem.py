@@ -17,7 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from provetree import _core
 from provetree.problem.columns import Column, RankedFeature, Ranks, ordered_columns
-from provetree.problem.weights import MAX_TOTAL_WEIGHT, IntegerWeights, integer_weights
+from provetree.problem.weights import (
+    MAX_TOTAL_WEIGHT,
+    IntegerWeights,
+    as_decimal,
+    integer_weights,
+)
 
 Float: TypeAlias = NDArray[np.float64]
 Int32: TypeAlias = NDArray[np.int32]
@@ -159,14 +164,13 @@ class Problem:
         error, splits = self.root_error, self.max_splits
         if penalty > 0:
             splits = min(splits, math.ceil(error / penalty) - 1) if error else 0
-        room = _MOST_COST // (3 * MAX_TOTAL_WEIGHT * (splits + 2))
-        exact = min(penalty, Fraction(error)).limit_denominator(max(1, room))
+        error_scale, split_penalty = _objective(penalty, error, splits)
         return replace(
             self,
             max_depth=min(self.max_depth, splits),
             max_splits=splits,
-            error_scale=exact.denominator,
-            split_penalty=exact.numerator,
+            error_scale=error_scale,
+            split_penalty=split_penalty,
         )
 
     def to_user_weight(self, weight: ArrayLike) -> Float:
@@ -294,7 +298,8 @@ def build_problem(
     if columns:
         most_leaves = min(len(first), n_samples // least)
         max_splits = _most_splits(max_depth, max_leaf_nodes, most_leaves, alpha)
-    error_scale, split_penalty = _objective(alpha, _root_error(classes, weights), max_splits)
+    root_error = _root_error(classes, weights)
+    error_scale, split_penalty = _objective(as_decimal(alpha) * root_error, root_error, max_splits)
     for array in (ranks, classes, weights, counts):
         array.flags.writeable = False
     return Problem(
@@ -384,10 +389,10 @@ def _root_error(classes: Int32, weights: Int64) -> int:
     return int(totals.sum() - totals.max())
 
 
-def _objective(alpha: float, root_error: int, max_splits: int) -> tuple[int, int]:
+def _objective(penalty: Fraction, root_error: int, max_splits: int) -> tuple[int, int]:
     """Return the integers ``(error_scale, split_penalty)`` for a penalty per split."""
-    # From 1 on no split can pay for itself, so a larger alpha is no different.
-    penalty = min(_decimal(alpha), Fraction(1)) * root_error
+    # From the error of a single leaf on no split can pay: a larger penalty is no different.
+    penalty = min(penalty, Fraction(root_error))
     # Both parts of a cost are at most error_scale * MAX_TOTAL_WEIGHT, see _most_splits, and
     # the tie rule multiplies costs by the number of splits.
     room = _MOST_COST // (3 * MAX_TOTAL_WEIGHT * (max_splits + 2))
@@ -395,15 +400,10 @@ def _objective(alpha: float, root_error: int, max_splits: int) -> tuple[int, int
     return penalty.denominator, penalty.numerator
 
 
-def _decimal(x: float) -> Fraction:
-    """Return the decimal number a person would write for ``x``, exactly."""
-    return Fraction(repr(float(x)))
-
-
 def _least_rows(min_samples_leaf: int | float, n_samples: int) -> int:
     if isinstance(min_samples_leaf, (float, np.floating)):
         # As a decimal: 0.07 of 100 rows are 7, though 0.07 * 100 is above 7 in floats.
-        return max(1, math.ceil(_decimal(min_samples_leaf) * n_samples))
+        return max(1, math.ceil(as_decimal(min_samples_leaf) * n_samples))
     return min(int(min_samples_leaf), n_samples)
 
 
@@ -415,7 +415,7 @@ def _most_splits(max_depth: int, max_leaf_nodes: int | None, most_leaves: int, a
     if alpha > 0:
         # The penalties of 1 / alpha splits are as large as the error of a single leaf, and
         # of two trees of the same cost the smaller one is wanted.
-        splits = min(splits, math.ceil(1 / _decimal(alpha)) - 1)
+        splits = min(splits, math.ceil(1 / as_decimal(alpha)) - 1)
     return splits
 
 

@@ -63,6 +63,18 @@ def integer_weights(weights: Float) -> IntegerWeights:
     return _as_ratios(weights) or _rounded(weights)
 
 
+def as_decimal(x: float) -> Fraction:
+    """Return the decimal number a person would write for ``x``, exactly.
+
+    Examples
+    --------
+    >>> from provetree.problem.weights import as_decimal
+    >>> as_decimal(0.07)
+    Fraction(7, 100)
+    """
+    return Fraction(repr(float(x)))
+
+
 def _as_decimals(weights: Float, decimals: int) -> IntegerWeights | None:
     power = 10.0**decimals
     with np.errstate(over="ignore"):
