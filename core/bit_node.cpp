@@ -118,7 +118,7 @@ void BitNodes::count_pairs(BitNode& node) {
         make_room(node.pairs, static_cast<std::size_t>(node.n_classes) * features_.size() * static_cast<std::size_t>(lanes_));
         kernel_.count_pairs(words_of(node), static_cast<int>(features_.size()), node.pairs.data());
     }
-    context_.monitor.work(features_.size() * static_cast<std::size_t>(blocks_ * node.words()) / 8);
+    context_.monitor.work(features_.size() * static_cast<std::size_t>(blocks_ * node.words()) / 2);
 }
 
 SplitErrors BitNodes::split_errors(const BitNode& node, std::uint32_t feature) const {
@@ -166,7 +166,7 @@ void BitNodes::best_stumps(BitNode& own, const BitNode& rest, const BitNode* par
     }
     context_.counters.depth_two_solves += (of_own.with ? 1 : 0) + (of_rest.with ? 1 : 0);
     context_.counters.row_steps += features_.size() * static_cast<std::size_t>(blocks_ * own.words());
-    context_.monitor.work(features_.size() * static_cast<std::size_t>(blocks_ * (own.words() + 4)) / 8);
+    context_.monitor.work(features_.size() * static_cast<std::size_t>(blocks_ * (own.words() + 4)) / 2);
 }
 
 ErrorsOfTwo BitNodes::fewest_errors(const BitNode& node, BitStumps stumps) const {

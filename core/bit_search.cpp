@@ -49,6 +49,32 @@ Cost BitSearch::cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, Sha
     return cost;
 }
 
+// What both sides of each split cost at least, from the splits that they need to have no errors: none where they are pure, one where a stump is right
+// everywhere, two otherwise. Worth its price only where errors cost more than is left.
+std::vector<BitSearch::Floors> BitSearch::floors_of(BitNode& node, const std::vector<std::uint32_t>& order, Cost cut) {
+    const Cost penalty = objective_.split_penalty, scale = objective_.error_scale;
+    std::vector<Floors> floors(order.size());
+    if (cut > 5 * penalty) return floors;
+    bool open = false;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const SplitErrors leaves = nodes_.split_errors(node, order[i]);
+        floors[i] = {std::min(scale * leaves.left, penalty), std::min(scale * leaves.right, penalty)};
+        open = open || floors[i].left + floors[i].right + penalty < cut;
+    }
+    if (!open) return floors;
+    nodes_.solve_bottom(node);
+    const BitStumps stumps = nodes_.stumps();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const std::uint32_t f = order[i];
+        const SplitErrors leaves = nodes_.split_errors(node, f);
+        const auto floor = [&](Weight leaf_error, Weight stump_error) {
+            return std::min({scale * leaf_error, penalty + scale * stump_error, 2 * penalty});
+        };
+        floors[i] = {floor(leaves.left, leaves.size_left - stumps.without[f]), floor(leaves.right, leaves.size_right - stumps.with[f])};
+    }
+    return floors;
+}
+
 BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::size_t level) {
     shape = shape.on(static_cast<Index>(node.size()));
     Proven best;
@@ -70,10 +96,19 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
     const Cost leaf = best.upper;
     bool found = false;
     const std::vector<Division> shares = divisions(shape);
-    for (std::uint32_t feature : nodes_.promising_order(node)) {
+    const std::vector<std::uint32_t> order = nodes_.promising_order(node);
+    const std::vector<Floors> floors = floors_of(node, order, std::min(limit, leaf));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const std::uint32_t feature = order[i];
         for (const Division& share : shares) {
             const Cost cut = std::min(limit, best.upper);
-            const Proven tried = shape.depth == 3 ? solve_pair_of_bottoms(node, share, feature, cut, level) : solve_children(node, share, feature, cut, level);
+            const Cost floor = floors[i].left + floors[i].right + objective_.split_penalty;
+            if (floor >= cut) {
+                least = std::min(least, floor);
+                continue;
+            }
+            const Proven tried = shape.depth == 3 ? solve_pair_of_bottoms(node, share, feature, floors[i], cut, level)
+                                                  : solve_children(node, share, feature, floors[i], cut, level);
             least = std::min(least, tried.lower);
             if (tried.upper < best.upper) {
                 best.upper = tried.upper;
@@ -92,7 +127,7 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
     return best;
 }
 
-BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division& share, std::uint32_t feature, Cost cut, std::size_t level) {
+BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division& share, std::uint32_t feature, const Floors& floors, Cost cut, std::size_t level) {
     const ConditionSet left_key = node.conditions.with(2 * feature), right_key = node.conditions.with(2 * feature + 1);
     const ErrorsOfTwo *known_left = of_two_.find(left_key), *known_right = of_two_.find(right_key);
     const auto [leaf_left, leaf_right, size_left, size_right] = nodes_.split_errors(node, feature);
@@ -102,8 +137,8 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
     if (!known_left && leaf_left == 0) known_left = &pure;
     if (!known_right && leaf_right == 0) known_right = &pure;
     const Shape shape_left = share.left.on(static_cast<Index>(size_left)), shape_right = share.right.on(static_cast<Index>(size_right));
-    const Cost bound_left = known_left ? cost_of_bottom(*known_left, leaf_left, shape_left) : 0;
-    const Cost bound_right = known_right ? cost_of_bottom(*known_right, leaf_right, shape_right) : 0;
+    const Cost bound_left = known_left ? cost_of_bottom(*known_left, leaf_left, shape_left) : floors.left;
+    const Cost bound_right = known_right ? cost_of_bottom(*known_right, leaf_right, shape_right) : floors.right;
     if (bound_left + bound_right + penalty >= cut) return {bound_left + bound_right + penalty, kInfinite, nullptr};
     ErrorsOfTwo of_left, of_right;
     if (known_left) of_left = *known_left;
@@ -125,16 +160,20 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
             split_plan(features_[feature].column, features_[feature].rank, plan(left, leaf_left, shape_left), plan(right, leaf_right, shape_right))};
 }
 
-BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share, std::uint32_t feature, Cost cut, std::size_t level) {
+BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share, std::uint32_t feature, const Floors& floors, Cost cut, std::size_t level) {
     const ConditionSet keys[2] = {node.conditions.with(2 * feature), node.conditions.with(2 * feature + 1)};
     const Shape shapes[2] = {share.left, share.right};
     const SplitErrors leaves = nodes_.split_errors(node, feature);
     const Weight sizes[2] = {leaves.size_left, leaves.size_right};
     Proven sides[2];
+    sides[0].lower = floors.left;
+    sides[1].lower = floors.right;
     const auto look_up = [&](int side) {
         const Shape shape = shapes[side].on(static_cast<Index>(sizes[side]));
         if (shape.depth < 3) return;
-        if (const Proven* known = proven_[static_cast<std::size_t>(shape.depth)].find(keys[side].of(shape.splits))) sides[side] = *known;
+        if (const Proven* known = proven_[static_cast<std::size_t>(shape.depth)].find(keys[side].of(shape.splits))) {
+            if (known->lower >= sides[side].lower) sides[side] = *known;
+        }
     };
     look_up(0);
     look_up(1);
@@ -165,8 +204,16 @@ Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearc
     root_best_ = {0, start.upper, start.plan};
     listener_ = &listener;
     try {
-        // Only what costs less than the start is looked for.
-        const Proven proven = solve(nodes_.root(), shape, start.upper, 0);
+        // Only what costs less than the start is looked for. Where that has no errors, with one split more at a time: trees of few splits are soon ruled
+        // out, and the first that is found is the best.
+        Proven proven;
+        const Cost penalty = objective_.split_penalty;
+        const bool without_errors = penalty > 0 && start.upper <= objective_.error_scale;
+        Cost limit = without_errors ? std::min(start.upper, penalty + 1) : start.upper;
+        for (;; limit = std::min(start.upper, limit + penalty)) {
+            proven = solve(nodes_.root(), shape, limit, 0);
+            if (limit == start.upper || proven.upper < limit) break;
+        }
         if (proven.upper < outcome.upper) {
             outcome.upper = proven.upper;
             outcome.plan = proven.plan;
@@ -215,11 +262,16 @@ PlanPtr BitSearch::canonical(BitNode& node, Shape shape, Cost cost, std::size_t 
     if (objective_.error_scale * node.leaf_error() <= cost || shape.depth == 0) return nullptr;
     if (shape.depth == 1) return stump_plan();
     if (shape.depth == 2) return bottom_plan(static_cast<int>(shape.splits));
-    for (const NodeSplit& split : splits_by_tie_rule(node)) {
-        const std::uint32_t feature = split.feature;
+    const std::vector<NodeSplit> splits = splits_by_tie_rule(node);
+    std::vector<std::uint32_t> order;
+    for (const NodeSplit& split : splits) order.push_back(split.feature);
+    const std::vector<Floors> floors = floors_of(node, order, cost + 1);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const std::uint32_t feature = order[i];
+        if (floors[i].left + floors[i].right + objective_.split_penalty > cost) continue;
         for (const Division& share : divisions(shape)) {
             const Proven tried =
-                shape.depth == 3 ? solve_pair_of_bottoms(node, share, feature, cost + 1, level) : solve_children(node, share, feature, cost + 1, level);
+                shape.depth == 3 ? solve_pair_of_bottoms(node, share, feature, floors[i], cost + 1, level) : solve_children(node, share, feature, floors[i], cost + 1, level);
             if (tried.upper != cost) continue;
             if (shape.depth == 3) return tried.plan;
             PlanPtr plans[2];

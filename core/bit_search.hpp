@@ -49,8 +49,12 @@ class BitSearch {
     };
 
     Proven solve(BitNode& node, Shape shape, Cost limit, std::size_t level);
-    Proven solve_pair_of_bottoms(BitNode& node, const Division& division, std::uint32_t feature, Cost cut, std::size_t level);
-    Proven solve_children(BitNode& node, const Division& division, std::uint32_t feature, Cost cut, std::size_t level);
+    struct Floors {
+        Cost left = 0, right = 0;
+    };
+    std::vector<Floors> floors_of(BitNode& node, const std::vector<std::uint32_t>& order, Cost cut);
+    Proven solve_pair_of_bottoms(BitNode& node, const Division& division, std::uint32_t feature, const Floors& floors, Cost cut, std::size_t level);
+    Proven solve_children(BitNode& node, const Division& division, std::uint32_t feature, const Floors& floors, Cost cut, std::size_t level);
     Cost cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, Shape shape) const;
     // A split of a node; thresholds that divide its rows alike are one split, between the values around all of them.
     struct NodeSplit {
