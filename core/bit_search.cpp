@@ -37,6 +37,11 @@ BitSearch::BitSearch(Context& context, const BitKernel& kernel, const Objective&
     for (int depth = 0; depth <= kMostDepth; ++depth) proven_.emplace_back(context.memory_limit / 16);
 }
 
+Cost BitSearch::leaf_cost() const {
+    const BitNode& root = nodes_.root();
+    return root.size() < context_.min_leaf ? kInfinite : objective_.error_scale * root.leaf_error();
+}
+
 void BitSearch::change_objective(const Objective& objective) {
     objective_ = objective;
     for (auto& proven : proven_) proven = FlatMap<ConditionSet, Proven, ConditionSet::Hash>(context_.memory_limit / 16);

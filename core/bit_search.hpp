@@ -25,7 +25,7 @@ class BitSearch {
     // The rows of the table all have weight one.
     BitSearch(Context& context, const BitKernel& kernel, const Objective& objective);
 
-    Cost leaf_cost() const { return objective_.error_scale * nodes_.root().leaf_error(); }
+    Cost leaf_cost() const;
 
     // A first tree: the purest split of every node, down to the depth. Only for shapes without a binding split budget.
     Outcome grow(Shape shape);
