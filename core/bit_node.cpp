@@ -213,7 +213,8 @@ void BitNodes::solve_bottoms(BitNode& parent, std::uint32_t feature, bool left, 
         for (std::size_t c = 0; c < classes; ++c) rest.all[c] = static_cast<std::int16_t>(parent.all[c] - own.all[c]);
     }
     std::int16_t* at = stumps_.data();
-    const BitStumps of_own = want_own ? BitStumps{at, at + lanes_} : BitStumps{}, of_rest = want_rest ? BitStumps{at + 2 * lanes_, at + 3 * lanes_} : BitStumps{};
+    const BitStumps of_own = want_own ? BitStumps{at, at + lanes_} : BitStumps{},
+                    of_rest = want_rest ? BitStumps{at + 2 * lanes_, at + 3 * lanes_} : BitStumps{};
     best_stumps(own, rest, &parent, of_own, of_rest);
     if (want_own) (count_right ? of_right : of_left) = fewest_errors(own, of_own);
     if (want_rest) (count_right ? of_left : of_right) = fewest_errors(rest, of_rest);

@@ -16,8 +16,7 @@ constexpr int kMostDepth = 6;               // deeper, few sets are met twice
 }  // namespace
 
 bool BitSearch::fits(const Table& table, const SearchOptions& options) {
-    if ((options.switches & kNoBits) || options.max_depth < 3 || options.max_depth > kMostDepth || table.n_classes > kMostBitClasses)
-        return false;
+    if ((options.switches & kNoBits) || options.max_depth < 3 || options.max_depth > kMostDepth || table.n_classes > kMostBitClasses) return false;
     std::int64_t total = 0;
     for (Index i = 0; i < table.rows && total <= kMostRows; ++i) {
         if (table.weights[i] != table.counts[i]) return false;

@@ -60,7 +60,31 @@ void Panel::evaluate(const Node& node, const Lane* lanes, int n_lanes, Weight of
 
 namespace {
 
-SweepColumn as_swept(const Node& node, const NodeColumn& column) { return {column.order, node.rows, column.checks, column.no_ties}; }
+// The long run of ties of an order, if it has one. What is longer than an eighth of the rows holds one of eight evenly spread rows.
+void find_run(const Index* ranks, Index rows, SweepColumn& column) {
+    constexpr Index kParts = 8;
+    if (rows < 8 * kParts) return;
+    Index end = 0;
+    for (Index part = 0; part < kParts; ++part) {
+        const Index at = static_cast<Index>((std::uint64_t{rows} * (2 * part + 1)) / (2 * kParts));
+        if (at < end || ranks[at - 1] != ranks[at + 1]) continue;
+        const Index begin = static_cast<Index>(std::lower_bound(ranks + end, ranks + at, ranks[at]) - ranks);
+        end = static_cast<Index>(std::upper_bound(ranks + at, ranks + rows, ranks[at]) - ranks);
+        if (end - begin > std::max(rows / kParts, column.run_end - column.run_begin)) {
+            column.run_begin = begin;
+            column.run_end = end;
+        }
+    }
+}
+
+// The first column swept gives the totals that the others need to pass their runs by: the one with the shortest run, swept whole.
+void totals_first(std::vector<SweepColumn>& columns) {
+    const auto run = [](const SweepColumn& column) { return column.run_end - column.run_begin; };
+    const auto first = std::min_element(columns.begin(), columns.end(), [&](const SweepColumn& a, const SweepColumn& b) { return run(a) < run(b); });
+    if (first == columns.end()) return;
+    std::iter_swap(columns.begin(), first);
+    columns.front().run_begin = columns.front().run_end = 0;
+}
 
 void reset_extremes(TwoClassSums& sums) {
     for (auto* extremes : {sums.max_left, sums.min_left, sums.max_right, sums.min_right}) std::fill_n(extremes, kLanes, 0);
@@ -72,12 +96,12 @@ void Panel::evaluate_two_classes(const Node& node, const Lane* lanes, int n_lane
     TwoClassSums sums;
     reset_extremes(sums);
     const LaneWidth width = node.largest_weight <= 127 ? LaneWidth::k8 : (node.weight <= 32767 ? LaneWidth::k16 : LaneWidth::k32);
-    for (const NodeColumn& column : node.columns) {
+    for (const SweepColumn& column : all_columns(node)) {
         if (node.unit_weights)
-            context_.kernel.sweep_unit(as_swept(node, column), left_masks_.data(), 1, 0, n_lanes, sums);
+            context_.kernel.sweep_unit(column, left_masks_.data(), 1, 0, n_lanes, sums);
         else
-            context_.kernel.sweep_weighted(as_swept(node, column), left_masks_.data(), node.steps.data(), width, n_lanes, sums);
-        swept(node.rows);
+            context_.kernel.sweep_weighted(column, left_masks_.data(), node.steps.data(), width, n_lanes, sums);
+        swept(column.rows - (column.run_end - column.run_begin));
     }
     for (int lane = 0; lane < n_lanes; ++lane) {
         const Weight left = node.weight_left(node.columns[lanes[lane].column], lanes[lane].position);
@@ -93,6 +117,17 @@ void Panel::evaluate_two_classes(const Node& node, const Lane* lanes, int n_lane
     }
 }
 
+const std::vector<SweepColumn>& Panel::all_columns(const Node& node) {
+    if (columns_.empty()) {
+        for (const NodeColumn& column : node.columns) {
+            columns_.push_back({column.order, node.rows, column.checks, column.no_ties});
+            if (!column.no_ties) find_run(column.ranks, node.rows, columns_.back());
+        }
+        totals_first(columns_);
+    }
+    return columns_;
+}
+
 const std::vector<SweepColumn>& Panel::pair_columns(const Node& node, int up, int down, Weight rows) {
     for (std::size_t p = 0; p < n_pairs_; ++p)
         if (pairs_[p].up == up && pairs_[p].down == down) return pairs_[p].columns;
@@ -102,15 +137,14 @@ const std::vector<SweepColumn>& Panel::pair_columns(const Node& node, int up, in
     pair.down = down;
     pair.columns.clear();
     // Where nearly all rows belong to the pair, sorting them out costs more than it saves.
-    const bool all = rows * 5 > node.weight * 3;
+    if (rows * 5 > node.weight * 3) {
+        pair.columns = all_columns(node);
+        return pair.columns;
+    }
     const std::size_t stride = kRoomBefore + static_cast<std::size_t>(rows) + kRoomAfter;
-    if (!all && pair.storage.size() < 2 * stride * node.columns.size()) pair.storage.resize(2 * stride * node.columns.size());
+    if (pair.storage.size() < 2 * stride * node.columns.size()) pair.storage.resize(2 * stride * node.columns.size());
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
         const NodeColumn& column = node.columns[c];
-        if (all) {
-            pair.columns.push_back(as_swept(node, column));
-            continue;
-        }
         std::uint32_t* order = pair.storage.data() + 2 * stride * c + kRoomBefore;
         Index* ranks = order + stride;
         SweepColumn kept{order, 0, 0, false};
@@ -118,9 +152,11 @@ const std::vector<SweepColumn>& Panel::pair_columns(const Node& node, int up, in
         Index groups = 0;
         seal_order(context_.kernel, order, ranks, kept.rows, false, kept.checks, groups);
         kept.every_row_valid = groups == kept.rows;
+        if (!kept.every_row_valid) find_run(ranks, kept.rows, kept);
         context_.monitor.work(node.rows);
         pair.columns.push_back(kept);
     }
+    totals_first(pair.columns);
     return pair.columns;
 }
 
@@ -191,7 +227,7 @@ bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Wei
         reset_extremes(sums);
         for (const SweepColumn& column : pair_columns(node, up, down, rows)) {
             context_.kernel.sweep_unit(column, left_masks_.data(), up, down, n_lanes, sums);
-            swept(column.rows);
+            swept(column.rows - (column.run_end - column.run_begin));
         }
         for (int lane = 0; lane < n_lanes; ++lane) {
             correct[0][lane] = std::max({correct[0][lane], of_class[0][down][lane] + sums.max_left[lane], of_class[0][up][lane] - sums.min_left[lane]});
@@ -221,8 +257,8 @@ void Panel::evaluate_many_classes(const Node& node, const Lane* lanes, int n_lan
     for (const NodeColumn& column : node.columns) {
         const std::size_t bytes = sweep_scratch_bytes(node.by_class.size(), column.checks);
         if (scratch_.size() < bytes) scratch_.resize(bytes);
-        context_.kernel.sweep_classes(as_swept(node, column), left_masks_.data(), rows, static_cast<int>(node.by_class.size()), min_leaf, width, n_lanes,
-                                      scratch_.data(), sums);
+        context_.kernel.sweep_classes({column.order, node.rows, column.checks, column.no_ties}, left_masks_.data(), rows,
+                                      static_cast<int>(node.by_class.size()), min_leaf, width, n_lanes, scratch_.data(), sums);
         swept(node.rows);
     }
     for (int lane = 0; lane < n_lanes; ++lane) {

@@ -31,7 +31,10 @@ class Panel {
   public:
     explicit Panel(Context& context) : context_(context) {}
     // Forgets what was kept about the node before; call it once for each node.
-    void start() { n_pairs_ = 0; }
+    void start() {
+        n_pairs_ = 0;
+        columns_.clear();
+    }
     // At most kLanes lanes. Splits whose sides have more than `of_interest` + reach errors together may be given bounds instead of exact errors.
     void evaluate(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results);
 
@@ -52,8 +55,11 @@ class Panel {
         std::vector<SweepColumn> columns;
     };
     const std::vector<SweepColumn>& pair_columns(const Node& node, int up, int down, Weight rows);
+    // All columns of a node as sweeps of two classes see them, made when first wanted.
+    const std::vector<SweepColumn>& all_columns(const Node& node);
 
     Context& context_;
+    std::vector<SweepColumn> columns_;
     std::vector<PairColumns> pairs_;
     std::size_t n_pairs_ = 0;
     std::vector<std::uint64_t> left_masks_;

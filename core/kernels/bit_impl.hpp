@@ -193,8 +193,8 @@ struct Best {
 };
 
 template <bool kOwn, bool kRest, bool kSized>
-void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* __restrict parent_pairs, int features,
-                    int min_leaf, BitStumps of_own, BitStumps of_rest) {
+void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* __restrict parent_pairs, int features, int min_leaf,
+                    BitStumps of_own, BitStumps of_rest) {
     const int n_classes = words.n_classes, stride = words.stride;
     const Lanes least = broadcast<std::int16_t>(static_cast<std::int16_t>(min_leaf));
     const auto fix = [&](const BitCounts& counts, int c, int i) {

@@ -16,10 +16,13 @@ struct SweepColumn {
     Index rows;
     Index checks;          // how many entries carry the check flag
     bool every_row_valid;  // no ties: each position is a split, so a sweep may look at every row
+    // A long run of ties, empty where there is none. Sweeps of two classes pass it by: they go from both ends up to it, once totals are known.
+    Index run_begin = 0, run_end = 0;
 };
 
 // Two classes: extremes, over all columns swept, of the running sum (weight of the one class minus weight of the other) among each lane's left and
-// right rows, and the total of that sum. Callers start extremes at 0 (the empty prefix).
+// right rows, and the total of that sum. Callers start extremes at 0 (the empty prefix). A column with a run of ties needs the totals and leaves them
+// as they are.
 struct alignas(64) TwoClassSums {
     std::int32_t max_left[kLanes];
     std::int32_t min_left[kLanes];

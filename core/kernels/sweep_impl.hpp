@@ -57,9 +57,10 @@ struct UnitSteps {
     }
     std::int32_t one(std::uint32_t item, std::uint32_t) const { return ones[item >> entry::kClassShift]; }
     Vector<T> operator()(std::uint32_t item, std::uint32_t) const { return steps[item >> entry::kClassShift]; }
-    // The longest run of rows whose sum cannot leave the lanes.
-    Index block_end(const std::uint32_t*, Index begin, Index rows) const {
-        return sizeof(T) == 1 ? smaller_of<Index>(rows, begin + static_cast<Index>(std::numeric_limits<T>::max())) : rows;
+    // The end of the longest block of rows from i on, of those that begin at `first`, whose sum cannot leave the lanes.
+    template <bool kBackward>
+    Index block_end(const std::uint32_t*, Index i, Index, Index end) const {
+        return sizeof(T) == 1 ? smaller_of<Index>(end, i + static_cast<Index>(std::numeric_limits<T>::max())) : end;
     }
 };
 
@@ -68,12 +69,13 @@ struct WeightedSteps {
     const std::int32_t* steps;
     std::int32_t one(std::uint32_t, std::uint32_t row) const { return steps[row]; }
     Vector<T> operator()(std::uint32_t, std::uint32_t row) const { return broadcast<T>(static_cast<T>(steps[row])); }
-    Index block_end(const std::uint32_t* order, Index begin, Index rows) const {
+    template <bool kBackward>
+    Index block_end(const std::uint32_t* order, Index i, Index first, Index rows) const {
         if (sizeof(T) != 1) return rows;
         std::int32_t room = std::numeric_limits<T>::max();
-        Index end = begin;
+        Index end = i;
         for (; end < rows; ++end) {
-            const std::int32_t step = steps[order[end] & entry::kRowMask];
+            const std::int32_t step = steps[order[kBackward ? first + rows - 1 - end : end] & entry::kRowMask];
             room -= step < 0 ? -step : step;
             if (room < 0) break;
         }
@@ -84,74 +86,108 @@ struct WeightedSteps {
 // A mispredicted branch costs about as much as looking at this many rows, so rare checks are branched on and frequent ones are not.
 constexpr Index kRowsPerMispredict = 8;
 
+// Where the sums of one vector of lanes stand.
+template <class T>
+struct Standing {
+    std::int32_t left[kWidth<T>] = {};
+    std::int32_t all = 0;
+};
+
+// Rows `begin` .. `end` - 1 of a column, or with kBackward the same rows from the last to the first: then the sums are those of the rows after a
+// position, and what is before it is the rest of the totals.
+template <class T, bool kBackward, class Steps>
+void sweep_part(const SweepColumn& column, Index begin, Index end_row, const std::uint64_t* left_masks, const Steps& steps, int first_lane,
+                Standing<T>& standing, TwoClassSums& sums) {
+    const bool frequent = std::uint64_t{column.checks} * kRowsPerMispredict > column.rows - (column.run_end - column.run_begin);
+    const int shift = kWidth<T> == kLanes ? 0 : first_lane;  // a constant where one vector holds all lanes
+    const Index last = end_row - 1;
+    const auto entry_at = [&](Index i) { return column.order[kBackward ? begin + last - i : i]; };
+    // A flag says that a split after its row is to be looked at: going backwards it stands with the row that comes next.
+    const auto checked = [&](Index i, std::uint32_t item) { return ((kBackward ? column.order[begin + last - i - 1] : item) & entry::kCheck) != 0; };
+    for (Index i = begin; i < end_row;) {
+        const Index end = steps.template block_end<kBackward>(column.order, i, begin, end_row);
+        BlockState<T> block;
+        bool looked = false;
+        if (frequent && column.every_row_valid) {
+            looked = true;
+#pragma GCC unroll 4
+            for (; i < end; ++i) {
+                const std::uint32_t item = entry_at(i), row = item & entry::kRowMask;
+                block.add(left_masks[row] >> shift, steps(item, row));
+                block.look();
+            }
+        } else if (frequent) {
+            bool seen = false;
+#pragma GCC unroll 4
+            for (; i < end; ++i) {
+                const std::uint32_t item = entry_at(i), row = item & entry::kRowMask;
+                const bool check = checked(i, item);
+                block.add(left_masks[row] >> shift, steps(item, row));
+                block.look_if(check);
+                seen |= check;
+            }
+            looked = seen;
+        } else {
+            // Between checks only the left sums need a vector: the sum over all rows is the same in every lane.
+            std::int32_t all_rows = 0;
+#pragma GCC unroll 4
+            for (; i < end; ++i) {
+                const std::uint32_t item = entry_at(i), row = item & entry::kRowMask;
+                block.left = add_where<T>(block.left, left_masks[row] >> shift, steps(item, row));
+                all_rows += steps.one(item, row);
+                if (checked(i, item)) {
+                    block.all = broadcast<T>(static_cast<T>(all_rows));
+                    block.look();
+                    looked = true;
+                }
+            }
+            block.all = broadcast<T>(static_cast<T>(all_rows));
+        }
+        T left[kWidth<T>], max_left[kWidth<T>], min_left[kWidth<T>], max_right[kWidth<T>], min_right[kWidth<T>], all[kWidth<T>];
+        std::memcpy(left, &block.left, sizeof left);
+        if (looked) {
+            std::memcpy(max_left, &block.max_left, sizeof left);
+            std::memcpy(min_left, &block.min_left, sizeof left);
+            std::memcpy(max_right, &block.max_right, sizeof left);
+            std::memcpy(min_right, &block.min_right, sizeof left);
+            for (int lane = 0; lane < kWidth<T>; ++lane) {
+                const int at = first_lane + lane;
+                const std::int32_t base_left = standing.left[lane], base_right = standing.all - base_left;
+                std::int32_t high_left = base_left + max_left[lane], low_left = base_left + min_left[lane];
+                std::int32_t high_right = base_right + max_right[lane], low_right = base_right + min_right[lane];
+                if constexpr (kBackward) {
+                    const std::int32_t most_left = sums.total_left[at] - low_left, most_right = sums.total_right[at] - low_right;
+                    low_left = sums.total_left[at] - high_left;
+                    low_right = sums.total_right[at] - high_right;
+                    high_left = most_left;
+                    high_right = most_right;
+                }
+                sums.max_left[at] = larger_of<std::int32_t>(sums.max_left[at], high_left);
+                sums.min_left[at] = smaller_of<std::int32_t>(sums.min_left[at], low_left);
+                sums.max_right[at] = larger_of<std::int32_t>(sums.max_right[at], high_right);
+                sums.min_right[at] = smaller_of<std::int32_t>(sums.min_right[at], low_right);
+            }
+        }
+        for (int lane = 0; lane < kWidth<T>; ++lane) standing.left[lane] += left[lane];
+        std::memcpy(all, &block.all, sizeof all);
+        standing.all += all[0];
+    }
+}
+
 template <class T, class Steps>
 void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_masks, const Steps& steps, int lanes, TwoClassSums& sums) {
-    const bool frequent = std::uint64_t{column.checks} * kRowsPerMispredict > column.rows;
     for (int first_lane = 0; first_lane < lanes; first_lane += kWidth<T>) {
-        const int shift = kWidth<T> == kLanes ? 0 : first_lane;  // a constant where one vector holds all lanes
-        std::int32_t base_left[kWidth<T>] = {};
-        std::int32_t base_all = 0;
-        for (Index row_index = 0; row_index < column.rows;) {
-            const Index end = steps.block_end(column.order, row_index, column.rows);
-            BlockState<T> block;
-            bool looked = false;
-            if (frequent && column.every_row_valid) {
-                looked = true;
-#pragma GCC unroll 4
-                for (; row_index < end; ++row_index) {
-                    const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
-                    block.add(left_masks[row] >> shift, steps(item, row));
-                    block.look();
-                }
-            } else if (frequent) {
-                std::uint32_t seen = 0;
-#pragma GCC unroll 4
-                for (; row_index < end; ++row_index) {
-                    const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
-                    block.add(left_masks[row] >> shift, steps(item, row));
-                    block.look_if((item & entry::kCheck) != 0);
-                    seen |= item;
-                }
-                looked = (seen & entry::kCheck) != 0;
-            } else {
-                // Between checks only the left sums need a vector: the sum over all rows is the same in every lane.
-                std::int32_t all_rows = 0;
-#pragma GCC unroll 4
-                for (; row_index < end; ++row_index) {
-                    const std::uint32_t item = column.order[row_index], row = item & entry::kRowMask;
-                    block.left = add_where<T>(block.left, left_masks[row] >> shift, steps(item, row));
-                    all_rows += steps.one(item, row);
-                    if (item & entry::kCheck) {
-                        block.all = broadcast<T>(static_cast<T>(all_rows));
-                        block.look();
-                        looked = true;
-                    }
-                }
-                block.all = broadcast<T>(static_cast<T>(all_rows));
-            }
-            T left[kWidth<T>], max_left[kWidth<T>], min_left[kWidth<T>], max_right[kWidth<T>], min_right[kWidth<T>], all[kWidth<T>];
-            std::memcpy(left, &block.left, sizeof left);
-            if (looked) {
-                std::memcpy(max_left, &block.max_left, sizeof left);
-                std::memcpy(min_left, &block.min_left, sizeof left);
-                std::memcpy(max_right, &block.max_right, sizeof left);
-                std::memcpy(min_right, &block.min_right, sizeof left);
-                for (int lane = 0; lane < kWidth<T>; ++lane) {
-                    const int at = first_lane + lane;
-                    const std::int32_t base_right = base_all - base_left[lane];
-                    sums.max_left[at] = larger_of<std::int32_t>(sums.max_left[at], base_left[lane] + max_left[lane]);
-                    sums.min_left[at] = smaller_of<std::int32_t>(sums.min_left[at], base_left[lane] + min_left[lane]);
-                    sums.max_right[at] = larger_of<std::int32_t>(sums.max_right[at], base_right + max_right[lane]);
-                    sums.min_right[at] = smaller_of<std::int32_t>(sums.min_right[at], base_right + min_right[lane]);
-                }
-            }
-            for (int lane = 0; lane < kWidth<T>; ++lane) base_left[lane] += left[lane];
-            std::memcpy(all, &block.all, sizeof all);
-            base_all += all[0];
+        Standing<T> standing;
+        if (column.run_begin < column.run_end) {
+            sweep_part<T, false>(column, 0, column.run_begin, left_masks, steps, first_lane, standing, sums);
+            Standing<T> from_the_end;
+            sweep_part<T, true>(column, column.run_end, column.rows, left_masks, steps, first_lane, from_the_end, sums);
+            continue;
         }
+        sweep_part<T, false>(column, 0, column.rows, left_masks, steps, first_lane, standing, sums);
         for (int lane = 0; lane < kWidth<T>; ++lane) {
-            sums.total_left[first_lane + lane] = base_left[lane];
-            sums.total_right[first_lane + lane] = base_all - base_left[lane];
+            sums.total_left[first_lane + lane] = standing.left[lane];
+            sums.total_right[first_lane + lane] = standing.all - standing.left[lane];
         }
     }
 }

@@ -17,7 +17,7 @@ BLOCKS = 8
 
 
 def few_valued_problem(seed: int) -> Problem:
-    """Binary and low-cardinality columns, missing values, weights, leaf budgets and sizes, many classes."""
+    """Few values a column, missing ones, weights, leaf budgets and sizes, up to 8 classes."""
     rng = np.random.default_rng(seed)
     depth = int(rng.choice([3, 3, 4, 5], p=[0.4, 0.2, 0.3, 0.1]))
     n = int(rng.integers(5, (300, 200, 60)[depth - 3]))
