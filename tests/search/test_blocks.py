@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_problems import random_problem
 
 from provetree import ExactSearch, Limits, Solution, build_problem
 from provetree.search import blocks
-from provetree.search.blocks import BlockBound, improve_by_blocks, search_share
+from provetree.search.blocks import BlockBound, SharedTime
 from provetree.tree.build import build_tree
+from random_problems import random_problem
 
 
 def cost_of(problem, tree):
@@ -57,7 +57,7 @@ def test_a_search_that_was_stopped_gets_bound_and_tree(monkeypatch):
     leaf = build_tree(problem, [-1], [0])
     stopped = Solution(leaf, problem.root_error, 0, "time_limit")
     told = []
-    found = improve_by_blocks(problem, stopped, 60.0, on_progress=told.append)
+    found = SharedTime(problem, Limits(60.0)).improve(stopped, told.append)
     assert best.cost <= found.cost < problem.root_error
     assert 0.7 * best.cost < found.lower_bound <= best.cost
     assert cost_of(problem, found.tree) == found.cost
@@ -67,11 +67,11 @@ def test_a_search_that_was_stopped_gets_bound_and_tree(monkeypatch):
 
     # What a search proved stands, and so does a tree that is better than those of the blocks.
     good = replace(stopped, tree=best.tree, cost=best.cost, lower_bound=best.cost - 1)
-    found = improve_by_blocks(problem, good, 60.0)
+    found = SharedTime(problem, Limits(60.0)).improve(good)
     assert (found.cost, found.lower_bound, found.tree) == (best.cost, best.cost - 1, best.tree)
     for status in ("optimal", "interrupted"):
         ended = replace(stopped, status=status)
-        assert improve_by_blocks(problem, ended, 60.0) is ended
+        assert SharedTime(problem, Limits(60.0)).improve(ended) is ended
 
 
 def test_ctrl_c_between_blocks_keeps_what_is_known(monkeypatch):
@@ -85,15 +85,19 @@ def test_ctrl_c_between_blocks_keeps_what_is_known(monkeypatch):
             raise KeyboardInterrupt
 
     stopped = Solution(build_tree(problem, [-1], [0]), problem.root_error, 0, "time_limit")
-    found = improve_by_blocks(problem, stopped, 60.0, on_progress=interrupt)
+    found = SharedTime(problem, Limits(60.0)).improve(stopped, interrupt)
     assert found.status == "interrupted"
     assert 0 < found.lower_bound <= found.cost <= problem.root_error
     assert cost_of(problem, found.tree) == found.cost
 
 
 def test_only_large_tables_share_their_time(monkeypatch):
-    problem = build_problem([[1.0], [2.0], [3.0]], [0, 1, 0], n_classes=2, max_depth=1)
-    assert search_share(problem, Limits(10.0)).time_limit == 10.0
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 50, (300, 2)).astype(float)
+    clear, noise = (X[:, 0] > 20).astype(int), rng.integers(0, 2, 300)
+    problem, noisy = (build_problem(X, y, n_classes=2, max_depth=1) for y in (clear, noise))
+    assert SharedTime(problem, Limits(10.0)).search_seconds == 10.0
     monkeypatch.setattr(blocks, "LARGE", 3)
-    assert search_share(problem, Limits(10.0)).time_limit == pytest.approx(6.0)
-    assert search_share(problem, Limits()).time_limit is None
+    assert SharedTime(problem, Limits(10.0)).search_seconds == pytest.approx(6.0)
+    assert SharedTime(noisy, Limits(10.0)).search_seconds == pytest.approx(1.5)
+    assert SharedTime(problem, Limits()).search_seconds == np.inf

@@ -1,4 +1,4 @@
-"""A bound for tables that are too large to prove anything about as a whole: sums over blocks of rows.
+"""A bound for tables that are too large to prove much about as a whole: a sum over blocks.
 
 The rows are divided into blocks. A tree makes its errors somewhere, so it makes at least as many as
 the best trees of the blocks make together. Blocks are small enough to be solved exactly, their best
@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,101 +22,110 @@ from provetree.tree.build import build_tree
 if TYPE_CHECKING:
     from provetree.problem.problem import Problem
 
-__all__ = ["BlockBound", "improve_by_blocks", "search_share"]
+__all__ = ["BlockBound", "SharedTime"]
 
 #: Tables with fewer rows are left to the search alone: it says something about them in time.
 LARGE = 100_000
-#: The part of a time limit that the search has; the blocks have the rest.
-_SEARCH_SHARE = 0.6
-#: Rows of the first block; the next ones are larger as long as time allows.
+#: The part of a time limit that the search has; the blocks have the rest. Where the best tree of
+#: the first block makes an error in so many rows, the search of the whole table has no sample to
+#: work on and will not come far.
+_SEARCH_SHARE, _NOISY_SEARCH_SHARE, _NOISY = 0.6, 0.15, 1 / 8
+#: Rows of the first block.
 _FIRST, _LARGEST, _SMALLEST = 2_000, 32_000, 200
 #: What is planned takes this much longer than it did: larger blocks are harder.
 _CARE = 1.5
+#: Larger blocks are taken as long as they prove this part of what smaller ones did in a second.
+_AS_GOOD = 0.9
 #: Depth that blocks can be solved to in time.
 _DEEPEST = 4
 #: Which of equally good trees of a block is found does not matter.
 _NO_TIE_RULE = 1 << 5
 
 
-def search_share(problem: Problem, limits: Limits) -> Limits:
-    """Return the limits of the search itself: for a large table, time is left for the blocks.
-
-    Examples
-    --------
-    >>> from provetree import Limits, build_problem
-    >>> from provetree.search.blocks import search_share
-    >>> problem = build_problem([[1.0], [2.0]], [0, 1], n_classes=2, max_depth=1)
-    >>> search_share(problem, Limits(10.0)).time_limit
-    10.0
-    """
-    seconds = limits.time_limit
-    if seconds is None or math.isinf(seconds) or not _worthwhile(problem):
-        return limits
-    return replace(limits, time_limit=_SEARCH_SHARE * seconds)
-
-
-def improve_by_blocks(
-    problem: Problem,
-    solution: Solution,
-    seconds: float,
-    kernel: str = "auto",
-    on_progress: Callable[[Progress], None] | None = None,
-) -> Solution:
-    """Return a solution that a limit ended with the bound, and the tree if it is better, of blocks.
+class SharedTime:
+    """How a search of a large table and blocks of its rows share a time limit.
 
     Parameters
     ----------
     problem : Problem
-    solution : Solution
-        What the search found; returned as it is where blocks cannot help.
-    seconds : float
-        What is left of the time limit.
+    limits : Limits
+        The limits of both together.
     kernel : str
         The kernels that searches use.
-    on_progress : callable, optional
-        Called with a :class:`~provetree.solution.Progress` after each block.
+
+    Attributes
+    ----------
+    search_seconds : float
+        The time limit of the search.
+
+    Examples
+    --------
+    >>> from provetree import Limits, build_problem
+    >>> from provetree.search.blocks import SharedTime
+    >>> problem = build_problem([[1.0], [2.0]], [0, 1], n_classes=2, max_depth=1)
+    >>> SharedTime(problem, Limits(10.0)).search_seconds
+    10.0
     """
-    if solution.status != "time_limit" or seconds <= 0 or not _worthwhile(problem):
-        return solution
-    blocks = BlockBound(problem, kernel=kernel)
-    history = list(solution.history)
-    before = history[-1].seconds if history else 0.0
-    began = time.perf_counter()
-    cost, bound = solution.cost, solution.lower_bound
-    interrupted = False
-    try:
-        while (left := seconds - (time.perf_counter() - began)) > 0 and blocks.more(left):
-            cost = min(cost, problem.to_user_cost(blocks.cost))
-            bound = min(cost, max(bound, problem.to_user_cost(blocks.bound)))
-            now = Progress(before + time.perf_counter() - began, cost, bound)
-            if not history or (now.cost, now.lower_bound) != (
-                history[-1].cost,
-                history[-1].lower_bound,
-            ):
-                history.append(now)
-            if on_progress is not None:
-                on_progress(now)
-            if blocks.interrupted:
-                break
+
+    def __init__(self, problem: Problem, limits: Limits, kernel: str = "auto") -> None:
+        self._problem, self._began = problem, time.perf_counter()
+        self._seconds = self.search_seconds = limits.seconds
+        self._blocks: BlockBound | None = None
+        large = problem.n_rows >= LARGE and 0 < problem.max_depth <= _DEEPEST
+        if not large or math.isinf(limits.seconds):
+            return
+        self._blocks = BlockBound(problem, kernel=kernel)
+        self._blocks.more(limits.seconds / 20)
+        noisy = self._blocks.bound > _NOISY * problem.error_scale * self._blocks.weight
+        share = _NOISY_SEARCH_SHARE if noisy else _SEARCH_SHARE
+        self.search_seconds = share * limits.seconds
+
+    def improve(
+        self, solution: Solution, on_progress: Callable[[Progress], None] | None = None
+    ) -> Solution:
+        """Return a solution that its limit ended, with the bound of blocks or a better tree.
+
+        Parameters
+        ----------
+        solution : Solution
+            What the search found; returned as it is where blocks cannot help.
+        on_progress : callable, optional
+            Called with a :class:`~provetree.solution.Progress` after each block.
+        """
+        blocks, problem = self._blocks, self._problem
+        if blocks is None or solution.status != "time_limit":
+            return solution
+        history = list(solution.history)
+        cost, bound = solution.cost, solution.lower_bound
         interrupted = blocks.interrupted
-    except KeyboardInterrupt:  # between two blocks; inside one the core takes it
-        interrupted = True
-    tree = solution.tree
-    if blocks.splits is not None and problem.to_user_cost(blocks.cost) < solution.cost:
-        tree = build_tree(problem, *blocks.splits)
-    status: Status = "interrupted" if interrupted else "time_limit"
-    return Solution(
-        tree=tree,
-        cost=cost,
-        lower_bound=bound,
-        status="optimal" if bound >= cost else status,
-        history=tuple(history),
-        counters={**solution.counters, "blocks": blocks.n_blocks, "block_rows": blocks.done},
-    )
-
-
-def _worthwhile(problem: Problem) -> bool:
-    return problem.n_rows >= LARGE and 0 < problem.max_depth <= _DEEPEST
+        try:
+            while not interrupted:
+                cost = min(cost, problem.to_user_cost(blocks.cost))
+                bound = min(cost, max(bound, problem.to_user_cost(blocks.bound)))
+                now = Progress(time.perf_counter() - self._began, cost, bound)
+                last = history[-1] if history else None
+                if last is None or (last.cost, last.lower_bound) != (cost, bound):
+                    history.append(now)
+                if on_progress is not None:
+                    on_progress(now)
+                left = self._seconds - (time.perf_counter() - self._began)
+                if left <= 0 or not blocks.more(left):
+                    break
+                interrupted = blocks.interrupted
+        except KeyboardInterrupt:  # between two blocks; inside one the core takes it
+            interrupted = True
+        tree = solution.tree
+        if blocks.splits is not None and problem.to_user_cost(blocks.cost) < solution.cost:
+            tree = build_tree(problem, *blocks.splits)
+        status: Status = "interrupted" if interrupted else "time_limit"
+        return Solution(
+            tree=tree,
+            cost=cost,
+            lower_bound=bound,
+            status="optimal" if bound >= cost else status,
+            history=tuple(history),
+            counters={**solution.counters, "blocks": blocks.n_blocks, "block_rows": blocks.done},
+        )
 
 
 class BlockBound:
@@ -139,8 +147,8 @@ class BlockBound:
         The cost of the best tree seen, 2**62 before there is one.
     splits : tuple of two lists, or None
         That tree: ordered column and rank of each node in preorder.
-    done : int
-        Rows that were looked at.
+    done, weight : int
+        Rows that were looked at, and their weight.
 
     Examples
     --------
@@ -159,15 +167,17 @@ class BlockBound:
         self._order = np.random.default_rng(0).permutation(problem.n_rows)
         self.bound, self.cost = 0, 2**62
         self.splits: tuple[list[int], list[int]] | None = None
-        self.done = self.n_blocks = 0
+        self.done = self.n_blocks = self.weight = 0
         self.interrupted = False
+        self._rate, self._growing = 0.0, True
 
     def more(self, seconds: float) -> bool:
         """Solve the next block within so many seconds; False if there is none left."""
         rows = np.sort(self._order[self.done : self.done + self._size])
         if len(rows) == 0:
             return False
-        began = time.perf_counter()
+        # Other programs slow this one down; how hard blocks are shows in its own time.
+        began, bound = time.thread_time(), self.bound
         problem = self._problem
         kept, ranks, values = [], [], []
         for c, of_column in enumerate(problem.ranks):
@@ -205,19 +215,33 @@ class BlockBound:
             np.add.at(totals, problem.classes[rows], weights)
             self.bound += int(weights.sum() - totals.max()) * problem.error_scale
         self.done += len(rows)
+        self.weight += int(weights.sum())
         self.n_blocks += 1
-        self._plan(len(rows), time.perf_counter() - began, seconds)
+        self._plan(len(rows), time.thread_time() - began, seconds, self.bound - bound)
         return True
 
-    def _plan(self, n_rows: int, took: float, had: float) -> None:
-        """Double the block while the rows that are left fit into the time; halve one that eats it."""
-        rest = len(self._order) - self.done
-        if _CARE * took / n_rows * rest <= had - took:
-            self._size = min(2 * self._size, _LARGEST)
-        elif took > had / 8:
-            self._size = max(self._size // 2, _SMALLEST)
+    def _plan(self, n_rows: int, took: float, had: float, proven: int) -> None:
+        """Choose the size of the next block: the larger, the more it proves of its rows.
 
-    def _try(self, found: dict[str, Any], kept: list[int], values: list[NDArray[Any]]) -> None:
+        Blocks grow as long as all rows fit into the time, or as they prove as much in a second.
+        """
+        rest, left = len(self._order) - self.done, had - took
+        rate = proven / max(took, 1e-9)
+        if not self._growing or n_rows < self._size:
+            pass
+        elif _CARE * took / n_rows * rest <= left or (
+            rate >= _AS_GOOD * self._rate and 2 * _CARE * took <= left
+        ):
+            self._rate = rate
+            self._size = min(2 * self._size, _LARGEST)
+        else:
+            self._growing = False
+            self._size = max(self._size // 2, _SMALLEST)
+        if took > had / 8:
+            self._growing = False
+            self._size = max(n_rows // 2, _SMALLEST)
+
+    def _try(self, found: _core.SearchResult, kept: list[int], values: list[NDArray[Any]]) -> None:
         """Work a block's tree out on the whole table, and keep it if it is the best so far."""
         problem = self._problem
         column = [-1 if c < 0 else kept[c] for c in np.asarray(found["column"]).tolist()]

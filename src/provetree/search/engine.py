@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 
 from provetree import _core
 from provetree.problem.problem import Problem
-from provetree.search.blocks import improve_by_blocks, search_share
+from provetree.search.blocks import SharedTime
 from provetree.solution import Limits, Progress, Solution
 from provetree.tree.build import build_tree
 
@@ -71,7 +70,7 @@ class ExactSearch:
             if on_progress is not None:
                 on_progress(progress(seconds, cost, bound))
 
-        began = time.perf_counter()
+        shared = SharedTime(problem, limits, chosen_kernel())
         found = _core.search(
             ranks=problem.ranks,
             values=[column.values for column in problem.columns],
@@ -84,7 +83,7 @@ class ExactSearch:
             min_samples_leaf=problem.min_samples_leaf,
             error_scale=problem.error_scale,
             split_penalty=problem.split_penalty,
-            time_limit=search_share(problem, limits).seconds,
+            time_limit=shared.search_seconds,
             memory_limit=limits.memory_limit,
             on_progress=None if on_progress is None else tell,
             kernel=chosen_kernel(),
@@ -98,8 +97,7 @@ class ExactSearch:
             history=tuple(progress(*moment) for moment in found["history"]),
             counters=found["counters"],
         )
-        left = limits.seconds - (time.perf_counter() - began)
-        return improve_by_blocks(problem, solution, left, chosen_kernel(), on_progress)
+        return shared.improve(solution, on_progress)
 
 
 def chosen_kernel() -> str:
