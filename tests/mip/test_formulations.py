@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
@@ -377,7 +376,7 @@ def test_heavy_weights_are_not_called_optimal_beyond_tolerance():
 # -- building ----------------------------------------------------------------------------------
 
 
-def test_building_is_vectorised_and_small():
+def test_building_takes_less_than_twice_the_memory_of_the_matrix():
     rng = np.random.default_rng(0)
     n = 4000
     problem = build_problem(
@@ -385,15 +384,12 @@ def test_building_is_vectorised_and_small():
     )
     made = formulation_class("oct")(problem, Settings(4, scaling="rank"))
     tracemalloc.start()
-    started = time.perf_counter()
     model = made.model
-    seconds = time.perf_counter() - started
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     matrix = model.matrix
     size = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     assert peak < 2 * size
-    assert seconds < 60, "a loop over rows would take minutes"
 
 
 def test_scaling():

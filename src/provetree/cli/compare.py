@@ -212,6 +212,7 @@ def _translated(names: Mapping[str, Any], data: Data, parameters: dict[str, Any]
         leaves = wanted.pop("max_leaf_nodes")
         wanted["max_splits"] = None if leaves is None else leaves - 1
         wanted["baseline"] = "error"  # what alpha is a share of everywhere else
+        wanted["scaling"] = "rank"  # the same trees, and no two values are too close
         cuts = sum(max(0, column.n_unique() - 1) for column in data.train.iter_columns())
         entries = data.train.height * cuts * 2.0 ** wanted["max_depth"]
         wanted["tighten"] = entries <= _MOST_TIGHT_ENTRIES
