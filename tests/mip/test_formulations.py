@@ -14,10 +14,12 @@ from provetree import ExactSearch, Limits, build_problem
 from provetree.mip.check import TreeLimits, check_tree
 from provetree.mip.engine import FORMULATIONS, MIPSearch, formulation_class
 from provetree.mip.formulation import Settings
+from provetree.mip.highs import Highs
 from provetree.mip.layout import Layout, PlacedTree, place_tree, placed_to_tree
 from provetree.mip.starts import cart
 from provetree.mip.table import problem_rows, representatives
 from provetree.mip.thresholds import SickColumnError, scale_columns
+from provetree.tree.build import build_tree
 
 NAMES = sorted(FORMULATIONS)
 
@@ -360,6 +362,23 @@ def test_proven_optima_are_those_of_the_exact_search(name):
             assert checked.cost(penalty) == cost, seed
             assert solution.cost == pytest.approx(float(cost / scale)), seed
     assert proven >= 20
+
+
+@pytest.mark.parametrize("random_seed", range(12))
+def test_presolve_cuts_off_no_optimum(random_seed):
+    # HiGHS 1.14 and 1.15 called the leaf optimal here, and the model without a start infeasible.
+    problem = build_problem(
+        np.repeat([[1.0], [1.0], [0.0], [0.0]], [3, 1, 4, 1], axis=0),
+        np.repeat([2, 1, 0, 2], [3, 1, 4, 1]),
+        n_classes=3,
+        max_depth=2,
+        categories=[["a", "b"]],
+    )
+    leaf = build_tree(problem, [-1], [0])
+    for start in (leaf, None):
+        engine = MIPSearch("oct", Highs({"random_seed": random_seed}), depth=2, warm_start=start)
+        found = engine.solve(problem)
+        assert (found.cost, found.lower_bound, found.status) == (2, 2, "optimal")
 
 
 def test_heavy_weights_are_not_called_optimal_beyond_tolerance():

@@ -35,6 +35,9 @@ _TOLD_BY = (
     _Kind.kCallbackMipInterrupt,
 )
 _STOPPABLE = (_Kind.kCallbackMipInterrupt, _Kind.kCallbackSimplexInterrupt)
+#: The presolve rule "enumeration", new in HiGHS 1.14, cuts off optima: small models of trees were
+#: called infeasible, or a poor start optimal (seen in 1.14.0 and 1.15.1, not in 1.13.1).
+FAULTY_PRESOLVE = 1 << 16
 _WRITABLE = (".mps", ".lp", ".mps.gz", ".lp.gz")
 
 
@@ -78,7 +81,9 @@ class Highs:
         }
         if limits.threads is not None:
             settings["threads"] = limits.threads
-        for name, value in {**settings, **self.options}.items():
+        wanted = {**settings, **self.options}
+        wanted["presolve_rule_off"] = wanted.get("presolve_rule_off", 0) | FAULTY_PRESOLVE
+        for name, value in wanted.items():
             if solver.setOptionValue(name, value) == highspy.HighsStatus.kError:
                 raise SolverError(f"HiGHS does not take the option {name} = {value!r}.")
         if start is not None:
