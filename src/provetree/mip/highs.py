@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -73,15 +74,35 @@ class Highs:
     ) -> Outcome:
         """Solve a model; see :class:`provetree.mip.solver.Solver`."""
         limits = SolveLimits() if limits is None else limits
+        trace = Trace(on_progress)
+        outcome = self._run(model, start, limits, trace, {})
+        if outcome.status == "infeasible" and self.options.get("presolve") != "off":
+            # Presolve has called feasible models infeasible in many versions of HiGHS, so that
+            # word is taken only if the search without it says the same.
+            if limits.time_limit is not None:
+                left = limits.time_limit - trace.seconds
+                limits = replace(limits, time_limit=max(left, 0.01))
+            again = Trace(on_progress, started=trace.started)
+            outcome = self._run(model, start, limits, again, {"presolve": "off"})
+        return outcome
+
+    def _run(
+        self,
+        model: Model,
+        start: Float | None,
+        limits: SolveLimits,
+        trace: Trace,
+        options: dict[str, Any],
+    ) -> Outcome:
         solver = _loaded(model)
-        settings: dict[str, Any] = {
+        wanted: dict[str, Any] = {
             "mip_rel_gap": limits.relative_gap,
             "mip_abs_gap": limits.absolute_gap,
             "time_limit": math.inf if limits.time_limit is None else limits.time_limit,
         }
         if limits.threads is not None:
-            settings["threads"] = limits.threads
-        wanted = {**settings, **self.options}
+            wanted["threads"] = limits.threads
+        wanted |= {**self.options, **options}
         wanted["presolve_rule_off"] = wanted.get("presolve_rule_off", 0) | FAULTY_PRESOLVE
         for name, value in wanted.items():
             if solver.setOptionValue(name, value) == highspy.HighsStatus.kError:
@@ -92,7 +113,6 @@ class Highs:
             point.value_valid = True
             solver.setSolution(point)
 
-        trace = Trace(on_progress)
         failures: list[BaseException] = []
         is_mip = bool(model.integer.any())
         with interrupts() as interrupted:
