@@ -105,9 +105,8 @@ class Highs:
         }
         if limits.threads is not None:
             wanted["threads"] = limits.threads
-        if limits.time_limit is not None:
-            if model.matrix.nnz > _PRESOLVED_PER_SECOND * limits.time_limit:
-                wanted["presolve"] = "off"
+        if model.matrix.nnz > _PRESOLVED_PER_SECOND * wanted["time_limit"]:
+            wanted["presolve"] = "off"
         wanted |= {**self.options, **options}
         wanted["presolve_rule_off"] = wanted.get("presolve_rule_off", 0) | FAULTY_PRESOLVE
         for name, value in wanted.items():
