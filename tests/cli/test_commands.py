@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +169,7 @@ def test_other_formats_give_the_same(
 def test_explain(model: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "explain", model, data, "--row", 17)
     assert status == 0
-    assert out.startswith("Row 17: left is predicted to be ")
+    assert out.startswith("Row 17 of data.csv: left is predicted to be ")
     assert "because " in out
     found = json.loads(run(capsys, "explain", model, data, "--row", 17, "--json")[1])
     assert found["prediction"] in ("yes", "no")
@@ -176,6 +177,23 @@ def test_explain(model: Path, data: Path, capsys: pytest.CaptureFixture[str]) ->
     rules = run(capsys, "explain", model)[1].splitlines()
     assert len(rules) == load_model(model).tree.n_leaves
     assert all(rule.startswith("If ") for rule in rules)
+
+
+def test_explain_remembers_the_table(
+    model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    assert load_model(model).source == "data.csv"
+    expected = run(capsys, "explain", model, data, "--row", 17)
+    assert run(capsys, "explain", model, "--row", 17) == expected
+    # The path starts at the model file, wherever the command is run.
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert run(capsys, "explain", "../model.json", "--row", 17) == expected
+    moved = elsewhere / "model.json"
+    assert run(capsys, "fit", data, "-t", "left", "-q", "--save", moved)[0] == 0
+    assert load_model(moved).source == "../data.csv"
+    assert run(capsys, "explain", "model.json", "--row", 17) == expected
 
 
 @pytest.mark.parametrize(
@@ -211,15 +229,43 @@ def test_fit_writes_a_whole_report(data: Path, tmp_path: Path, capsys: Any) -> N
 
 def test_compare(data: Path, tmp_path: Path, capsys: Any) -> None:
     picture = tmp_path / "compare.png"
-    status, out, _ = run(capsys, "compare", data, "-t", "left", "-q", "--plot", picture)
+    words = ["compare", data, "-t", "left", "--depth", 1, "--time-limit", 20]
+    status, out, _ = run(capsys, *words, "-q", "--plot", picture)
     assert status == 0
     assert out.splitlines()[1].startswith("CART")
-    for words in available_methods():
-        assert f"\n{words}" in out
+    for method in available_methods():
+        assert f"\n{method}" in out
     assert picture.stat().st_size > 1000
-    found = json.loads(run(capsys, "compare", data, "-t", "left", "--json")[1])
-    assert [row["method"] for row in found] == ["CART", *available_methods()]
+    found = {row["method"]: row for row in json.loads(run(capsys, *words, "--json")[1])}
+    assert list(found) == ["CART", *available_methods()]
     assert set(available_methods()) <= set(METHODS)
+    # No method is left out of a table like this one, and none beats the proven optimum.
+    assert [row["problem"] for row in found.values()] == [None] * len(found)
+    best = found["exact search"]
+    assert best["status"] == "optimal"
+    assert all(row["train_errors"] >= best["train_errors"] for row in found.values())
+    assert found["MIP"]["lower_bound"] == found["MIP"]["train_errors"] == best["train_errors"]
+    assert found["DL8.5"]["lower_bound"] is None  # it knows nothing of other thresholds
+
+
+@pytest.mark.parametrize("method", ["exact search", "MIP"])
+def test_compare_asks_the_same_of_all_methods(method: str, data: Path) -> None:
+    table = polars.read_csv(data, infer_schema=False, null_values=["NA", ""])
+    parts = prepare(table, Settings("left"))
+    flags: dict[str, Any] = {
+        "max_depth": 2,
+        "max_leaf_nodes": 2,
+        "min_samples_leaf": 20,
+        "alpha": 0.3,
+        "class_weight": "balanced",
+        "time_limit": 30.0,
+    }
+    found = run_method(method, available_methods()[method], parts, flags)
+    exact = run_method("exact search", available_methods()["exact search"], parts, flags)
+    assert found.problem is None
+    assert found.status == "optimal"
+    assert found.lower_bound == pytest.approx(exact.lower_bound)
+    assert found.leaves == exact.leaves
 
 
 def test_compare_says_why_a_method_is_left_out(data: Path) -> None:
@@ -268,7 +314,8 @@ def test_compare_says_why_a_method_is_left_out(data: Path) -> None:
         (["predict", "{model}", "{constant}"], "The table has no column 'age'"),
         (["predict", "{model}", "{wrong}"], "must hold a number in each row. Got 'old' in row 2"),
         (["explain", "{model}", "{data}", "--row", "999"], "--row must be at most 200"),
-        (["explain", "{model}", "--row", "1"], "--row needs the table"),
+        (["explain", "{nowhere}", "--row", "1"], "does not say which table it was made from"),
+        (["explain", "{gone}", "--row", "1"], "'{folder}/gone.csv' that the model was made from"),
         (["report", "{model}", "{strange}"], "has the label 'perhaps'"),
     ],
 )
@@ -284,12 +331,15 @@ def test_errors_are_one_sentence(
         "strange": b"age,port,left\n3,S,perhaps\n4,S,yes\n",
     }
     names = {"data": str(data), "model": str(model), "folder": str(tmp_path)}
+    for name, source in (("nowhere", None), ("gone", "gone.csv")):
+        names[name] = str(tmp_path / f"{name}.json")
+        replace(load_model(model), source=source).save(names[name])
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
         names[name] = str(tmp_path / name)
     status, out, err = run(capsys, *(word.format(**names) for word in words))
     assert (status, out) == (2, "")
-    assert sentence in err
+    assert sentence.format(**names) in err
     assert err.startswith("provetree: ")
     assert err.count("\n") == 1
 

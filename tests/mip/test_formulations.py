@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
@@ -15,10 +14,12 @@ from provetree import ExactSearch, Limits, build_problem
 from provetree.mip.check import TreeLimits, check_tree
 from provetree.mip.engine import FORMULATIONS, MIPSearch, formulation_class
 from provetree.mip.formulation import Settings
+from provetree.mip.highs import Highs
 from provetree.mip.layout import Layout, PlacedTree, place_tree, placed_to_tree
 from provetree.mip.starts import cart
 from provetree.mip.table import problem_rows, representatives
 from provetree.mip.thresholds import SickColumnError, scale_columns
+from provetree.tree.build import build_tree
 
 NAMES = sorted(FORMULATIONS)
 
@@ -363,6 +364,23 @@ def test_proven_optima_are_those_of_the_exact_search(name):
     assert proven >= 20
 
 
+@pytest.mark.parametrize("random_seed", range(12))
+def test_presolve_cuts_off_no_optimum(random_seed):
+    # HiGHS 1.14 and 1.15 called the leaf optimal here, and the model without a start infeasible.
+    problem = build_problem(
+        np.repeat([[1.0], [1.0], [0.0], [0.0]], [3, 1, 4, 1], axis=0),
+        np.repeat([2, 1, 0, 2], [3, 1, 4, 1]),
+        n_classes=3,
+        max_depth=2,
+        categories=[["a", "b"]],
+    )
+    leaf = build_tree(problem, [-1], [0])
+    for start in (leaf, None):
+        engine = MIPSearch("oct", Highs({"random_seed": random_seed}), depth=2, warm_start=start)
+        found = engine.solve(problem)
+        assert (found.cost, found.lower_bound, found.status) == (2, 2, "optimal")
+
+
 def test_heavy_weights_are_not_called_optimal_beyond_tolerance():
     # One unit in 10^8 is finer than any solver's tolerance; the bound must stay below the truth.
     X = np.array([[1.0], [2.0], [3.0], [4.0]])
@@ -377,7 +395,7 @@ def test_heavy_weights_are_not_called_optimal_beyond_tolerance():
 # -- building ----------------------------------------------------------------------------------
 
 
-def test_building_is_vectorised_and_small():
+def test_building_takes_less_than_twice_the_memory_of_the_matrix():
     rng = np.random.default_rng(0)
     n = 4000
     problem = build_problem(
@@ -385,15 +403,12 @@ def test_building_is_vectorised_and_small():
     )
     made = formulation_class("oct")(problem, Settings(4, scaling="rank"))
     tracemalloc.start()
-    started = time.perf_counter()
     model = made.model
-    seconds = time.perf_counter() - started
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     matrix = model.matrix
     size = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     assert peak < 2 * size
-    assert seconds < 60, "a loop over rows would take minutes"
 
 
 def test_scaling():

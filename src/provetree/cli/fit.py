@@ -13,7 +13,7 @@ import click
 from provetree.cli.errors import UserError
 from provetree.cli.options import tree_flags, tree_parameters
 from provetree.cli.screen import Screen
-from provetree.cli.tables import read_table
+from provetree.cli.tables import read_table, source_path
 from provetree.cli.training import Settings, Trained, prepare, train
 from provetree.report.words import proof_sentence, rate_words
 
@@ -91,7 +91,8 @@ def fit(**flags: Any) -> int:
             trained = _with_extras(trained, parameters, flags["extras"], stage)
     model = trained.model
     if flags["save"]:
-        model.save(flags["save"])
+        source = source_path(flags["data"], flags["save"])
+        replace(model, source=source).save(flags["save"])
     if flags["report"]:
         from provetree.report.build import report_html
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ from provetree.cli.errors import UserError
 if TYPE_CHECKING:
     from polars import DataFrame
 
-__all__ = ["MISSING_WORDS", "read_table", "write_csv"]
+__all__ = ["MISSING_WORDS", "find_source", "read_table", "source_path", "write_csv"]
 
 #: What counts as an empty cell of a text file.
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?")
@@ -96,6 +97,48 @@ def write_csv(table: DataFrame, target: str) -> None:
         Path(target).write_bytes(data)
     except OSError as error:
         raise UserError(f"'{target}' could not be written: {error.strerror}.") from None
+
+
+def source_path(table: str, model_file: str) -> str | None:
+    """Return where a table is, seen from the folder of a model file; None for a pipe.
+
+    Such a path still holds when both files are moved together, and says nothing about the rest of
+    the computer where they lie in one folder.
+
+    Examples
+    --------
+    >>> from provetree.cli.tables import source_path
+    >>> source_path("data/churn.csv", "models/churn.json")
+    '../data/churn.csv'
+    """
+    if table == "-":
+        return None
+    try:
+        found = os.path.relpath(table, os.path.dirname(os.path.abspath(model_file)))
+    except ValueError:  # on another drive
+        found = os.path.abspath(table)
+    return Path(found).as_posix()
+
+
+def find_source(source: str | None, model_file: str) -> str:
+    """Return the table a model was made from as a path from here, or say that it is gone.
+
+    Examples
+    --------
+    >>> from provetree.cli.tables import find_source
+    >>> find_source(None, "model.json")
+    Traceback (most recent call last):
+        ...
+    provetree.cli.errors.UserError: 'model.json' does not say which table it was made from: name \
+the table that holds the row, explain MODEL DATA --row N.
+    """
+    ask = "name the table that holds the row, explain MODEL DATA --row N."
+    if source is None:
+        raise UserError(f"'{model_file}' does not say which table it was made from: {ask}")
+    path = Path(os.path.normpath(Path(model_file).parent / source))
+    if not path.is_file():
+        raise UserError(f"The table '{path}' that the model was made from is not there: {ask}")
+    return str(path)
 
 
 def _content(source: str) -> bytes:

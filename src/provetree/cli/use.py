@@ -13,7 +13,7 @@ import numpy as np
 
 from provetree.cli.columns import use_columns
 from provetree.cli.errors import UserError
-from provetree.cli.tables import read_table, write_csv
+from provetree.cli.tables import find_source, read_table, write_csv
 from provetree.export.model_file import InputColumn, ModelFileError, StoredModel, load_model
 from provetree.tree.tree import Tree
 
@@ -83,20 +83,25 @@ def predict(
 @click.command()
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data", required=False)
-@click.option("--row", type=click.IntRange(1, None), help="Which row of DATA, from 1 on.")
+@click.option(
+    "--row",
+    type=click.IntRange(1, None),
+    help="Which row of DATA, from 1 on; without DATA, of the table the model was made from.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the way as JSON.")
 def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -> None:
     """Say in words why a MODEL predicts what it predicts for a row of DATA.
 
-    Without DATA, all rules of the model are written.
+    Without DATA, the row is taken from the table that the model was made from; without a row, too,
+    all rules of the model are written.
     """
     from provetree.report.sentences import explain_row, rules
 
     model = open_model(model_file)
     what = model.target or "prediction"
+    if data is None and row is not None:
+        data = find_source(model.source, model_file)
     if data is None:
-        if row is not None:
-            raise UserError("--row needs the table that holds the row: explain MODEL DATA --row N.")
         found = rules(model.tree)
         if as_json:
             click.echo(json.dumps([_rule_data(rule) for rule in found], ensure_ascii=False))
@@ -116,6 +121,7 @@ def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -
     n_rows = int(model.tree.n_samples[leaf])
     if as_json:
         answer = {
+            "table": data,
             "row": number,
             "prediction": label.item() if hasattr(label, "item") else label,
             "because": lines,
@@ -125,7 +131,8 @@ def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -
         }
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
-    click.echo(f"Row {number}: {what} is predicted to be {label}")
+    where = "" if data == "-" else f" of {Path(data).name}"
+    click.echo(f"Row {number}{where}: {what} is predicted to be {label}")
     for i, line in enumerate(lines):
         click.echo(f"  {'because' if i == 0 else '    and'} {line}.")
     share = float(shares[model.tree.label[leaf]])

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ FORMAT = "provetree-model"
 VERSION = 1
 
 _KINDS = ("number", "category", "date")
-_STATUSES = ("optimal", "time_limit", "interrupted")
+_STATUSES = get_args(Status)
 #: Moments of a search that are kept; a picture needs no more.
 _MOST_HISTORY = 400
 
@@ -87,8 +87,8 @@ class Proof:
 
     Parameters
     ----------
-    status : {"optimal", "time_limit", "interrupted"}
-        Why the search ended.
+    status : str
+        Why the search ended; see :class:`~provetree.Solution`.
     cost, lower_bound : int or float
         The cost of the tree, and a cost that no tree of the allowed size is below.
     seconds : float or None
@@ -151,6 +151,9 @@ class StoredModel:
         What is proven about the tree.
     facts : mapping
         Figures for the report, as plain JSON.
+    source : str or None
+        The table file the model was made from, as a path that starts at the folder of the model
+        file. Only ``provetree fit --save`` writes it down; nothing of the table itself is kept.
 
     Examples
     --------
@@ -168,6 +171,7 @@ class StoredModel:
     columns: tuple[InputColumn, ...] = ()
     proof: Proof | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    source: str | None = None
 
     @classmethod
     def of(cls, estimator: Any, *, target: str | None = None, **facts: Any) -> StoredModel:
@@ -236,7 +240,7 @@ class StoredModel:
         """Return the model as strict JSON."""
         from provetree import __version__
 
-        data = {
+        data: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "written_by": f"provetree {__version__}",
@@ -246,6 +250,8 @@ class StoredModel:
             "proof": None if self.proof is None else _proof_data(self.proof),
             "facts": dict(self.facts),
         }
+        if self.source is not None:
+            data["source"] = self.source
         return json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
     @classmethod
@@ -291,6 +297,9 @@ class StoredModel:
         target = data["target"]
         if target is not None and not isinstance(target, str):
             raise ModelFileError("The model file is damaged: its 'target' is no text.")
+        source = data.get("source")
+        if source is not None and not isinstance(source, str):
+            raise ModelFileError("The model file is damaged: its 'source' is no text.")
         columns = tuple(_read_column(column) for column in data["columns"])
         tree = Tree.from_dict(data["tree"])
         if columns:
@@ -309,7 +318,7 @@ class StoredModel:
         facts = data["facts"]
         if not isinstance(facts, Mapping):
             raise ModelFileError("The model file is damaged: its 'facts' are no object.")
-        return cls(tree=tree, target=target, columns=columns, proof=proof, facts=dict(facts))
+        return cls(tree, target, columns, proof, dict(facts), source)
 
 
 def load_model(path: str | Path) -> StoredModel:

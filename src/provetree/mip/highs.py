@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -35,6 +36,12 @@ _TOLD_BY = (
     _Kind.kCallbackMipInterrupt,
 )
 _STOPPABLE = (_Kind.kCallbackMipInterrupt, _Kind.kCallbackSimplexInterrupt)
+#: The presolve rule "enumeration", new in HiGHS 1.14, cuts off optima: small models of trees were
+#: called infeasible, or a poor start optimal (seen in 1.14.0 and 1.15.1, not in 1.13.1).
+FAULTY_PRESOLVE = 1 << 16
+#: Presolve hardly looks at the clock. It does not begin on a model with more entries than so many
+#: for each second of the time limit: it took 40 s over a limit of 10 s for half a million.
+_PRESOLVED_PER_SECOND = 20_000
 _WRITABLE = (".mps", ".lp", ".mps.gz", ".lp.gz")
 
 
@@ -70,15 +77,39 @@ class Highs:
     ) -> Outcome:
         """Solve a model; see :class:`provetree.mip.solver.Solver`."""
         limits = SolveLimits() if limits is None else limits
+        trace = Trace(on_progress)
+        outcome = self._run(model, start, limits, trace, {})
+        if outcome.status == "infeasible" and self.options.get("presolve") != "off":
+            # Presolve has called feasible models infeasible in many versions of HiGHS, so that
+            # word is taken only if the search without it says the same.
+            if limits.time_limit is not None:
+                left = limits.time_limit - trace.seconds
+                limits = replace(limits, time_limit=max(left, 0.01))
+            again = Trace(on_progress, started=trace.started)
+            outcome = self._run(model, start, limits, again, {"presolve": "off"})
+        return outcome
+
+    def _run(
+        self,
+        model: Model,
+        start: Float | None,
+        limits: SolveLimits,
+        trace: Trace,
+        options: dict[str, Any],
+    ) -> Outcome:
         solver = _loaded(model)
-        settings: dict[str, Any] = {
+        wanted: dict[str, Any] = {
             "mip_rel_gap": limits.relative_gap,
             "mip_abs_gap": limits.absolute_gap,
             "time_limit": math.inf if limits.time_limit is None else limits.time_limit,
         }
         if limits.threads is not None:
-            settings["threads"] = limits.threads
-        for name, value in {**settings, **self.options}.items():
+            wanted["threads"] = limits.threads
+        if model.matrix.nnz > _PRESOLVED_PER_SECOND * wanted["time_limit"]:
+            wanted["presolve"] = "off"
+        wanted |= {**self.options, **options}
+        wanted["presolve_rule_off"] = wanted.get("presolve_rule_off", 0) | FAULTY_PRESOLVE
+        for name, value in wanted.items():
             if solver.setOptionValue(name, value) == highspy.HighsStatus.kError:
                 raise SolverError(f"HiGHS does not take the option {name} = {value!r}.")
         if start is not None:
@@ -87,7 +118,6 @@ class Highs:
             point.value_valid = True
             solver.setSolution(point)
 
-        trace = Trace(on_progress)
         failures: list[BaseException] = []
         is_mip = bool(model.integer.any())
         with interrupts() as interrupted:

@@ -193,6 +193,12 @@ def _searched(proof: Proof) -> str:
     where = ""
     if proof.n_rows is not None and proof.n_columns is not None:
         where = f" on {proof.n_rows} rows and {proof.n_columns} columns"
+    if proof.status in ("candidate_optimal", "feasible"):
+        return (
+            f"Searched were trees {limit_words(proof)}{where} whose splits are chosen from a list "
+            "of candidates. The bound holds for all trees: the best possible one lies between the "
+            "two numbers."
+        )
     words = (
         f"Searched were all trees {limit_words(proof)}{where}: every threshold of every number, "
         "every category against the rest, and both sides for missing values."

@@ -6,6 +6,15 @@ from provetree.export.model_file import Proof
 
 __all__ = ["cost_words", "limit_words", "proof_sentence", "rate_words"]
 
+#: What a proof that is none begins with, by status.
+_NOT_PROVEN = {
+    "candidate_optimal": "Proven the best among the candidate splits, not among all trees",
+    "feasible": "Not proven, and not searched for a proof",
+    "time_limit": "Not proven within the time limit",
+    "interrupted": "Not proven when it was interrupted",
+    "gap_limit": "Not proven further than the gap that was asked for",
+}
+
 
 def proof_sentence(proof: Proof) -> str:
     """Return what a proof says.
@@ -24,9 +33,8 @@ than 9 (gap 25.0 %).
     limits = limit_words(proof)
     if proof.status == "optimal":
         return f"Proven optimal: {what}, and no tree {limits} {fewer}."
-    why = "within the time limit" if proof.status == "time_limit" else "when it was interrupted"
     return (
-        f"Not proven {why}: {what}, and no tree {limits} {fewer} than "
+        f"{_NOT_PROVEN[proof.status]}: {what}, and no tree {limits} {fewer} than "
         f"{_number(proof.lower_bound)} (gap {100 * proof.gap:.1f} %)."
     )
 

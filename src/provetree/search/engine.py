@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from provetree import _core
 from provetree.problem.problem import Problem
+from provetree.search.blocks import SharedTime
 from provetree.solution import Limits, Progress, Solution
 from provetree.tree.build import build_tree
 
@@ -69,6 +70,7 @@ class ExactSearch:
             if on_progress is not None:
                 on_progress(progress(seconds, cost, bound))
 
+        shared = SharedTime(problem, limits, chosen_kernel())
         found = _core.search(
             ranks=problem.ranks,
             values=[column.values for column in problem.columns],
@@ -81,13 +83,13 @@ class ExactSearch:
             min_samples_leaf=problem.min_samples_leaf,
             error_scale=problem.error_scale,
             split_penalty=problem.split_penalty,
-            time_limit=limits.seconds,
+            time_limit=shared.search_seconds,
             memory_limit=limits.memory_limit,
             on_progress=None if on_progress is None else tell,
             kernel=chosen_kernel(),
             switches=self.switches,
         )
-        return Solution(
+        solution = Solution(
             tree=build_tree(problem, found["column"], found["rank_low"]),
             cost=problem.to_user_cost(found["cost"]),
             lower_bound=problem.to_user_cost(found["lower_bound"]),
@@ -95,6 +97,7 @@ class ExactSearch:
             history=tuple(progress(*moment) for moment in found["history"]),
             counters=found["counters"],
         )
+        return shared.improve(solution, on_progress)
 
 
 def chosen_kernel() -> str:

@@ -117,6 +117,8 @@ class _Frontier:
         most = problem.max_splits if problem.max_splits <= _MOST_UNBOUNDED else wanted
         self.problem, self.wanted, self.most, self.deadline = problem, wanted, most, deadline
         self.engine, self.clock = engine, clock
+        # Corners settle many sizes at once, but a hard one must not take the time of small sizes.
+        self.half_time = (clock() + deadline) / 2
         self.interrupted = False
         root = problem.root_error
         leaf = build_tree(problem, [-1], [0])
@@ -129,7 +131,7 @@ class _Frontier:
         """Find the corners of the lower convex hull of (splits, errors)."""
         if self.most == 0:
             return
-        largest = self._solve(self.most, 1, 0, share=0.5)
+        largest = self._solve(self.most, 1, 0, until=self.half_time, share=0.5)
         if largest is None:
             return
         waiting = [(0, largest.tree.n_splits)]
@@ -142,7 +144,7 @@ class _Frontier:
             if all(self.errors[k] == self.bounds[k] for k in asked):
                 continue
             # The penalty at which the two ends cost the same: anything below their line shows.
-            found = self._solve(self.most, many - few, gain, share=0.5)
+            found = self._solve(self.most, many - few, gain, until=self.half_time, share=0.5)
             if found is None:
                 return
             between = found.tree.n_splits
@@ -150,11 +152,15 @@ class _Frontier:
                 waiting += [(few, between), (between, many)]
 
     def fill_gaps(self) -> None:
-        """Search the sizes that are not proven, each within its own budget of splits."""
-        for k in range(self.wanted, 0, -1):
+        """Search the sizes that are not proven, each within its own budget of splits.
+
+        Small sizes come first: they are the quickest to prove, and what they leave of their share
+        goes to the larger ones.
+        """
+        for k in range(1, self.wanted + 1):
             if self.errors[k] > self.bounds[k]:
-                n_open = sum(self.errors[j] > self.bounds[j] for j in range(1, k + 1))
-                self._solve(k, 1, 0, share=1 / n_open)
+                n_open = sum(self.errors[j] > self.bounds[j] for j in range(k, self.wanted + 1))
+                self._solve(k, 1, 0, until=self.deadline, share=1 / n_open)
 
     def points(self, max_leaf_nodes: int) -> list[FrontierPoint]:
         points = []
@@ -173,12 +179,14 @@ class _Frontier:
             )
         return points
 
-    def _solve(self, most: int, scale: int, penalty: int, *, share: float) -> Solution | None:
+    def _solve(
+        self, most: int, scale: int, penalty: int, *, until: float, share: float
+    ) -> Solution | None:
         """Solve with a budget and a penalty; keep the tree and what it says about every size.
 
-        The search may take a share of the time that is left.
+        The search may take a share of the time that is left until a moment.
         """
-        left = self.deadline - self.clock()
+        left = until - self.clock()
         if left <= 0 or self.interrupted:
             return None
         problem = replace(
