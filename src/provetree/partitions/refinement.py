@@ -352,7 +352,8 @@ class _Run:
     def _first_partition(self) -> WorkingPartition:
         engine, problem = self.engine, self.problem
         if not isinstance(engine.partition, str):
-            return WorkingPartition(problem, engine.table, np.asarray(engine.partition))
+            clusters = np.unique(engine.partition, return_inverse=True)[1].reshape(-1)
+            return WorkingPartition(problem, engine.table, clusters.astype(np.int64))
         points = coordinates(engine.table, problem.categories)
         clusters, _, end = cluster_points(
             engine.partition,
