@@ -108,7 +108,9 @@ def medoid(points: Any, group: set[int]) -> int:
 def naive_exclusion(points: Any, clusters: Any) -> float:
     """Definition 3 with one linear program for every pair of clusters."""
     names = sorted(set(clusters))
-    members = {g: np.array([p for p, c in zip(points, clusters, strict=True) if c == g]) for g in names}
+    members = {
+        g: np.array([p for p, c in zip(points, clusters, strict=True) if c == g]) for g in names
+    }
     meeting = set()
     for g, h in combinations(names, 2):
         a, b = members[g], members[h]

@@ -89,7 +89,7 @@ def damaged() -> list[tuple[str, Any]]:
             "must be one of 'number', 'category', 'date'",
             change(columns=[{"name": "a", "kind": "x"}]),
         ),
-        ("must be one of 'optimal', 'time_limit'", within("proof", status="sure")),
+        ("must be one of 'optimal', 'candidate_optimal'", within("proof", status="sure")),
         ("an optimal tree must cost its lower bound", within("proof", cost=5, lower_bound=0)),
         ("is no number", within("proof", cost=None)),
         ("damaged", within("proof", history=[[1]])),

@@ -46,13 +46,15 @@ def test_identical_to_the_naive_twins(seed):
     clusters, medoids = naive_crm(X, y)
     assert crm.clusters.tolist() == clusters
     assert crm.representatives.tolist() == X[medoids].tolist()
-    assert gp.complete and igp.complete and crm.complete
+    assert gp.complete
+    assert igp.complete
+    assert crm.complete
 
 
 def test_more_pairs_than_a_row_keeps_at_a_time():
     # Two far groups: every pair of a group has a ratio below one, many more than a row keeps.
     rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(70, 2)), rng.normal(size=(70, 2)) + [6, 0]])
+    X = np.concatenate([rng.normal(size=(70, 2)), [*rng.normal(size=(70, 2)), 6, 0]])
     y = np.repeat([0, 1], 70)
     partition = improved_greedy_partition(X, y, scale=False)
     assert partition.clusters.tolist() == naive_igp(X, y)
@@ -70,7 +72,8 @@ def test_what_the_algorithms_promise(seed):
         assert gp.n_clusters == max(cluster_limit(rho, n), len(np.unique(y)))
         assert gp.reduction >= 1 - rho or gp.n_clusters == len(np.unique(y))
     igp = improved_greedy_partition(X, y)
-    assert igp.homogeneity == 1.0 and igp.consistency == 1.0
+    assert igp.homogeneity == 1.0
+    assert igp.consistency == 1.0
     assert closest_representatives_merge(X, y).homogeneity == 1.0
 
 
@@ -111,7 +114,8 @@ def test_equal_rows():
     two = np.array([0, 1, 0, 1, 0, 1])
     mixed = improved_greedy_partition(X, two)
     # The closest neighbour of every row may have another label: nothing merges.
-    assert mixed.n_clusters == 6 and mixed.consistency == 1.0
+    assert mixed.n_clusters == 6
+    assert mixed.consistency == 1.0
     crm = closest_representatives_merge(X, two)
     assert crm.clusters.tolist() == naive_crm(np.zeros((6, 2)), two)[0]
     assert greedy_partition(X, two, 0.5).n_clusters == 3

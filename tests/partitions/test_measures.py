@@ -31,7 +31,8 @@ def test_an_estimate_says_how_sure_it_is():
     X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
     partition = greedy_partition(X, y, 0.3)
     exact = partition.measure_exclusion()
-    assert exact.is_exact and exact.standard_error == 0.0
+    assert exact.is_exact
+    assert exact.standard_error == 0.0
     estimates = [partition.measure_exclusion(30, random_state=k) for k in range(20)]
     assert all(not e.is_exact and e.n_measured == 30 for e in estimates)
     assert np.mean([e.value for e in estimates]) == pytest.approx(exact.value, abs=0.08)
@@ -72,7 +73,8 @@ def test_coordinates_of_categories_and_missing_values():
     assert np.isfinite(points).all()
     infinite = coordinates(np.array([[-np.inf], [0.0], [1.0], [np.inf]]), [None])
     assert infinite[:, 0].tolist() == sorted(infinite[:, 0].tolist())
-    assert infinite.min() == 0.0 and infinite.max() == 1.0
+    assert infinite.min() == 0.0
+    assert infinite.max() == 1.0
 
 
 def test_the_picture():
@@ -82,7 +84,8 @@ def test_the_picture():
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60).astype(str)
     partition = closest_representatives_merge(X, y)
     ax = partition.plot(columns=(2, 0))
-    assert ax.get_xlabel() == "x2" and ax.get_ylabel() == "x0"
+    assert ax.get_xlabel() == "x2"
+    assert ax.get_ylabel() == "x0"
     drawn = sum(len(collection.get_offsets()) for collection in ax.collections)
     assert drawn == 60 + partition.n_clusters
     with pytest.raises(ValueError, match=r"two ints in the range \[0, 3\)"):

@@ -69,7 +69,8 @@ def test_the_bound_on_whole_clusters_is_the_least_of_all_trees(seed):
     partition = random_partition(seed)
     best = naive(partition, "whole")
     found = solve_whole_clusters(partition, cutoff=10**6, **limits(partition))
-    assert found.proven and found.bound == best
+    assert found.proven
+    assert found.bound == best
     leaf = found.tree.apply(partition.table)
     gamma = partition.problem.max_splits
     again = (gamma + 1) * partition.whole_cluster_errors(leaf) + found.tree.n_splits
@@ -85,7 +86,9 @@ def test_deeper_trees_with_few_splits(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 6, (40, 2)).astype(float), rng.integers(0, 3, 40)
     problem = build_problem(X, y, n_classes=3, max_depth=3, max_leaf_nodes=2 + seed % 7)
-    table = np.column_stack([c.values[r] for c, r in zip(problem.columns, problem.ranks)])
+    table = np.column_stack(
+        [c.values[r] for c, r in zip(problem.columns, problem.ranks, strict=False)]
+    )
     partition = WorkingPartition(problem, table, np.arange(problem.n_rows))
     found = solve_whole_clusters(partition, cutoff=10**9, **limits(partition))
     plain = ExactSearch().solve(problem)
@@ -97,14 +100,16 @@ def test_dp_prime_as_a_mixed_integer_model(seed):
     partition = random_partition(seed + 500, most_rows=7)
     best = naive(partition, "any")
     found = solve_dp_prime(partition, **limits(partition))
-    assert found.proven and found.bound == best
+    assert found.proven
+    assert found.bound == best
     gamma = partition.problem.max_splits
     cost = (gamma + 1) * partition.any_member_errors(found.tree) + found.tree.n_splits
     assert cost == best
     # The order of the three costs, and a start from the tree itself.
     assert naive(partition, "whole") <= best
     again = solve_dp_prime(partition, start=found.tree, **limits(partition))
-    assert again.proven and again.bound == best
+    assert again.proven
+    assert again.bound == best
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -112,9 +117,7 @@ def test_dp_by_search_and_as_a_mixed_integer_model(seed):
     partition = random_partition(seed + 900, most_rows=8)
     ways = [solve_dp(partition, inner=inner, **limits(partition)) for inner in ("search", "milp")]
     assert all(found.proven for found in ways)
-    costs = {
-        (partition.representative_errors(found.tree), found.tree.n_splits) for found in ways
-    }
+    costs = {(partition.representative_errors(found.tree), found.tree.n_splits) for found in ways}
     assert len(costs) == 1
 
 

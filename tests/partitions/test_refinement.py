@@ -111,7 +111,8 @@ def test_the_worst_start():
     problem, table = random_case(77)
     engine = PartitionSearch(table, problem.classes.astype(np.int64), refinement="exact")
     found = engine.solve(problem)
-    assert found.status == "optimal" and found.cost == ExactSearch().solve(problem).cost
+    assert found.status == "optimal"
+    assert found.cost == ExactSearch().solve(problem).cost
 
 
 def test_exact_refinement_needs_one_class_per_cluster():
@@ -169,7 +170,8 @@ def test_no_time_at_all():
 def test_a_row_each_is_the_problem_itself():
     problem, table = random_case(12)
     found = PartitionSearch(table, np.arange(problem.n_rows)).solve(problem)
-    assert found.status == "optimal" and found.cost == ExactSearch().solve(problem).cost
+    assert found.status == "optimal"
+    assert found.cost == ExactSearch().solve(problem).cost
 
 
 def test_clusters_of_rounds_only_get_finer():

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ FORMAT = "provetree-model"
 VERSION = 1
 
 _KINDS = ("number", "category", "date")
-_STATUSES = ("optimal", "time_limit", "interrupted")
+_STATUSES: tuple[str, ...] = get_args(Status)
 #: Moments of a search that are kept; a picture needs no more.
 _MOST_HISTORY = 400
 

@@ -163,7 +163,7 @@ def _separated(a: Float, b: Float) -> bool:
 def _hull_gaps(pairs: list[tuple[Float, Float]]) -> Float:
     """Return, for pairs of sets, the least sum of differences between points of their hulls."""
     from scipy.optimize import linprog
-    from scipy.sparse import csr_matrix, identity, block_diag, vstack, hstack
+    from scipy.sparse import block_diag, csr_matrix, hstack, identity, vstack
 
     width = pairs[0][0].shape[1]
     blocks = []
@@ -178,7 +178,9 @@ def _hull_gaps(pairs: list[tuple[Float, Float]]) -> Float:
         blocks.append(vstack([top, bottom]))
     matrix = block_diag(blocks, format="csr")
     right = np.tile(np.append(np.zeros(width), [1.0, 1.0]), len(pairs))
-    cost = np.concatenate([np.append(np.zeros(len(a) + len(b)), np.ones(2 * width)) for a, b in pairs])
+    cost = np.concatenate(
+        [np.append(np.zeros(len(a) + len(b)), np.ones(2 * width)) for a, b in pairs]
+    )
     found = linprog(cost, A_eq=matrix, b_eq=right, bounds=(0, None), method="highs")
     if found.status != 0:
         raise RuntimeError(f"The linear program of hulls failed: {found.message}")

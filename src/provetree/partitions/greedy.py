@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
 
 from numpy.typing import ArrayLike
 
+from provetree.options import _float, _int
 from provetree.partitions._make import make_partition
 from provetree.partitions.coordinates import as_points
 from provetree.partitions.partition import DataPartition
@@ -64,18 +64,9 @@ Got 1.5 instead.
     """
     check_rho(rho, "greedy_partition")
     points, labels = as_points(X, y, "greedy_partition")
-    if n_clusters is None:
-        most = cluster_limit(rho, len(points))
-    else:
-        if (
-            not isinstance(n_clusters, Integral)
-            or isinstance(n_clusters, bool)
-            or not 1 <= n_clusters <= len(points)
-        ):
-            raise ValueError(
-                "The 'n_clusters' parameter of greedy_partition must be an int in the range "
-                f"[1, {len(points)}], the number of rows. Got {n_clusters!r} instead."
-            )
+    most = cluster_limit(rho, len(points))
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, len(points))
         most = int(n_clusters)
     return make_partition(
         "gp",
@@ -88,9 +79,18 @@ Got 1.5 instead.
     )
 
 
+def check_n_clusters(n_clusters: object, n_rows: int) -> None:
+    """Raise unless a number of clusters is one that the rows allow."""
+    if not (_int(1).holds(n_clusters) and n_clusters in range(1, n_rows + 1)):
+        raise ValueError(
+            "The 'n_clusters' parameter of greedy_partition must be an int in the range "
+            f"[1, {n_rows}], the number of rows. Got {n_clusters!r} instead."
+        )
+
+
 def check_rho(rho: object, owner: str) -> None:
     """Raise unless rho is a share between zero and one."""
-    if not isinstance(rho, Real) or isinstance(rho, bool) or not 0 < float(rho) < 1:
+    if not _float(0.0, 1.0, "()").holds(rho):
         raise ValueError(
             f"The 'rho' parameter of {owner} must be a float in the range (0.0, 1.0). "
             f"Got {rho!r} instead."

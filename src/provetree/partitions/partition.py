@@ -26,7 +26,7 @@ Float: TypeAlias = NDArray[np.float64]
 Int: TypeAlias = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DataPartition:
     """Clusters of labelled rows, each with a representative and a label.
 
@@ -97,6 +97,10 @@ class DataPartition:
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        """Say how large it is; the rows themselves would fill pages."""
+        return f"<DataPartition: {self.n_rows} rows in {self.n_clusters} clusters>"
 
     @property
     def n_rows(self) -> int:

@@ -47,7 +47,7 @@ def plot_partition(
     """
     X = np.asarray(partition.X)
     width = X.shape[1]
-    if len(columns) != 2 or not all(0 <= c < width for c in columns):
+    if [c for c in columns if not 0 <= c < width] or len(tuple(columns)) != 2:
         raise ValueError(
             f"The 'columns' parameter of plot must be two ints in the range [0, {width}). "
             f"Got {columns!r} instead."
@@ -70,18 +70,32 @@ def plot_partition(
         middles = partition.representatives[of_label][:, list(columns)]
         if len(rows):
             ax.scatter(
-                *rows.T, marker=marker, facecolors="white", edgecolors="0.5", s=22, zorder=2
+                rows[:, 0],
+                rows[:, 1],
+                marker=marker,
+                facecolors="white",
+                edgecolors="0.5",
+                s=22,
+                zorder=2,
             )
-        ax.scatter(*middles.T, marker=marker, color=colour, s=30, label=str(name), zorder=3)
+        ax.scatter(
+            middles[:, 0],
+            middles[:, 1],
+            marker=marker,
+            color=colour,
+            s=30,
+            label=str(name),
+            zorder=3,
+        )
     ax.set_xlabel(f"x{columns[0]}")
     ax.set_ylabel(f"x{columns[1]}")
     ax.legend(frameon=False, title="representatives")
     return ax
 
 
-def _hull(points: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> np.ndarray[
-    tuple[int, ...], np.dtype[np.float64]
-]:
+def _hull(
+    points: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Return the corners of the hull of points in the plane, in order (monotone chain)."""
     points = np.unique(points, axis=0)
     if len(points) < 3:

@@ -378,7 +378,7 @@ class _Run:
         tree = post_process(
             tree,
             partition.table,
-            self.problem.classes,
+            self.problem.classes.astype(np.int64),
             self.problem.weights,
             partition.clusters,
             representatives,

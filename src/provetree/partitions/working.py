@@ -81,7 +81,7 @@ class WorkingPartition:
     @cached_property
     def labels(self) -> Int:
         """The class that weighs most in each cluster."""
-        return self._votes.argmax(axis=1)
+        return np.asarray(self._votes.argmax(axis=1))
 
     @cached_property
     def weights(self) -> Int:
