@@ -89,9 +89,11 @@ def measure_exclusion(
     share = float(alone.mean())
     error = 0.0
     if len(chosen) < count:
-        # Draws without replacement: the share of what was not drawn is all that is unknown.
+        # Draws without replacement: the share of what was not drawn is all that is unknown. One
+        # more of each kind is counted in, so that a sample of one kind is not taken for sure.
         unknown = (count - len(chosen)) / max(1, count - 1)
-        error = float(np.sqrt(share * (1 - share) / len(chosen) * unknown))
+        careful = (float(alone.sum()) + 1) / (len(chosen) + 2)
+        error = float(np.sqrt(careful * (1 - careful) / len(chosen) * unknown))
     return Exclusion(share, error, len(chosen), count)
 
 

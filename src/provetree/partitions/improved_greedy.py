@@ -44,7 +44,7 @@ def improved_greedy_partition(
     Examples
     --------
     >>> from provetree import improved_greedy_partition
-    >>> X, y = [[0.0], [1.0], [2.0], [4.0], [4.5]], [0, 0, 0, 1, 1]
+    >>> X, y = [[0.0], [1.0], [2.0], [6.0], [6.5]], [0, 0, 0, 1, 1]
     >>> improved_greedy_partition(X, y).clusters.tolist()
     [0, 0, 0, 1, 1]
     """

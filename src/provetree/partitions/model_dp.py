@@ -75,7 +75,7 @@ def solve_dp(
     >>> from provetree.partitions.model_dp import solve_dp
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
-    >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)
     >>> partition = WorkingPartition(problem, X, np.array([0, 0, 1, 1]))
     >>> found = solve_dp(partition, max_depth=1, max_splits=1)
     >>> float(found.tree.threshold[0]), found.proven

@@ -51,7 +51,7 @@ class ModelDPPrime(ModelP):
     >>> from provetree.partitions.model_dp_prime import ModelDPPrime
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
-    >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)
     >>> partition = WorkingPartition(problem, X, np.array([0, 0, 1, 1]))
     >>> model = ModelDPPrime(partition, Settings(depth=1, max_splits=1)).model
     >>> model.variable("r").size, model.variable("z").shape
@@ -205,7 +205,7 @@ def solve_dp_prime(
     >>> from provetree.partitions.model_dp_prime import solve_dp_prime
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
-    >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)
     >>> partition = WorkingPartition(problem, X, np.array([0, 0, 1, 1]))
     >>> found = solve_dp_prime(partition, max_depth=1, max_splits=1)
     >>> found.proven, found.bound, found.tree.n_splits

@@ -168,7 +168,7 @@ def choose_rho(
     >>> from sklearn.datasets import load_iris
     >>> from provetree.partitions.tuning import choose_rho
     >>> choose_rho(*load_iris(return_X_y=True), rhos=(0.1, 0.5), time_limit=5)
-    0.1
+    0.5
     """
     from provetree.partitions.model_dp import solve_dp
     from provetree.partitions.whole_clusters import solve_whole_clusters

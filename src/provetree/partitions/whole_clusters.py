@@ -54,7 +54,7 @@ def solve_whole_clusters(
     >>> from provetree.partitions.whole_clusters import solve_whole_clusters
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
-    >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)
     >>> partition = WorkingPartition(problem, X, np.array([0, 0, 1, 1]))
     >>> solve_whole_clusters(partition, max_depth=1, max_splits=1, cutoff=4).bound
     1

@@ -55,7 +55,7 @@ class WorkingPartition:
     >>> from provetree import build_problem
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
-    >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)
     >>> partition = WorkingPartition(problem, X, np.array([0, 0, 1, 1]))
     >>> partition.labels.tolist(), partition.weights.tolist()
     ([0, 1], [2, 2])
