@@ -56,7 +56,12 @@ class Search {
           left_(static_cast<std::size_t>(table.n_classes)),
           right_(left_),
           totals_(left_),
-          goes_left_(table.rows, 0) {
+          goes_left_(table.rows, 0),
+          stamp_(table.clusters, 0) {
+        for (int s = 0; s < 2; ++s) {
+            side_count_[s].resize(table.clusters);
+            side_totals_[s] = side_left_[s] = side_right_[s] = totals_;
+        }
         for (std::size_t i = 0; i < table.rows; ++i) ++size_[cluster(static_cast<Row>(i))];
     }
 
@@ -86,6 +91,11 @@ class Search {
         const Cost single = single_splits(node, open, best);
         if (budget == 1) {
             best.bound = std::min(leaf, single);
+            return best;
+        }
+        if (depth == 2) {
+            for (std::size_t c = 0; c < table_.columns; ++c) pair_interval(node, budget, c, 0, node.size(), 0, 0, open, best);
+            best.bound = best.found ? open : cutoff;
             return best;
         }
         const int child = std::min(full(depth - 1), budget - 1);
@@ -183,6 +193,101 @@ class Search {
         interval(node, depth, budget, child, c, middle, upto, l_bound, right_bound, open, best);
     }
 
+    // The best tree of at most one split of one side of a split.
+    struct Stump {
+        Cost leaf = 0, cost = 0;
+        std::int32_t column = -1, rank = 0;
+        Shape shape() const { return column < 0 ? Shape{} : joined(column, rank, Shape{}, Shape{}); }
+    };
+
+    // Both sides of the split that sends the first `n_left` rows of a column left, by one sweep over the orders of the node.
+    void stumps(const Node& node, std::size_t c, std::size_t n_left, Stump (&side)[2]) {
+        const std::vector<Row>& by = node.order[c];
+        for (std::size_t k = 0; k < by.size(); ++k) {
+            goes_left_[static_cast<std::size_t>(by[k])] = k < n_left;
+            side_count_[0][cluster(by[k])] = side_count_[1][cluster(by[k])] = 0;
+        }
+        for (int s = 0; s < 2; ++s) std::fill(side_totals_[s].begin(), side_totals_[s].end(), 0);
+        for (const Row i : by) {
+            const int s = goes_left_[static_cast<std::size_t>(i)] ? 0 : 1;
+            const std::size_t g = cluster(i);
+            if (++side_count_[s][g] == size_[g]) side_totals_[s][static_cast<std::size_t>(table_.label[g])] += table_.weight[g];
+        }
+        for (int s = 0; s < 2; ++s) {
+            side[s] = {};
+            side[s].leaf = side[s].cost = leaf_cost(side_totals_[s]);
+        }
+        for (std::size_t d = 0; d < table_.columns; ++d) {
+            std::uint32_t last[2] = {0, 0};
+            bool any[2] = {false, false};
+            for (int s = 0; s < 2; ++s) {
+                std::fill(side_left_[s].begin(), side_left_[s].end(), 0);
+                side_right_[s] = side_totals_[s];
+            }
+            for (const Row i : node.order[d]) moved_[cluster(i)] = 0;
+            for (const Row i : node.order[d]) {
+                const int s = goes_left_[static_cast<std::size_t>(i)] ? 0 : 1;
+                const std::uint32_t here = rank(d, i);
+                if (any[s] && here != last[s]) {
+                    const Cost cost = 1 + leaf_cost(side_left_[s]) + leaf_cost(side_right_[s]);
+                    if (cost < side[s].cost) {
+                        side[s].cost = cost;
+                        side[s].column = static_cast<std::int32_t>(d);
+                        side[s].rank = static_cast<std::int32_t>(last[s]);
+                    }
+                }
+                any[s] = true;
+                last[s] = here;
+                const std::size_t g = cluster(i);
+                if (side_count_[s][g] != size_[g]) continue;
+                const std::size_t label = static_cast<std::size_t>(table_.label[g]);
+                if (++moved_[g] == 1) side_right_[s][label] -= table_.weight[g];
+                if (moved_[g] == size_[g]) side_left_[s][label] += table_.weight[g];
+            }
+        }
+        monitor_.work((table_.columns + 1) * by.size());
+        nodes += 2;
+    }
+
+    // As interval(), for trees of depth two, after count(). A side that loses some rows gets cheaper by the weight of their clusters at most: where both
+    // sides together cost more than what is looked for, splits close by need not be looked at.
+    void pair_interval(const Node& node, int budget, std::size_t c, std::size_t from, std::size_t upto, Cost left_bound, Cost right_bound, Cost& open,
+                       Answer& best) {
+        if (1 + left_bound + right_bound >= open) return;
+        const std::vector<Row>& order = node.order[c];
+        const std::size_t middle = split_near_middle(order, c, from, upto);
+        if (middle == 0) return;
+        Stump side[2];
+        stumps(node, c, middle, side);
+        const bool both = budget >= 3;
+        const bool split_left = both || side[0].cost + side[1].leaf <= side[0].leaf + side[1].cost;
+        const bool split_right = both || !split_left;
+        const Cost cost = 1 + (split_left ? side[0].cost : side[0].leaf) + (split_right ? side[1].cost : side[1].leaf);
+        if (cost < open) {
+            open = cost;
+            const std::int32_t low = static_cast<std::int32_t>(rank(c, order[middle - 1]));
+            best = {cost, true, joined(static_cast<std::int32_t>(c), low, split_left ? side[0].shape() : Shape{}, split_right ? side[1].shape() : Shape{})};
+        }
+        const Cost spare = 1 + side[0].cost + side[1].cost - open;
+        std::size_t before = middle, after = middle;
+        Cost lost = 0;
+        ++stamp_now_;
+        while (before > from + 1 && (lost += newly_touched(order[before - 1])) <= spare) --before;
+        lost = 0;
+        ++stamp_now_;
+        while (after + 1 < upto && (lost += newly_touched(order[after])) <= spare) ++after;
+        pair_interval(node, budget, c, from, before, left_bound, std::max(right_bound, side[1].cost), open, best);
+        pair_interval(node, budget, c, after, upto, std::max(left_bound, side[0].cost), right_bound, open, best);
+    }
+
+    // What the cluster of a row can cost, the first time it is asked for since stamp_now_ changed.
+    Cost newly_touched(Row row) {
+        const std::size_t g = cluster(row);
+        if (inside_[g] != size_[g] || stamp_[g] == stamp_now_) return 0;
+        stamp_[g] = stamp_now_;
+        return scale_ * table_.weight[g];
+    }
+
     // The split nearest to the middle of an interval, 0 where it holds none.
     std::size_t split_near_middle(const std::vector<Row>& order, std::size_t c, std::size_t from, std::size_t upto) const {
         const auto splits_at = [&](std::size_t k) { return k > from && k < upto && rank(c, order[k - 1]) != rank(c, order[k]); };
@@ -231,6 +336,10 @@ class Search {
     std::vector<std::int32_t> size_, inside_, moved_;
     std::vector<Cost> left_, right_, totals_;
     std::vector<char> goes_left_;
+    std::vector<std::int32_t> side_count_[2];  // of each cluster, rows on the left and on the right of a split
+    std::vector<Cost> side_totals_[2], side_left_[2], side_right_[2];
+    std::vector<std::uint64_t> stamp_;
+    std::uint64_t stamp_now_ = 0;
 };
 
 }  // namespace

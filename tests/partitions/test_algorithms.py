@@ -54,7 +54,7 @@ def test_identical_to_the_naive_twins(seed):
 def test_more_pairs_than_a_row_keeps_at_a_time():
     # Two far groups: every pair of a group has a ratio below one, many more than a row keeps.
     rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(70, 2)), [*rng.normal(size=(70, 2)), 6, 0]])
+    X = np.concatenate([rng.normal(size=(70, 2)), rng.normal((6.0, 0.0), size=(70, 2))])
     y = np.repeat([0, 1], 70)
     partition = improved_greedy_partition(X, y, scale=False)
     assert partition.clusters.tolist() == naive_igp(X, y)

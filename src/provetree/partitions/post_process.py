@@ -115,47 +115,76 @@ def post_process(
     >>> float(moved.threshold[0])
     3.0
     """
+    walk, ways = _Walk(tree, table), _Walk(tree, representatives)
     thresholds = tree.threshold.copy()
-    right = tree.predict(representatives) == np.asarray(labels)
-    passes = np.asarray(tree.decision_path(representatives).toarray(), dtype=np.bool_)
-    errors = _errors(tree, table, classes, weights)
-    moved = tree
-    for node in np.flatnonzero((tree.feature >= 0) & (tree.category < 0)).tolist():
-        if not np.isfinite(thresholds[node]):
-            continue  # a split between missing values and the rest has nothing to move
+    passes = ways.reached(thresholds)
+    right = ways.predicted(thresholds) == np.asarray(labels)
+    errors = int(weights[walk.predicted(thresholds) != classes].sum())
+    here = {0: np.ones(len(table), dtype=np.bool_)}  # rows at each node, the thresholds above moved
+    for node in np.flatnonzero(tree.feature >= 0).tolist():
         j, left = int(tree.feature[node]), int(tree.left[node])
-        here = np.asarray(moved.decision_path(table).toarray()[:, node], dtype=np.bool_)
-        # Rows that reach the node whose representative passes it, too.
-        rows = np.flatnonzero(here & passes[clusters, node] & np.isfinite(table[:, j]))
-        if len(rows) == 0:
-            continue
-        wants_left = passes[clusters[rows], left] == right[clusters[rows]]
-        x = representatives[:, j]
-        goes_left = right & passes[:, node] & passes[:, left] & np.isfinite(x)
-        goes_right = right & passes[:, node] & ~passes[:, left] & np.isfinite(x)
-        found = enum_interval(
-            table[rows, j],
-            weights[rows],
-            wants_left,
-            float(x[goes_left].max(initial=-np.inf)),
-            float(x[goes_right].min(initial=np.inf)),
-            float(thresholds[node]),
-        )
-        if found == thresholds[node]:
-            continue
-        before = thresholds[node]
-        thresholds[node] = found
-        trial = _with_thresholds(tree, thresholds)
-        now = _errors(trial, table, classes, weights)
-        if now > errors:
-            thresholds[node] = before
-        else:
-            moved, errors = trial, now
-    return moved
+        # Rows that reach the node whose representative passes it, too. A split between missing
+        # values and the rest has nothing to move, nor has one that takes a category.
+        rows = here[node] & passes[node][clusters] & np.isfinite(table[:, j])
+        if tree.category[node] < 0 and np.isfinite(thresholds[node]) and rows.any():
+            of_rows = clusters[rows]
+            x = representatives[:, j]
+            kept = right & passes[node] & np.isfinite(x)
+            before = float(thresholds[node])
+            found = enum_interval(
+                table[rows, j],
+                weights[rows],
+                passes[left][of_rows] == right[of_rows],
+                float(x[kept & passes[left]].max(initial=-np.inf)),
+                float(x[kept & ~passes[left]].min(initial=np.inf)),
+                before,
+            )
+            if found != before:
+                thresholds[node] = found
+                now = int(weights[walk.predicted(thresholds) != classes].sum())
+                if now > errors:
+                    thresholds[node] = before
+                else:
+                    errors = now
+        goes_left = walk.goes_left(node, float(thresholds[node]))
+        here[left] = here[node] & goes_left
+        here[int(tree.right[node])] = here[node] & ~goes_left
+    if np.array_equal(thresholds, tree.threshold, equal_nan=True):
+        return tree
+    return _with_thresholds(tree, thresholds)
 
 
-def _errors(tree: Tree, table: Float, classes: Int, weights: Int) -> int:
-    return int(weights[tree.predict(table) != classes].sum())
+class _Walk:
+    """Rows on their way through a tree whose thresholds change."""
+
+    def __init__(self, tree: Tree, table: Float) -> None:
+        self.tree, self.table = tree, table
+
+    def goes_left(self, node: int, threshold: float) -> Bool:
+        """Tell which rows go left at a split."""
+        tree = self.tree
+        x = self.table[:, tree.feature[node]]
+        by_category = tree.category[node] >= 0
+        left = x == tree.category[node] if by_category else x <= threshold
+        return np.asarray(np.where(np.isnan(x), tree.missing_left[node], left), dtype=np.bool_)
+
+    def reached(self, thresholds: Float) -> list[Bool]:
+        """Return the rows that reach each node."""
+        tree = self.tree
+        reached = [np.ones(len(self.table), dtype=np.bool_)] * tree.n_nodes
+        for node in np.flatnonzero(tree.feature >= 0).tolist():  # parents come first
+            left = self.goes_left(node, float(thresholds[node]))
+            reached[int(tree.left[node])] = reached[node] & left
+            reached[int(tree.right[node])] = reached[node] & ~left
+        return reached
+
+    def predicted(self, thresholds: Float) -> Int:
+        """Return the class predicted for each row."""
+        found = np.zeros(len(self.table), dtype=np.int64)
+        for node, rows in enumerate(self.reached(thresholds)):
+            if self.tree.feature[node] < 0:
+                found[rows] = self.tree.label[node]
+        return found
 
 
 def _with_thresholds(tree: Tree, thresholds: Float) -> Tree:

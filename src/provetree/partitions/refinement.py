@@ -185,7 +185,8 @@ class _Run:
         self.on_progress = on_progress
         self.depth, self.gamma = problem.max_depth, problem.max_splits
         self.tree = build_tree(problem, [-1], [0])
-        self.cost = self._cost(self.tree)
+        self.wrong = self._wrong(self.tree)
+        self.cost = whole_unit_cost(self.wrong, 0, self.gamma)
         self.bound = whole_unit_cost(_unavoidable(problem), 0, self.gamma)
         self.history: list[Progress] = []
         self.rounds: list[Round] = []
@@ -203,13 +204,13 @@ class _Run:
             status = "time_limit"
         except (_InterruptedError, KeyboardInterrupt):
             status = "interrupted"
-        if self._errors(self.bound) >= self._wrong(self.tree):
+        if self._errors(self.bound) >= self.wrong:
             status = "optimal"  # as many errors as cannot be avoided
-        lower = self._wrong(self.tree) if status == "optimal" else self._errors(self.bound)
+        lower = self.wrong if status == "optimal" else self._errors(self.bound)
         self._tell(lower)
         return PartitionSolution(
             tree=self.tree,
-            cost=self.problem.to_user_cost(self._wrong(self.tree)),
+            cost=self.problem.to_user_cost(self.wrong),
             lower_bound=self.problem.to_user_cost(lower),
             status=status,
             history=tuple(self.history),
@@ -370,8 +371,8 @@ class _Run:
     def _finished(self, found: ModelTree, representatives: Float | None) -> Tree:
         """Move the thresholds of a tree if that is wanted; keep it if it is the best one."""
         tree, partition = found.tree, self._partition
-        self._consider(tree)
         if not self.engine.post_process:
+            self._consider(tree)
             return tree
         if representatives is None:
             representatives = partition.table[partition.chosen_members(tree)[0]]
@@ -389,11 +390,23 @@ class _Run:
 
     def _consider(self, tree: Tree) -> None:
         """Keep a tree, worked out anew on the rows, if it is the best so far."""
+        if self._least_errors(self._leaf(tree)) > self.wrong:
+            return
         placed = place_tree(self.problem, tree, self.engine.table, Layout(tree.depth))
         fitted = placed_to_tree(self.problem, placed, keep_labels=False, collapse=True)
-        cost = self._cost(fitted)
+        wrong = self._wrong(fitted)
+        cost = whole_unit_cost(wrong, fitted.n_splits, self.gamma)
         if cost < self.cost:
-            self.tree, self.cost = fitted, cost
+            self.tree, self.wrong, self.cost = fitted, wrong, cost
+
+    def _least_errors(self, leaf: Int) -> int:
+        """Return the errors of rows in leaves when each leaf predicts its heaviest class."""
+        problem = self.problem
+        place = leaf * problem.n_classes + problem.classes
+        totals = np.bincount(place, problem.weights, (int(leaf.max()) + 1) * problem.n_classes)
+        by_leaf = totals.reshape(-1, problem.n_classes)
+        # Totals stay below 2**30, so float64 adds them exactly.
+        return int(by_leaf.sum() - by_leaf.max(axis=1).sum())
 
     def _leaf(self, tree: Tree) -> Int:
         return tree.apply(self.engine.table).astype(np.int64)
@@ -404,9 +417,6 @@ class _Run:
     def _wrong(self, tree: Tree) -> int:
         wrong = tree.predict(self.engine.table) != self.problem.classes
         return int(self.problem.weights[wrong].sum())
-
-    def _cost(self, tree: Tree) -> int:
-        return whole_unit_cost(self._wrong(tree), tree.n_splits, self.gamma)
 
     def _errors(self, bound: int) -> int:
         """Return the least whole weight of errors that a bound in whole units allows."""
@@ -424,11 +434,11 @@ class _Run:
                 proven,
             )
         )
-        self._tell(min(self._errors(self.bound), self._wrong(self.tree)))
+        self._tell(min(self._errors(self.bound), self.wrong))
 
     def _tell(self, lower: int) -> None:
         user = self.problem.to_user_cost
-        moment = Progress(self._seconds, user(self._wrong(self.tree)), user(lower))
+        moment = Progress(self._seconds, user(self.wrong), user(lower))
         last = self.history[-1] if self.history else None
         if last is None or (moment.cost, moment.lower_bound) != (last.cost, last.lower_bound):
             self.history.append(moment)
