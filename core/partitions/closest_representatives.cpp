@@ -73,18 +73,9 @@ class Merger {
 
     // Distances from a cluster's medoid to those of all active clusters, by their place.
     void measure(Row g) {
-        const std::size_t n = points_.size(), count = active_.size(), here = at(place_[at(g)]);
-        from_here_.assign(count, 0.0);
-        for (std::size_t c = 0; c < points_.width(); ++c) {
-            const double* column = coordinates_.data() + c * n;
-            const double x = column[here];
-            for (std::size_t k = 0; k < count; ++k) {
-                const double difference = x - column[k];
-                from_here_[k] += difference * difference;
-            }
-        }
-        for (double& d : from_here_) d = std::sqrt(d);
-        monitor_.work(count);
+        from_here_.resize(active_.size());
+        distances_by_column(coordinates_.data(), points_.size(), active_.size(), points_.width(), at(place_[at(g)]), from_here_.data());
+        monitor_.work(active_.size());
     }
 
     void remember(Row g, const Pair& pair, Row partner) {

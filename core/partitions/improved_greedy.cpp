@@ -4,6 +4,7 @@
 #include <limits>
 #include <queue>
 #include <tuple>
+#include <vector>
 
 #include "partitions/clusters.hpp"
 #include "partitions/partitioning.hpp"
@@ -12,48 +13,82 @@ namespace provetree::partitions {
 
 namespace {
 
-constexpr std::size_t kPairsAtATime = 32;
+constexpr std::size_t kPairsAtATime = 64;
 
 double ratio(double distance, double to_other) { return to_other > 0 ? distance / to_other : std::numeric_limits<double>::infinity(); }
 
 class PairStreams {
   public:
-    PairStreams(const Points& points, const std::vector<double>& to_other, const Clusters& clusters, Monitor& monitor)
-        : points_(points), to_other_(to_other), clusters_(clusters), monitor_(monitor), waiting_(points.size()), last_(points.size(), Pair{-1, 0, 0}) {}
+    // Measures the distance of each row to another class, and in the same pass finds its first pairs.
+    PairStreams(const Points& points, const Clusters& clusters, Monitor& monitor)
+        : points_(points),
+          clusters_(clusters),
+          monitor_(monitor),
+          to_other_(points.size(), std::numeric_limits<double>::infinity()),
+          waiting_(points.size()),
+          last_(points.size(), Pair{-1, 0, 0}) {
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            const Row row = static_cast<Row>(i);
+            points_.distances(row, from_here_);
+            double least = to_other_[i];
+            for (std::size_t j = 0; j < points.size(); ++j)
+                if (points_.label(static_cast<Row>(j)) != points_.label(row)) least = std::min(least, from_here_[j]);
+            to_other_[i] = least;
+            collect(row, [](Row) { return true; });
+            monitor_.work(points.size());
+        }
+        // Only now it is known which row of a pair owns it. A row that is left without pairs looks again.
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            std::vector<Pair>& pairs = waiting_[i];
+            if (pairs.size() == kPairsAtATime) last_[i] = pairs.front();
+            const bool complete = pairs.size() < kPairsAtATime;
+            std::erase_if(pairs, [&](const Pair& pair) { return !owns(static_cast<Row>(i), other_of(pair, static_cast<Row>(i))); });
+            exhausted_.push_back(complete);
+        }
+    }
+
+    double to_other(Row row) const { return to_other_[static_cast<std::size_t>(row)]; }
 
     // The next pair of a row, if there is one of a ratio below one.
     bool next(Row row, Pair& pair) {
-        std::vector<Pair>& pairs = waiting_[static_cast<std::size_t>(row)];
+        const std::size_t at = static_cast<std::size_t>(row);
+        std::vector<Pair>& pairs = waiting_[at];
         if (pairs.empty()) {
-            if (!(to_other_[static_cast<std::size_t>(row)] > 0)) return false;
-            refill(row, pairs);
+            if (exhausted_[at]) return false;
+            points_.distances(row, from_here_);
+            const Row own = clusters_.of(row);
+            collect(row, [&](Row other) { return owns(row, other) && clusters_.of(other) != own; });
+            monitor_.work(points_.size());
+            if (pairs.size() < kPairsAtATime) exhausted_[at] = true;
             if (pairs.empty()) return false;
+            last_[at] = pairs.front();
         }
         pair = pairs.back();
         pairs.pop_back();
-        last_[static_cast<std::size_t>(row)] = pair;
         return true;
     }
 
   private:
+    static Row other_of(const Pair& pair, Row row) { return pair.low == row ? pair.high : pair.low; }
+
     bool owns(Row row, Row other) const {
-        const double mine = to_other_[static_cast<std::size_t>(row)], theirs = to_other_[static_cast<std::size_t>(other)];
+        const double mine = to_other(row), theirs = to_other(other);
         return std::tie(mine, row) < std::tie(theirs, other);
     }
 
-    void refill(Row row, std::vector<Pair>& pairs) {
-        const std::size_t n = points_.size();
-        points_.distances(row, from_here_);
-        const double limit = to_other_[static_cast<std::size_t>(row)];
-        const Row own = clusters_.of(row);
-        for (std::size_t j = 0; j < n; ++j) {
+    // The closest pairs of a row after the last one it had, the closest at the end; distances are measured already.
+    template <class Wanted>
+    void collect(Row row, Wanted wanted) {
+        const double limit = to_other(row);
+        std::vector<Pair>& pairs = waiting_[static_cast<std::size_t>(row)];
+        const Pair last = last_[static_cast<std::size_t>(row)];
+        for (std::size_t j = 0; j < points_.size(); ++j) {
             const Row other = static_cast<Row>(j);
-            // Rows nearer than the closest one of another class are of this class.
-            if (!(ratio(from_here_[j], limit) < 1) || points_.label(other) != points_.label(row)) continue;
-            if (!owns(row, other) || clusters_.of(other) == own) continue;
+            // Most rows fail here: too far for a full heap, or further than another class.
+            if (pairs.size() == kPairsAtATime && from_here_[j] > pairs.front().distance) continue;
+            if (!(ratio(from_here_[j], limit) < 1) || other == row || points_.label(other) != points_.label(row)) continue;
             const Pair pair = make_pair_of(from_here_[j], row, other);
-            if (!(last_[static_cast<std::size_t>(row)] < pair)) continue;
-            // A heap of the smallest pairs, the largest of them on top.
+            if (!(last < pair) || !wanted(other)) continue;
             if (pairs.size() < kPairsAtATime) {
                 pairs.push_back(pair);
                 std::push_heap(pairs.begin(), pairs.end());
@@ -64,15 +99,15 @@ class PairStreams {
             }
         }
         std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return b < a; });
-        monitor_.work(n);
     }
 
     const Points& points_;
-    const std::vector<double>& to_other_;
     const Clusters& clusters_;
     Monitor& monitor_;
+    std::vector<double> to_other_;
     std::vector<std::vector<Pair>> waiting_;
-    std::vector<Pair> last_;
+    std::vector<Pair> last_;       // of each row, the last pair that was collected
+    std::vector<char> exhausted_;  // whether there are no pairs after that
     std::vector<double> from_here_;
 };
 
@@ -90,9 +125,8 @@ Partitioned improved_greedy(const Points& points, Monitor& monitor) {
     Partitioned result;
     Clusters clusters(points);
     try {
-        const std::vector<double> to_other = distance_to_other_class(points, monitor);
-        const auto other = [&](Row i) { return to_other[static_cast<std::size_t>(i)]; };
-        PairStreams streams(points, to_other, clusters, monitor);
+        PairStreams streams(points, clusters, monitor);
+        const auto other = [&](Row i) { return streams.to_other(i); };
         std::priority_queue<Event> events;
         const auto push = [&](Row row) {
             Pair pair{};

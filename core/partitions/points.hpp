@@ -22,6 +22,25 @@ struct Pair {
 
 inline Pair make_pair_of(double distance, Row a, Row b) { return a < b ? Pair{distance, a, b} : Pair{distance, b, a}; }
 
+// Distances from one point to `count` points that lie column by column, `stride` apart; a block of them at a time, so that it stays close to the processor.
+inline void distances_by_column(const double* columns, std::size_t stride, std::size_t count, std::size_t width, std::size_t from, double* to) {
+    constexpr std::size_t kBlock = 1024;
+    for (std::size_t begin = 0; begin < count; begin += kBlock) {
+        const std::size_t length = count - begin < kBlock ? count - begin : kBlock;
+        double* here = to + begin;
+        for (std::size_t k = 0; k < length; ++k) here[k] = 0.0;
+        for (std::size_t c = 0; c < width; ++c) {
+            const double* column = columns + c * stride + begin;
+            const double x = columns[c * stride + from];
+            for (std::size_t k = 0; k < length; ++k) {
+                const double difference = x - column[k];
+                here[k] += difference * difference;
+            }
+        }
+        for (std::size_t k = 0; k < length; ++k) here[k] = std::sqrt(here[k]);
+    }
+}
+
 class Points {
   public:
     // `rows` holds n rows of `width` numbers each.
@@ -48,16 +67,8 @@ class Points {
 
     // Distances from one row to all.
     void distances(Row from, std::vector<double>& to) const {
-        to.assign(n_, 0.0);
-        for (std::size_t c = 0; c < width_; ++c) {
-            const double* column = columns_.data() + c * n_;
-            const double x = column[from];
-            for (std::size_t j = 0; j < n_; ++j) {
-                const double difference = x - column[j];
-                to[j] += difference * difference;
-            }
-        }
-        for (double& d : to) d = std::sqrt(d);
+        to.resize(n_);
+        distances_by_column(columns_.data(), n_, n_, width_, static_cast<std::size_t>(from), to.data());
     }
 
   private:
