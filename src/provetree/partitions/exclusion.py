@@ -23,8 +23,9 @@ __all__ = ["Exclusion", "measure_exclusion"]
 Float: TypeAlias = NDArray[np.float64]
 Int: TypeAlias = NDArray[np.int64]
 
-#: Columns run from 0 to 1: hulls nearer to each other than this are taken to meet.
-_TOUCHING = 1e-9
+#: Columns run from 0 to 1: hulls nearer to each other than this, the tolerance of linear programs,
+#: are taken to meet.
+_TOUCHING = 1e-7
 #: Rows in one linear program: enough to forget the cost of the call, few enough to be quick.
 _BATCH_ROWS = 600
 _PERCEPTRON_STEPS = 60
