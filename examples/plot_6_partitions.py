@@ -7,8 +7,8 @@ representatives of the clusters. Clusters that the tree cuts are divided, until 
 """
 
 # %%
-# Three ways to cluster the rows of iris, seen in two of its columns. Rows next to another class stay
-# alone in the second one.
+# Three ways to cluster the rows of iris, seen in two of its columns. Rows next to another class
+# stay alone in the second one.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_iris
