@@ -118,8 +118,8 @@ def post_process(
     walk, ways = _Walk(tree, table), _Walk(tree, representatives)
     thresholds = tree.threshold.copy()
     passes = ways.reached(thresholds)
-    right = ways.predicted(thresholds) == np.asarray(labels)
-    errors = int(weights[walk.predicted(thresholds) != classes].sum())
+    right = ways.predicted(passes) == np.asarray(labels)
+    errors = int(weights[walk.predicted(walk.reached(thresholds)) != classes].sum())
     here = {0: np.ones(len(table), dtype=np.bool_)}  # rows at each node, the thresholds above moved
     for node in np.flatnonzero(tree.feature >= 0).tolist():
         j, left = int(tree.feature[node]), int(tree.left[node])
@@ -141,7 +141,8 @@ def post_process(
             )
             if found != before:
                 thresholds[node] = found
-                now = int(weights[walk.predicted(thresholds) != classes].sum())
+                wrong = walk.predicted(walk.reached(thresholds)) != classes
+                now = int(weights[wrong].sum())
                 if now > errors:
                     thresholds[node] = before
                 else:
@@ -178,10 +179,10 @@ class _Walk:
             reached[int(tree.right[node])] = reached[node] & ~left
         return reached
 
-    def predicted(self, thresholds: Float) -> Int:
-        """Return the class predicted for each row."""
+    def predicted(self, reached: list[Bool]) -> Int:
+        """Return the class predicted for each row, from the rows that reach each node."""
         found = np.zeros(len(self.table), dtype=np.int64)
-        for node, rows in enumerate(self.reached(thresholds)):
+        for node, rows in enumerate(reached):
             if self.tree.feature[node] < 0:
                 found[rows] = self.tree.label[node]
         return found

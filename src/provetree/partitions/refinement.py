@@ -184,8 +184,9 @@ class _Run:
         self.engine, self.problem, self.limits = engine, problem, limits
         self.on_progress = on_progress
         self.depth, self.gamma = problem.max_depth, problem.max_splits
-        self.tree = build_tree(problem, [-1], [0])
-        self.wrong = self._wrong(self.tree)
+        self._best = build_tree(problem, [-1], [0])
+        self._built: Tree | None = self._best
+        self.wrong = problem.root_error
         self.cost = whole_unit_cost(self.wrong, 0, self.gamma)
         self.bound = whole_unit_cost(_unavoidable(problem), 0, self.gamma)
         self.history: list[Progress] = []
@@ -389,24 +390,49 @@ class _Run:
         return tree
 
     def _consider(self, tree: Tree) -> None:
-        """Keep a tree, worked out anew on the rows, if it is the best so far."""
-        if self._least_errors(self._leaf(tree)) > self.wrong:
-            return
-        placed = place_tree(self.problem, tree, self.engine.table, Layout(tree.depth))
-        fitted = placed_to_tree(self.problem, placed, keep_labels=False, collapse=True)
-        wrong = self._wrong(fitted)
-        cost = whole_unit_cost(wrong, fitted.n_splits, self.gamma)
+        """Keep a tree if it is the best so far, each leaf with its heaviest class."""
+        wrong, splits = self._fitted_size(tree)
+        cost = whole_unit_cost(wrong, splits, self.gamma)
         if cost < self.cost:
-            self.tree, self.wrong, self.cost = fitted, wrong, cost
+            self._best, self._built = tree, None
+            self.wrong, self.cost = wrong, cost
 
-    def _least_errors(self, leaf: Int) -> int:
-        """Return the errors of rows in leaves when each leaf predicts its heaviest class."""
+    @property
+    def tree(self) -> Tree:
+        """The best tree so far, worked out anew on the rows."""
+        if self._built is None:
+            placed = place_tree(
+                self.problem, self._best, self.engine.table, Layout(self._best.depth)
+            )
+            built = placed_to_tree(self.problem, placed, keep_labels=False, collapse=True)
+            cost = whole_unit_cost(self._wrong(built), built.n_splits, self.gamma)
+            if cost != self.cost:
+                raise AssertionError(f"The best tree costs {cost} and was taken for {self.cost}.")
+            self._built = built
+        return self._built
+
+    def _fitted_size(self, tree: Tree) -> tuple[int, int]:
+        """Return errors and splits of a tree when leaves predict their heaviest class.
+
+        Splits with an empty side, and splits between leaves of one class, are not counted.
+        """
         problem = self.problem
-        place = leaf * problem.n_classes + problem.classes
-        totals = np.bincount(place, problem.weights, (int(leaf.max()) + 1) * problem.n_classes)
-        by_leaf = totals.reshape(-1, problem.n_classes)
+        place = self._leaf(tree) * problem.n_classes + problem.classes
         # Totals stay below 2**30, so float64 adds them exactly.
-        return int(by_leaf.sum() - by_leaf.max(axis=1).sum())
+        totals = np.bincount(place, problem.weights, tree.n_nodes * problem.n_classes)
+        by_leaf = totals.reshape(-1, problem.n_classes)
+        most = by_leaf.max(axis=1)
+        labels, used = by_leaf.argmax(axis=1).tolist(), (most > 0).tolist()
+        left, right = tree.left.tolist(), tree.right.tolist()
+        splits = [0] * tree.n_nodes
+        for node in reversed(np.flatnonzero(tree.feature >= 0).tolist()):
+            sides = [side for side in (left[node], right[node]) if used[side]]
+            used[node] = bool(sides)
+            if len(sides) == 2 and (labels[sides[0]] < 0 or labels[sides[0]] != labels[sides[1]]):
+                splits[node], labels[node] = 1 + splits[sides[0]] + splits[sides[1]], -1
+            elif sides:
+                splits[node], labels[node] = splits[sides[0]], labels[sides[0]]
+        return int(by_leaf.sum() - most.sum()), splits[0]
 
     def _leaf(self, tree: Tree) -> Int:
         return tree.apply(self.engine.table).astype(np.int64)
