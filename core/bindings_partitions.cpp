@@ -1,4 +1,4 @@
-// Registers the data-partition part of the core as provetree._core.partitions: the three ways to cluster labelled rows, distances to neighbours, and the
+// Registers the data-partition part of the core as provetree._core.partitions: the three ways to cluster labelled rows, nearest neighbours, and the
 // search for the best tree of a partition. Arrays are checked here and handed on.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -61,28 +61,22 @@ nb::tuple partition(const std::string& method, const Array2<const double>& rows,
 }
 
 // Without a limit on time; Ctrl-C raises.
-template <class Function>
-auto neighbours(const Array2<const double>& rows, const Array1<const std::int32_t>& classes, Function measure) {
+auto nearest_neighbours(const Array2<const double>& rows) {
+    must(rows.shape(0) >= 1 && rows.shape(0) < (std::size_t{1} << 31), "Neighbours need from 1 to 2^31 - 1 rows.");
+    const std::vector<std::int32_t> classes(rows.shape(0), 0);
     const std::vector<double> ones(rows.shape(0), 1.0);
-    must(rows.shape(0) >= 1 && classes.shape(0) == rows.shape(0), "Neighbours need one class per row.");
     const Points points(rows.data(), classes.data(), ones.data(), rows.shape(0), rows.shape(1));
     Stops stops(std::numeric_limits<double>::infinity());
-    decltype(measure(points, stops.monitor)) found;
+    std::vector<std::int32_t> found;
     try {
         nb::gil_scoped_release release;
-        found = measure(points, stops.monitor);
+        found = partitions::nearest_neighbours(points, stops.monitor);
     } catch (const StopSearch&) {
         stops.rethrow();
         PyErr_SetNone(PyExc_KeyboardInterrupt);
         throw nb::python_error();
     }
     return to_numpy(std::move(found));
-}
-
-auto nearest(const Array2<const double>& rows, const Array1<const std::int32_t>& classes) { return neighbours(rows, classes, &partitions::nearest_neighbours); }
-
-auto to_other_class(const Array2<const double>& rows, const Array1<const std::int32_t>& classes) {
-    return neighbours(rows, classes, &partitions::distance_to_other_class);
 }
 
 nb::dict search_clusters(const Array2<const std::uint32_t>& ranks, const Array1<const std::int32_t>& cluster, const Array1<const std::int32_t>& label,
@@ -135,8 +129,7 @@ void register_partitions(nb::module_& module) {
     nb::module_ part = module.def_submodule("partitions", "Data-partitions: clustering labelled rows, and the best tree of a partition.");
     part.def("partition", &partition, nb::arg("method"), nb::arg("rows"), nb::arg("classes"), nb::arg("weights"), nb::arg("most_clusters"),
              nb::arg("time_limit"));
-    part.def("nearest_neighbours", &nearest, nb::arg("rows"), nb::arg("classes"));
-    part.def("distance_to_other_class", &to_other_class, nb::arg("rows"), nb::arg("classes"));
+    part.def("nearest_neighbours", &nearest_neighbours, nb::arg("rows"));
     part.def("search_clusters", &search_clusters, nb::arg("ranks"), nb::arg("cluster"), nb::arg("label"), nb::arg("weight"), nb::arg("n_classes"),
              nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("cutoff"), nb::arg("time_limit"));
 }

@@ -1,4 +1,4 @@
-// GP, and distances to neighbours.
+// GP, and nearest neighbours.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -69,21 +69,6 @@ Partitioned greedy(const Points& points, std::size_t most_clusters, Monitor& mon
     }
     for (std::size_t i = 0; i < n; ++i) result.cluster[i] = root(static_cast<Row>(i));
     return result;
-}
-
-std::vector<double> distance_to_other_class(const Points& points, Monitor& monitor) {
-    const std::size_t n = points.size();
-    std::vector<double> closest(n, kInfinity), from_here;
-    for (std::size_t i = 0; i < n; ++i) {
-        const Row row = static_cast<Row>(i);
-        points.distances(row, from_here);
-        double least = kInfinity;
-        for (std::size_t j = 0; j < n; ++j)
-            if (points.label(static_cast<Row>(j)) != points.label(row)) least = std::min(least, from_here[j]);
-        closest[i] = least;
-        monitor.work(n);
-    }
-    return closest;
 }
 
 std::vector<std::int32_t> nearest_neighbours(const Points& points, Monitor& monitor) {

@@ -25,9 +25,6 @@ Partitioned improved_greedy(const Points& points, Monitor& monitor);
 // CRM: the closest medoids first; clusters that were closest to another class merge no more.
 Partitioned closest_representatives(const Points& points, Monitor& monitor);
 
-// The distance of each row to the closest row of another class; infinite where there is none.
-std::vector<double> distance_to_other_class(const Points& points, Monitor& monitor);
-
 // The closest other row of each row, the lowest of them on a tie; -1 for a single row.
 std::vector<std::int32_t> nearest_neighbours(const Points& points, Monitor& monitor);
 

@@ -335,16 +335,8 @@ class partitions:
         """Return the lowest row and the medoid of each row's cluster, and how it ended."""
 
     @staticmethod
-    def nearest_neighbours(
-        rows: NDArray[np.float64], classes: NDArray[np.int32]
-    ) -> NDArray[np.int32]:
+    def nearest_neighbours(rows: NDArray[np.float64]) -> NDArray[np.int32]:
         """Return the closest other row of each row, -1 where there is none."""
-
-    @staticmethod
-    def distance_to_other_class(
-        rows: NDArray[np.float64], classes: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
-        """Return the distance of each row to the closest row of another class."""
 
     @staticmethod
     def search_clusters(

@@ -83,13 +83,8 @@ def test_wrong_clusters(changes, words):
 
 def test_neighbours():
     rows = np.array([[0.0], [1.0], [1.5]])
-    classes = np.array([0, 0, 1], dtype=np.int32)
-    assert _core.partitions.nearest_neighbours(rows, classes).tolist() == [1, 2, 1]
-    assert _core.partitions.distance_to_other_class(rows, classes).tolist() == [1.5, 0.5, 0.5]
-    one = _core.partitions.nearest_neighbours(rows[:1], classes[:1])
-    assert one.tolist() == [-1]
-    assert (
-        _core.partitions.distance_to_other_class(rows[:2], classes[:2]).tolist() == [math.inf] * 2
-    )
-    with pytest.raises(ValueError, match="one class per row"):
-        _core.partitions.nearest_neighbours(rows, classes[:2])
+    assert _core.partitions.nearest_neighbours(rows).tolist() == [1, 2, 1]
+    assert _core.partitions.nearest_neighbours(rows[:1]).tolist() == [-1]
+    assert _core.partitions.nearest_neighbours(rows[[0, 0, 1]]).tolist() == [1, 0, 0]
+    with pytest.raises(ValueError, match="from 1"):
+        _core.partitions.nearest_neighbours(rows[:0])

@@ -140,7 +140,7 @@ class DataPartition:
         """
         points = unit_columns(np.asarray(self.X, dtype=np.float64))
         codes = np.unique(np.asarray(self.y), return_inverse=True)[1].astype(np.int32)
-        nearest = _core.partitions.nearest_neighbours(points, codes)
+        nearest = _core.partitions.nearest_neighbours(points)
         next_to_other = (nearest >= 0) & (codes != codes[nearest])
         if not next_to_other.any():
             return 1.0
