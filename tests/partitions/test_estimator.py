@@ -149,3 +149,15 @@ def test_no_splits_allowed():
     assert clf.objective_ == 1
     clf = PartitionTreeClassifier(max_depth=0, refinement="exact", inner="milp")
     assert clf.fit([[0.0], [1.0], [2.0]], [0, 1, 1]).status_ == "optimal"
+
+
+def test_the_order_of_rows_does_not_matter():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    for partition in ("gp", "igp", "crm"):
+        plain = PartitionTreeClassifier(partition, max_depth=2).fit(X, y)
+        shuffled = PartitionTreeClassifier(partition, max_depth=2).fit(X[order], y[order])
+        assert plain.tree_ == shuffled.tree_
+        assert plain.rounds_[0].n_clusters == shuffled.rounds_[0].n_clusters
+        pairs = set(zip(plain.clusters_[order].tolist(), shuffled.clusters_.tolist(), strict=True))
+        assert len(pairs) == len(np.unique(plain.clusters_))

@@ -62,7 +62,7 @@ feature_importances_
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = PartitionTreeClassifier(max_depth=2).fit(X, y)
     >>> clf.status_, clf.objective_, clf.counters_["first_clusters"]
-    ('feasible', 6, 24)
+    ('feasible', 6, 25)
     >>> exact = PartitionTreeClassifier(max_depth=2, refinement="exact").fit(X, y)
     >>> exact.status_, exact.objective_, exact.lower_bound_
     ('optimal', 6, 6)

@@ -357,16 +357,20 @@ class _Run:
             clusters = np.unique(engine.partition, return_inverse=True)[1].reshape(-1)
             return WorkingPartition(problem, engine.table, clusters.astype(np.int64))
         points = coordinates(engine.table, problem.categories)
-        clusters, _, end = cluster_points(
+        # Ties go to the first rows: in this order they do not depend on how rows were given.
+        order = np.lexsort((problem.classes, *points.T[::-1]))
+        in_order, _, end = cluster_points(
             engine.partition,
-            points,
-            problem.classes,
-            problem.weights.astype(np.float64),
+            points[order],
+            problem.classes[order],
+            problem.weights[order].astype(np.float64),
             most_clusters=cluster_limit(engine.rho, problem.n_rows),
             time_limit=self._share_of_time(),
         )
         if end == "interrupted":
             raise _InterruptedError
+        clusters = np.empty_like(in_order)
+        clusters[order] = in_order
         return WorkingPartition(problem, engine.table, clusters)
 
     def _finished(self, found: ModelTree, representatives: Float | None) -> Tree:
