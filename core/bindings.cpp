@@ -178,4 +178,5 @@ NB_MODULE(_core, module) {
     register_parts(module);
     register_itemsets(module);
     register_colgen(module);
+    register_partitions(module);
 }

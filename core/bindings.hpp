@@ -70,4 +70,7 @@ void register_colgen(nb::module_& module);
 // DL8 and DL8.5.
 void register_itemsets(nb::module_& module);
 
+// Data-partitions.
+void register_partitions(nb::module_& module);
+
 }  // namespace provetree

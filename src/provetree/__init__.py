@@ -24,9 +24,14 @@ if TYPE_CHECKING:
     from provetree.estimators.mip_tree import MIPTreeClassifier
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
     from provetree.estimators.optimal_tree_cv import OptimalTreeCV
+    from provetree.estimators.partition_tree import PartitionTreeClassifier
     from provetree.export.model_file import StoredModel, load_model
     from provetree.itemsets.engine import ItemsetSearch
     from provetree.itemsets.leaf_cost import LeafCost
+    from provetree.partitions.closest_representatives import closest_representatives_merge
+    from provetree.partitions.greedy import greedy_partition
+    from provetree.partitions.improved_greedy import improved_greedy_partition
+    from provetree.partitions.partition import DataPartition
     from provetree.problem.columns import Column
     from provetree.problem.problem import Problem, build_problem
     from provetree.problem.table import TableEncoder
@@ -45,6 +50,7 @@ _HOMES = {
     "Column": "provetree.problem.columns",
     "ColumnGenerationClassifier": "provetree.estimators.column_generation",
     "DL85Classifier": "provetree.estimators.dl85",
+    "DataPartition": "provetree.partitions.partition",
     "Engine": "provetree.solution",
     "ExactSearch": "provetree.search.engine",
     "ItemsetSearch": "provetree.itemsets.engine",
@@ -53,6 +59,7 @@ _HOMES = {
     "MIPTreeClassifier": "provetree.estimators.mip_tree",
     "OptimalTreeCV": "provetree.estimators.optimal_tree_cv",
     "OptimalTreeClassifier": "provetree.estimators.optimal_tree",
+    "PartitionTreeClassifier": "provetree.estimators.partition_tree",
     "Problem": "provetree.problem.problem",
     "Progress": "provetree.solution",
     "Solution": "provetree.solution",
@@ -62,6 +69,9 @@ _HOMES = {
     "TuningPath": "provetree.selection.path",
     "VerifiedCost": "provetree.tree.verify",
     "build_problem": "provetree.problem.problem",
+    "closest_representatives_merge": "provetree.partitions.closest_representatives",
+    "greedy_partition": "provetree.partitions.greedy",
+    "improved_greedy_partition": "provetree.partitions.improved_greedy",
     "load_model": "provetree.export.model_file",
     "refit_leaves": "provetree.selection.leaves",
     "runner_up_splits": "provetree.selection.runner_up",
@@ -76,6 +86,7 @@ __all__ = [
     "Column",
     "ColumnGenerationClassifier",
     "DL85Classifier",
+    "DataPartition",
     "Engine",
     "ExactSearch",
     "ItemsetSearch",
@@ -84,6 +95,7 @@ __all__ = [
     "MIPTreeClassifier",
     "OptimalTreeCV",
     "OptimalTreeClassifier",
+    "PartitionTreeClassifier",
     "Problem",
     "Progress",
     "Solution",
@@ -94,6 +106,9 @@ __all__ = [
     "VerifiedCost",
     "__version__",
     "build_problem",
+    "closest_representatives_merge",
+    "greedy_partition",
+    "improved_greedy_partition",
     "load_model",
     "refit_leaves",
     "runner_up_splits",

@@ -309,3 +309,48 @@ class colgen:
         threads: int,
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Grow CART trees on random parts of the rows: column and rank by tree and node."""
+
+class partitions:
+    """A module of its own: data-partitions."""
+
+    class FoundTree(TypedDict):
+        """The best tree of a partition, in preorder; columns are -1 at leaves."""
+
+        found: bool
+        cost: int
+        lower_bound: int
+        status: Literal["complete", "time_limit", "interrupted"]
+        column: NDArray[np.int32]
+        rank: NDArray[np.int32]
+        nodes: int
+
+    @staticmethod
+    def partition(
+        method: str,
+        rows: NDArray[np.float64],
+        classes: NDArray[np.int32],
+        weights: NDArray[np.float64],
+        most_clusters: int,
+        time_limit: float,
+    ) -> tuple[
+        NDArray[np.int32], NDArray[np.int32], Literal["complete", "time_limit", "interrupted"]
+    ]:
+        """Return the lowest row and the medoid of each row's cluster, and how it ended."""
+
+    @staticmethod
+    def nearest_neighbours(rows: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return the closest other row of each row, -1 where there is none."""
+
+    @staticmethod
+    def search_clusters(
+        ranks: NDArray[np.uint32],
+        cluster: NDArray[np.int32],
+        label: NDArray[np.int32],
+        weight: NDArray[np.int64],
+        n_classes: int,
+        max_depth: int,
+        max_splits: int,
+        cutoff: int,
+        time_limit: float,
+    ) -> partitions.FoundTree:
+        """Find the cheapest tree below a cutoff, or prove that there is none."""

@@ -34,7 +34,7 @@ FORMAT = "provetree-model"
 VERSION = 1
 
 _KINDS = ("number", "category", "date")
-_STATUSES = get_args(Status)
+_STATUSES: tuple[str, ...] = get_args(Status)
 #: Moments of a search that are kept; a picture needs no more.
 _MOST_HISTORY = 400
 

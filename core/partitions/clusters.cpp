@@ -1,0 +1,57 @@
+#include "partitions/clusters.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace provetree::partitions {
+
+namespace {
+
+// Totals that differ by rounding only are ties: the order in which a total was added up must not decide.
+constexpr double kRounding = 1e-9;
+
+}  // namespace
+
+Clusters::Clusters(const Points& points) : points_(points), count_(points.size()), cluster_(count_), members_(count_), medoid_(count_), total_(count_, 0.0) {
+    std::iota(cluster_.begin(), cluster_.end(), Row{0});
+    std::iota(medoid_.begin(), medoid_.end(), Row{0});
+    for (std::size_t i = 0; i < count_; ++i) members_[i] = {static_cast<Row>(i)};
+}
+
+Row Clusters::merge(Row a, Row b, Monitor& monitor) {
+    if (a > b) std::swap(a, b);
+    std::vector<Row>& kept = members_[static_cast<std::size_t>(a)];
+    std::vector<Row>& gone = members_[static_cast<std::size_t>(b)];
+    std::vector<double> added_kept(kept.size(), 0.0), added_gone(gone.size(), 0.0);
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        for (std::size_t j = 0; j < gone.size(); ++j) {
+            const double d = points_.distance(kept[i], gone[j]);
+            added_kept[i] += points_.weight(gone[j]) * d;
+            added_gone[j] += points_.weight(kept[i]) * d;
+        }
+        monitor.work(gone.size());
+    }
+    for (std::size_t i = 0; i < kept.size(); ++i) total_[static_cast<std::size_t>(kept[i])] += added_kept[i];
+    for (std::size_t j = 0; j < gone.size(); ++j) {
+        total_[static_cast<std::size_t>(gone[j])] += added_gone[j];
+        cluster_[static_cast<std::size_t>(gone[j])] = a;
+    }
+    kept.insert(kept.end(), gone.begin(), gone.end());
+    std::vector<Row>().swap(gone);
+    double least = total_[static_cast<std::size_t>(kept[0])];
+    for (const Row i : kept) least = std::min(least, total_[static_cast<std::size_t>(i)]);
+    Row medoid = static_cast<Row>(points_.size());
+    for (const Row i : kept)
+        if (total_[static_cast<std::size_t>(i)] <= least * (1 + kRounding)) medoid = std::min(medoid, i);
+    medoid_[static_cast<std::size_t>(a)] = medoid;
+    --count_;
+    return a;
+}
+
+std::vector<std::int32_t> Clusters::medoids_by_row() const {
+    std::vector<std::int32_t> found(points_.size());
+    for (std::size_t i = 0; i < found.size(); ++i) found[i] = medoid(cluster_[i]);
+    return found;
+}
+
+}  // namespace provetree::partitions

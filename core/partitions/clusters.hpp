@@ -1,0 +1,38 @@
+// Clusters that only ever merge, each with its medoid: the member with the least total distance to the others. The totals are kept by member and grow
+// when clusters merge, so that over a whole run each pair of rows is measured once at most.
+#pragma once
+
+#include <vector>
+
+#include "limits.hpp"
+#include "partitions/points.hpp"
+
+namespace provetree::partitions {
+
+class Clusters {
+  public:
+    explicit Clusters(const Points& points);
+
+    std::size_t count() const { return count_; }
+    // A cluster is named by its lowest row.
+    Row of(Row row) const { return cluster_[static_cast<std::size_t>(row)]; }
+    const std::vector<Row>& members(Row cluster) const { return members_[static_cast<std::size_t>(cluster)]; }
+    // The lowest row among those whose totals are equal up to rounding.
+    Row medoid(Row cluster) const { return medoid_[static_cast<std::size_t>(cluster)]; }
+    // Merges two clusters and returns the name of the result. May throw a stop of the monitor, before anything is changed.
+    Row merge(Row a, Row b, Monitor& monitor);
+
+    std::vector<std::int32_t> take_clusters() { return std::move(cluster_); }
+    // The medoid of the cluster of each row.
+    std::vector<std::int32_t> medoids_by_row() const;
+
+  private:
+    const Points& points_;
+    std::size_t count_;
+    std::vector<Row> cluster_;
+    std::vector<std::vector<Row>> members_;
+    std::vector<Row> medoid_;
+    std::vector<double> total_;  // weighted distance of each row to the members of its cluster
+};
+
+}  // namespace provetree::partitions

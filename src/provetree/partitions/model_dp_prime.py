@@ -1,0 +1,273 @@
+"""Model (DP'): the solver also chooses which member represents each cluster.
+
+Constraints (24) to (27) on top of model (P) with a row per cluster. Its optimum is a lower bound on
+that of the rows themselves, and equal to it where the tree cuts no cluster (Proposition 3).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.mip.formulation import LARGE_WEIGHT, ModelRows, Settings
+from provetree.mip.layout import Layout, PlacedTree, place_tree, placed_to_tree
+from provetree.mip.model import Index, ModelBuilder
+from provetree.mip.p import ModelP
+from provetree.mip.solver import SolveLimits, Solver, SolverError, get_solver
+from provetree.partitions.model_dp import ModelTree
+from provetree.partitions.working import WorkingPartition, whole_unit_cost
+from provetree.tree.build import build_tree
+from provetree.tree.tree import Tree
+
+__all__ = ["ModelDPPrime", "solve_dp_prime"]
+
+Float: TypeAlias = NDArray[np.float64]
+Int: TypeAlias = NDArray[np.int64]
+
+#: Bounds of solvers are taken to be this wrong at least: their linear programs are.
+_BOUND_ERROR = 1e-7
+
+
+class ModelDPPrime(ModelP):
+    """Model (DP') of a partition.
+
+    Parameters
+    ----------
+    partition : WorkingPartition
+        Homogeneous.
+    settings : Settings
+        With ``max_splits``; the model is built as written, without tightening.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.mip.formulation import Settings
+    >>> from provetree.partitions.model_dp_prime import ModelDPPrime
+    >>> from provetree.partitions.working import WorkingPartition
+    >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)
+    >>> partition = WorkingPartition(problem, X, np.array([0, 0, 1, 1]))
+    >>> model = ModelDPPrime(partition, Settings(depth=1, max_splits=1)).model
+    >>> model.variable("r").size, model.variable("z").shape
+    (4, (2, 2))
+    """
+
+    title: ClassVar[str] = "(DP')"
+    numbers: ClassVar[dict[str, str]] = {
+        **ModelP.numbers,
+        "least rows": "(16)",
+        "open": "(17)",
+        "one leaf": "(18)",
+        "left": "(24)",
+        "right": "(25)",
+    }
+
+    def __init__(self, partition: WorkingPartition, settings: Settings) -> None:
+        self.partition = partition
+        super().__init__(partition.problem, replace(settings, tighten=False))
+
+    def _build(self, builder: ModelBuilder) -> None:
+        # The rows of the model are the clusters; only the ways of rows look at members.
+        partition = self.partition
+        weights = partition.weights.astype(np.float64)
+        self.unit = 1.0
+        if not self.settings.exact_weights and weights.max() > LARGE_WEIGHT:
+            self.unit = float(weights.mean())
+        first = np.zeros(partition.count, dtype=np.int64)
+        first[partition.clusters[::-1]] = np.arange(len(partition.clusters))[::-1]
+        self.rows = ModelRows(
+            source=first,
+            ranks=self.problem.ranks[:, first],
+            classes=partition.labels.astype(np.int32),
+            weights=weights / self.unit,
+            counts=np.ones(partition.count),
+        )
+        self.r = builder.variables("r", len(partition.clusters), upper=1, integer=True)
+        super()._build(builder)
+        members = np.argsort(partition.clusters, kind="stable")
+        sizes = np.bincount(partition.clusters)
+
+        def one_each(columns: Index, coefficients: Float) -> None:
+            columns[:] = self.r[members]
+            coefficients[:] = 1.0
+
+        builder.ragged(
+            "(26)",
+            sizes.astype(np.int64),
+            one_each,
+            lower=1,
+            upper=1,
+            meaning="a cluster has one representative",
+        )
+
+    def _path_constraints(self, builder: ModelBuilder) -> None:
+        """Add (24) and (25): a member that represents its cluster goes the cluster's way."""
+        a, b, z, r = self.a, self.b, self.z, self.r
+        clusters, p = self.partition.clusters, len(self.a)
+        n = len(clusters)
+        small, large = self.scaled.smallest, self.scaled.largest
+        pairs = zip(self.scaled.values, self.problem.ranks, strict=True)
+        columns_of = [v[k] for v, k in pairs]
+        values = np.column_stack(columns_of) if columns_of else np.empty((n, 0))
+        for side in ("left", "right"):
+            goes = self.layout.goes_left if side == "left" else ~self.layout.goes_left
+            leaf, level = np.nonzero(goes)
+            branch = self.layout.ancestors[leaf, level]
+            left = side == "left"
+            shift = self.scaled.epsilon - small if left else np.zeros(p)
+            big = 1.0 + large if left else -1.0
+
+            def fill(
+                columns: Index,
+                coefficients: Float,
+                branch: Int = branch,
+                leaf: Int = leaf,
+                shift: Float = shift,
+                big: float = big,
+            ) -> None:
+                shape = (n, len(branch), p + 3)
+                columns, coefficients = columns.reshape(shape), coefficients.reshape(shape)
+                columns[:, :, :p] = a[:, branch].T
+                columns[:, :, p] = b[branch]
+                columns[:, :, p + 1] = z[clusters][:, leaf]
+                columns[:, :, p + 2] = r[:, np.newaxis]
+                coefficients[:, :, :p] = (values + shift)[:, np.newaxis]
+                coefficients[:, :, p] = -1.0
+                coefficients[:, :, p + 1 :] = big
+
+            builder.filled(
+                self.numbers[side],
+                n * len(branch),
+                p + 3,
+                fill,
+                upper=2 * (1.0 + large) - small if left else np.inf,
+                lower=-np.inf if left else -2.0,
+                meaning=f"a representative that goes {side} is on that side of the threshold",
+            )
+
+    def decode(self, point: Float) -> PlacedTree:
+        """Read the tree from a point: the ways of the representatives decide the thresholds."""
+        chosen = np.zeros(self.partition.count, dtype=np.int64)
+        named = np.flatnonzero(point[self.r] > 0.5)
+        chosen[self.partition.clusters[named]] = named
+        self.rows = replace(self.rows, ranks=self.problem.ranks[:, chosen])
+        return super().decode(point)
+
+    def encode_tree(self, placed: PlacedTree) -> Float:
+        """Write a tree as a point; each cluster is represented by a right member if it can be."""
+        clusters, problem = self.partition.clusters, self.problem
+        node = placed.route(problem.ranks)
+        right = placed.label[node] == self.partition.labels[clusters]
+        chosen = np.full(self.partition.count, -1, dtype=np.int64)
+        for rows in (np.flatnonzero(~right)[::-1], np.flatnonzero(right)[::-1]):
+            chosen[clusters[rows]] = rows
+        self.rows = replace(self.rows, ranks=problem.ranks[:, chosen])
+        point = self.encode(placed)
+        point[self.r[chosen]] = 1.0
+        return point
+
+
+def solve_dp_prime(
+    partition: WorkingPartition,
+    *,
+    max_depth: int,
+    max_splits: int,
+    solver: str | Solver = "highs",
+    threads: int | None = None,
+    time_limit: float | None = None,
+    start: Tree | None = None,
+) -> ModelTree:
+    """Return the best tree of model (DP') and the bound that the solver proves.
+
+    Parameters
+    ----------
+    partition : WorkingPartition
+        Homogeneous: (DP') bounds nothing otherwise.
+    max_depth, max_splits : int
+        Delta and gamma.
+    solver, threads
+        See :class:`provetree.mip.engine.MIPSearch`.
+    time_limit : float, optional
+        Seconds.
+    start : Tree, optional
+        A tree to start the solver from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.partitions.model_dp_prime import solve_dp_prime
+    >>> from provetree.partitions.working import WorkingPartition
+    >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)
+    >>> partition = WorkingPartition(problem, X, np.array([0, 0, 1, 1]))
+    >>> found = solve_dp_prime(partition, max_depth=1, max_splits=1)
+    >>> found.proven, found.bound, found.tree.n_splits
+    (True, 1, 1)
+    """
+    problem = partition.problem
+    leaf = build_tree(problem, [-1], [0])
+    if not problem.columns or max_depth == 0 or max_splits == 0:
+        cost = whole_unit_cost(partition.any_member_errors(leaf), 0, max_splits)
+        return ModelTree(leaf, True, cost)
+    engine = get_solver(solver) if isinstance(solver, str) else solver
+    settings = Settings(
+        depth=max_depth, max_splits=max_splits, scaling="rank", exact_weights=solver == "cp-sat"
+    )
+    model = ModelDPPrime(partition, settings)
+    point = None
+    if start is not None:
+        placed = place_tree(problem, start, partition.table, Layout(max_depth))
+        point = model.encode_tree(placed)
+    unit = max_splits + 1
+    gap = min(1e-6, 1.0 / (8 * unit * model.unit))
+    outcome = engine.solve(
+        model.model,
+        start=point,
+        limits=SolveLimits(time_limit=time_limit, absolute_gap=gap, threads=threads),
+    )
+    tree = leaf if start is None else start
+    if outcome.point is not None:
+        found = placed_to_tree(problem, model.decode(outcome.point), keep_labels=True)
+        if _cost(partition, found, max_splits) <= _cost(partition, tree, max_splits):
+            tree = found
+    cost = _cost(partition, tree, max_splits)
+    claimed = model.cost(outcome.objective) if outcome.point is not None else math.inf
+    if outcome.point is not None and cost > unit * (claimed + 0.25) + 1:
+        raise SolverError(
+            f"The solver's tree costs {cost / unit:g} on the clusters, and the solver says "
+            f"{claimed:g}: its tolerances were too coarse for this table."
+        )
+    bound = _whole_bound(model, outcome.bound, gap, unit)
+    if bound > cost:
+        above = model.cost(outcome.bound) - cost / unit
+        if above > min(0.25, 2e-6 * model.total_weight) * model.unit + 1e-6 * cost / unit:
+            raise SolverError(
+                f"The solver says that no tree costs less than {bound / unit:g}, and there is one "
+                f"of {cost / unit:g}: its tolerances were too coarse for this table."
+            )
+        bound = cost
+    return ModelTree(tree, bound >= cost, bound, outcome.status == "interrupted")
+
+
+def _cost(partition: WorkingPartition, tree: Tree, max_splits: int) -> int:
+    return whole_unit_cost(partition.any_member_errors(tree), tree.n_splits, max_splits)
+
+
+def _whole_bound(model: ModelDPPrime, bound: float, gap: float, unit: int) -> int:
+    """Return the solver's bound in whole units, rounded so that it surely is one."""
+    if not math.isfinite(bound):
+        return 0
+    value = model.cost(bound)
+    slack = model.cost(max(1.01 * gap, _BOUND_ERROR)) + 1e-9 * abs(value)
+    if model.unit > 1:  # small weights may be lost beside large ones
+        slack += min(0.25, 2e-6 * model.total_weight) * model.unit
+    lower = (Fraction(value) - Fraction(slack)) * unit
+    # Costs are whole: the next whole number up is a bound as well.
+    return max(0, math.ceil(lower))

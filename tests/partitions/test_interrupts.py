@@ -1,0 +1,80 @@
+"""Ctrl-C: the best tree so far with a valid bound, wherever it comes."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from partition_cases import build
+from provetree import ExactSearch, Limits, PartitionTreeClassifier, improved_greedy_partition
+from provetree.partitions import refinement as module
+from provetree.partitions.refinement import PartitionSearch
+
+
+def hard(n=600):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, 6)), rng.integers(0, 2, n)
+
+
+def pressed_after(seconds):
+    timer = threading.Timer(seconds, signal.raise_signal, [signal.SIGINT])
+    timer.daemon = True
+    return timer
+
+
+@pytest.mark.parametrize("refinement_kind", ["heuristic", "exact"])
+def test_ctrl_c_in_a_search_keeps_the_best_tree(refinement_kind):
+    X, y = hard()
+    clf = PartitionTreeClassifier(refinement=refinement_kind, max_depth=4)
+    timer = pressed_after(0.6)
+    timer.start()
+    try:
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            clf.fit(X, y)
+    finally:
+        timer.cancel()
+    assert clf.status_ == "interrupted"
+    assert 0 <= clf.lower_bound_ <= clf.objective_ < 300
+    assert (clf.predict(X) != y).sum() == clf.objective_
+
+
+def test_ctrl_c_between_the_parts(monkeypatch):
+    X, y = hard(60)
+    problem, table = build(X, y, 2, depth=2)
+
+    def press(*arguments, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "post_process", press)
+    found = PartitionSearch(table).solve(problem, Limits(10.0))
+    assert found.status == "interrupted"
+    assert found.lower_bound <= ExactSearch().solve(problem).cost <= found.cost
+
+
+def test_ctrl_c_while_rows_are_clustered():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20000, 12)), rng.integers(0, 2, 20000)
+    timer = pressed_after(0.3)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            improved_greedy_partition(X, y)
+    finally:
+        timer.cancel()
+
+
+def test_ctrl_c_in_the_clustering_of_the_engine(monkeypatch):
+    X, y = hard(60)
+    problem, table = build(X, y, 2, depth=2)
+    nothing = np.empty(0, dtype=np.int64)
+    monkeypatch.setattr(
+        module, "cluster_points", lambda *a, **k: (np.arange(60), nothing, "interrupted")
+    )
+    found = PartitionSearch(table, "crm").solve(problem)
+    assert found.status == "interrupted"
+    assert found.tree.n_splits == 0
+    assert found.lower_bound <= found.cost == problem.root_error
