@@ -382,6 +382,15 @@ void TreeSearch::accept(Frame& frame, std::uint32_t family, Index position, Cost
     if (frame.ties) *frame.ties = {true, column.id, margin(context_, column, position), column.ranks[position - 1], frame.left_splits[family]};
 }
 
+// A better tree was found beside this search.
+void TreeSearch::take_found(Frame& frame) const {
+    if (context_.found.cost >= frame.outcome.upper) return;
+    frame.outcome.upper = context_.found.cost;
+    frame.outcome.plan = context_.found.plan;
+    frame.outcome.left_splits = context_.found.left_splits;
+    if (frame.ties) *frame.ties = choice_of(frame.node, frame.outcome);
+}
+
 // A split that would win on the sample is tried on all rows. False where it does not win there: then the sample has grown.
 bool TreeSearch::settle_on_all_rows(Frame& frame, const Interval& interval, Index position, const Sides& sides, PlanPtr& plan) {
     const Cost total = sides.total() + objective.split_penalty;
@@ -482,6 +491,7 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
             if (!position) continue;
             evaluate(frame, interval, position);
             if (listener && *listener) {
+                take_found(frame);
                 proven = std::max(proven, std::min(frame.outcome.upper, frame.heap.empty() ? frame.outcome.upper : frame.heap.top().bound));
                 (*listener)(frame.outcome.upper, proven);
             }

@@ -88,6 +88,7 @@ class TreeSearch {
     bool settle_on_all_rows(Frame& frame, const Interval& interval, Index position, const Sides& sides, PlanPtr& plan);
     void grow_sample(Frame& frame, Cost wanted);
     void accept(Frame& frame, std::uint32_t family, Index position, Cost cost, PlanPtr plan) const;
+    void take_found(Frame& frame) const;
     Cost bound_of_small_sides(const Frame& frame) const;
     ProfilePtr make_profile(const Frame& frame) const;
     TieChoice choice_of(const Node& node, const Outcome& best) const;

@@ -2,12 +2,14 @@
 #include "search.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "bit_search.hpp"
 #include "depth_one.hpp"
 #include "finisher.hpp"
 #include "greedy.hpp"
+#include "improve/improvement.hpp"
 #include "interval_search.hpp"
 #include "lazy_rows.hpp"
 
@@ -77,6 +79,7 @@ class Method {
     virtual Outcome start(Shape shape) = 0;
     virtual Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) = 0;
     virtual FlatTree finish(const PlanPtr& plan) = 0;
+    virtual const Node* root() const { return nullptr; }  // all rows as a node, where there is one
     // Among the trees that cost as little as the one proven, the one that the tie rule prefers. The objective is that of the proof already, or is
     // given and multiplies it by `factor`: then `best` has the cost under it.
     virtual PlanPtr preferred(Shape shape, Outcome& best) = 0;
@@ -101,8 +104,11 @@ class BySweeps final : public Method {
         Greedy greedy(context_, builder_, search_);
         if (!context_.off(kNoStart)) start = greedy.grow(root_, shape);
         const Weight errors = static_cast<Weight>(start.upper / search_.objective.error_scale);
-        if (with_ties_ && LazyRows::worthwhile(context_, root_, errors))
+        if (with_ties_ && LazyRows::worthwhile(context_, root_, errors)) {
+            context_.monitor.ignore_stops();  // the search that follows meets the same stop at once
             lazy_ = std::make_unique<LazyRows>(context_, builder_, search_.levels, root_, start.plan, search_.objective);
+            context_.monitor.heed_stops();
+        }
         // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
         if (!context_.off(kNoStart) && !lazy_) start = greedy.grow_with_exact_bottoms(root_, shape, start);
         return start;
@@ -125,6 +131,8 @@ class BySweeps final : public Method {
         best.profile = nullptr;
         return search_.canonical(root_, shape, best, {known.get(), known.get()}, 0);
     }
+
+    const Node* root() const override { return &root_; }
 
     void describe(Counters& counters) const override { counters.sampled_rows = sampled_rows_; }
 
@@ -151,7 +159,11 @@ class ByBits final : public Method {
         start.upper = leaf_cost();
         if (context_.off(kNoStart)) return start;
         // Sharing a split budget out is left to the greedy trees of the other search.
-        return shape.splits == Shape::full(shape.depth) ? search_.grow(shape) : BySweeps(context_, objective_, false).start(shape);
+        if (shape.splits < Shape::full(shape.depth)) return BySweeps(context_, objective_, false).start(shape);
+        context_.monitor.ignore_stops();  // growing takes milliseconds, and a search needs a tree to end with
+        start = search_.grow(shape);
+        context_.monitor.heed_stops();
+        return start;
     }
 
     Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) override {
@@ -178,6 +190,29 @@ class ByBits final : public Method {
     BitSearch search_;
 };
 
+std::int64_t splits_below(const FlatTree& tree, std::int32_t from) {
+    const std::size_t at = static_cast<std::size_t>(from);
+    return tree.column[at] < 0 ? 0 : 1 + splits_below(tree, tree.left[at]) + splits_below(tree, tree.right[at]);
+}
+
+// Throws where a tree is deeper, or has more splits or smaller leaves, than it may.
+void check_limits(const FlatTree& tree, Shape allowed, std::int64_t min_leaf, const Table& table) {
+    bool within = tree.splits <= allowed.splits && tree.depth() <= allowed.depth;
+    if (within && min_leaf > 1) {
+        std::vector<std::int64_t> counts(tree.column.size(), 0);
+        for (Index row = 0; row < table.rows; ++row) {
+            std::size_t at = 0;
+            while (tree.column[at] >= 0) {
+                const Index rank = table.ranks[static_cast<std::size_t>(tree.column[at]) * table.rows + row];
+                at = static_cast<std::size_t>(rank <= static_cast<Index>(tree.rank_low[at]) ? tree.left[at] : tree.right[at]);
+            }
+            counts[at] += table.counts[row];
+        }
+        for (std::size_t at = 0; at < counts.size(); ++at) within &= tree.column[at] >= 0 || counts[at] >= min_leaf;
+    }
+    if (!within) throw std::logic_error("provetree core: a tree exceeds its limits; please report this.");
+}
+
 }  // namespace
 
 SearchResult run_search(const Table& merged, const SearchOptions& options, const std::function<bool(const ProgressPoint&)>& tick) {
@@ -187,6 +222,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     SearchResult result;
     ProgressPoint latest{0, kInfinite, 0};
     Monitor monitor(options.time_limit, [&] { return !tick || tick(latest); });
+    if (options.max_work) monitor.limit_work(options.max_work);
     Context context{table, choose_kernel(options.kernel), options.min_leaf, options.switches, options.memory_limit, monitor};
     const Shape allowed = Shape::of(options.max_depth, options.max_splits), shape = allowed.on(table.rows);
 
@@ -200,16 +236,20 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     Objective objective = at_once ? refined : options.objective;
     const Cost unit = at_once ? factor : 1;
     std::unique_ptr<Method> method;
+    monitor.ignore_stops();
     if (by_bits && shape.depth >= 3)
         method = std::make_unique<ByBits>(context, choose_bit_kernel(options.kernel), objective);
     else
         method = std::make_unique<BySweeps>(context, objective, at_once);
+    monitor.heed_stops();
     if (method->leaf_cost() >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
 
     const auto limit_tie_rule = [&] {
         if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(kTieRuleSteps, monitor.steps()));
     };
     const auto listener = [&](Cost upper, Cost lower) {
+        upper = std::min(upper, context.found.cost);
+        lower = std::max(lower, context.found.bound);
         // A tree has fewer splits than a unit, so whole units are the cost itself, and bounds round down.
         const Cost cost = upper / unit, bound = lower / unit;
         if (bound >= cost && at_once) limit_tie_rule();
@@ -229,15 +269,46 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         monitor.heed_stops();
         return tree;
     };
+    // The initial tree, where it is better than the one grown.
+    const auto take_initial = [&](Outcome& start, const PlanPtr& plan) {
+        const FlatTree tree = finish(plan);
+        check_limits(tree, allowed, context.min_leaf, table);
+        if (tree.cost >= start.upper || tree.column[0] < 0) return;
+        const std::int64_t most = Shape::full(shape.depth - 1), to_share = shape.splits - 1;
+        start.upper = tree.cost;
+        start.plan = plan;
+        start.left_splits = std::clamp(splits_below(tree, tree.left[0]), std::max<std::int64_t>(0, to_share - most), std::min(most, to_share));
+    };
     const auto user_cost = [&](const FlatTree& tree) {
         const Cost errors = (tree.cost - objective.split_penalty * tree.splits) / objective.error_scale;
         return options.objective.error_scale * errors + options.objective.split_penalty * tree.splits;
     };
 
-    const Outcome start = method->start(shape);
+    Outcome start = method->start(shape);
+    if (options.initial) take_initial(start, options.initial);
     listener(start.upper, 0);
     std::unique_ptr<StopSearch> stopped;
-    Outcome outcome = method->prove(shape, start, listener, stopped);
+    Outcome outcome;
+    {
+        const bool limited = options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity();
+        Cost proven = 0;
+        Improvement improvement(
+            context, method->root(), shape, objective, start, {limited && shape.depth > kDepthAtOnce && !by_bits, by_bits},
+            [&](Cost cost) { listener(cost, proven); }, [&] { return proven >= std::min(start.upper, context.found.cost); });
+        outcome = method->prove(
+            shape, start,
+            [&](Cost upper, Cost lower) {
+                proven = std::max(proven, lower);
+                listener(upper, lower);
+            },
+            stopped);
+    }
+    if (stopped) outcome.lower = std::max(outcome.lower, context.found.bound);
+    if (context.found.cost < outcome.upper) {
+        if (!stopped) throw std::logic_error("provetree core: a tree costs less than the proven optimum; please report this.");
+        outcome.upper = context.found.cost;
+        outcome.plan = context.found.plan;
+    }
     method->describe(context.counters);
     if (!stopped && tie_rule) limit_tie_rule();
     if (!stopped && at_once) {
@@ -252,6 +323,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     result.tree = finish(outcome.plan);
     if (result.tree.cost > outcome.upper || (!stopped && result.tree.cost < outcome.upper))
         throw std::logic_error("provetree core: a tree does not cost what the search claims; please report this.");
+    check_limits(result.tree, allowed, context.min_leaf, table);
     result.tree.cost = user_cost(result.tree);
     result.lower_bound = std::min(result.tree.cost, (stopped ? outcome.lower : outcome.upper) / unit);
     result.status = !stopped || result.lower_bound >= result.tree.cost ? Status::kOptimal : stopped->reason;

@@ -318,6 +318,14 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "from the optimum that tree can be at most. None means no limit.",
     ),
     Option(
+        "max_work",
+        None,
+        (_int(1), _NONE),
+        "The greatest number of steps for the search: rows looked at in one column, some hundred "
+        "million of them a second. Unlike a time limit, it gives the same tree on every machine "
+        'and in every run. When they are done, ``status_`` is "work_limit". None means no limit.',
+    ),
+    Option(
         "verbose",
         0,
         (_int(0), _BOOL),

@@ -98,9 +98,11 @@ class TreeClassifier(TableClassifier):
         time_limit: float | None,
         verbose: int | bool,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
+        max_work: int | None = None,
     ) -> Solution:
         """Let an engine solve a problem, with a line of progress where it is wanted."""
-        limits = Limits(None if time_limit is None else float(time_limit), memory_limit)
+        seconds = None if time_limit is None else float(time_limit)
+        limits = Limits(seconds, memory_limit, None if max_work is None else int(max_work))
         started = time.perf_counter()
         try:
             return self._solve(engine, problem, limits, verbose)

@@ -34,7 +34,7 @@ FORMAT = "provetree-model"
 VERSION = 1
 
 _KINDS = ("number", "category", "date")
-_STATUSES = ("optimal", "time_limit", "interrupted")
+_STATUSES = ("optimal", "time_limit", "work_limit", "interrupted")
 #: Moments of a search that are kept; a picture needs no more.
 _MOST_HISTORY = 400
 
@@ -87,7 +87,7 @@ class Proof:
 
     Parameters
     ----------
-    status : {"optimal", "time_limit", "interrupted"}
+    status : {"optimal", "time_limit", "work_limit", "interrupted"}
         Why the search ended.
     cost, lower_bound : int or float
         The cost of the tree, and a cost that no tree of the allowed size is below.

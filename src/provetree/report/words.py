@@ -24,7 +24,9 @@ than 9 (gap 25.0 %).
     limits = limit_words(proof)
     if proof.status == "optimal":
         return f"Proven optimal: {what}, and no tree {limits} {fewer}."
-    why = "within the time limit" if proof.status == "time_limit" else "when it was interrupted"
+    why = {"time_limit": "within the time limit", "work_limit": "within the work limit"}.get(
+        proof.status, "when it was interrupted"
+    )
     return (
         f"Not proven {why}: {what}, and no tree {limits} {fewer} than "
         f"{_number(proof.lower_bound)} (gap {100 * proof.gap:.1f} %)."

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from provetree import _core
 from provetree.problem.problem import Problem
@@ -15,6 +16,9 @@ from provetree.tree.build import build_tree
 
 #: Name of the environment variable that chooses the kernels.
 KERNEL_VARIABLE = "PROVETREE_KERNEL"
+
+#: Columns and ranks of a tree in preorder.
+Splits: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 _forced: ContextVar[str | None] = ContextVar("provetree_kernel", default=None)
 
@@ -30,6 +34,9 @@ class ExactSearch:
     ----------
     switches : int
         Bits that switch off single bounds and caches, for tests: the answer is the same.
+    initial : tuple of two tuples of int, optional
+        A tree to begin with: the ordered column of each node in preorder, -1 for a leaf, and the
+        greatest rank that goes left.
 
     Examples
     --------
@@ -43,6 +50,7 @@ class ExactSearch:
     """
 
     switches: int = 0
+    initial: Splits | None = None
 
     def solve(
         self,
@@ -86,6 +94,9 @@ class ExactSearch:
             on_progress=None if on_progress is None else tell,
             kernel=chosen_kernel(),
             switches=self.switches,
+            max_work=limits.max_work or 0,
+            initial_column=self.initial[0] if self.initial else (),
+            initial_rank=self.initial[1] if self.initial else (),
         )
         return Solution(
             tree=build_tree(problem, found["column"], found["rank_low"]),
