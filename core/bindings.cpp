@@ -99,7 +99,7 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
                       const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes, int max_depth,
                       std::int64_t max_splits, std::int64_t min_samples_leaf, Cost error_scale, Cost split_penalty, double time_limit,
                       std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches, std::uint64_t max_work,
-                      const std::vector<std::int64_t>& initial_column, const std::vector<std::int64_t>& initial_rank) {
+                      const std::vector<std::int64_t>& initial_column, const std::vector<std::int64_t>& initial_rank, int n_jobs) {
     const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
     SearchOptions options;
     options.max_depth = max_depth;
@@ -111,6 +111,7 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
     options.switches = switches;
     options.kernel = kernel;
     options.max_work = max_work;
+    options.n_jobs = n_jobs;
     options.initial = plan_of(initial_column, initial_rank, holder.table);
     if (max_depth < 0 || max_splits < 0 || error_scale < 1 || split_penalty < 0)
         throw nb::value_error("search needs max_depth, max_splits, split_penalty >= 0 and error_scale >= 1.");
@@ -164,7 +165,7 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
     counters["row_steps"] = result->counters.row_steps;
     counters["samples"] = result->counters.samples;
     counters["sampled_rows"] = result->counters.sampled_rows;
-    counters["profile_bytes_peak"] = result->counters.profile_bytes_peak;
+    counters["profile_bytes_peak"] = static_cast<std::uint64_t>(result->counters.profile_bytes_peak);
     counters["improvement_steps"] = result->counters.improvement_steps;
     counters["improvement_rounds"] = result->counters.improvement_rounds;
     counters["improvements"] = result->counters.improvements;
@@ -188,7 +189,8 @@ NB_MODULE(_core, module) {
     module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
                nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"),
                nb::arg("time_limit"), nb::arg("memory_limit"), nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto", nb::arg("switches") = 0u,
-               nb::arg("max_work") = 0, nb::arg("initial_column") = std::vector<std::int64_t>(), nb::arg("initial_rank") = std::vector<std::int64_t>());
+               nb::arg("max_work") = 0, nb::arg("initial_column") = std::vector<std::int64_t>(), nb::arg("initial_rank") = std::vector<std::int64_t>(),
+               nb::arg("n_jobs") = 1);
     register_parts(module);
     register_itemsets(module);
     register_colgen(module);

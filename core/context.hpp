@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "byte_count.hpp"
 #include "kernels/kernel.hpp"
 #include "limits.hpp"
 #include "node.hpp"
@@ -37,10 +38,22 @@ struct Counters {
     std::uint64_t row_steps = 0;         // rows x columns x panels swept
     std::uint64_t samples = 0;           // times the sample of rows grew
     std::uint64_t sampled_rows = 0;      // rows of the last sample; all of them where there was none
-    std::uint64_t profile_bytes_peak = 0;
+    ByteCount profile_bytes_peak;
     std::uint64_t improvement_steps = 0;   // row steps spent on better trees rather than on the proof
     std::uint64_t improvements = 0;        // better trees found that way
     std::uint64_t improvement_rounds = 0;  // starts of the improvement
+
+    // Adds what another thread of the same search did.
+    void add(const Counters& other) {
+        nodes += other.nodes;
+        intervals += other.intervals;
+        depth_two_solves += other.depth_two_solves;
+        panels += other.panels;
+        lanes += other.lanes;
+        row_steps += other.row_steps;
+        samples += other.samples;
+        if (other.profile_bytes_peak > profile_bytes_peak) profile_bytes_peak = other.profile_bytes_peak;
+    }
 };
 
 struct Context {
@@ -51,8 +64,10 @@ struct Context {
     std::uint64_t memory_limit;
     Monitor& monitor;
     Counters counters{};
-    std::uint64_t profile_bytes = 0;  // held by profiles now; profiles are only kept below memory_limit
-    Found found{};                    // the best tree that was found beside the proof: the search of the root takes it over
+    ByteCount own_bytes{};
+    ByteCount& profile_bytes = own_bytes;  // held by profiles now; profiles are only kept below memory_limit
+    int n_jobs = 1;                        // threads of the search of the root
+    Found found{};                         // the best tree that was found beside the proof: the search of the root takes it over
 
     bool constrained() const { return min_leaf > 1; }
     bool off(Switch part) const { return (switches & part) != 0; }

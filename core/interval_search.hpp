@@ -69,6 +69,9 @@ class TreeSearch {
         Positions all;
     };
     struct Frame;
+    struct Attempt;
+    struct Crew;
+    struct Mate;
 
     Outcome search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start,
                    const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties, LazyRows* lazy);
@@ -84,7 +87,13 @@ class TreeSearch {
         Weight weight;                 // of the rows going left
         Cost total() const { return left.upper >= kInfinite || right.upper >= kInfinite ? kInfinite : left.upper + right.upper; }
     };
-    Sides solve_sides(Frame& frame, const Interval& interval, Index position, const Sides* on_fewer_rows);
+    Attempt prepare(const Frame& frame, const Interval& interval, Index position);
+    Sides solve_sides(const Frame& frame, const Attempt& attempt, const Sides* on_fewer_rows);
+    bool settle(Frame& frame, const Attempt& attempt, Sides& sides);
+    bool next(Frame& frame, Interval& interval, Index& position) const;
+    void tell(Frame& frame, const Listener& listener, Cost busy, Cost& proven) const;
+    void search_together(Frame& frame, const Listener& listener, Cost& current, Cost& proven);
+    void take_part(Frame& frame, Crew& crew, std::size_t who, const Listener* listener, Cost& proven);
     bool settle_on_all_rows(Frame& frame, const Interval& interval, Index position, const Sides& sides, PlanPtr& plan);
     void grow_sample(Frame& frame, Cost wanted);
     void accept(Frame& frame, std::uint32_t family, Index position, Cost cost, PlanPtr plan) const;

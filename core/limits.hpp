@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -19,12 +20,28 @@ struct StopSearch {
     Status reason;
 };
 
+// Several threads at one search: one leads, and the others stop when it says so.
+struct Team {
+    std::atomic<bool> stop{false};
+    std::atomic<std::uint64_t> steps{0};  // done by the others and not yet counted by the leader
+};
+
 class Monitor {
   public:
     using Clock = std::chrono::steady_clock;
 
     // `tick` is called about every 20 ms; it returns false to interrupt the search.
     Monitor(double time_limit, std::function<bool()> tick) : start_(Clock::now()), time_limit_(time_limit), tick_(std::move(tick)) {}
+
+    // Of a thread that does not lead: no limits of its own.
+    explicit Monitor(Team& team) : start_(Clock::now()), time_limit_(std::numeric_limits<double>::infinity()), team_(&team) {}
+    // From now on this monitor counts the steps of a team; null ends it.
+    void lead(Team* team) {
+        leads_ = true;
+        team_ = team;
+    }
+    // Heeds the limits now, whatever was worked.
+    void look_now() { look(); }
 
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
@@ -58,6 +75,12 @@ class Monitor {
 
   private:
     void look() {
+        if (team_ && leads_) steps_ += team_->steps.exchange(0, std::memory_order_relaxed);
+        if (team_ && !leads_) {
+            team_->steps.fetch_add(steps_ - told_steps_, std::memory_order_relaxed);
+            told_steps_ = steps_;
+            if (team_->stop) throw StopSearch{Status::kInterrupted};
+        }
         next_look_ = steps_ + kStepsBetweenLooks;
         for (std::uint64_t due : {work_limit_, next_turn_})
             if (due > steps_) next_look_ = std::min(next_look_, due);
@@ -90,6 +113,9 @@ class Monitor {
     std::uint64_t next_turn_ = 0;
     bool in_turn_ = false;  // stays set where the job is unwound by a stop: the search is over then
     double next_tick_ = kSecondsBetweenTicks;
+    Team* team_ = nullptr;
+    bool leads_ = false;
+    std::uint64_t told_steps_ = 0;
     bool heeding_ = true;
     std::uint64_t steps_ = 0;
     std::uint64_t next_look_ = kStepsBetweenLooks;

@@ -90,7 +90,12 @@ class Method {
 class BySweeps final : public Method {
   public:
     BySweeps(Context& context, const Objective& objective, bool with_ties)
-        : context_(context), builder_(context.table, context.kernel, context.min_leaf), search_(context, builder_), with_ties_(with_ties) {
+        : context_(context),
+          builder_(context.table, context.kernel, context.min_leaf),
+          search_(context, builder_),
+          with_ties_(with_ties),
+          sampling_{context.table, context.kernel, context.min_leaf, context.switches, context.memory_limit, unwatched_},
+          sampling_builder_(context.table, context.kernel, context.min_leaf) {
         search_.objective = objective;
         builder_.build_root(root_);
     }
@@ -105,9 +110,7 @@ class BySweeps final : public Method {
         if (!context_.off(kNoStart)) start = greedy.grow(root_, shape);
         const Weight errors = static_cast<Weight>(start.upper / search_.objective.error_scale);
         if (with_ties_ && LazyRows::worthwhile(context_, root_, errors)) {
-            context_.monitor.ignore_stops();  // the search that follows meets the same stop at once
-            lazy_ = std::make_unique<LazyRows>(context_, builder_, search_.levels, root_, start.plan, search_.objective);
-            context_.monitor.heed_stops();
+            lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, start.plan, search_.objective);
         }
         // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
         if (!context_.off(kNoStart) && !lazy_) start = greedy.grow_with_exact_bottoms(root_, shape, start);
@@ -117,6 +120,7 @@ class BySweeps final : public Method {
     Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) override {
         const Outcome outcome = search_.solve_root(root_, shape, start, listener, stopped, with_ties_ ? &ties_ : nullptr, lazy_.get());
         sampled_rows_ = lazy_ ? lazy_->sample().rows : root_.rows;
+        context_.counters.add(sampling_.counters);
         lazy_.reset();
         return outcome;
     }
@@ -143,6 +147,11 @@ class BySweeps final : public Method {
     Node root_;
     bool with_ties_;
     TieChoice ties_;
+    // The sample of rows is used by whichever thread has a tree to try, so it shares nothing with any of them.
+    Monitor unwatched_{std::numeric_limits<double>::infinity(), nullptr};
+    Context sampling_;
+    NodeBuilder sampling_builder_;
+    Levels sampling_levels_;
     std::unique_ptr<LazyRows> lazy_;
     std::uint64_t sampled_rows_ = 0;
 };
@@ -224,6 +233,8 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     Monitor monitor(options.time_limit, [&] { return !tick || tick(latest); });
     if (options.max_work) monitor.limit_work(options.max_work);
     Context context{table, choose_kernel(options.kernel), options.min_leaf, options.switches, options.memory_limit, monitor};
+    // A limit on work is there to give the same tree every time, which threads cannot.
+    context.n_jobs = options.max_work ? 1 : std::max(1, options.n_jobs);
     const Shape allowed = Shape::of(options.max_depth, options.max_splits), shape = allowed.on(table.rows);
 
     // Fewest splits among the cheapest trees: costs are multiplied so that one split counts as a unit that all splits together cannot raise to one

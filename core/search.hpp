@@ -21,6 +21,7 @@ struct SearchOptions {
     std::uint64_t max_work = 0;      // row steps after which the search ends; 0: no limit
     std::uint64_t memory_limit = 0;  // bytes that kept bounds may take; the nodes themselves are bounded by the depth
     PlanPtr initial;                 // a tree to begin with, within the limits; null: none
+    int n_jobs = 1;                  // threads
     unsigned switches = 0;
     std::string kernel = "auto";
 };

@@ -41,6 +41,7 @@ def core_search(
     kernel: str = "auto",
     switches: int = 0,
     max_work: int = 0,
+    n_jobs: int = 1,
     time_limit: float = math.inf,
     memory_limit: int = 1 << 28,
     on_progress: Callable[[float, int, int], object] | None = None,
@@ -58,6 +59,7 @@ def core_search(
         kernel=kernel,
         switches=switches,
         max_work=max_work,
+        n_jobs=n_jobs,
     )
 
 

@@ -84,6 +84,7 @@ def search(
     max_work: int = 0,
     initial_column: Sequence[int] = ...,
     initial_rank: Sequence[int] = ...,
+    n_jobs: int = 1,
 ) -> SearchResult:
     """Find the best tree and prove it, as far as the limits allow."""
 

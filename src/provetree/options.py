@@ -117,6 +117,11 @@ def _is_array_like(value: object) -> bool:
     return hasattr(value, "__len__") and getattr(value, "ndim", 1) == 1
 
 
+def _is_job_count(value: object) -> bool:
+    return isinstance(value, Integral) and not _is_bool(value) and int(value) != 0
+
+
+_JOBS = Allowed("an int other than 0", "int", _is_job_count)
 _NONE = Allowed("None", "None", lambda value: value is None)
 _BOOL = Allowed("a bool", "bool", _is_bool)
 _DICT = Allowed("an instance of 'dict'", "dict", lambda value: isinstance(value, Mapping))
@@ -324,6 +329,14 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "The greatest number of steps for the search: rows looked at in one column, some hundred "
         "million of them a second. Unlike a time limit, it gives the same tree on every machine "
         'and in every run. When they are done, ``status_`` is "work_limit". None means no limit.',
+    ),
+    Option(
+        "n_jobs",
+        None,
+        (_JOBS, _NONE),
+        "The number of threads. -1 means one for each core, -2 one fewer, and so on; None means "
+        "one. The optimum does not depend on it, and neither does the tree where the search "
+        "comes to its end. Searches on bits and searches with ``max_work`` use one thread.",
     ),
     Option(
         "verbose",

@@ -44,6 +44,8 @@ class Limits:
     max_work : int or None
         Row steps after which the best tree so far is returned; None for no limit. Engines that do
         not count steps take no notice of it.
+    n_jobs : int
+        Threads that an engine may use. The optimum does not depend on it.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Limits:
     time_limit: float | None = None
     memory_limit: int = DEFAULT_MEMORY_LIMIT
     max_work: int | None = None
+    n_jobs: int = 1
 
     def __post_init__(self) -> None:
         if self.time_limit is not None and not self.time_limit > 0:
@@ -71,6 +74,11 @@ class Limits:
             raise ValueError(
                 "The 'max_work' parameter of Limits must be an int in the range [1, inf) or None. "
                 f"Got {self.max_work!r} instead."
+            )
+        if self.n_jobs < 1:
+            raise ValueError(
+                "The 'n_jobs' parameter of Limits must be an int in the range [1, inf). "
+                f"Got {self.n_jobs!r} instead."
             )
 
     @property

@@ -86,6 +86,7 @@ class OptimalTreeClassifier(TreeClassifier):
         categorical_features: ArrayLike | str | None = "from_dtype",
         time_limit: float | None = None,
         max_work: int | None = None,
+        n_jobs: int | None = None,
         verbose: int | bool = 0,
     ) -> None:
         self.max_depth = max_depth
@@ -96,6 +97,7 @@ class OptimalTreeClassifier(TreeClassifier):
         self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.max_work = max_work
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(
@@ -154,6 +156,7 @@ class OptimalTreeClassifier(TreeClassifier):
             self.time_limit,
             self.verbose,
             max_work=self.max_work,
+            n_jobs=self.n_jobs,
         )
         self._keep(prepared, solution)
         return self

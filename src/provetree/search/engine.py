@@ -95,6 +95,7 @@ class ExactSearch:
             kernel=chosen_kernel(),
             switches=self.switches,
             max_work=limits.max_work or 0,
+            n_jobs=limits.n_jobs,
             initial_column=self.initial[0] if self.initial else (),
             initial_rank=self.initial[1] if self.initial else (),
         )
