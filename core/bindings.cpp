@@ -99,7 +99,8 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
                       const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes, int max_depth,
                       std::int64_t max_splits, std::int64_t min_samples_leaf, Cost error_scale, Cost split_penalty, double time_limit,
                       std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches, std::uint64_t max_work,
-                      const std::vector<std::int64_t>& initial_column, const std::vector<std::int64_t>& initial_rank, int n_jobs) {
+                      const std::vector<std::int64_t>& initial_column, const std::vector<std::int64_t>& initial_rank, int n_jobs, const std::string& checkpoint,
+                      double checkpoint_seconds) {
     const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
     SearchOptions options;
     options.max_depth = max_depth;
@@ -112,6 +113,8 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
     options.kernel = kernel;
     options.max_work = max_work;
     options.n_jobs = n_jobs;
+    options.checkpoint = checkpoint;
+    options.checkpoint_seconds = checkpoint_seconds;
     options.initial = plan_of(initial_column, initial_rank, holder.table);
     if (max_depth < 0 || max_splits < 0 || error_scale < 1 || split_penalty < 0)
         throw nb::value_error("search needs max_depth, max_splits, split_penalty >= 0 and error_scale >= 1.");
@@ -190,7 +193,7 @@ NB_MODULE(_core, module) {
                nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"),
                nb::arg("time_limit"), nb::arg("memory_limit"), nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto", nb::arg("switches") = 0u,
                nb::arg("max_work") = 0, nb::arg("initial_column") = std::vector<std::int64_t>(), nb::arg("initial_rank") = std::vector<std::int64_t>(),
-               nb::arg("n_jobs") = 1);
+               nb::arg("n_jobs") = 1, nb::arg("checkpoint") = "", nb::arg("checkpoint_seconds") = 20.0);
     register_parts(module);
     register_itemsets(module);
     register_colgen(module);

@@ -12,6 +12,8 @@
 
 namespace provetree {
 
+class CheckpointFile;
+
 // Parts that can be switched off one by one, so that tests can show that none of them changes the answer.
 enum Switch : unsigned {
     kNoLipschitz = 1u << 0,    // bounds from the weight between two splits
@@ -68,6 +70,8 @@ struct Context {
     ByteCount& profile_bytes = own_bytes;  // held by profiles now; profiles are only kept below memory_limit
     int n_jobs = 1;                        // threads of the search of the root
     Found found{};                         // the best tree that was found beside the proof: the search of the root takes it over
+
+    CheckpointFile* checkpoint = nullptr;  // where the search of the root leaves what it has proven
 
     bool constrained() const { return min_leaf > 1; }
     bool off(Switch part) const { return (switches & part) != 0; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "checkpoint.hpp"
 #include "depth_one.hpp"
 #include "interval_frame.hpp"
 #include "lazy_rows.hpp"
@@ -45,7 +46,10 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
         outcome.lower = outcome.relaxed = outcome.upper;  // nothing costs less than nothing
         return outcome;
     }
-    if (shape.depth >= 3 && !node.columns.empty()) return search(node, shape, kInfinite, {}, !ties, 0, start, &listener, &stopped, ties, lazy);
+    if (shape.depth >= 3 && !node.columns.empty()) {
+        const Relatives known{known_of_root.get(), known_of_root.get()};
+        return search(node, shape, kInfinite, known, !ties, 0, start, &listener, &stopped, ties, lazy);
+    }
     try {
         outcome =
             ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, objective, {}, false, ties) : solve(node, shape, kInfinite, {}, true, 0);
@@ -380,6 +384,22 @@ void TreeSearch::tell(Frame& frame, const Listener& listener, Cost busy, Cost& p
     const Cost open = std::min(busy, frame.heap.empty() ? kInfinite : frame.heap.top().bound);
     proven = std::max(proven, std::min(frame.outcome.upper, open));
     listener(frame.outcome.upper, proven);
+    if (context_.checkpoint && context_.checkpoint->due()) save(frame);
+}
+
+// Leaves the best tree and the bounds of all splits tried, or known from before, on disk.
+void TreeSearch::save(const Frame& frame) const {
+    Checkpoint checkpoint{frame.outcome.upper, frame.outcome.plan, {}};
+    for (std::uint32_t f = 0; f < frame.families.size(); ++f) {
+        const NodeColumn& column = frame.column(f);
+        const auto add = [&](const DeepPoint& point) {
+            checkpoint.points.push_back({column.id, frame.left_splits[f], column.ranks[point.position - 1], point.left, point.right});
+        };
+        for (std::uint32_t number : frame.points_of[f]) add(frame.points[number]);
+        for (const DeepPoint& hint : frame.families[f].hints)
+            if (hint.position > 0 && hint.position < frame.node.rows) add(hint);
+    }
+    context_.checkpoint->write(checkpoint);
 }
 
 // A better tree was found beside this search.
@@ -534,6 +554,8 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
     } catch (const StopSearch& stop) {
         if (!stopped) throw;
         *stopped = std::make_unique<StopSearch>(stop);
+        if (told) take_found(frame);
+        if (told && context_.checkpoint) save(frame);
         frame.outcome.lower = std::min({frame.outcome.upper, current, frame.heap.empty() ? current : frame.heap.top().bound});
         frame.outcome.lower = frame.outcome.relaxed = std::max(frame.outcome.lower, proven);
         return frame.outcome;

@@ -44,6 +44,9 @@ class TreeSearch {
     // The rest of that tree, given the split it begins with: the outcome and choice of a search with ties.
     PlanPtr canonical_below(const Node& node, Shape shape, const Outcome& best, const TieChoice& ties, std::size_t level);
 
+    // Bounds of splits of the root that are known before its search begins; may be null.
+    ProfilePtr known_of_root;
+
     // Children of the nodes at hand, by level.
     Levels levels;
 
@@ -98,6 +101,7 @@ class TreeSearch {
     void grow_sample(Frame& frame, Cost wanted);
     void accept(Frame& frame, std::uint32_t family, Index position, Cost cost, PlanPtr plan) const;
     void take_found(Frame& frame) const;
+    void save(const Frame& frame) const;
     Cost bound_of_small_sides(const Frame& frame) const;
     ProfilePtr make_profile(const Frame& frame) const;
     TieChoice choice_of(const Node& node, const Outcome& best) const;

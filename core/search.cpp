@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "bit_search.hpp"
+#include "checkpoint.hpp"
 #include "depth_one.hpp"
 #include "finisher.hpp"
 #include "greedy.hpp"
@@ -77,6 +79,8 @@ class Method {
     virtual ~Method() = default;
     virtual Cost leaf_cost() = 0;
     virtual Outcome start(Shape shape) = 0;
+    // Takes up what an earlier search has proven; called before `start`.
+    virtual void resume(Shape, const Checkpoint&) {}
     virtual Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) = 0;
     virtual FlatTree finish(const PlanPtr& plan) = 0;
     virtual const Node* root() const { return nullptr; }  // all rows as a node, where there is one
@@ -102,6 +106,27 @@ class BySweeps final : public Method {
 
     Cost leaf_cost() override { return provetree::leaf_cost(context_, root_, search_.objective); }
 
+    void resume(Shape shape, const Checkpoint& checkpoint) override {
+        // Bounds that were proven on a sample hold for all rows, with the weights of all rows between them.
+        auto profile = std::make_shared<Profile>(context_.profile_bytes, shape, root_.rows, root_.weight);
+        for (const NodeColumn& column : root_.columns) {
+            for (const Division& share : divisions(shape)) {
+                DeepFamily family{column.id, share.left_splits, {}};
+                for (const Checkpoint::Point& known : checkpoint.points) {
+                    if (known.column != column.id || known.left_splits != share.left_splits) continue;
+                    const Index position = Node::rows_up_to(column, known.rank, 0, root_.rows);
+                    if (position == 0 || position == root_.rows) continue;
+                    DeepPoint point{known.rank, position, root_.weight_left(column, position), known.left, known.right, {}, {}, {}, {}};
+                    family.points.push_back(point);
+                }
+                std::stable_sort(family.points.begin(), family.points.end(), [](const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; });
+                profile->deep.push_back(std::move(family));
+            }
+        }
+        profile->account();
+        search_.known_of_root = profile;
+    }
+
     Outcome start(Shape shape) override {
         Outcome start;
         start.upper = leaf_cost();
@@ -109,7 +134,8 @@ class BySweeps final : public Method {
         Greedy greedy(context_, builder_, search_);
         if (!context_.off(kNoStart)) start = greedy.grow(root_, shape);
         const Weight errors = static_cast<Weight>(start.upper / search_.objective.error_scale);
-        if (with_ties_ && LazyRows::worthwhile(context_, root_, errors)) {
+        // What is known already was proven with other weights between splits than those of a new sample.
+        if (with_ties_ && !search_.known_of_root && LazyRows::worthwhile(context_, root_, errors)) {
             lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, start.plan, search_.objective);
         }
         // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
@@ -295,7 +321,18 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         return options.objective.error_scale * errors + options.objective.split_penalty * tree.splits;
     };
 
+    std::optional<CheckpointFile> file;
+    std::optional<Checkpoint> earlier;
+    if (!options.checkpoint.empty()) {
+        file.emplace(options.checkpoint, fingerprint_of(merged, options.max_depth, options.max_splits, options.min_leaf, objective),
+                     options.checkpoint_seconds);
+        earlier = file->read();
+        if (!earlier) file->write({});  // a file that cannot be written is told of at once
+        context.checkpoint = &*file;
+        if (earlier && shape.depth >= 3) method->resume(shape, *earlier);
+    }
     Outcome start = method->start(shape);
+    if (earlier && earlier->plan) take_initial(start, earlier->plan);
     if (options.initial) take_initial(start, options.initial);
     listener(start.upper, 0);
     std::unique_ptr<StopSearch> stopped;
@@ -320,6 +357,8 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         outcome.upper = context.found.cost;
         outcome.plan = context.found.plan;
     }
+    // The search on bits leaves its tree only, when it is stopped.
+    if (file && stopped && by_bits) file->write({outcome.upper, outcome.plan, {}});
     method->describe(context.counters);
     if (!stopped && tie_rule) limit_tie_rule();
     if (!stopped && at_once) {
@@ -339,6 +378,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     result.lower_bound = std::min(result.tree.cost, (stopped ? outcome.lower : outcome.upper) / unit);
     result.status = !stopped || result.lower_bound >= result.tree.cost ? Status::kOptimal : stopped->reason;
     listener(result.tree.cost * unit, result.lower_bound * unit);
+    if (file && result.status == Status::kOptimal) file->remove();
 
     if (!stopped && tie_rule && !at_once) {
         const Cost errors = (result.tree.cost - options.objective.split_penalty * result.tree.splits) / options.objective.error_scale;

@@ -42,6 +42,7 @@ def core_search(
     switches: int = 0,
     max_work: int = 0,
     n_jobs: int = 1,
+    checkpoint: str = "",
     time_limit: float = math.inf,
     memory_limit: int = 1 << 28,
     on_progress: Callable[[float, int, int], object] | None = None,
@@ -60,6 +61,8 @@ def core_search(
         switches=switches,
         max_work=max_work,
         n_jobs=n_jobs,
+        checkpoint=checkpoint,
+        checkpoint_seconds=0.0,
     )
 
 

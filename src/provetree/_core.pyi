@@ -85,6 +85,8 @@ def search(
     initial_column: Sequence[int] = ...,
     initial_rank: Sequence[int] = ...,
     n_jobs: int = 1,
+    checkpoint: str = "",
+    checkpoint_seconds: float = 20.0,
 ) -> SearchResult:
     """Find the best tree and prove it, as far as the limits allow."""
 

@@ -8,6 +8,7 @@ from these tables, so that they cannot disagree. Nothing here knows scikit-learn
 from __future__ import annotations
 
 import math
+import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
@@ -121,6 +122,11 @@ def _is_job_count(value: object) -> bool:
     return isinstance(value, Integral) and not _is_bool(value) and int(value) != 0
 
 
+def _is_path(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike)) and bool(str(value))
+
+
+_PATH = Allowed("a path", "str or path", _is_path)
 _JOBS = Allowed("an int other than 0", "int", _is_job_count)
 _NONE = Allowed("None", "None", lambda value: value is None)
 _BOOL = Allowed("a bool", "bool", _is_bool)
@@ -337,6 +343,15 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "The number of threads. -1 means one for each core, -2 one fewer, and so on; None means "
         "one. The optimum does not depend on it, and neither does the tree where the search "
         "comes to its end. Searches on bits and searches with ``max_work`` use one thread.",
+    ),
+    Option(
+        "checkpoint",
+        None,
+        (_PATH, _NONE),
+        "A file in which a long proof is kept, written every 20 seconds between two splits of the "
+        "root and when the search is stopped. If it is there already, ``fit`` goes on from it; "
+        "it must belong to the same table and limits. It is removed when the proof is complete. "
+        "None keeps nothing.",
     ),
     Option(
         "verbose",

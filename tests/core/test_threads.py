@@ -93,5 +93,5 @@ def test_the_estimator_takes_the_number_of_threads() -> None:
     assert thread_count(None) == 1
     assert thread_count(3) == 3
     assert thread_count(-1) >= thread_count(-2) >= 1
-    with pytest.raises(ValueError, match="'n_jobs' parameter .* must be an int other than 0 or"):
+    with pytest.raises(ValueError, match=r"'n_jobs' parameter .* must be an int other than 0 or"):
         OptimalTreeClassifier(n_jobs=0).fit(X, y)

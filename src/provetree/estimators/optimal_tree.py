@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -87,6 +88,7 @@ class OptimalTreeClassifier(TreeClassifier):
         time_limit: float | None = None,
         max_work: int | None = None,
         n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         verbose: int | bool = 0,
     ) -> None:
         self.max_depth = max_depth
@@ -98,6 +100,7 @@ class OptimalTreeClassifier(TreeClassifier):
         self.time_limit = time_limit
         self.max_work = max_work
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def fit(
@@ -163,4 +166,5 @@ class OptimalTreeClassifier(TreeClassifier):
 
     def _engine(self, initial: Splits | None = None) -> Engine:
         """Return the engine that solves the problem."""
-        return ExactSearch(initial=initial)
+        file = None if self.checkpoint is None else os.fspath(self.checkpoint)
+        return ExactSearch(initial=initial, checkpoint=file)

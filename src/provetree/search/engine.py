@@ -37,6 +37,10 @@ class ExactSearch:
     initial : tuple of two tuples of int, optional
         A tree to begin with: the ordered column of each node in preorder, -1 for a leaf, and the
         greatest rank that goes left.
+    checkpoint : str, optional
+        A file in which a long proof is kept, and from which it goes on.
+    checkpoint_seconds : float
+        Seconds from one writing of that file to the next.
 
     Examples
     --------
@@ -51,6 +55,8 @@ class ExactSearch:
 
     switches: int = 0
     initial: Splits | None = None
+    checkpoint: str | None = None
+    checkpoint_seconds: float = 20.0
 
     def solve(
         self,
@@ -98,6 +104,8 @@ class ExactSearch:
             n_jobs=limits.n_jobs,
             initial_column=self.initial[0] if self.initial else (),
             initial_rank=self.initial[1] if self.initial else (),
+            checkpoint=self.checkpoint or "",
+            checkpoint_seconds=self.checkpoint_seconds,
         )
         return Solution(
             tree=build_tree(problem, found["column"], found["rank_low"]),
