@@ -42,7 +42,8 @@ def rank_columns(
     table: NDArray[np.float64],
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], list[int], list[bool]]:
     """Rank each column: ranks by column, distinct values one column after the other and where they
-    end, and which columns have missing values, whose rank comes after the last."""
+    end, and which columns have missing values, whose rank comes after the last.
+    """
 
 def distinct_columns(ranks: NDArray[np.uint32], tops: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Return the columns that are not equal to an earlier one, forwards or backwards."""
