@@ -1,6 +1,7 @@
 // The search of one node while it goes on: its intervals, the points evaluated, the best tree so far. Private to TreeSearch.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <queue>
 #include <vector>
@@ -8,6 +9,10 @@
 #include "interval_search.hpp"
 
 namespace provetree {
+
+inline const NodeColumn& column_of(const Node& node, Index id) {
+    return *std::find_if(node.columns.begin(), node.columns.end(), [&](const NodeColumn& column) { return column.id == id; });
+}
 
 // The search of one node.
 struct TreeSearch::Frame {
