@@ -24,21 +24,27 @@ void make_room(std::vector<T>& scratch, std::size_t size) {
 }  // namespace
 
 ConditionSet ConditionSet::with(std::uint32_t literal) const {
-    // Insertion into a sorted list of eight 16-bit numbers, the least in the lowest bits.
-    std::uint16_t list[8];
-    for (int i = 0; i < 8; ++i) list[i] = static_cast<std::uint16_t>((i < 4 ? low : high) >> (i % 4 * 16));
-    int at = 7;
-    for (; at > 0 && list[at - 1] > literal; --at) list[at] = list[at - 1];
-    list[at] = static_cast<std::uint16_t>(literal);
-    ConditionSet set{0, 0, splits};
-    for (int i = 0; i < 8; ++i) (i < 4 ? set.low : set.high) |= static_cast<std::uint64_t>(list[i]) << (i % 4 * 16);
+    // Literals above it move up by one place.
+    ConditionSet set = *this;
+    int place = 0;
+    while (place < 4 && (low >> (16 * place) & 0xffff) < literal) ++place;
+    if (place < 4) {
+        const std::uint64_t below = (std::uint64_t{1} << (16 * place)) - 1;
+        set.low = (low & below) | (std::uint64_t{literal} << (16 * place)) | (low & ~below) << 16;
+        set.high = high << 16 | low >> 48;
+        return set;
+    }
+    place = 0;
+    while ((high >> (16 * place) & 0xffff) < literal) ++place;
+    const std::uint64_t below = (std::uint64_t{1} << (16 * place)) - 1;
+    set.high = (high & below) | (std::uint64_t{literal} << (16 * place)) | (high & ~below) << 16;
     return set;
 }
 
 std::size_t ConditionSet::Hash::operator()(const ConditionSet& set) const {
     std::uint64_t hash = set.low * 0x9e3779b97f4a7c15ull;
     hash ^= hash >> 29;
-    hash = (hash ^ set.high ^ static_cast<std::uint64_t>(set.splits)) * 0xbf58476d1ce4e5b9ull;
+    hash = (hash ^ set.high) * 0xbf58476d1ce4e5b9ull;
     return static_cast<std::size_t>(hash ^ hash >> 32);
 }
 
@@ -68,6 +74,7 @@ BitNodes::BitNodes(Context& context, const BitKernel& kernel)
         root_.first_row[++begun] = static_cast<int>(root_.rows.size());
     }
     stumps_.resize(4 * static_cast<std::size_t>(lanes_));
+    both_.resize(static_cast<std::size_t>(lanes_));
     if (by_differences_) room_.resize(2 * static_cast<std::size_t>(circle_.room_of_side()));
     count(root_);
 }
@@ -155,6 +162,22 @@ std::vector<std::uint32_t> BitNodes::promising_order(const BitNode& node) const 
     return order;
 }
 
+BitNodes::Floors BitNodes::no_floors(const BitNode& node) const {
+    const std::size_t lanes = static_cast<std::size_t>(lanes_);
+    Floors floors{std::vector<std::int32_t>(lanes, 0), std::vector<std::int32_t>(lanes, 0), std::vector<std::int16_t>(lanes, 0)};
+    for (std::size_t c = 0; c < static_cast<std::size_t>(node.n_classes); ++c)
+        for (std::size_t f = 0; f < lanes; ++f) floors.rows_with[f] = static_cast<std::int16_t>(floors.rows_with[f] + node.counts[c * lanes + f]);
+    return floors;
+}
+
+void BitNodes::raise_floors(BitNode& node, std::uint32_t feature, Cost cost_left, Cost cost_right, Cost error_scale, Floors& floors) {
+    const std::int32_t with = floors.rows_with[feature];
+    const SplitProof proof{static_cast<std::int32_t>(cost_right), static_cast<std::int32_t>(cost_left), with, static_cast<std::int32_t>(node.size()) - with};
+    kernel_.raise_floors(words_of(node), lanes_, static_cast<int>(feature), proof, static_cast<std::int32_t>(error_scale), floors.rows_with.data(),
+                         both_.data(), floors.with.data(), floors.without.data());
+    context_.monitor.work(static_cast<std::size_t>(blocks_ * (node.words() + 4)));
+}
+
 void BitNodes::best_stumps(BitNode& own, const BitNode& rest, const BitNode* parent, BitStumps of_own, BitStumps of_rest) {
     const int features = static_cast<int>(features_.size());
     const std::int16_t* pairs = parent ? parent->pairs.data() : nullptr;
@@ -170,9 +193,9 @@ void BitNodes::best_stumps(BitNode& own, const BitNode& rest, const BitNode* par
 }
 
 ErrorsOfTwo BitNodes::fewest_errors(const BitNode& node, BitStumps stumps) const {
-    ErrorsOfTwo errors;
-    kernel_.fewest_errors(node.counted(), node.n_classes, static_cast<int>(features_.size()), lanes_, least_leaf_, stumps, errors.by_splits);
-    return errors;
+    std::int32_t errors[3];
+    kernel_.fewest_errors(node.counted(), node.n_classes, static_cast<int>(features_.size()), lanes_, least_leaf_, stumps, errors);
+    return {{static_cast<std::int16_t>(errors[0]), static_cast<std::int16_t>(errors[1]), static_cast<std::int16_t>(errors[2])}};
 }
 
 void BitNodes::solve_bottoms(BitNode& parent, std::uint32_t feature, bool left, bool right, std::size_t level, ErrorsOfTwo& of_left, ErrorsOfTwo& of_right) {

@@ -20,13 +20,14 @@ struct Feature {
     Index rank;
 };
 
-// A set of conditions: literals (2 * feature, plus one for having it), ascending, 16 bits each; and the split budget that is proven for it.
+// A set of conditions: literals (2 * feature, plus one for having it), ascending, 16 bits each, the least in the lowest bits; ones where there are
+// none. Two literals are never the same, so that zero is no set.
 struct ConditionSet {
-    std::uint64_t low = ~0ull, high = ~0ull;
-    std::int64_t splits = 0;
+    std::uint64_t low = 0, high = 0;
     bool operator==(const ConditionSet&) const = default;
+
+    static ConditionSet none() { return {~0ull, ~0ull}; }
     ConditionSet with(std::uint32_t literal) const;
-    ConditionSet of(std::int64_t budget) const { return {low, high, budget}; }
 
     struct Hash {
         std::size_t operator()(const ConditionSet& set) const;
@@ -34,7 +35,7 @@ struct ConditionSet {
 };
 
 struct BitNode {
-    ConditionSet conditions;
+    ConditionSet conditions = ConditionSet::none();
     int n_classes = 0;
     std::vector<std::uint32_t> rows;                   // class by class, with slack at the end
     std::array<int, kMostBitClasses + 1> first_row{};  // of each class, and the end
@@ -53,7 +54,7 @@ struct BitNode {
 
 // Fewest errors of trees of depth two with at most one, two and three splits.
 struct ErrorsOfTwo {
-    std::int32_t by_splits[3];
+    std::int16_t by_splits[3];
 };
 
 // Errors and rows of both sides of a split as leaves.
@@ -76,11 +77,22 @@ class BitNodes {
     void make_child(const BitNode& parent, std::uint32_t feature, bool has, BitNode& child);
 
     SplitErrors split_errors(const BitNode& node, std::uint32_t feature) const;
+    // Whether leaves may have any size.
+    bool any_leaf_size() const { return least_leaf_ == 1; }
     // Whether both sides of a split have as many rows as a leaf must have.
     bool allowed(const SplitErrors& sides) const { return std::min(sides.size_left, sides.size_right) >= least_leaf_; }
 
     // Features that may split the node, purest first.
     std::vector<std::uint32_t> promising_order(const BitNode& node) const;
+
+    // Lower bounds on what both sides of every split of a node cost, by feature.
+    struct Floors {
+        std::vector<std::int32_t> with, without;
+        std::vector<std::int16_t> rows_with;
+    };
+    Floors no_floors(const BitNode& node) const;
+    // Raises them by what is proven for the sides of one split; costs of an error and of all rows must fit in 31 bits. Leaves may have any size.
+    void raise_floors(BitNode& node, std::uint32_t feature, Cost cost_left, Cost cost_right, Cost error_scale, Floors& floors);
 
     // Depth two below both sides of a feature, or below one.
     void solve_bottoms(BitNode& parent, std::uint32_t feature, bool left, bool right, std::size_t level, ErrorsOfTwo& of_left, ErrorsOfTwo& of_right);
@@ -106,7 +118,7 @@ class BitNodes {
     std::vector<std::uint32_t> masks_;  // features of the rows, 32 to a mask
     BitNode root_;
     std::vector<std::unique_ptr<BitNode>> children_;
-    std::vector<std::int16_t> stumps_, room_;  // scratch of the kernel
+    std::vector<std::int16_t> stumps_, room_, both_;  // scratch of the kernel
 };
 
 }  // namespace provetree

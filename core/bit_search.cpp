@@ -34,6 +34,7 @@ bool BitSearch::fits(const Table& table, const SearchOptions& options) {
 
 BitSearch::BitSearch(Context& context, const BitKernel& kernel, const Objective& objective)
     : context_(context), objective_(objective), nodes_(context, kernel), features_(nodes_.features()), of_two_(context.memory_limit / 2) {
+    set_objective(objective);
     for (int depth = 0; depth <= kMostDepth; ++depth) proven_.emplace_back(context.memory_limit / 16);
 }
 
@@ -42,9 +43,14 @@ Cost BitSearch::leaf_cost() const {
     return root.size() < context_.min_leaf ? kInfinite : objective_.error_scale * root.leaf_error();
 }
 
-void BitSearch::change_objective(const Objective& objective) {
+void BitSearch::set_objective(const Objective& objective) {
     objective_ = objective;
-    for (auto& proven : proven_) proven = FlatMap<ConditionSet, Proven, ConditionSet::Hash>(context_.memory_limit / 16);
+    costs_are_small_ = objective.error_scale * kMostRows + objective.split_penalty * Shape::full(kMostDepth) < INT32_MAX / 4;
+}
+
+void BitSearch::refine_objective(const Objective& objective, Cost factor) {
+    set_objective(objective);
+    for (auto& proven : proven_) proven.for_each([&](Proven& one) { one = {one.lower * factor, kInfinite, nullptr}; });
 }
 
 Cost BitSearch::cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, Shape shape) const {
@@ -56,26 +62,27 @@ Cost BitSearch::cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, Sha
 
 // What both sides of each split cost at least, from the splits that they need to have no errors: none where they are pure, one where a stump is right
 // everywhere, two otherwise. Worth its price only where errors cost more than is left.
-std::vector<BitSearch::Floors> BitSearch::floors_of(BitNode& node, const std::vector<std::uint32_t>& order, Cost cut) {
+BitNodes::Floors BitSearch::floors_of(BitNode& node, const std::vector<std::uint32_t>& order, Cost cut) {
     const Cost penalty = objective_.split_penalty, scale = objective_.error_scale;
-    std::vector<Floors> floors(order.size());
-    if (cut > 5 * penalty) return floors;
+    BitNodes::Floors floors = nodes_.no_floors(node);
+    if (cut > 5 * penalty || !costs_are_small_) return floors;
     bool open = false;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const SplitErrors leaves = nodes_.split_errors(node, order[i]);
-        floors[i] = {std::min(scale * leaves.left, penalty), std::min(scale * leaves.right, penalty)};
-        open = open || floors[i].left + floors[i].right + penalty < cut;
+    const auto set = [&](std::uint32_t f, Cost left, Cost right) {
+        floors.without[f] = static_cast<std::int32_t>(left);
+        floors.with[f] = static_cast<std::int32_t>(right);
+        open = open || left + right + penalty < cut;
+    };
+    for (std::uint32_t f : order) {
+        const SplitErrors leaves = nodes_.split_errors(node, f);
+        set(f, std::min(scale * leaves.left, penalty), std::min(scale * leaves.right, penalty));
     }
     if (!open) return floors;
     nodes_.solve_bottom(node);
     const BitStumps stumps = nodes_.stumps();
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const std::uint32_t f = order[i];
+    const auto floor = [&](Weight leaf_error, Weight stump_error) { return std::min({scale * leaf_error, penalty + scale * stump_error, 2 * penalty}); };
+    for (std::uint32_t f : order) {
         const SplitErrors leaves = nodes_.split_errors(node, f);
-        const auto floor = [&](Weight leaf_error, Weight stump_error) {
-            return std::min({scale * leaf_error, penalty + scale * stump_error, 2 * penalty});
-        };
-        floors[i] = {floor(leaves.left, leaves.size_left - stumps.without[f]), floor(leaves.right, leaves.size_right - stumps.with[f])};
+        set(f, floor(leaves.left, leaves.size_left - stumps.without[f]), floor(leaves.right, leaves.size_right - stumps.with[f]));
     }
     return floors;
 }
@@ -95,25 +102,26 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
         return best;
     }
     const std::size_t depth = static_cast<std::size_t>(shape.depth);
-    if (const Proven* known = proven_[depth].find(node.conditions.of(shape.splits)))
+    if (const Proven* known = proven_[depth].find({node.conditions, shape.splits}))
         if (known->lower >= limit || known->lower >= known->upper) return *known;
     Cost least = best.upper;  // the least bound of what was tried, where nothing was found
     const Cost leaf = best.upper;
     bool found = false;
     const std::vector<Division> shares = divisions(shape);
     const std::vector<std::uint32_t> order = nodes_.promising_order(node);
-    const std::vector<Floors> floors = floors_of(node, order, std::min(limit, leaf));
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const std::uint32_t feature = order[i];
+    BitNodes::Floors floors = floors_of(node, order, std::min(limit, leaf));
+    const bool raise = splits_bound_each_other(shares);
+    for (std::uint32_t feature : order) {
         for (const Division& share : shares) {
             const Cost cut = std::min(limit, best.upper);
-            const Cost floor = floors[i].left + floors[i].right + objective_.split_penalty;
+            Sides sides{floors.without[feature], floors.with[feature]};
+            const Cost floor = sides.left + sides.right + objective_.split_penalty;
             if (floor >= cut) {
                 least = std::min(least, floor);
                 continue;
             }
-            const Proven tried = shape.depth == 3 ? solve_pair_of_bottoms(node, share, feature, floors[i], cut, level)
-                                                  : solve_children(node, share, feature, floors[i], cut, level);
+            const Proven tried = solve_split(node, share, feature, sides, cut, level);
+            if (raise && sides.left + sides.right > 0) nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, floors);
             least = std::min(least, tried.lower);
             if (tried.upper < best.upper) {
                 best.upper = tried.upper;
@@ -127,12 +135,17 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
         }
     }
     best.lower = found || leaf < limit ? best.upper : std::min(least, best.upper);
-    Proven& kept = proven_[depth].at(node.conditions.of(shape.splits));
+    Proven& kept = proven_[depth].at({node.conditions, shape.splits});
     kept = best;
     return best;
 }
 
-BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division& share, std::uint32_t feature, const Floors& floors, Cost cut, std::size_t level) {
+BitSearch::Proven BitSearch::solve_split(BitNode& node, const Division& share, std::uint32_t feature, Sides& sides, Cost cut, std::size_t level) {
+    const bool above_bottoms = std::max(share.left.depth, share.right.depth) <= 2;
+    return above_bottoms ? solve_pair_of_bottoms(node, share, feature, sides, cut, level) : solve_children(node, share, feature, sides, cut, level);
+}
+
+BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division& share, std::uint32_t feature, Sides& sides, Cost cut, std::size_t level) {
     const ConditionSet left_key = node.conditions.with(2 * feature), right_key = node.conditions.with(2 * feature + 1);
     const ErrorsOfTwo *known_left = of_two_.find(left_key), *known_right = of_two_.find(right_key);
     const auto [leaf_left, leaf_right, size_left, size_right] = nodes_.split_errors(node, feature);
@@ -142,9 +155,9 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
     if (!known_left && leaf_left == 0) known_left = &pure;
     if (!known_right && leaf_right == 0) known_right = &pure;
     const Shape shape_left = share.left.on(static_cast<Index>(size_left)), shape_right = share.right.on(static_cast<Index>(size_right));
-    const Cost bound_left = known_left ? cost_of_bottom(*known_left, leaf_left, shape_left) : floors.left;
-    const Cost bound_right = known_right ? cost_of_bottom(*known_right, leaf_right, shape_right) : floors.right;
-    if (bound_left + bound_right + penalty >= cut) return {bound_left + bound_right + penalty, kInfinite, nullptr};
+    if (known_left) sides.left = cost_of_bottom(*known_left, leaf_left, shape_left);
+    if (known_right) sides.right = cost_of_bottom(*known_right, leaf_right, shape_right);
+    if (sides.left + sides.right + penalty >= cut) return {sides.left + sides.right + penalty, kInfinite, nullptr};
     ErrorsOfTwo of_left, of_right;
     if (known_left) of_left = *known_left;
     if (known_right) of_right = *known_right;
@@ -155,6 +168,7 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
         if (count_right) of_two_.at(right_key) = of_right;
     }
     const Cost left = cost_of_bottom(of_left, leaf_left, shape_left), right = cost_of_bottom(of_right, leaf_right, shape_right);
+    sides = {left, right};
     const Cost total = left + right + penalty;
     if (total >= cut) return {total, kInfinite, nullptr};
     const auto plan = [&](Cost cost, Weight leaf_error, Shape shape) {
@@ -165,20 +179,19 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
             split_plan(features_[feature].column, features_[feature].rank, plan(left, leaf_left, shape_left), plan(right, leaf_right, shape_right))};
 }
 
-BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share, std::uint32_t feature, const Floors& floors, Cost cut, std::size_t level) {
+BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share, std::uint32_t feature, Sides& known, Cost cut, std::size_t level) {
     const ConditionSet keys[2] = {node.conditions.with(2 * feature), node.conditions.with(2 * feature + 1)};
     const Shape shapes[2] = {share.left, share.right};
     const SplitErrors leaves = nodes_.split_errors(node, feature);
     const Weight sizes[2] = {leaves.size_left, leaves.size_right};
     Proven sides[2];
-    sides[0].lower = floors.left;
-    sides[1].lower = floors.right;
+    sides[0].lower = known.left;
+    sides[1].lower = known.right;
     const auto look_up = [&](int side) {
         const Shape shape = shapes[side].on(static_cast<Index>(sizes[side]));
         if (shape.depth < 3) return;
-        if (const Proven* known = proven_[static_cast<std::size_t>(shape.depth)].find(keys[side].of(shape.splits))) {
-            if (known->lower >= sides[side].lower) sides[side] = *known;
-        }
+        const Proven* before = proven_[static_cast<std::size_t>(shape.depth)].find({keys[side], shape.splits});
+        if (before && before->lower >= sides[side].lower) sides[side] = *before;
     };
     look_up(0);
     look_up(1);
@@ -194,6 +207,7 @@ BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share
         ++context_.counters.nodes;
         sides[side] = solve(child, shapes[side], cut - penalty - sides[1 - side].lower, level + 1);
     }
+    known = {sides[0].lower, sides[1].lower};
     Proven result;
     result.lower = sides[0].lower + sides[1].lower + penalty;
     if (sides[0].upper < kInfinite && sides[1].upper < kInfinite) {
@@ -270,13 +284,15 @@ PlanPtr BitSearch::canonical(BitNode& node, Shape shape, Cost cost, std::size_t 
     const std::vector<NodeSplit> splits = splits_by_tie_rule(node);
     std::vector<std::uint32_t> order;
     for (const NodeSplit& split : splits) order.push_back(split.feature);
-    const std::vector<Floors> floors = floors_of(node, order, cost + 1);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const std::uint32_t feature = order[i];
-        if (floors[i].left + floors[i].right + objective_.split_penalty > cost) continue;
-        for (const Division& share : divisions(shape)) {
-            const Proven tried =
-                shape.depth == 3 ? solve_pair_of_bottoms(node, share, feature, floors[i], cost + 1, level) : solve_children(node, share, feature, floors[i], cost + 1, level);
+    BitNodes::Floors floors = floors_of(node, order, cost + 1);
+    const std::vector<Division> shares = divisions(shape);
+    const bool raise = splits_bound_each_other(shares);
+    for (std::uint32_t feature : order) {
+        for (const Division& share : shares) {
+            Sides sides{floors.without[feature], floors.with[feature]};
+            if (sides.left + sides.right + objective_.split_penalty > cost) continue;
+            const Proven tried = solve_split(node, share, feature, sides, cost + 1, level);
+            if (raise && tried.upper != cost) nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, floors);
             if (tried.upper != cost) continue;
             if (shape.depth == 3) return tried.plan;
             PlanPtr plans[2];

@@ -39,22 +39,37 @@ class BitSearch {
     // Among the trees of that cost, which must be the optimum, the one that the tie rule prefers.
     PlanPtr canonical(Shape shape, Cost cost);
 
-    // Costs are counted otherwise from now on; what is proven in errors stays.
-    void change_objective(const Objective& objective);
+    // From now on costs are at least `factor` times what they were: bounds that are proven stay so.
+    void refine_objective(const Objective& objective, Cost factor);
 
   private:
+    // What is proven for a set of conditions holds for one split budget.
+    struct Key {
+        ConditionSet set;
+        std::int64_t splits = 0;
+        bool operator==(const Key&) const = default;
+    };
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const { return ConditionSet::Hash{}({key.set.low, key.set.high ^ static_cast<std::uint64_t>(key.splits)}); }
+    };
     struct Proven {
         Cost lower = 0, upper = kInfinite;
         PlanPtr plan;
     };
 
+    void set_objective(const Objective& objective);
     Proven solve(BitNode& node, Shape shape, Cost limit, std::size_t level);
-    struct Floors {
+    // What the sides of a split cost at least.
+    struct Sides {
         Cost left = 0, right = 0;
     };
-    std::vector<Floors> floors_of(BitNode& node, const std::vector<std::uint32_t>& order, Cost cut);
-    Proven solve_pair_of_bottoms(BitNode& node, const Division& division, std::uint32_t feature, const Floors& floors, Cost cut, std::size_t level);
-    Proven solve_children(BitNode& node, const Division& division, std::uint32_t feature, const Floors& floors, Cost cut, std::size_t level);
+    BitNodes::Floors floors_of(BitNode& node, const std::vector<std::uint32_t>& order, Cost cut);
+    // Whether what is proven for a split of a node bounds its other splits, too.
+    bool splits_bound_each_other(const std::vector<Division>& shares) const { return costs_are_small_ && nodes_.any_leaf_size() && shares.size() == 1; }
+    // These are given what is known of the sides and return what is known then.
+    Proven solve_pair_of_bottoms(BitNode& node, const Division& division, std::uint32_t feature, Sides& sides, Cost cut, std::size_t level);
+    Proven solve_children(BitNode& node, const Division& division, std::uint32_t feature, Sides& sides, Cost cut, std::size_t level);
+    Proven solve_split(BitNode& node, const Division& division, std::uint32_t feature, Sides& sides, Cost cut, std::size_t level);
     Cost cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, Shape shape) const;
     // A split of a node; thresholds that divide its rows alike are one split, between the values around all of them.
     struct NodeSplit {
@@ -74,7 +89,8 @@ class BitSearch {
     BitNodes nodes_;
     const std::vector<Feature>& features_;
     FlatMap<ConditionSet, ErrorsOfTwo, ConditionSet::Hash> of_two_;
-    std::vector<FlatMap<ConditionSet, Proven, ConditionSet::Hash>> proven_;  // by depth
+    std::vector<FlatMap<Key, Proven, KeyHash>> proven_;  // by depth
+    bool costs_are_small_;                               // all fit in 31 bits
     // The root while it is searched: the incumbent, what the heap of open features is bounded by, and whom to tell.
     Proven root_best_;
     const TreeSearch::Listener* listener_ = nullptr;

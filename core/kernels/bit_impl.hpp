@@ -70,10 +70,11 @@ void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int
         const int end = count - begin < 16 ? count - begin : 16;
         for (int block = 0; block < blocks; ++block) {
 #if defined(__AVX512BW__)
-            __m512i word = _mm512_setzero_si512();
+            __m512i word = _mm512_setzero_si512(), bit = _mm512_set1_epi16(1);
             for (int r = 0; r < end; ++r) {
                 const __mmask32 mask = masks[static_cast<std::size_t>(rows[begin + r]) * static_cast<std::size_t>(blocks) + static_cast<std::size_t>(block)];
-                word = _mm512_or_si512(word, _mm512_maskz_set1_epi16(mask, static_cast<short>(1 << r)));
+                word = _mm512_mask_add_epi16(word, mask, word, bit);
+                bit = _mm512_add_epi16(bit, bit);
             }
             _mm512_storeu_si512(bits + block * kFeatureBlock, word);
 #else
@@ -237,6 +238,33 @@ void best_stumps(const BitWords& words, const BitCounts& own, const BitCounts& r
                  BitStumps of_own, BitStumps of_rest) {
     if (min_leaf > 1) return best_stumps_sized<true>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
     best_stumps_sized<false>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
+}
+
+void raise_floors(const BitWords& words, int lanes, int feature, const SplitProof& proof, std::int32_t error_scale, const std::int16_t* __restrict with,
+                  std::int16_t* __restrict both, std::int32_t* __restrict floor_with, std::int32_t* __restrict floor_without) {
+    using Costs = Vector<std::int32_t>;
+    typedef std::int16_t Narrow __attribute__((vector_size(kVectorBytes / 2)));
+    const auto widened = [](const std::int16_t* from) {
+        Narrow narrow;
+        __builtin_memcpy(&narrow, from, sizeof narrow);
+        return __builtin_convertvector(narrow, Costs);
+    };
+    for (int f = 0; f < lanes; f += kBitLanes) store_lanes(both + f, count_with(words, 0, words.first_word[words.n_classes], feature, f));
+    const Costs scale = broadcast<std::int32_t>(error_scale);
+    const Costs cost_with = broadcast<std::int32_t>(proof.cost_with), cost_without = broadcast<std::int32_t>(proof.cost_without);
+    const Costs spare_with = broadcast<std::int32_t>(proof.cost_with - error_scale * proof.rows_with);
+    const Costs spare_without = broadcast<std::int32_t>(proof.cost_without - error_scale * proof.rows_without);
+    for (int f = 0; f < lanes; f += kWidth<std::int32_t>) {
+        const Costs shared = widened(both + f), own = widened(with + f) - shared;
+        const Costs of_shared = shared * scale, of_own = own * scale;
+        Costs low, high;
+        __builtin_memcpy(&high, floor_with + f, sizeof high);
+        __builtin_memcpy(&low, floor_without + f, sizeof low);
+        high = larger<std::int32_t>(high, larger<std::int32_t>(spare_with + of_shared, spare_without + of_own));
+        low = larger<std::int32_t>(low, larger<std::int32_t>(cost_without - of_own, cost_with - of_shared));
+        __builtin_memcpy(floor_with + f, &high, sizeof high);
+        __builtin_memcpy(floor_without + f, &low, sizeof low);
+    }
 }
 
 void fewest_errors(const BitCounts& counts, int n_classes, int features, int lanes, int min_leaf, BitStumps stumps, std::int32_t errors[3]) {

@@ -38,7 +38,7 @@ struct FeatureCircle {
 
     std::ptrdiff_t pairs() const { return static_cast<std::ptrdiff_t>(half) * lanes; }
     // 16-bit numbers that best_stumps_by_differences needs as scratch, for each side.
-    std::ptrdiff_t room_of_side() const { return 5 * lanes + 2 * margin + static_cast<std::ptrdiff_t>(half) * (margin + lanes); }
+    std::ptrdiff_t room_of_side() const { return 5 * lanes + 2 * margin + kFeatureBlock + static_cast<std::ptrdiff_t>(half) * (margin + lanes); }
 };
 
 // Class counts of a node: of_feature[c * lanes + f] rows of class c have feature f (lanes: features, padded), of all[c].
@@ -51,6 +51,11 @@ struct BitCounts {
 struct BitStumps {
     std::int16_t* with = nullptr;
     std::int16_t* without = nullptr;
+};
+
+// What a split of a node was proven to cost on both sides, the rows with its feature and those without it, and how many these are.
+struct SplitProof {
+    std::int32_t cost_with, cost_without, rows_with, rows_without;
 };
 
 struct BitKernel {
@@ -81,6 +86,11 @@ struct BitKernel {
     // Two classes: as best_stumps, with the parent's differences. `room` has room for both sides.
     void (*best_stumps_by_differences)(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs,
                                        const FeatureCircle& circle, std::int16_t* room, BitStumps of_own, BitStumps of_rest);
+
+    // Raises what both sides of every split of a node cost at least, by what is proven for one of them: a tree for the rows of one side is a tree for
+    // those of another, wrong at most on every row that only the other has. with[f]: rows that have feature f.
+    void (*raise_floors)(const BitWords& words, int lanes, int feature, const SplitProof& proof, std::int32_t error_scale, const std::int16_t* with,
+                         std::int16_t* room, std::int32_t* floor_with, std::int32_t* floor_without);
 
     // Fewest errors of trees of depth two with at most one, two and three splits, from a node's counts and the best stumps below every feature.
     // Every leaf has `min_leaf` rows, at least one.

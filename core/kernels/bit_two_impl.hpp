@@ -87,8 +87,13 @@ inline const std::int16_t* spread_singles(const BitCounts& counts, const Feature
     std::int16_t* singles = room + circle.margin;
     for (int f = 0; f < circle.lanes; f += kBitLanes)
         store_lanes(singles + f, load_lanes(counts.of_feature + f) - load_lanes(counts.of_feature + circle.lanes + f));
-    for (int at = circle.features; at < circle.lanes + circle.half; ++at) singles[at] = singles[at - circle.features];
-    for (int at = -1; at >= -circle.half; --at) singles[at] = singles[at + circle.features];
+    if (circle.features < kBitLanes) {
+        for (int at = circle.features; at < circle.lanes + circle.half; ++at) singles[at] = singles[at - circle.features];
+        for (int at = -1; at >= -circle.half; --at) singles[at] = singles[at + circle.features];
+        return singles;
+    }
+    for (int at = circle.features; at < circle.lanes + circle.half; at += kBitLanes) store_lanes(singles + at, load_lanes(singles + at - circle.features));
+    for (int at = -kBitLanes; at > -circle.half - kBitLanes; at -= kBitLanes) store_lanes(singles + at, load_lanes(singles + at + circle.features));
     return singles;
 }
 
@@ -164,8 +169,8 @@ void best_stumps_by_differences(const BitWords& words, const BitCounts& own, con
                                 const FeatureCircle& circle, std::int16_t* room, BitStumps of_own, BitStumps of_rest) {
     const auto side_in = [&](std::int16_t* at, const BitCounts& counts) {
         std::int16_t* singles = at + 4 * circle.lanes;
-        // Lane 0 of step 1 comes after the singles and a margin of its own; there is no step 0.
-        std::int16_t* pairs = singles + 3 * circle.margin + circle.lanes - (circle.margin + circle.lanes);
+        // Behind the singles, and what is stored beyond their end, come the steps, each with its margin first. There is no step 0.
+        std::int16_t* pairs = singles + 2 * circle.margin + kFeatureBlock;
         return Side{spread_singles(counts, circle, singles), pairs, at};
     };
     const bool with_own = of_own.with != nullptr, with_rest = of_rest.with != nullptr;
@@ -183,7 +188,7 @@ void best_stumps_by_differences(const BitWords& words, const BitCounts& own, con
 }
 
 constexpr BitKernel make_bit_kernel() {
-    return BitKernel{pack, select, wrap_words, count, count_pairs, best_stumps, count_differences, best_stumps_by_differences, fewest_errors};
+    return BitKernel{pack, select, wrap_words, count, count_pairs, best_stumps, count_differences, best_stumps_by_differences, raise_floors, fewest_errors};
 }
 
 }  // namespace
