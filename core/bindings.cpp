@@ -8,7 +8,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <exception>
+#include <functional>
 #include <optional>
 
 #include "columns.hpp"
@@ -80,16 +82,37 @@ const char* status_name(Status status) {
             return "optimal";
         case Status::kTimeLimit:
             return "time_limit";
+        case Status::kWorkLimit:
+            return "work_limit";
         case Status::kInterrupted:
             break;
     }
     return "interrupted";
 }
 
+// A tree given in preorder, -1 for a leaf.
+PlanPtr plan_of(const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank, const Table& table) {
+    if (column.empty() && rank.empty()) return nullptr;
+    std::size_t next = 0;
+    const std::function<PlanPtr(int)> read = [&](int depth) -> PlanPtr {
+        if (next >= column.size() || column.size() != rank.size() || column[next] >= static_cast<std::int64_t>(table.columns) || depth > 1000)
+            throw nb::value_error("The initial tree must be given in preorder, with known columns and one rank for each node.");
+        const std::size_t at = next++;
+        if (column[at] < 0) return nullptr;
+        PlanPtr left = read(depth + 1), right = read(depth + 1);
+        return split_plan(static_cast<Index>(column[at]), static_cast<Index>(std::max<std::int64_t>(0, rank[at])), std::move(left), std::move(right));
+    };
+    PlanPtr plan = read(0);
+    if (next != column.size()) throw nb::value_error("The initial tree has nodes after its end.");
+    return plan;
+}
+
 nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes,
                       const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes, int max_depth,
                       std::int64_t max_splits, std::int64_t min_samples_leaf, Cost error_scale, Cost split_penalty, double time_limit,
-                      std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches) {
+                      std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches, std::uint64_t max_work,
+                      const std::vector<std::int64_t>& initial_column, const std::vector<std::int64_t>& initial_rank, int n_jobs, const std::string& checkpoint,
+                      double checkpoint_seconds) {
     const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
     SearchOptions options;
     options.max_depth = max_depth;
@@ -100,6 +123,11 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
     options.memory_limit = memory_limit;
     options.switches = switches;
     options.kernel = kernel;
+    options.max_work = max_work;
+    options.n_jobs = n_jobs;
+    options.checkpoint = checkpoint;
+    options.checkpoint_seconds = checkpoint_seconds;
+    options.initial = plan_of(initial_column, initial_rank, holder.table);
     if (max_depth < 0 || max_splits < 0 || error_scale < 1 || split_penalty < 0)
         throw nb::value_error("search needs max_depth, max_splits, split_penalty >= 0 and error_scale >= 1.");
     // All splits together, and the factor the tie rule multiplies costs by, must stay far from overflow.
@@ -152,7 +180,10 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
     counters["row_steps"] = result->counters.row_steps;
     counters["samples"] = result->counters.samples;
     counters["sampled_rows"] = result->counters.sampled_rows;
-    counters["profile_bytes_peak"] = result->counters.profile_bytes_peak;
+    counters["profile_bytes_peak"] = static_cast<std::uint64_t>(result->counters.profile_bytes_peak);
+    counters["improvement_steps"] = result->counters.improvement_steps;
+    counters["improvement_rounds"] = result->counters.improvement_rounds;
+    counters["improvements"] = result->counters.improvements;
     counters["tie_rule_complete"] = result->tie_rule_complete ? 1 : 0;
     found["counters"] = counters;
     return found;
@@ -173,8 +204,9 @@ NB_MODULE(_core, module) {
     module.def("available_kernels", &available_kernels);
     module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
                nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"),
-               nb::arg("time_limit"), nb::arg("memory_limit"), nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto",
-               nb::arg("switches") = 0u);
+               nb::arg("time_limit"), nb::arg("memory_limit"), nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto", nb::arg("switches") = 0u,
+               nb::arg("max_work") = 0, nb::arg("initial_column") = std::vector<std::int64_t>(), nb::arg("initial_rank") = std::vector<std::int64_t>(),
+               nb::arg("n_jobs") = 1, nb::arg("checkpoint") = "", nb::arg("checkpoint_seconds") = 20.0);
     register_parts(module);
     register_itemsets(module);
     register_colgen(module);

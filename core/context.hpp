@@ -3,12 +3,16 @@
 
 #include <cstdint>
 
+#include "byte_count.hpp"
 #include "kernels/kernel.hpp"
 #include "limits.hpp"
 #include "node.hpp"
+#include "plan.hpp"
 #include "types.hpp"
 
 namespace provetree {
+
+class CheckpointFile;
 
 // Parts that can be switched off one by one, so that tests can show that none of them changes the answer.
 enum Switch : unsigned {
@@ -21,7 +25,10 @@ enum Switch : unsigned {
     kNoClassCounts = 1u << 6,  // bounds from the two largest classes of a side
     kNoLazyRows = 1u << 7,     // children solved on a sample of the rows
     kNoBits = 1u << 8,         // the search on binary features
-    kTinySamples = 1u << 9,    // samples of rows on every table, and as small as can be: for tests
+    kNoImprovement = 1u << 9,  // better trees looked for while the proof takes long
+    // For tests: samples of rows on every table, and as small as can be; better trees looked for from the first step on.
+    kTinySamples = 1u << 20,
+    kEagerImprovement = 1u << 21,
 };
 
 struct Counters {
@@ -33,7 +40,22 @@ struct Counters {
     std::uint64_t row_steps = 0;         // rows x columns x panels swept
     std::uint64_t samples = 0;           // times the sample of rows grew
     std::uint64_t sampled_rows = 0;      // rows of the last sample; all of them where there was none
-    std::uint64_t profile_bytes_peak = 0;
+    ByteCount profile_bytes_peak;
+    std::uint64_t improvement_steps = 0;   // row steps spent on better trees rather than on the proof
+    std::uint64_t improvements = 0;        // better trees found that way
+    std::uint64_t improvement_rounds = 0;  // starts of the improvement
+
+    // Adds what another thread of the same search did.
+    void add(const Counters& other) {
+        nodes += other.nodes;
+        intervals += other.intervals;
+        depth_two_solves += other.depth_two_solves;
+        panels += other.panels;
+        lanes += other.lanes;
+        row_steps += other.row_steps;
+        samples += other.samples;
+        if (other.profile_bytes_peak > profile_bytes_peak) profile_bytes_peak = other.profile_bytes_peak;
+    }
 };
 
 struct Context {
@@ -44,10 +66,16 @@ struct Context {
     std::uint64_t memory_limit;
     Monitor& monitor;
     Counters counters{};
-    std::uint64_t profile_bytes = 0;  // held by profiles now; profiles are only kept below memory_limit
+    ByteCount own_bytes{};
+    ByteCount& profile_bytes = own_bytes;  // held by profiles now; profiles are only kept below memory_limit
+    int n_jobs = 1;                        // threads of the search of the root
+    Found found{};                         // the best tree that was found beside the proof: the search of the root takes it over
+
+    CheckpointFile* checkpoint = nullptr;  // where the search of the root leaves what it has proven
 
     bool constrained() const { return min_leaf > 1; }
     bool off(Switch part) const { return (switches & part) != 0; }
+    bool eager_improvement() const { return (switches & kEagerImprovement) != 0; }
     bool tiny_samples() const { return (switches & kTinySamples) != 0; }
 };
 

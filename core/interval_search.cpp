@@ -3,33 +3,12 @@
 
 #include <algorithm>
 
+#include "checkpoint.hpp"
 #include "depth_one.hpp"
+#include "interval_frame.hpp"
 #include "lazy_rows.hpp"
 
 namespace provetree {
-
-// The search of one node.
-struct TreeSearch::Frame {
-    const Node& node;
-    Shape shape;
-    Cost limit;
-    std::size_t level;
-    TieChoice* ties;
-    LazyRows* lazy;
-    Outcome outcome;
-    Cost relaxed = kInfinite;  // least relaxed bound of the splits evaluated
-    std::vector<Family> families;
-    std::vector<std::int64_t> left_splits;              // per family: the budget of the left child, as it was divided
-    std::deque<DeepPoint> points;                       // stable: intervals refer to them by number
-    std::vector<std::vector<std::uint32_t>> points_of;  // per family, those evaluated
-    std::priority_queue<Interval> heap;
-
-    // Trees below this are looked for; with ties also those equal to the best.
-    Cost cut() const { return std::min(limit, ties && outcome.upper < kInfinite ? outcome.upper + 1 : outcome.upper); }
-    const NodeColumn& column(std::uint32_t family) const { return node.columns[families[family].column]; }
-    // Under the tie rule a column after the preferred one must be strictly better.
-    Cost cut(std::uint32_t family) const { return ties && ties->any && column(family).id > ties->column ? std::min(limit, outcome.upper) : cut(); }
-};
 
 Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level) {
     shape = shape.on(node.rows);
@@ -67,7 +46,10 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
         outcome.lower = outcome.relaxed = outcome.upper;  // nothing costs less than nothing
         return outcome;
     }
-    if (shape.depth >= 3 && !node.columns.empty()) return search(node, shape, kInfinite, {}, !ties, 0, start, &listener, &stopped, ties, lazy);
+    if (shape.depth >= 3 && !node.columns.empty()) {
+        const Relatives known{known_of_root.get(), known_of_root.get()};
+        return search(node, shape, kInfinite, known, !ties, 0, start, &listener, &stopped, ties, lazy);
+    }
     try {
         outcome =
             ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, objective, {}, false, ties) : solve(node, shape, kInfinite, {}, true, 0);
@@ -80,10 +62,6 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
 }
 
 namespace {
-
-const NodeColumn& column_of(const Node& node, Index id) {
-    return *std::find_if(node.columns.begin(), node.columns.end(), [&](const NodeColumn& column) { return column.id == id; });
-}
 
 bool by_position(const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; }
 
@@ -283,12 +261,30 @@ Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, 
     return nearest_split(column, open.first + (open.last - open.first) / 2, open);
 }
 
+// What is known about a split before it is tried. Where there is a sample, its rows are divided here, because it may grow at any time.
+TreeSearch::Attempt TreeSearch::prepare(const Frame& frame, const Interval& interval, Index position) {
+    const NodeColumn& column = frame.column(interval.family);
+    if (frame.lazy) {
+        const Node& sample = frame.lazy->sample();
+        const NodeColumn& same = column_of(sample, column.id);
+        Levels::Children& kids = levels.at(frame.level);
+        builder_.split(sample, same, Node::rows_up_to(same, column.ranks[position - 1], 0, sample.rows), kids.left, kids.right);
+    }
+    return {interval,
+            position,
+            frame.points[interval.a],
+            frame.points[interval.b],
+            frame.cut(interval.family),
+            frame.node.weight_left(column, position),
+            frame.sample_number,
+            frame.node.weight};
+}
+
 // Solves both children of a split, on the sample where there is one. What was found on fewer rows for the same split helps.
-TreeSearch::Sides TreeSearch::solve_sides(Frame& frame, const Interval& interval, Index position, const Sides* on_fewer_rows) {
-    const Node& node = frame.node;
-    const Family& family = frame.families[interval.family];
-    const NodeColumn& column = node.columns[family.column];
-    const DeepPoint &low = frame.points[interval.a], &high = frame.points[interval.b];
+TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& attempt, const Sides* on_fewer_rows) {
+    const Index position = attempt.position;
+    const Family& family = frame.families[attempt.interval.family];
+    const DeepPoint &low = attempt.low, &high = attempt.high;
     // What is known nearest below and above this split: the ends of the interval, or hints between them.
     const std::vector<DeepPoint>& hints = family.hints;
     const auto after = std::lower_bound(hints.begin(), hints.end(), position, [](const DeepPoint& hint, Index wanted) { return hint.position < wanted; });
@@ -296,17 +292,12 @@ TreeSearch::Sides TreeSearch::solve_sides(Frame& frame, const Interval& interval
     const DeepPoint& above = after != hints.end() && after->position < high.position ? *after : high;
     const DeepPoint& below = beyond != hints.begin() && (beyond - 1)->position > low.position ? *(beyond - 1) : low;
     Levels::Children& kids = levels.at(frame.level);
-    if (frame.lazy) {
-        const Node& sample = frame.lazy->sample();
-        const NodeColumn& same = column_of(sample, column.id);
-        builder_.split(sample, same, Node::rows_up_to(same, column.ranks[position - 1], 0, sample.rows), kids.left, kids.right);
-    } else {
-        builder_.split(node, column, position, kids.left, kids.right);
-    }
+    if (!frame.lazy) builder_.split(frame.node, frame.node.columns[family.column], position, kids.left, kids.right);
     context_.counters.nodes += 2;
-    context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (node.columns.size() + 1) / 2);
+    const std::size_t columns = frame.lazy ? context_.table.columns : frame.node.columns.size();
+    context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (columns + 1) / 2);
 
-    const Weight weight = node.weight_left(column, position);
+    const Weight weight = attempt.weight;
     const Cost scale = objective.error_scale;
     const bool lipschitz = !context_.off(kNoLipschitz);
     Sides sides{{}, {}, std::max(low.left, below.left), std::max(high.right, above.right), weight};
@@ -321,7 +312,7 @@ TreeSearch::Sides TreeSearch::solve_sides(Frame& frame, const Interval& interval
     }
     // A child that stops as soon as it cannot improve proves little about its neighbours; a raised budget makes its bound close more of the interval.
     const Cost slack = context_.off(kNoSlack) ? 0 : scale * std::min(weight - low.weight, high.weight - weight) / 2;
-    const Cost budget = frame.cut(interval.family) - objective.split_penalty + slack;
+    const Cost budget = attempt.cut - objective.split_penalty + slack;
 
     const auto nearest = [](const ProfilePtr& near, const ProfilePtr& far) { return near ? near.get() : far.get(); };
     Relatives left_relatives{nearest(below.inner_left, low.inner_left), nearest(above.outer_left, high.outer_left)};
@@ -360,6 +351,7 @@ TreeSearch::Sides TreeSearch::solve_sides(Frame& frame, const Interval& interval
 // it holds for fewer rows now.
 void TreeSearch::grow_sample(Frame& frame, Cost wanted) {
     const Cost more = objective.error_scale * frame.lazy->grow(wanted);
+    ++frame.sample_number;
     for (std::uint32_t f = 0; f < frame.families.size(); ++f) {
         const NodeColumn& column = frame.column(f);
         frame.points[2 * f + 1].weight = frame.node.weight;
@@ -382,6 +374,39 @@ void TreeSearch::accept(Frame& frame, std::uint32_t family, Index position, Cost
     if (frame.ties) *frame.ties = {true, column.id, margin(context_, column, position), column.ranks[position - 1], frame.left_splits[family]};
 }
 
+// Takes over what was found beside this search, and tells the listener. `busy` is the least bound of intervals that are being tried.
+void TreeSearch::tell(Frame& frame, const Listener& listener, Cost busy, Cost& proven) const {
+    take_found(frame);
+    const Cost open = std::min(busy, frame.heap.empty() ? kInfinite : frame.heap.top().bound);
+    proven = std::max(proven, std::min(frame.outcome.upper, open));
+    listener(frame.outcome.upper, proven);
+    if (context_.checkpoint && context_.checkpoint->due()) save(frame);
+}
+
+// Leaves the best tree and the bounds of all splits tried, or known from before, on disk.
+void TreeSearch::save(const Frame& frame) const {
+    Checkpoint checkpoint{frame.outcome.upper, frame.outcome.plan, {}};
+    for (std::uint32_t f = 0; f < frame.families.size(); ++f) {
+        const NodeColumn& column = frame.column(f);
+        const auto add = [&](const DeepPoint& point) {
+            checkpoint.points.push_back({column.id, frame.left_splits[f], column.ranks[point.position - 1], point.left, point.right});
+        };
+        for (std::uint32_t number : frame.points_of[f]) add(frame.points[number]);
+        for (const DeepPoint& hint : frame.families[f].hints)
+            if (hint.position > 0 && hint.position < frame.node.rows) add(hint);
+    }
+    context_.checkpoint->write(checkpoint);
+}
+
+// A better tree was found beside this search.
+void TreeSearch::take_found(Frame& frame) const {
+    if (context_.found.cost >= frame.outcome.upper) return;
+    frame.outcome.upper = context_.found.cost;
+    frame.outcome.plan = context_.found.plan;
+    frame.outcome.left_splits = context_.found.left_splits;
+    if (frame.ties) *frame.ties = choice_of(frame.node, frame.outcome);
+}
+
 // A split that would win on the sample is tried on all rows. False where it does not win there: then the sample has grown.
 bool TreeSearch::settle_on_all_rows(Frame& frame, const Interval& interval, Index position, const Sides& sides, PlanPtr& plan) {
     const Cost total = sides.total() + objective.split_penalty;
@@ -398,22 +423,48 @@ bool TreeSearch::settle_on_all_rows(Frame& frame, const Interval& interval, Inde
 }
 
 void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position) {
-    ++context_.counters.intervals;
+    Attempt attempt = prepare(frame, interval, position);
+    Sides sides = solve_sides(frame, attempt, nullptr);
+    while (!settle(frame, attempt, sides)) {
+        attempt = prepare(frame, interval, position);
+        sides = solve_sides(frame, attempt, &sides);
+    }
+}
+
+// Keeps what was found out about a split, and what is still open beside it. False where the sample has grown meanwhile and the split must be solved
+// again.
+bool TreeSearch::settle(Frame& frame, const Attempt& attempt, Sides& sides) {
+    const Interval& interval = attempt.interval;
+    const Index position = attempt.position;
     const NodeColumn& column = frame.column(interval.family);
     const Index rank = column.ranks[position - 1];
-    Sides sides = solve_sides(frame, interval, position, nullptr);
-    PlanPtr plan = split_plan(column.id, rank, sides.left.plan, sides.right.plan);
-    while (!settle_on_all_rows(frame, interval, position, sides, plan)) {
-        sides = solve_sides(frame, interval, position, &sides);
-        plan = split_plan(column.id, rank, sides.left.plan, sides.right.plan);
+    if (attempt.sample_number != frame.sample_number) {
+        if (sides.total() + objective.split_penalty < frame.cut(interval.family)) return false;
+        // The bounds hold; the trees may get the new rows wrong, and the rows they were solved on are a part of those there are now.
+        const Cost more = objective.error_scale * (frame.node.weight - attempt.sample_weight);
+        sides.left.upper = std::min(kInfinite, sides.left.upper + more);
+        sides.right.upper = std::min(kInfinite, sides.right.upper + more);
     }
+    PlanPtr plan = split_plan(column.id, rank, sides.left.plan, sides.right.plan);
+    if (!settle_on_all_rows(frame, interval, position, sides, plan)) return false;
+    ++context_.counters.intervals;
     const Outcome &left = sides.left, &right = sides.right;
-    DeepPoint point{rank,         position,      sides.weight,  sides.least_left, sides.least_right, left.profile,
-                    left.profile, right.profile, right.profile, left.upper,       right.upper};
+    const bool same_rows = attempt.sample_number == frame.sample_number;
+    DeepPoint point{rank,
+                    position,
+                    frame.node.weight_left(column, position),
+                    sides.least_left,
+                    sides.least_right,
+                    left.profile,
+                    same_rows ? left.profile : nullptr,
+                    right.profile,
+                    same_rows ? right.profile : nullptr,
+                    left.upper,
+                    right.upper};
     frame.relaxed = std::min(frame.relaxed, point.left + point.right + objective.split_penalty);
     const Cost total = std::min(kInfinite, sides.total() + objective.split_penalty);
-    bool better = total < frame.outcome.upper;
-    if (!better && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit)
+    bool better = same_rows && total < frame.outcome.upper;
+    if (!better && same_rows && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit)
         better = frame.ties->prefers(column.id, margin(context_, column, position), rank, frame.left_splits[interval.family]);
     if (better) accept(frame, interval.family, position, total, std::move(plan));
 
@@ -422,6 +473,21 @@ void TreeSearch::evaluate(Frame& frame, const Interval& interval, Index position
     frame.points_of[interval.family].push_back(number);
     push(frame, interval.family, interval.a, number, interval.open);
     push(frame, interval.family, number, interval.b, interval.open);
+    return true;
+}
+
+// The interval of the lowest bound that can still hold a better tree, and where to try it. False where there is none.
+bool TreeSearch::next(Frame& frame, Interval& interval, Index& position) const {
+    while (!frame.heap.empty() && frame.heap.top().bound < frame.cut()) {
+        interval = frame.heap.top();
+        frame.heap.pop();
+        if (interval.bound >= frame.cut(interval.family)) continue;
+        Opening opening{};
+        if (!look_between(frame, interval.family, frame.points[interval.a], frame.points[interval.b], interval.open, opening)) continue;
+        position = choose_position(frame, interval, opening);
+        if (position) return true;
+    }
+    return false;
 }
 
 // See DepthTwo::bound_of_small_sides.
@@ -468,27 +534,24 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
     frame.outcome.plan = start.plan;
     frame.outcome.left_splits = start.left_splits;
     Cost current = 0, proven = 0;  // bound of the interval at hand; bound of the whole node
+    const bool told = listener && *listener;
     try {
         make_families(frame, relatives);
-        while (!frame.heap.empty()) {
-            Interval interval = frame.heap.top();
-            frame.heap.pop();
-            current = interval.bound;
-            if (interval.bound >= frame.cut()) break;
-            if (interval.bound >= frame.cut(interval.family)) continue;
-            Opening opening{};
-            if (!look_between(frame, interval.family, frame.points[interval.a], frame.points[interval.b], interval.open, opening)) continue;
-            const Index position = choose_position(frame, interval, opening);
-            if (!position) continue;
-            evaluate(frame, interval, position);
-            if (listener && *listener) {
-                proven = std::max(proven, std::min(frame.outcome.upper, frame.heap.empty() ? frame.outcome.upper : frame.heap.top().bound));
-                (*listener)(frame.outcome.upper, proven);
+        if (told && context_.n_jobs > 1) {
+            search_together(frame, *listener, current, proven);
+        } else {
+            Interval interval{};
+            for (Index position = 0; next(frame, interval, position);) {
+                current = interval.bound;
+                evaluate(frame, interval, position);
+                if (told) tell(frame, *listener, kInfinite, proven);
             }
         }
     } catch (const StopSearch& stop) {
         if (!stopped) throw;
         *stopped = std::make_unique<StopSearch>(stop);
+        if (told) take_found(frame);
+        if (told && context_.checkpoint) save(frame);
         frame.outcome.lower = std::min({frame.outcome.upper, current, frame.heap.empty() ? current : frame.heap.top().bound});
         frame.outcome.lower = frame.outcome.relaxed = std::max(frame.outcome.lower, proven);
         return frame.outcome;
@@ -497,53 +560,6 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
     frame.outcome.relaxed = context_.constrained() ? std::min({frame.outcome.lower, frame.relaxed, bound_of_small_sides(frame)}) : frame.outcome.lower;
     if (keep_profile) frame.outcome.profile = make_profile(frame);
     return frame.outcome;
-}
-
-PlanPtr TreeSearch::canonical(const Node& node, Shape shape, const Outcome& best, Relatives known, std::size_t level) {
-    shape = shape.on(node.rows);
-    if (leaf_cost(context_, node, objective) <= best.upper || shape.depth == 0) return nullptr;
-    if (shape.depth == 1) {
-        const Stump stump = best_stump(context_, node, objective, true);
-        return stump.column ? split_plan(stump.column->id, stump.column->ranks[stump.position - 1], nullptr, nullptr) : nullptr;
-    }
-    // Stumps are worked out by the tie rule when the tree is finished.
-    TieChoice ties = choice_of(node, best);
-    if (shape.depth == 2) {
-        ties = {};
-        return depth_two_.solve(node, shape.splits, best.upper + 1, objective, known, false, &ties).plan;
-    }
-    const Outcome outcome = search(node, shape, best.upper + 1, known, false, level, best, nullptr, nullptr, &ties, nullptr);
-    return canonical_below(node, shape, outcome, ties, level);
-}
-
-TieChoice TreeSearch::choice_of(const Node& node, const Outcome& best) const {
-    if (!best.plan || best.plan->stump) return {};
-    const NodeColumn& column = column_of(node, best.plan->column);
-    const Index position = Node::rows_up_to(column, best.plan->rank, 0, node.rows);
-    return {true, column.id, margin(context_, column, position), column.ranks[position - 1], best.left_splits};
-}
-
-PlanPtr TreeSearch::canonical_below(const Node& node, Shape shape, const Outcome& best, const TieChoice& ties, std::size_t level) {
-    shape = shape.on(node.rows);
-    // Depth one and two are settled by their own solvers; a leaf needs nothing more.
-    if (!best.plan || shape.depth < 3) return shape.depth == 1 ? canonical(node, shape, best, {}, level) : best.plan;
-    const NodeColumn& column = column_of(node, ties.column);
-    Levels::Children& kids = levels.at(level);
-    builder_.split(node, column, Node::rows_up_to(column, ties.rank, 0, node.rows), kids.left, kids.right);
-    context_.counters.nodes += 2;
-    const auto finish = [&](const Node& child, std::int64_t splits) {
-        const Shape below = Shape::of(shape.depth - 1, splits).on(child.rows);
-        if (below.depth == 2 && !child.columns.empty()) {
-            // The cost and the tie rule in one go.
-            TieChoice of_child;
-            return depth_two_.solve(child, below.splits, kInfinite, objective, {}, false, &of_child).plan;
-        }
-        const Outcome solved = solve(child, below, kInfinite, {}, true, level + 1);
-        return canonical(child, below, solved, {solved.profile.get(), solved.profile.get()}, level + 1);
-    };
-    PlanPtr left = finish(kids.left, ties.left_splits);
-    PlanPtr right = finish(kids.right, shape.splits - 1 - ties.left_splits);
-    return split_plan(ties.column, ties.rank, std::move(left), std::move(right));
 }
 
 }  // namespace provetree

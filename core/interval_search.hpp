@@ -44,6 +44,9 @@ class TreeSearch {
     // The rest of that tree, given the split it begins with: the outcome and choice of a search with ties.
     PlanPtr canonical_below(const Node& node, Shape shape, const Outcome& best, const TieChoice& ties, std::size_t level);
 
+    // Bounds of splits of the root that are known before its search begins; may be null.
+    ProfilePtr known_of_root;
+
     // Children of the nodes at hand, by level.
     Levels levels;
 
@@ -69,6 +72,9 @@ class TreeSearch {
         Positions all;
     };
     struct Frame;
+    struct Attempt;
+    struct Crew;
+    struct Mate;
 
     Outcome search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start,
                    const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties, LazyRows* lazy);
@@ -84,10 +90,18 @@ class TreeSearch {
         Weight weight;                 // of the rows going left
         Cost total() const { return left.upper >= kInfinite || right.upper >= kInfinite ? kInfinite : left.upper + right.upper; }
     };
-    Sides solve_sides(Frame& frame, const Interval& interval, Index position, const Sides* on_fewer_rows);
+    Attempt prepare(const Frame& frame, const Interval& interval, Index position);
+    Sides solve_sides(const Frame& frame, const Attempt& attempt, const Sides* on_fewer_rows);
+    bool settle(Frame& frame, const Attempt& attempt, Sides& sides);
+    bool next(Frame& frame, Interval& interval, Index& position) const;
+    void tell(Frame& frame, const Listener& listener, Cost busy, Cost& proven) const;
+    void search_together(Frame& frame, const Listener& listener, Cost& current, Cost& proven);
+    void take_part(Frame& frame, Crew& crew, std::size_t who, const Listener* listener, Cost& proven);
     bool settle_on_all_rows(Frame& frame, const Interval& interval, Index position, const Sides& sides, PlanPtr& plan);
     void grow_sample(Frame& frame, Cost wanted);
     void accept(Frame& frame, std::uint32_t family, Index position, Cost cost, PlanPtr plan) const;
+    void take_found(Frame& frame) const;
+    void save(const Frame& frame) const;
     Cost bound_of_small_sides(const Frame& frame) const;
     ProfilePtr make_profile(const Frame& frame) const;
     TieChoice choice_of(const Node& node, const Outcome& best) const;

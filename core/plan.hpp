@@ -27,6 +27,14 @@ inline PlanPtr split_plan(Index column, Index rank, PlanPtr left, PlanPtr right)
     return std::make_shared<const Plan>(Plan{false, 0, column, rank, std::move(left), std::move(right)});
 }
 
+// A tree found beside the search of the root, and a bound proven beside it.
+struct Found {
+    Cost cost = kInfinite;
+    PlanPtr plan;
+    std::int64_t left_splits = 0;  // split budget of its left child
+    Cost bound = 0;
+};
+
 // A finished tree as flat arrays in preorder; column -1 marks a leaf.
 struct FlatTree {
     std::vector<std::int32_t> column, rank_low, rank_high, left, right, label;

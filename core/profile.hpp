@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "byte_count.hpp"
 #include "node.hpp"
 #include "plan.hpp"
 #include "types.hpp"
@@ -50,7 +51,7 @@ struct DeepFamily {
 };
 
 struct Profile {
-    Profile(std::uint64_t& held, Shape s, Index n, Weight w) : shape(s), rows(n), weight(w), held_(held) {}
+    Profile(ByteCount& held, Shape s, Index n, Weight w) : shape(s), rows(n), weight(w), held_(held) {}
     ~Profile() { held_ -= bytes_; }
     Profile(const Profile&) = delete;
     Profile& operator=(const Profile&) = delete;
@@ -70,7 +71,7 @@ struct Profile {
     }
 
   private:
-    std::uint64_t& held_;
+    ByteCount& held_;
     std::uint64_t bytes_ = 0;
 };
 

@@ -2,12 +2,16 @@
 #include "search.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "bit_search.hpp"
+#include "checkpoint.hpp"
 #include "depth_one.hpp"
 #include "finisher.hpp"
 #include "greedy.hpp"
+#include "improve/improvement.hpp"
 #include "interval_search.hpp"
 #include "lazy_rows.hpp"
 
@@ -75,8 +79,11 @@ class Method {
     virtual ~Method() = default;
     virtual Cost leaf_cost() = 0;
     virtual Outcome start(Shape shape) = 0;
+    // Takes up what an earlier search has proven; called before `start`.
+    virtual void resume(Shape, const Checkpoint&) {}
     virtual Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) = 0;
     virtual FlatTree finish(const PlanPtr& plan) = 0;
+    virtual const Node* root() const { return nullptr; }  // all rows as a node, where there is one
     // Among the trees that cost as little as the one proven, the one that the tie rule prefers. The objective is that of the proof already, or is
     // given and multiplies it by `factor`: then `best` has the cost under it.
     virtual PlanPtr preferred(Shape shape, Outcome& best) = 0;
@@ -87,12 +94,38 @@ class Method {
 class BySweeps final : public Method {
   public:
     BySweeps(Context& context, const Objective& objective, bool with_ties)
-        : context_(context), builder_(context.table, context.kernel, context.min_leaf), search_(context, builder_), with_ties_(with_ties) {
+        : context_(context),
+          builder_(context.table, context.kernel, context.min_leaf),
+          search_(context, builder_),
+          with_ties_(with_ties),
+          sampling_{context.table, context.kernel, context.min_leaf, context.switches, context.memory_limit, unwatched_},
+          sampling_builder_(context.table, context.kernel, context.min_leaf) {
         search_.objective = objective;
         builder_.build_root(root_);
     }
 
     Cost leaf_cost() override { return provetree::leaf_cost(context_, root_, search_.objective); }
+
+    void resume(Shape shape, const Checkpoint& checkpoint) override {
+        // Bounds that were proven on a sample hold for all rows, with the weights of all rows between them.
+        auto profile = std::make_shared<Profile>(context_.profile_bytes, shape, root_.rows, root_.weight);
+        for (const NodeColumn& column : root_.columns) {
+            for (const Division& share : divisions(shape)) {
+                DeepFamily family{column.id, share.left_splits, {}};
+                for (const Checkpoint::Point& known : checkpoint.points) {
+                    if (known.column != column.id || known.left_splits != share.left_splits) continue;
+                    const Index position = Node::rows_up_to(column, known.rank, 0, root_.rows);
+                    if (position == 0 || position == root_.rows) continue;
+                    DeepPoint point{known.rank, position, root_.weight_left(column, position), known.left, known.right, {}, {}, {}, {}};
+                    family.points.push_back(point);
+                }
+                std::stable_sort(family.points.begin(), family.points.end(), [](const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; });
+                profile->deep.push_back(std::move(family));
+            }
+        }
+        profile->account();
+        search_.known_of_root = profile;
+    }
 
     Outcome start(Shape shape) override {
         Outcome start;
@@ -101,8 +134,10 @@ class BySweeps final : public Method {
         Greedy greedy(context_, builder_, search_);
         if (!context_.off(kNoStart)) start = greedy.grow(root_, shape);
         const Weight errors = static_cast<Weight>(start.upper / search_.objective.error_scale);
-        if (with_ties_ && LazyRows::worthwhile(context_, root_, errors))
-            lazy_ = std::make_unique<LazyRows>(context_, builder_, search_.levels, root_, start.plan, search_.objective);
+        // What is known already was proven with other weights between splits than those of a new sample.
+        if (with_ties_ && !search_.known_of_root && LazyRows::worthwhile(context_, root_, errors)) {
+            lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, start.plan, search_.objective);
+        }
         // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
         if (!context_.off(kNoStart) && !lazy_) start = greedy.grow_with_exact_bottoms(root_, shape, start);
         return start;
@@ -111,6 +146,7 @@ class BySweeps final : public Method {
     Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) override {
         const Outcome outcome = search_.solve_root(root_, shape, start, listener, stopped, with_ties_ ? &ties_ : nullptr, lazy_.get());
         sampled_rows_ = lazy_ ? lazy_->sample().rows : root_.rows;
+        context_.counters.add(sampling_.counters);
         lazy_.reset();
         return outcome;
     }
@@ -126,6 +162,8 @@ class BySweeps final : public Method {
         return search_.canonical(root_, shape, best, {known.get(), known.get()}, 0);
     }
 
+    const Node* root() const override { return &root_; }
+
     void describe(Counters& counters) const override { counters.sampled_rows = sampled_rows_; }
 
   private:
@@ -135,6 +173,11 @@ class BySweeps final : public Method {
     Node root_;
     bool with_ties_;
     TieChoice ties_;
+    // The sample of rows is used by whichever thread has a tree to try, so it shares nothing with any of them.
+    Monitor unwatched_{std::numeric_limits<double>::infinity(), nullptr};
+    Context sampling_;
+    NodeBuilder sampling_builder_;
+    Levels sampling_levels_;
     std::unique_ptr<LazyRows> lazy_;
     std::uint64_t sampled_rows_ = 0;
 };
@@ -151,7 +194,11 @@ class ByBits final : public Method {
         start.upper = leaf_cost();
         if (context_.off(kNoStart)) return start;
         // Sharing a split budget out is left to the greedy trees of the other search.
-        return shape.splits == Shape::full(shape.depth) ? search_.grow(shape) : BySweeps(context_, objective_, false).start(shape);
+        if (shape.splits < Shape::full(shape.depth)) return BySweeps(context_, objective_, false).start(shape);
+        context_.monitor.ignore_stops();  // growing takes milliseconds, and a search needs a tree to end with
+        start = search_.grow(shape);
+        context_.monitor.heed_stops();
+        return start;
     }
 
     Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) override {
@@ -178,6 +225,29 @@ class ByBits final : public Method {
     BitSearch search_;
 };
 
+std::int64_t splits_below(const FlatTree& tree, std::int32_t from) {
+    const std::size_t at = static_cast<std::size_t>(from);
+    return tree.column[at] < 0 ? 0 : 1 + splits_below(tree, tree.left[at]) + splits_below(tree, tree.right[at]);
+}
+
+// Throws where a tree is deeper, or has more splits or smaller leaves, than it may.
+void check_limits(const FlatTree& tree, Shape allowed, std::int64_t min_leaf, const Table& table) {
+    bool within = tree.splits <= allowed.splits && tree.depth() <= allowed.depth;
+    if (within && min_leaf > 1) {
+        std::vector<std::int64_t> counts(tree.column.size(), 0);
+        for (Index row = 0; row < table.rows; ++row) {
+            std::size_t at = 0;
+            while (tree.column[at] >= 0) {
+                const Index rank = table.ranks[static_cast<std::size_t>(tree.column[at]) * table.rows + row];
+                at = static_cast<std::size_t>(rank <= static_cast<Index>(tree.rank_low[at]) ? tree.left[at] : tree.right[at]);
+            }
+            counts[at] += table.counts[row];
+        }
+        for (std::size_t at = 0; at < counts.size(); ++at) within &= tree.column[at] >= 0 || counts[at] >= min_leaf;
+    }
+    if (!within) throw std::logic_error("provetree core: a tree exceeds its limits; please report this.");
+}
+
 }  // namespace
 
 SearchResult run_search(const Table& merged, const SearchOptions& options, const std::function<bool(const ProgressPoint&)>& tick) {
@@ -187,7 +257,10 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     SearchResult result;
     ProgressPoint latest{0, kInfinite, 0};
     Monitor monitor(options.time_limit, [&] { return !tick || tick(latest); });
+    if (options.max_work) monitor.limit_work(options.max_work);
     Context context{table, choose_kernel(options.kernel), options.min_leaf, options.switches, options.memory_limit, monitor};
+    // A limit on work is there to give the same tree every time, which threads cannot.
+    context.n_jobs = options.max_work ? 1 : std::max(1, options.n_jobs);
     const Shape allowed = Shape::of(options.max_depth, options.max_splits), shape = allowed.on(table.rows);
 
     // Fewest splits among the cheapest trees: costs are multiplied so that one split counts as a unit that all splits together cannot raise to one
@@ -200,16 +273,20 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     Objective objective = at_once ? refined : options.objective;
     const Cost unit = at_once ? factor : 1;
     std::unique_ptr<Method> method;
+    monitor.ignore_stops();
     if (by_bits && shape.depth >= 3)
         method = std::make_unique<ByBits>(context, choose_bit_kernel(options.kernel), objective);
     else
         method = std::make_unique<BySweeps>(context, objective, at_once);
+    monitor.heed_stops();
     if (method->leaf_cost() >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
 
     const auto limit_tie_rule = [&] {
         if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(kTieRuleSteps, monitor.steps()));
     };
     const auto listener = [&](Cost upper, Cost lower) {
+        upper = std::min(upper, context.found.cost);
+        lower = std::max(lower, context.found.bound);
         // A tree has fewer splits than a unit, so whole units are the cost itself, and bounds round down.
         const Cost cost = upper / unit, bound = lower / unit;
         if (bound >= cost && at_once) limit_tie_rule();
@@ -229,15 +306,59 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         monitor.heed_stops();
         return tree;
     };
+    // The initial tree, where it is better than the one grown.
+    const auto take_initial = [&](Outcome& start, const PlanPtr& plan) {
+        const FlatTree tree = finish(plan);
+        check_limits(tree, allowed, context.min_leaf, table);
+        if (tree.cost >= start.upper || tree.column[0] < 0) return;
+        const std::int64_t most = Shape::full(shape.depth - 1), to_share = shape.splits - 1;
+        start.upper = tree.cost;
+        start.plan = plan;
+        start.left_splits = std::clamp(splits_below(tree, tree.left[0]), std::max<std::int64_t>(0, to_share - most), std::min(most, to_share));
+    };
     const auto user_cost = [&](const FlatTree& tree) {
         const Cost errors = (tree.cost - objective.split_penalty * tree.splits) / objective.error_scale;
         return options.objective.error_scale * errors + options.objective.split_penalty * tree.splits;
     };
 
-    const Outcome start = method->start(shape);
+    std::optional<CheckpointFile> file;
+    std::optional<Checkpoint> earlier;
+    if (!options.checkpoint.empty()) {
+        file.emplace(options.checkpoint, fingerprint_of(merged, options.max_depth, options.max_splits, options.min_leaf, objective),
+                     options.checkpoint_seconds);
+        earlier = file->read();
+        if (!earlier) file->write({});  // a file that cannot be written is told of at once
+        context.checkpoint = &*file;
+        if (earlier && shape.depth >= 3) method->resume(shape, *earlier);
+    }
+    Outcome start = method->start(shape);
+    if (earlier && earlier->plan) take_initial(start, earlier->plan);
+    if (options.initial) take_initial(start, options.initial);
     listener(start.upper, 0);
     std::unique_ptr<StopSearch> stopped;
-    Outcome outcome = method->prove(shape, start, listener, stopped);
+    Outcome outcome;
+    {
+        const bool limited = options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity();
+        Cost proven = 0;
+        Improvement improvement(
+            context, method->root(), shape, objective, start, {limited && shape.depth > kDepthAtOnce && !by_bits, by_bits},
+            [&](Cost cost) { listener(cost, proven); }, [&] { return proven >= std::min(start.upper, context.found.cost); });
+        outcome = method->prove(
+            shape, start,
+            [&](Cost upper, Cost lower) {
+                proven = std::max(proven, lower);
+                listener(upper, lower);
+            },
+            stopped);
+    }
+    if (stopped) outcome.lower = std::max(outcome.lower, context.found.bound);
+    if (context.found.cost < outcome.upper) {
+        if (!stopped) throw std::logic_error("provetree core: a tree costs less than the proven optimum; please report this.");
+        outcome.upper = context.found.cost;
+        outcome.plan = context.found.plan;
+    }
+    // The search on bits leaves its tree only, when it is stopped.
+    if (file && stopped && by_bits) file->write({outcome.upper, outcome.plan, {}});
     method->describe(context.counters);
     if (!stopped && tie_rule) limit_tie_rule();
     if (!stopped && at_once) {
@@ -252,10 +373,12 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     result.tree = finish(outcome.plan);
     if (result.tree.cost > outcome.upper || (!stopped && result.tree.cost < outcome.upper))
         throw std::logic_error("provetree core: a tree does not cost what the search claims; please report this.");
+    check_limits(result.tree, allowed, context.min_leaf, table);
     result.tree.cost = user_cost(result.tree);
     result.lower_bound = std::min(result.tree.cost, (stopped ? outcome.lower : outcome.upper) / unit);
     result.status = !stopped || result.lower_bound >= result.tree.cost ? Status::kOptimal : stopped->reason;
     listener(result.tree.cost * unit, result.lower_bound * unit);
+    if (file && result.status == Status::kOptimal) file->remove();
 
     if (!stopped && tie_rule && !at_once) {
         const Cost errors = (result.tree.cost - options.objective.split_penalty * result.tree.splits) / options.objective.error_scale;

@@ -18,7 +18,12 @@ struct SearchOptions {
     std::int64_t min_leaf = 1;
     Objective objective;
     double time_limit = 0;
+    std::uint64_t max_work = 0;      // row steps after which the search ends; 0: no limit
     std::uint64_t memory_limit = 0;  // bytes that kept bounds may take; the nodes themselves are bounded by the depth
+    PlanPtr initial;                 // a tree to begin with, within the limits; null: none
+    int n_jobs = 1;                  // threads
+    std::string checkpoint;          // file that the proof is kept in and taken up from; empty: none
+    double checkpoint_seconds = 20;
     unsigned switches = 0;
     std::string kernel = "auto";
 };

@@ -17,6 +17,8 @@ OFF: dict[str, int] = {name: 1 << bit for bit, name in enumerate(_core.SWITCHES)
 ALL_OFF: int = (1 << len(_core.SWITCHES)) - 1
 #: Solves children on samples of the rows in every table, and makes these as small as can be.
 TINY_SAMPLES: int = _core.parts.TINY_SAMPLES
+#: Looks for better trees beside the proof from the first step on, in every table.
+EAGER_IMPROVEMENT: int = _core.parts.EAGER_IMPROVEMENT
 #: What a tree is compared by: splits by rank, and labels.
 NODE_FIELDS = ("column", "rank_low", "rank_high", "label")
 
@@ -38,6 +40,9 @@ def core_search(
     *,
     kernel: str = "auto",
     switches: int = 0,
+    max_work: int = 0,
+    n_jobs: int = 1,
+    checkpoint: str = "",
     time_limit: float = math.inf,
     memory_limit: int = 1 << 28,
     on_progress: Callable[[float, int, int], object] | None = None,
@@ -54,6 +59,10 @@ def core_search(
         on_progress=on_progress,
         kernel=kernel,
         switches=switches,
+        max_work=max_work,
+        n_jobs=n_jobs,
+        checkpoint=checkpoint,
+        checkpoint_seconds=0.0,
     )
 
 

@@ -17,7 +17,7 @@ class SearchResult(TypedDict):
     label: NDArray[np.int32]
     cost: int
     lower_bound: int
-    status: Literal["optimal", "time_limit", "interrupted"]
+    status: Literal["optimal", "time_limit", "work_limit", "interrupted"]
     history: list[tuple[float, int, int]]
     counters: dict[str, int]
 
@@ -90,6 +90,12 @@ def search(
     on_progress: Callable[[float, int, int], object] | None = None,
     kernel: str = "auto",
     switches: int = 0,
+    max_work: int = 0,
+    initial_column: Sequence[int] = ...,
+    initial_rank: Sequence[int] = ...,
+    n_jobs: int = 1,
+    checkpoint: str = "",
+    checkpoint_seconds: float = 20.0,
 ) -> SearchResult:
     """Find the best tree and prove it, as far as the limits allow."""
 
@@ -123,6 +129,7 @@ def itemset_search(
 class parts:
     """A module of its own: kernels and bounds one by one."""
 
+    EAGER_IMPROVEMENT: int
     TINY_SAMPLES: int
 
     @staticmethod

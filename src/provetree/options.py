@@ -8,6 +8,7 @@ from these tables, so that they cannot disagree. Nothing here knows scikit-learn
 from __future__ import annotations
 
 import math
+import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
@@ -117,6 +118,16 @@ def _is_array_like(value: object) -> bool:
     return hasattr(value, "__len__") and getattr(value, "ndim", 1) == 1
 
 
+def _is_job_count(value: object) -> bool:
+    return isinstance(value, Integral) and not _is_bool(value) and int(value) != 0
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike)) and bool(str(value))
+
+
+_PATH = Allowed("a path", "str or path", _is_path)
+_JOBS = Allowed("an int other than 0", "int", _is_job_count)
 _NONE = Allowed("None", "None", lambda value: value is None)
 _BOOL = Allowed("a bool", "bool", _is_bool)
 _DICT = Allowed("an instance of 'dict'", "dict", lambda value: isinstance(value, Mapping))
@@ -316,6 +327,31 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "The greatest number of seconds for the search. When they are over, ``fit`` keeps the best "
         'tree so far, ``status_`` is "time_limit", and ``lower_bound_`` and ``gap_`` say how far '
         "from the optimum that tree can be at most. None means no limit.",
+    ),
+    Option(
+        "max_work",
+        None,
+        (_int(1), _NONE),
+        "The greatest number of steps for the search: rows looked at in one column, some hundred "
+        "million of them a second. Unlike a time limit, it gives the same tree on every machine "
+        'and in every run. When they are done, ``status_`` is "work_limit". None means no limit.',
+    ),
+    Option(
+        "n_jobs",
+        None,
+        (_JOBS, _NONE),
+        "The number of threads. -1 means one for each core, -2 one fewer, and so on; None means "
+        "one. The optimum does not depend on it, and neither does the tree where the search "
+        "comes to its end. Searches on bits and searches with ``max_work`` use one thread.",
+    ),
+    Option(
+        "checkpoint",
+        None,
+        (_PATH, _NONE),
+        "A file in which a long proof is kept, written every 20 seconds between two splits of the "
+        "root and when the search is stopped. If it is there already, ``fit`` goes on from it; "
+        "it must belong to the same table and limits. It is removed when the proof is complete. "
+        "None keeps nothing.",
     ),
     Option(
         "verbose",

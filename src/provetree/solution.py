@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from provetree.tree.tree import Tree
 
 Status = Literal[
-    "optimal", "candidate_optimal", "feasible", "time_limit", "interrupted", "gap_limit"
+    "optimal",
+    "candidate_optimal",
+    "feasible",
+    "time_limit",
+    "work_limit",
+    "interrupted",
+    "gap_limit",
 ]
 
 #: Enough for the caches of hard searches, small beside the table and the interpreter.
@@ -35,6 +41,11 @@ class Limits:
         Seconds after which the best tree so far is returned; None for no limit.
     memory_limit : int
         Bytes the caches of the search may hold. The answer does not depend on it.
+    max_work : int or None
+        Row steps after which the best tree so far is returned; None for no limit. Engines that do
+        not count steps take no notice of it.
+    n_jobs : int
+        Threads that an engine may use. The optimum does not depend on it.
 
     Examples
     --------
@@ -45,6 +56,8 @@ class Limits:
 
     time_limit: float | None = None
     memory_limit: int = DEFAULT_MEMORY_LIMIT
+    max_work: int | None = None
+    n_jobs: int = 1
 
     def __post_init__(self) -> None:
         if self.time_limit is not None and not self.time_limit > 0:
@@ -56,6 +69,16 @@ class Limits:
             raise ValueError(
                 "The 'memory_limit' parameter of Limits must be an int in the range "
                 f"[0, inf). Got {self.memory_limit!r} instead."
+            )
+        if self.max_work is not None and self.max_work < 1:
+            raise ValueError(
+                "The 'max_work' parameter of Limits must be an int in the range [1, inf) or None. "
+                f"Got {self.max_work!r} instead."
+            )
+        if self.n_jobs < 1:
+            raise ValueError(
+                "The 'n_jobs' parameter of Limits must be an int in the range [1, inf). "
+                f"Got {self.n_jobs!r} instead."
             )
 
     @property
@@ -98,7 +121,7 @@ class Solution:
         for its splits. An int where costs of the problem are whole numbers.
     lower_bound : int or float
         No tree of the problem costs less.
-    status : {"optimal", "candidate_optimal", "feasible", "time_limit", "interrupted"}
+    status : {"optimal", "candidate_optimal", "feasible", "time_limit", "work_limit", "interrupted"}
         Why the search ended. "optimal" is a proof for all trees of the problem. Methods that
         choose from candidate splits say "candidate_optimal" when the tree is proven the best of
         these, and "feasible" when they ended without such a proof; "gap_limit" says that a gap

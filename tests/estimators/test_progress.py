@@ -57,7 +57,7 @@ def test_a_search_that_fails_leaves_the_line(monkeypatch):
 
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(optimal_tree, "ExactSearch", Broken)
+    monkeypatch.setattr(optimal_tree, "ExactSearch", lambda **options: Broken())
     with pytest.raises(MemoryError):
         OptimalTreeClassifier(verbose=True).fit([[0.0], [1.0]], [0, 1])
     assert stream.getvalue().count("\n") == 1

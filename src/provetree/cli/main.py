@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from provetree import __version__
-from provetree.bench import known, limits, paper, peers
+from provetree.bench import anytime, known, limits, paper, peers
 from provetree.bench.data import DataNotFoundError
 from provetree.cli.errors import UserError
 
@@ -39,6 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
         (peers, "peers", "time, errors and proof beside other exact solvers"),
         (known, "known", "check the known optima of the benchmark tables"),
         (paper, "paper", "the tables of a paper, published numbers beside ours"),
+        (anytime, "anytime", "how good trees get within seconds, and what threads bring"),
         (limits, "limits", "time-limit overshoot, Ctrl-C latency and memory"),
     ):
         benchmark = benchmarks.add_parser(

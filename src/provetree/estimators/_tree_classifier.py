@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -45,6 +46,16 @@ class Prepared:
     classes: NDArray[Any]
     codes: NDArray[np.intp]
     weights: Float | None
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return the number of threads that ``n_jobs`` means, counted as joblib counts."""
+    if n_jobs is None:
+        return 1
+    if n_jobs > 0:
+        return int(n_jobs)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, (cores or 1) + 1 + int(n_jobs))
 
 
 class TreeClassifier(TableClassifier):
@@ -98,9 +109,13 @@ class TreeClassifier(TableClassifier):
         time_limit: float | None,
         verbose: int | bool,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
+        max_work: int | None = None,
+        n_jobs: int | None = None,
     ) -> Solution:
         """Let an engine solve a problem, with a line of progress where it is wanted."""
-        limits = Limits(None if time_limit is None else float(time_limit), memory_limit)
+        seconds = None if time_limit is None else float(time_limit)
+        work = None if max_work is None else int(max_work)
+        limits = Limits(seconds, memory_limit, work, thread_count(n_jobs))
         started = time.perf_counter()
         try:
             return self._solve(engine, problem, limits, verbose)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from provetree.estimators._initial_tree import initial_splits
 from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.options import TREE_OPTIONS, documented, validate
-from provetree.search.engine import ExactSearch
+from provetree.search.engine import ExactSearch, Splits
 from provetree.solution import Engine
 
 __all__ = ["OptimalTreeClassifier"]
@@ -34,7 +36,7 @@ class OptimalTreeClassifier(TreeClassifier):
     ----------
     tree_ : Tree
         The tree.
-    status_ : {"optimal", "time_limit", "interrupted"}
+    status_ : {"optimal", "time_limit", "work_limit", "interrupted"}
         Whether the tree is proven optimal, or what ended the search before that.
     objective_ : int or float
         The cost of the tree: the weight of the training rows it gets wrong, plus the penalties of
@@ -84,6 +86,9 @@ class OptimalTreeClassifier(TreeClassifier):
         class_weight: Mapping[Any, float] | str | None = None,
         categorical_features: ArrayLike | str | None = "from_dtype",
         time_limit: float | None = None,
+        max_work: int | None = None,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         verbose: int | bool = 0,
     ) -> None:
         self.max_depth = max_depth
@@ -93,10 +98,18 @@ class OptimalTreeClassifier(TreeClassifier):
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.time_limit = time_limit
+        self.max_work = max_work
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        initial_tree: Any = None,
     ) -> OptimalTreeClassifier:
         """Find the best tree for a table.
 
@@ -109,6 +122,10 @@ class OptimalTreeClassifier(TreeClassifier):
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights; a row of weight two counts as two rows, and one of weight zero as none.
             None gives every row weight one.
+        initial_tree : fitted classifier or Tree, default=None
+            A tree to begin with: any fitted classifier of this package, scikit-learn's
+            ``DecisionTreeClassifier``, or a :class:`~provetree.Tree`. It must keep to the limits
+            of this estimator on the training rows. The tree that comes out is at least as good.
 
         Returns
         -------
@@ -136,10 +153,18 @@ class OptimalTreeClassifier(TreeClassifier):
             min_samples_leaf=self.min_samples_leaf,
             alpha=self.alpha,
         )
-        solution = self._run(self._engine(), prepared.problem, self.time_limit, self.verbose)
+        solution = self._run(
+            self._engine(initial_splits(initial_tree, X, prepared, type(self).__name__)),
+            prepared.problem,
+            self.time_limit,
+            self.verbose,
+            max_work=self.max_work,
+            n_jobs=self.n_jobs,
+        )
         self._keep(prepared, solution)
         return self
 
-    def _engine(self) -> Engine:
+    def _engine(self, initial: Splits | None = None) -> Engine:
         """Return the engine that solves the problem."""
-        return ExactSearch()
+        file = None if self.checkpoint is None else os.fspath(self.checkpoint)
+        return ExactSearch(initial=initial, checkpoint=file)

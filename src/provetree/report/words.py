@@ -11,6 +11,7 @@ _NOT_PROVEN = {
     "candidate_optimal": "Proven the best among the candidate splits, not among all trees",
     "feasible": "Not proven, and not searched for a proof",
     "time_limit": "Not proven within the time limit",
+    "work_limit": "Not proven within the work limit",
     "interrupted": "Not proven when it was interrupted",
     "gap_limit": "Not proven further than the gap that was asked for",
 }

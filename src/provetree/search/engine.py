@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from provetree import _core
 from provetree.problem.problem import Problem
@@ -16,6 +17,9 @@ from provetree.tree.build import build_tree
 
 #: Name of the environment variable that chooses the kernels.
 KERNEL_VARIABLE = "PROVETREE_KERNEL"
+
+#: Columns and ranks of a tree in preorder.
+Splits: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 _forced: ContextVar[str | None] = ContextVar("provetree_kernel", default=None)
 
@@ -31,6 +35,13 @@ class ExactSearch:
     ----------
     switches : int
         Bits that switch off single bounds and caches, for tests: the answer is the same.
+    initial : tuple of two tuples of int, optional
+        A tree to begin with: the ordered column of each node in preorder, -1 for a leaf, and the
+        greatest rank that goes left.
+    checkpoint : str, optional
+        A file in which a long proof is kept, and from which it goes on.
+    checkpoint_seconds : float
+        Seconds from one writing of that file to the next.
 
     Examples
     --------
@@ -44,6 +55,9 @@ class ExactSearch:
     """
 
     switches: int = 0
+    initial: Splits | None = None
+    checkpoint: str | None = None
+    checkpoint_seconds: float = 20.0
 
     def solve(
         self,
@@ -88,6 +102,12 @@ class ExactSearch:
             on_progress=None if on_progress is None else tell,
             kernel=chosen_kernel(),
             switches=self.switches,
+            max_work=limits.max_work or 0,
+            n_jobs=limits.n_jobs,
+            initial_column=self.initial[0] if self.initial else (),
+            initial_rank=self.initial[1] if self.initial else (),
+            checkpoint=self.checkpoint or "",
+            checkpoint_seconds=self.checkpoint_seconds,
         )
         solution = Solution(
             tree=build_tree(problem, found["column"], found["rank_low"]),

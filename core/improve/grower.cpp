@@ -1,0 +1,179 @@
+// Growing trees along a guide; see grower.hpp.
+#include "improve/grower.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "depth_one.hpp"
+
+namespace provetree {
+
+namespace {
+
+// Tables of options are kept up to this many splits; a larger budget is treated as if it did not bind further.
+constexpr std::size_t kLargestTable = 255;
+
+double entropy_part(double weight) { return weight > 0 ? weight * std::log2(weight) : 0.0; }
+
+}  // namespace
+
+std::vector<Candidate> ranked_splits(Context& context, const Node& node, Purity purity) {
+    std::vector<Candidate> ranked;
+    std::vector<double> left(node.by_class.size());
+    // Both measures are sums over the classes of a side, larger where the side is purer: squares for Gini, w log w for the entropy.
+    const auto part = [&](double weight) { return purity == Purity::kGini ? weight * weight : entropy_part(weight); };
+    const auto side = [&](double parts, double weight) { return purity == Purity::kGini ? parts / weight : parts - entropy_part(weight); };
+    double parts_all = 0;
+    for (Weight weight : node.by_class) parts_all += part(weight);
+    for (Index c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        std::fill(left.begin(), left.end(), 0.0);
+        double parts_left = 0, parts_right = parts_all, weight_left = 0;
+        Candidate best{-1e300, c, 0};
+        for (Index i = 1; i < node.rows; ++i) {
+            const Index row = column.order[i - 1] & entry::kRowMask;
+            const std::uint32_t cls = node.classes[row];
+            const double weight = node.weights[row], right = node.by_class[cls] - left[cls];
+            parts_left += part(left[cls] + weight) - part(left[cls]);
+            parts_right += part(right - weight) - part(right);
+            left[cls] += weight;
+            weight_left += weight;
+            if (i < column.first_split || i > column.last_split || !Node::is_split(column, i)) continue;
+            const double score = side(parts_left, weight_left) + side(parts_right, node.weight - weight_left);
+            if (score > best.score) {
+                best.score = score;
+                best.position = i;
+            }
+        }
+        context.monitor.work(node.rows);
+        if (best.position) ranked.push_back(best);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+    return ranked;
+}
+
+Candidate placed(const Node& node, Index column, Index rank) {
+    for (Index c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& one = node.columns[c];
+        if (one.id != column) continue;
+        const Index position = Node::rows_up_to(one, rank, 0, node.rows);
+        if (position == 0 || position == node.rows || position < one.first_split || position > one.last_split) break;
+        return {0, c, position};
+    }
+    return {0, 0, 0};
+}
+
+LimbPtr Grower::leaf(const Node& node) const {
+    Limb limb;
+    limb.cost = leaf_cost(context_, node, search_.objective);
+    return std::make_shared<const Limb>(limb);
+}
+
+LimbPtr Grower::best_of(const Options& options, Cost limit) {
+    if (options.empty()) return nullptr;
+    const LimbPtr& best = *std::min_element(options.begin(), options.end(), [](const LimbPtr& a, const LimbPtr& b) { return a->cost < b->cost; });
+    return best->cost < limit ? best : nullptr;
+}
+
+Grower::Options Grower::bottom_options(const Node& node, Shape shape, std::size_t level) {
+    Options table{leaf(node)};
+    const std::int64_t least = binding_ ? 1 : shape.splits;
+    for (std::int64_t splits = least; splits <= shape.splits && splits > 0; ++splits) {
+        const Outcome outcome = search_.solve(node, Shape::of(shape.depth, splits), table.back()->cost, {}, false, level);
+        if (outcome.upper < table.back()->cost) {
+            Limb limb;
+            limb.cost = outcome.upper;
+            limb.splits = binding_ ? splits : 0;
+            limb.bottom = outcome.plan;
+            limb.exact = true;
+            limb.split = outcome.plan && !outcome.plan->stump;
+            if (limb.split) {
+                limb.column = outcome.plan->column;
+                limb.rank = outcome.plan->rank;
+            }
+            table.push_back(std::make_shared<const Limb>(limb));
+        } else {
+            table.push_back(table.back());
+        }
+        if (!binding_) table.erase(table.begin());
+    }
+    return table;
+}
+
+LimbPtr Grower::bottom(const Node& node, Shape shape, std::size_t level) { return best_of(bottom_options(node, shape.on(node.rows), level), kInfinite); }
+
+Grower::Options Grower::options_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide, const Limb* right_guide,
+                                      const Taste& taste, Cost limit, std::size_t level, std::uint64_t path) {
+    const NodeColumn& column = node.columns[split.column];
+    const Index id = column.id, rank = column.ranks[split.position - 1];
+    Levels::Children& kids = search_.levels.at(level);
+    builder_.split(node, column, split.position, kids.left, kids.right);
+    context_.counters.nodes += 2;
+    context_.monitor.work(std::uint64_t{node.rows} * (node.columns.size() + 1) / 2);
+    const Cost penalty = search_.objective.split_penalty;
+    const Shape below = Shape::of(shape.depth - 1, shape.splits - 1);
+    const std::uint64_t next = path >> 62 ? path : 2 * path;  // deeper than any path can name: then no discrepancies
+    const Options left = options(kids.left, below, left_guide, taste, limit - penalty, level + 1, next);
+    const LimbPtr best_left = best_of(left, limit - penalty);
+    if (!best_left) return {};
+    const Options right = options(kids.right, below, right_guide, taste, limit - penalty - best_left->cost, level + 1, next + (next != path));
+    if (!best_of(right, limit - penalty - best_left->cost)) return {};
+    const auto joined = [&](const LimbPtr& a, const LimbPtr& b) {
+        Limb limb;
+        limb.cost = a->cost + b->cost + penalty;
+        limb.splits = a->splits + b->splits + 1;
+        limb.split = true;
+        limb.column = id;
+        limb.rank = rank;
+        limb.left = a;
+        limb.right = b;
+        return std::make_shared<const Limb>(limb);
+    };
+    if (!binding_) return {joined(left.back(), right.back())};
+    const std::size_t most = std::min({static_cast<std::size_t>(shape.splits), left.size() + right.size() - 1, kLargestTable});
+    Options table(most + 1);
+    table[0] = leaf(node);
+    for (std::size_t total = 1; total <= most; ++total) {
+        std::size_t chosen = left.size();
+        Cost least = table[total - 1]->cost;
+        for (std::size_t a = total - 1 >= right.size() ? total - right.size() : 0; a < std::min(left.size(), total); ++a) {
+            const Cost cost =
+                left[a]->cost >= kInfinite || right[total - 1 - a]->cost >= kInfinite ? kInfinite : left[a]->cost + right[total - 1 - a]->cost + penalty;
+            if (cost < least) {
+                least = cost;
+                chosen = a;
+            }
+        }
+        table[total] = chosen < left.size() ? joined(left[chosen], right[total - 1 - chosen]) : table[total - 1];
+    }
+    return table;
+}
+
+Grower::Options Grower::options(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit, std::size_t level, std::uint64_t path) {
+    shape = shape.on(node.rows);
+    if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return {leaf(node)};
+    if (shape.depth <= 2) return bottom_options(node, shape, level);
+    Candidate split{0, 0, 0};
+    if (guide && guide->split) split = placed(node, guide->column, guide->rank);
+    const bool guided = split.position > 0;
+    if (!guided) {
+        const std::vector<Candidate> ranked = ranked_splits(context_, node, taste.purity);
+        if (ranked.empty()) return {leaf(node)};
+        split = ranked[std::min(taste.place(path), ranked.size() - 1)];
+    }
+    Options table = options_below(node, shape, split, guided ? guide->left.get() : nullptr, guided ? guide->right.get() : nullptr, taste, limit, level, path);
+    if (binding_) return table;
+    const LimbPtr alone = leaf(node);
+    return table.empty() || alone->cost <= table[0]->cost ? Options{alone} : table;
+}
+
+LimbPtr Grower::grow(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit, std::size_t level) {
+    return best_of(options(node, shape, guide, taste, limit, level, 1), limit);
+}
+
+LimbPtr Grower::grow_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide, const Limb* right_guide, const Taste& taste,
+                           Cost limit, std::size_t level) {
+    return best_of(options_below(node, shape.on(node.rows), split, left_guide, right_guide, taste, limit, level, 1), limit);
+}
+
+}  // namespace provetree

@@ -1,0 +1,121 @@
+// Turns between the proof and the search for better trees; see improvement.hpp.
+#include "improve/improvement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+namespace provetree {
+
+namespace {
+
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+// Steps that the proof has to itself: about two seconds at depth three, one at depth four and on bits, a tenth of one below.
+std::uint64_t first_turn(const Context& context, Shape shape, bool by_bits) {
+    if (context.eager_improvement()) return 1;
+    if (shape.depth <= 3) return 400'000'000;
+    return shape.depth == 4 || by_bits ? 200'000'000 : 20'000'000;
+}
+
+}  // namespace
+
+Improvement::Improvement(Context& context, const Node* root, Shape shape, const Objective& objective, const Outcome& start, Policy policy, Listener listener,
+                         Proven proven)
+    : context_(context),
+      root_(root),
+      shape_(shape),
+      objective_(objective),
+      start_(start),
+      policy_(policy),
+      listener_(std::move(listener)),
+      proven_(std::move(proven)) {
+    if (context.off(kNoImprovement) || shape.depth < 3 || start.upper <= 0) return;
+    context_.monitor.take_turns(first_turn(context, shape, policy.by_bits), [this] { return turn(); });
+}
+
+Improvement::~Improvement() { context_.monitor.end_turns(); }
+
+void Improvement::begin() {
+    if (!root_) {
+        NodeBuilder(context_.table, context_.kernel, context_.min_leaf).build_root(own_root_);
+        root_ = &own_root_;
+    }
+    const auto keep = [this](Cost cost, const PlanPtr& plan, std::int64_t splits_left) {
+        if (cost >= context_.found.cost) return;
+        ++context_.counters.improvements;
+        // The budget of the left child as the search of the root divides it: the least that is enough.
+        const std::int64_t most = Shape::full(shape_.depth - 1), to_share = shape_.splits - 1;
+        context_.found.cost = cost;
+        context_.found.plan = plan;
+        context_.found.left_splits = std::clamp(splits_left, std::max<std::int64_t>(0, to_share - most), std::min(most, to_share));
+        listener_(cost);
+    };
+    context_.found.bound = objective_.error_scale * cheap_error_bound(context_, shape_);
+    listener_(start_.upper);
+    improver_ = std::make_unique<Improver>(context_, *root_, shape_, objective_, start_, keep);
+}
+
+// The part of all steps that goes into better trees.
+double Improvement::share() const {
+    if (context_.eager_improvement()) return 0.5;
+    const double at_first = policy_.hopeless ? 0.85 : 0.3, at_least = policy_.hopeless ? 0.4 : 0.05;
+    return std::max(at_least, at_first * std::pow(0.93, static_cast<double>(improver_->rounds_in_vain())));
+}
+
+std::uint64_t Improvement::turn() {
+    if (proven_()) return kNever;
+    if (!improver_) begin();
+    const std::uint64_t before = context_.counters.improvement_steps, start = context_.monitor.steps();
+    while (!improver_->finished() && !proven_()) {
+        improver_->step();
+        context_.counters.improvement_steps = before + context_.monitor.steps() - start;
+        if (static_cast<double>(context_.counters.improvement_steps) >= share() * static_cast<double>(context_.monitor.steps())) {
+            context_.counters.improvement_rounds = improver_->rounds();
+            return static_cast<std::uint64_t>(static_cast<double>(context_.counters.improvement_steps) / share()) + 1;
+        }
+    }
+    return kNever;
+}
+
+Weight cheap_error_bound(Context& context, Shape shape) {
+    const Table& table = context.table;
+    const std::size_t n_classes = static_cast<std::size_t>(table.n_classes);
+    std::vector<Weight> by_class(n_classes, 0);
+    for (Index i = 0; i < table.rows; ++i) by_class[static_cast<std::size_t>(table.classes[i])] += static_cast<Weight>(table.weights[i]);
+    // A tree with k splits predicts at most k + 1 classes.
+    std::sort(by_class.begin(), by_class.end());
+    const std::size_t leaves = static_cast<std::size_t>(std::min<std::int64_t>(shape.splits, table.n_classes)) + 1;
+    const Weight no_leaf = leaves >= n_classes ? 0 : std::accumulate(by_class.begin(), by_class.end() - static_cast<std::ptrdiff_t>(leaves), Weight{0});
+    // Rows equal in every column end in one leaf: all but their largest class are errors. Groups are refined column by column.
+    std::vector<Index> group(table.rows, 0);
+    std::unordered_map<std::uint64_t, Index> numbers;
+    Index groups = 1;
+    for (Index c = 0; c < table.columns && groups < table.rows; ++c) {
+        const Index* ranks = table.ranks + static_cast<std::size_t>(c) * table.rows;
+        numbers.clear();
+        for (Index i = 0; i < table.rows; ++i)
+            group[i] = numbers.try_emplace(std::uint64_t{group[i]} << 32 | ranks[i], static_cast<Index>(numbers.size())).first->second;
+        groups = static_cast<Index>(numbers.size());
+        context.monitor.work(10 * std::uint64_t{table.rows});
+    }
+    Weight alike = 0;
+    if (groups < table.rows) {
+        std::vector<std::pair<Index, std::pair<std::int32_t, Weight>>> rows(table.rows);
+        for (Index i = 0; i < table.rows; ++i) rows[i] = {group[i], {table.classes[i], static_cast<Weight>(table.weights[i])}};
+        std::sort(rows.begin(), rows.end());
+        for (std::size_t begin = 0, end; begin < rows.size(); begin = end) {
+            Weight total = 0, most = 0, of_class = 0;
+            for (end = begin; end < rows.size() && rows[end].first == rows[begin].first; ++end) {
+                of_class = end > begin && rows[end].second.first == rows[end - 1].second.first ? of_class + rows[end].second.second : rows[end].second.second;
+                total += rows[end].second.second;
+                most = std::max(most, of_class);
+            }
+            alike += total - most;
+        }
+    }
+    return std::max(no_leaf, alike);
+}
+
+}  // namespace provetree

@@ -1,0 +1,52 @@
+// When to look for better trees: not before the proof has had its chance, then in turns with it, less and less where nothing better turns up.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "context.hpp"
+#include "depth_two.hpp"
+#include "improve/improver.hpp"
+
+namespace provetree {
+
+class Improvement {
+  public:
+    struct Policy {
+        bool hopeless = false;  // the search has a limit and its depth is one at which proofs rarely end: better trees matter most
+        bool by_bits = false;   // the proof is that of the search on bits, which is fast
+    };
+    // Told about better trees and better bounds.
+    using Listener = std::function<void(Cost cost)>;
+    // Whether the cost is proven already, so that there is nothing to gain.
+    using Proven = std::function<bool()>;
+
+    // `root` may be null: then it is built when it is needed.
+    Improvement(Context& context, const Node* root, Shape shape, const Objective& objective, const Outcome& start, Policy policy, Listener listener,
+                Proven proven);
+    ~Improvement();
+    Improvement(const Improvement&) = delete;
+    Improvement& operator=(const Improvement&) = delete;
+
+  private:
+    std::uint64_t turn();
+    double share() const;
+    void begin();
+
+    Context& context_;
+    const Node* root_;
+    Node own_root_;
+    Shape shape_;
+    Objective objective_;
+    Outcome start_;
+    Policy policy_;
+    Listener listener_;
+    Proven proven_;
+    std::unique_ptr<Improver> improver_;
+};
+
+// A lower bound on the weight of the errors that costs one pass over the table: rows that are equal in every column but not in class, and classes that
+// no leaf is left for.
+Weight cheap_error_bound(Context& context, Shape shape);
+
+}  // namespace provetree

@@ -1,0 +1,94 @@
+// Better trees while the proof is out of reach: large-neighbourhood search with an exact inner solver.
+//
+// A tree is a set of upper splits; what hangs below them is solved, not guessed: two levels always to the optimum, three levels by the exact
+// search with a cap on its effort. Three kinds of steps change a tree:
+//   - a subtree of depth three is solved again in place, with more effort each time it comes up;
+//   - an upper split is exchanged for one of several others, everything below it is grown again (along the old splits, or afresh), and the most
+//     promising of these trees gets its subtrees of depth three solved before it is compared;
+//   - where nothing helps any more, the search starts again: from another greedy tree (a prefix with few discrepancies from the ranking of the
+//     columns), or from the best tree with one upper split thrown away.
+// All decisions depend on counted steps and on a fixed sequence of numbers, so the same work gives the same tree.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "context.hpp"
+#include "improve/grower.hpp"
+#include "improve/limb.hpp"
+#include "interval_search.hpp"
+
+namespace provetree {
+
+class Improver {
+  public:
+    // Told about each better tree: its cost, its plan, and the splits of its left side where the split budget binds.
+    using Listener = std::function<void(Cost, const PlanPtr&, std::int64_t)>;
+
+    // The root and its table must outlive the improver; `start` is the tree to beat.
+    Improver(Context& context, const Node& root, Shape shape, const Objective& objective, const Outcome& start, Listener listener);
+
+    // One step, of bounded effort. A stop of the search is passed on; the best tree so far has been told by then.
+    void step();
+
+    // Rounds from a start to a tree that no step improved, since the last better tree; and whether nothing is left to improve.
+    std::uint64_t rounds_in_vain() const { return rounds_in_vain_; }
+    std::uint64_t rounds() const { return restarts_ + 1; }
+    bool finished() const { return best_cost_ <= 0 || shape_.depth < 3; }
+
+  private:
+    using Path = std::string;  // 'l' and 'r' from the root down
+    struct Task {
+        Path path;
+        bool exact;  // solve the subtree again, or exchange its first split
+    };
+
+    int remaining(const Path& path) const { return shape_.depth - static_cast<int>(path.size()); }
+    std::int64_t budget(const Limb& limb) const { return binding_ ? limb.splits + shape_.splits - current_->splits : Shape::full(shape_.depth); }
+    LimbPtr at(const Path& path) const;  // null where the tree at hand no longer has such a part
+    const Node& descend(const Path& path);
+    void split_into_levels(const Node& node, const Limb& limb, std::size_t level);
+    LimbPtr with(const LimbPtr& limb, const Path& path, std::size_t from, const LimbPtr& part) const;
+    void replace(const Path& path, const LimbPtr& part);
+    void take(const LimbPtr& tree);
+    void list_tasks(const Limb& limb, const Path& path);
+    void solve_again(const Path& path);
+    LimbPtr solved(const Node& node, const LimbPtr& limb, std::uint64_t effort, std::int64_t& spare);
+    LimbPtr polished(const Node& node, const LimbPtr& limb, int depth, std::size_t level, std::int64_t& spare);
+    void exchange(const Path& path);
+    std::vector<Candidate> proposals(const Node& node, const Limb& limb);
+    void finish_round();
+    void start_again();
+    LimbPtr shaken();
+    Taste next_taste();
+    std::uint64_t random(std::uint64_t below);
+
+    Context& context_;
+    NodeBuilder builder_;
+    TreeSearch search_;  // whose levels hold the way to the node at hand
+    TreeSearch inner_;   // solves subtrees, on levels of its own
+    const Node& root_;
+    Shape shape_;
+    bool binding_;
+    Grower grower_;
+    Listener listener_;
+    // Whose children lie in the levels of search_ now.
+    struct Step {
+        const Limb* limb;
+        const Node* node;
+    };
+    std::vector<Step> way_;
+
+    LimbPtr current_, best_;
+    Cost best_cost_;
+    std::vector<Task> tasks_;         // last first
+    bool improved_ = false;           // in this round
+    int patience_ = 0;                // rounds without improvement before the search starts again
+    std::optional<StopSearch> stop_;  // met while a subtree was solved: passed on once its result is kept
+    std::uint64_t rounds_in_vain_ = 0, restarts_ = 0;
+    std::uint64_t state_ = 0x9e3779b97f4a7c15ull;  // of the sequence of numbers
+};
+
+}  // namespace provetree

@@ -1,0 +1,116 @@
+// The search of the root by several threads: each takes the interval of the lowest bound, solves both sides of a split on its own, and puts the
+// halves back. The intervals, the points and the best tree are common; whoever reads or changes them holds the lock, and nobody holds it while solving.
+//
+// The first thread is the one that called the search: it alone tells the listener, watches the limits, and takes turns with the improvement.
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "interval_frame.hpp"
+#include "lazy_rows.hpp"
+
+namespace provetree {
+
+struct TreeSearch::Crew {
+    explicit Crew(std::size_t size) : at(size, kInfinite) {}
+
+    std::mutex lock;
+    std::condition_variable changed;
+    Team team;
+    std::vector<Cost> at;  // bound of the interval that each thread is at; kInfinite where it waits
+    int busy = 0;
+    bool over = false;
+    std::exception_ptr failure;
+
+    Cost least() const { return *std::min_element(at.begin(), at.end()); }
+};
+
+// What a thread needs of its own.
+struct TreeSearch::Mate {
+    Mate(Context& leader, const Objective& objective, Team& team)
+        : monitor(team),
+          context{leader.table, leader.kernel, leader.min_leaf, leader.switches, leader.memory_limit, monitor, {}, {}, leader.profile_bytes},
+          builder(context.table, context.kernel, context.min_leaf),
+          search(context, builder) {
+        search.objective = objective;
+    }
+    Monitor monitor;
+    Context context;
+    NodeBuilder builder;
+    TreeSearch search;
+    std::thread thread;
+};
+
+void TreeSearch::search_together(Frame& frame, const Listener& listener, Cost& current, Cost& proven) {
+    const std::size_t size = static_cast<std::size_t>(context_.n_jobs);
+    Crew crew(size);
+    std::vector<std::unique_ptr<Mate>> mates;
+    for (std::size_t who = 1; who < size; ++who) mates.push_back(std::make_unique<Mate>(context_, objective, crew.team));
+    for (std::size_t who = 1; who < size; ++who) {
+        Mate& mate = *mates[who - 1];
+        mate.thread = std::thread([&frame, &crew, &mate, who] {
+            Cost nothing = 0;
+            mate.search.take_part(frame, crew, who, nullptr, nothing);
+        });
+    }
+    context_.monitor.lead(&crew.team);
+    take_part(frame, crew, 0, &listener, proven);
+    for (const auto& mate : mates) {
+        mate->thread.join();
+        context_.counters.add(mate->context.counters);
+    }
+    context_.monitor.lead(nullptr);
+    current = crew.least();
+    if (crew.failure) std::rethrow_exception(crew.failure);
+}
+
+void TreeSearch::take_part(Frame& frame, Crew& crew, std::size_t who, const Listener* listener, Cost& proven) {
+    std::unique_lock<std::mutex> held(crew.lock);
+    try {
+        while (!crew.over) {
+            if (listener) tell(frame, *listener, crew.least(), proven);
+            Interval interval{};
+            Index position = 0;
+            if (!next(frame, interval, position)) {
+                if (crew.busy == 0) {
+                    crew.over = true;
+                } else if (listener) {
+                    // The limits are watched while the others finish.
+                    crew.changed.wait_for(held, std::chrono::milliseconds(5));
+                    held.unlock();
+                    context_.monitor.look_now();
+                    held.lock();
+                } else {
+                    crew.changed.wait(held);
+                }
+                continue;
+            }
+            crew.at[who] = interval.bound;
+            ++crew.busy;
+            Sides sides{};
+            for (bool again = false;; again = true) {
+                const Attempt attempt = prepare(frame, interval, position);
+                held.unlock();
+                sides = solve_sides(frame, attempt, again ? &sides : nullptr);
+                held.lock();
+                if (settle(frame, attempt, sides)) break;
+            }
+            crew.at[who] = kInfinite;
+            --crew.busy;
+            crew.changed.notify_all();
+        }
+    } catch (...) {
+        if (!held.owns_lock()) held.lock();
+        // A thread that was told to stop is not the reason for it. What it was at stays in `at`: it is open.
+        if (!crew.over) crew.failure = std::current_exception();
+        crew.over = true;
+        crew.team.stop = true;
+    }
+    crew.changed.notify_all();
+}
+
+}  // namespace provetree

@@ -1,0 +1,56 @@
+"""``bench anytime``: what it measures, and what it says about wrong options."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from provetree.bench.anytime import measure, numbers
+from provetree.cli import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3)).round(2)
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    lines = ["a,b,c,target", *(",".join(map(str, [*row, c])) for row, c in zip(X, y, strict=True))]
+    (tmp_path / "small.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    split = {"train": list(range(100)), "valid": [], "test": list(range(100, 120))}
+    (tmp_path / "small.splits.json").write_text(json.dumps({"splits": [split]}))
+    (tmp_path / "manifest.json").write_text("{}")
+    monkeypatch.setenv("PROVETREE_DATA", str(tmp_path))
+    return tmp_path
+
+
+def test_a_table_is_measured(folder: Path) -> None:
+    result = measure("small", 3, 5.0, folder)
+    assert result["errors"] <= result["start"] <= result["cart"]
+    assert result["bound"] <= result["errors"]
+    assert 0.0 <= result["test_accuracy"] <= 1.0
+    assert result["history"][-1][1] == result["errors"]
+
+
+def test_the_command_prints_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bench", "anytime", "--tables", "small", "--depths", "2,3", "--seconds", "2"]
+    assert main([*words, "--output", str(folder / "out.json")]) == 0
+    printed = capsys.readouterr().out
+    assert "| test accuracy" in printed
+    results = json.loads((folder / "out.json").read_text())["results"]
+    assert [result["depth"] for result in results] == [2, 3]
+
+
+def test_threads_are_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bench", "anytime", "--threads", "1,2", "--proofs", "small:3", "--repeat", "1"]
+    assert main(words) == 0
+    assert "| ratio" in capsys.readouterr().out
+
+
+def test_wrong_numbers_are_told_of() -> None:
+    for words in ("", "0", "a,b"):
+        with pytest.raises(ValueError, match="--depths must be a list of numbers above 0"):
+            numbers(words, int, "--depths")

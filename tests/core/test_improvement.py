@@ -1,0 +1,106 @@
+"""Better trees looked for beside the proof: they change neither the optimum nor what is proven.
+
+The naive twin says what is right on small tables; on larger ones the plain search does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core_calls import EAGER_IMPROVEMENT, OFF, TINY_SAMPLES, core_search, same_tree, walk_tree
+from naive import naive_search
+from provetree.problem.problem import Problem, build_problem
+from random_problems import deep_problem, hard_problem, random_problem
+
+BLOCK = 60
+BLOCKS = 5
+
+
+def some_problem(seed: int) -> Problem:
+    return (random_problem, hard_problem, deep_problem)[seed % 3](seed)
+
+
+@pytest.mark.parametrize(
+    "block", [0, *(pytest.param(b, marks=pytest.mark.slow) for b in range(1, BLOCKS))]
+)
+@pytest.mark.parametrize("also", [0, TINY_SAMPLES, OFF["start"]], ids=["", "samples", "no-start"])
+def test_the_optimum_is_that_of_the_naive_twin(block: int, also: int) -> None:
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        problem = some_problem(seed)
+        right = naive_search(problem)
+        found = core_search(problem, switches=EAGER_IMPROVEMENT | OFF["bits"] | also)
+        assert found["status"] == "optimal", seed
+        assert (found["cost"], found["lower_bound"]) == (right["cost"], right["cost"]), seed
+        assert same_tree(found, right), seed
+
+
+@pytest.mark.parametrize("work", [1, 1_000, 30_000])
+def test_what_is_claimed_when_the_work_is_over_holds(work: int) -> None:
+    for seed in range(60):
+        problem = some_problem(seed)
+        right = naive_search(problem)
+        found = core_search(problem, switches=EAGER_IMPROVEMENT, max_work=work)
+        assert walk_tree(problem, found)[0] == found["cost"], seed
+        assert found["lower_bound"] <= right["cost"] <= found["cost"], seed
+        assert (found["status"] == "optimal") == (found["lower_bound"] == found["cost"]), seed
+        assert found["status"] in ("optimal", "work_limit"), seed
+
+
+def larger_problem(seed: int, depth: int, **options: Any) -> Problem:
+    rng = np.random.default_rng(seed)
+    n = 1500
+    X = np.round(rng.normal(size=(n, 6)), int(rng.integers(1, 4)))
+    n_classes = int(rng.choice([2, 2, 4]))
+    score = X[:, 0] * X[:, 1] + X[:, 2] * (X[:, 3] > 0) + 0.5 * rng.normal(size=n)
+    y = np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
+    return build_problem(X, y, n_classes=n_classes, max_depth=depth, **options)
+
+
+@pytest.mark.parametrize("depth", [4, 5, 7])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"alpha": 0.002}, {"min_samples_leaf": 9}, {"max_leaf_nodes": 11}],
+    ids=lambda options: "-".join(options) or "plain",
+)
+def test_the_same_work_gives_the_same_tree_and_it_is_a_better_one(
+    depth: int, options: dict[str, Any]
+) -> None:
+    problem = larger_problem(depth, depth, **options)
+    work = 40_000_000
+    first, second = (
+        core_search(problem, switches=EAGER_IMPROVEMENT, max_work=work) for _ in range(2)
+    )
+    assert first["status"] == "work_limit"
+    assert first["cost"] == second["cost"]
+    assert first["lower_bound"] == second["lower_bound"]
+    assert first["counters"] == second["counters"]
+    assert [moment[1:] for moment in first["history"]] == [m[1:] for m in second["history"]]
+    assert same_tree(first, second)
+    assert walk_tree(problem, first)[0] == first["cost"]
+    assert first["counters"]["improvements"] > 0
+    plain = core_search(problem, switches=OFF["improvement"], max_work=work)
+    assert depth == 4 or first["cost"] < plain["cost"]
+
+
+def test_a_proof_that_ends_soon_is_left_alone() -> None:
+    found = core_search(larger_problem(0, 3))
+    assert found["status"] == "optimal"
+    assert found["counters"]["improvement_steps"] == 0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_bound_from_equal_rows_and_from_classes_without_a_leaf_holds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.integers(10, 25)), int(rng.integers(2, 13))
+    X = rng.integers(0, 3, size=(n, 2)).astype(float)
+    y = rng.integers(0, n_classes, n)
+    weight = rng.integers(1, 4, n).astype(float) if seed % 2 else None
+    problem = build_problem(X, y, n_classes=n_classes, max_depth=3, sample_weight=weight)
+    right = naive_search(problem)
+    found = core_search(problem, switches=EAGER_IMPROVEMENT | OFF["bits"], max_work=2_000)
+    assert found["lower_bound"] <= right["cost"] <= found["cost"]
+    if found["status"] == "work_limit" and found["counters"]["improvement_rounds"]:
+        assert found["lower_bound"] > 0
