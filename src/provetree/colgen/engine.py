@@ -30,7 +30,15 @@ from provetree.colgen.candidates import (
 )
 from provetree.colgen.couplings import Coupling, InfeasibleError
 from provetree.colgen.cuts import CpSatSeparation, Cuts, RowConstraints, Separation
-from provetree.colgen.generation import Clock, Generation, Iteration, LpResult, is_integral, tree_of
+from provetree.colgen.generation import (
+    INTERIOR_GAP,
+    Clock,
+    Generation,
+    Iteration,
+    LpResult,
+    is_integral,
+    tree_of,
+)
 from provetree.colgen.integer_step import diving, recursion, restricted_mip
 from provetree.colgen.items import build_items
 from provetree.colgen.master import Master, MasterError, TimeUpError
@@ -59,6 +67,7 @@ PricingName = Literal["exact", "cpsat"]
 HeuristicName = Literal["none", "random", "pool"]
 IntegerStep = Literal["recursion", "mip", "diving"]
 BranchColumns = Literal["trees", "paths"]
+MasterMethod = Literal["simplex", "interior"]
 #: The relaxation of larger candidate sets takes minutes, and adds nothing to a proven tree.
 MOST_PATHS = 200_000
 Splits: TypeAlias = Mapping[object, Iterable[tuple[object, float]]] | Iterable[tuple[object, float]]
@@ -108,6 +117,10 @@ class ColumnGeneration:
     solve_master : bool or None
         Run column generation where the recursion has decided the problem already. None does so
         up to 200,000 paths.
+    master_method : {"simplex", "interior"} or None
+        How the relaxation is solved where nothing couples leaves: simplex from the last basis, as
+        published, or interior points, which the degeneracy of the master does not slow down. None
+        takes interior points where the recursion finds the tree.
     cut_every : int
         Iterations between two looks for cuts.
     columns_per_leaf : int
@@ -150,6 +163,7 @@ class ColumnGeneration:
     prove: bool = True
     branch_columns: BranchColumns = "trees"
     solve_master: bool | None = None
+    master_method: MasterMethod | None = None
     cut_every: int = 5
     columns_per_leaf: int = 10
     coupling: Coupling = field(default_factory=Coupling)
@@ -396,10 +410,22 @@ class _Run:
 
     def _column_generation(self, generation: Generation, everything: Allowed) -> None:
         model, settings = self.model, self.settings
+        interior = settings.master_method == "interior"
+        if settings.master_method is None:
+            # The integer steps of the papers work on the columns of a vertex.
+            interior = settings.integer_step == "recursion"
+        if model.rows or settings.pricing == "cpsat" or generation.heuristic is not None:
+            interior = False
         try:
-            self.lp = generation.solve(everything)
+            self.lp = generation.solve_interior(everything) if interior else None
+            if self.lp is None:
+                if interior:
+                    self.trouble.append("Rounding stopped the interior points; simplex went on.")
+                    self._note_master_bound(generation.bound)
+                self.lp = generation.solve(everything)
         finally:
             self._note_master_bound(generation.bound)
+        self._take_tree_for_solution(generation)
         if self.lp.status == "infeasible":
             self.proven_infeasible = True
             return
@@ -411,6 +437,23 @@ class _Run:
         elif settings.integer_step == "diving":
             with self.clock.part("integer step"):
                 self._offer(diving(generation, everything))
+
+    def _take_tree_for_solution(self, generation: Generation) -> None:
+        """Where the best tree has the value of the relaxation it is an optimum of it: take it."""
+        lp, model = self.lp, self.model
+        if lp is None or lp.status != "optimal" or lp.solution is None or self.best is None:
+            return
+        worth = (self.best_worth or 0) / model.unit
+        close = INTERIOR_GAP * max(1.0, model.whole / model.unit)
+        if is_integral(lp.solution) or abs(lp.solution.value - worth) > close:
+            return
+        master = generation.master
+        paths = model.tree_paths(self.best)
+        master.add_paths(paths)
+        place = {key: i for i, key in enumerate(master.paths.keys())}
+        x = np.zeros(master.n_columns)
+        x[[place[key] for key in paths.keys()]] = 1.0
+        self.lp = replace(lp, solution=replace(lp.solution, value=worth, x=x))
 
     def _branch_and_price(self, generation: Generation, with_trees: bool) -> None:
         settings, model = self.settings, self.model

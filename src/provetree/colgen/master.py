@@ -6,19 +6,26 @@ columns, dual after new cuts. A solve that ends badly is repeated from scratch, 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
+from provetree.colgen.interior import solve_interior
 from provetree.colgen.paths import PathModel, Paths
 
 Float: TypeAlias = NDArray[np.float64]
 
 #: Values of path variables below this count as zero.
 ZERO = 1e-9
+#: The same for an interior point, whose variables are all positive.
+_INTERIOR_ZERO = 1e-7
+#: To miss a (1d) constraint costs the worth of all rows over this.
+_MISS_SHARE = 20
 _PRIMAL, _DUAL = 4, 1
 
 
@@ -88,6 +95,8 @@ class Master:
         candidates = model.candidates
         self.paths = Paths.none(candidates.depth)
         self._known: set[tuple[int, ...]] = set()
+        # Entries of the path columns: row, column; those of coupling rows are not needed here.
+        self._entries: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         self._worth = np.empty(0)
         self.cut_items: list[int] = []  # item of each cut, -1 for a route
         self.cut_routes: list[int] = []  # route of each cut, -1 for an item
@@ -208,6 +217,7 @@ class Master:
             rows[order].astype(np.int32),
             values[order],
         )
+        self._entries.append((rows[values == 1.0], column[values == 1.0] + self.n_columns))
         self.paths = Paths.joined([self.paths, paths])
         self._worth = np.concatenate([self._worth, worth])
         return len(paths)
@@ -256,6 +266,7 @@ class Master:
         else:
             column = row = np.empty(0, dtype=np.int64)
             values = np.empty(0)
+        self._entries.append((row + self._first_cut + first, column - self._first_path))
         order = np.argsort(row, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))[:-1]])
         low = -highspy.kHighsInf if form == "upper" else 1.0
@@ -373,6 +384,60 @@ class Master:
             rho=values[: self._n_rho],
             artificial=float(values[self._n_rho : self._first_path].sum()),
             duals=self._duals(row_dual),
+        )
+
+    def solve_interior(self, gap: float, time_limit: float = np.inf) -> MasterSolution | None:
+        """Solve the restricted master up to a gap by an interior-point method, without coupling.
+
+        A (1d) constraint may be missed at a price, which keeps the multipliers bounded while it has
+        few columns; ``artificial`` says by how much they are. None when the answer is not accurate.
+        """
+        assert not self.model.rows
+        stop = time.perf_counter() + time_limit
+
+        def go_on() -> None:
+            if time.perf_counter() > stop:
+                raise TimeUpError
+
+        n_cuts, m = self.n_cuts, self._first_cut + self.n_cuts
+        links = self._n_leaves + np.arange(self._n_links)
+        price = max(self.model.whole / self.model.unit / _MISS_SHARE, 1.0)
+        open_ = np.flatnonzero(np.array(self._cut_forms, dtype=object) != "equality")
+        sign = np.array([1.0 if self._cut_forms[k] == "upper" else -1.0 for k in open_.tolist()])
+        # Columns: splits, missing by too much or too little, slack of cuts, paths.
+        n_miss, n_slack = self._n_links, len(open_)
+        first = self._n_rho + 2 * n_miss + n_slack
+        rows = [links, links, links, self._first_cut + open_]
+        columns = [
+            self.link_candidate,
+            self._n_rho + np.arange(n_miss),
+            self._n_rho + n_miss + np.arange(n_miss),
+            self._n_rho + 2 * n_miss + np.arange(n_slack),
+        ]
+        values = [np.full(n_miss, -1.0), np.ones(n_miss), np.full(n_miss, -1.0), sign]
+        for row, column in self._entries:
+            rows.append(row)
+            columns.append(column + first)
+            values.append(np.ones(len(row)))
+        matrix = csc_array(
+            (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
+            shape=(m, first + self.n_columns),
+        )
+        right = np.concatenate([np.ones(self._n_leaves), np.zeros(n_miss), np.ones(n_cuts)])
+        cost = np.zeros(first + self.n_columns)
+        cost[self._n_rho : self._n_rho + 2 * n_miss] = price
+        cost[first:] = -self._worth
+        point = solve_interior(matrix, right, cost, gap=gap, go_on=go_on)
+        missed = float(point.x[self._n_rho : self._n_rho + 2 * n_miss].sum())
+        if not point.accurate:
+            return None
+        x = point.x[first:]
+        return MasterSolution(
+            value=float(self._worth @ x),
+            x=np.where(x > _INTERIOR_ZERO, x, 0.0),
+            rho=point.x[: self._n_rho],
+            artificial=missed,
+            duals=self._duals(-point.multiplier),
         )
 
     def forget_basis(self) -> None:
