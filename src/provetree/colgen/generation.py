@@ -39,6 +39,7 @@ _ROOM = 0.01
 INTERIOR_GAP = 1e-6
 LISTED_PATHS = 45_000
 MOST_START_CUTS = 700
+_MOST_MISS_PRICE = 1000.0
 
 
 @dataclass(frozen=True)
@@ -258,10 +259,11 @@ class Generation:
         size = max(1.0, model.whole / model.unit)
         wanted = INTERIOR_GAP * size
         gap = wanted / 4 if listed else size / 20
+        miss_price = 1.0
         while True:
             self.clock.check()
             with self.clock.part("master"):
-                solution = master.solve_interior(gap, self.clock.left)
+                solution = master.solve_interior(gap, self.clock.left, miss_price)
             if solution is None:
                 return None
             with self.clock.part("pricing"):
@@ -281,7 +283,10 @@ class Generation:
             if n_cuts:
                 gap = max(min(gap, size / 1000), wanted / 4)
             elif n_columns == 0 and gap <= wanted / 4:
-                return None  # nothing to add, and yet value and bound do not meet
+                # Nothing to add: constraints are missed because that is cheap, or rounding it is.
+                if solution.artificial <= _FEASIBLE * 100 or miss_price > _MOST_MISS_PRICE:
+                    return None
+                miss_price *= 10
             else:
                 gap = max(min(gap / 2, left / 10), wanted / 4)
 

@@ -386,7 +386,9 @@ class Master:
             duals=self._duals(row_dual),
         )
 
-    def solve_interior(self, gap: float, time_limit: float = np.inf) -> MasterSolution | None:
+    def solve_interior(
+        self, gap: float, time_limit: float = np.inf, miss_price: float = 1.0
+    ) -> MasterSolution | None:
         """Solve the restricted master up to a gap by an interior-point method, without coupling.
 
         A (1d) constraint may be missed at a price, which keeps the multipliers bounded while it has
@@ -401,7 +403,7 @@ class Master:
 
         n_cuts, m = self.n_cuts, self._first_cut + self.n_cuts
         links = self._n_leaves + np.arange(self._n_links)
-        price = max(self.model.whole / self.model.unit / _MISS_SHARE, 1.0)
+        price = miss_price * max(self.model.whole / self.model.unit / _MISS_SHARE, 1.0)
         open_ = np.flatnonzero(np.array(self._cut_forms, dtype=object) != "equality")
         sign = np.array([1.0 if self._cut_forms[k] == "upper" else -1.0 for k in open_.tolist()])
         # Columns: splits, missing by too much or too little, slack of cuts, paths.
