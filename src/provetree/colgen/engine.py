@@ -417,7 +417,8 @@ class _Run:
         if model.rows or settings.pricing == "cpsat" or generation.heuristic is not None:
             interior = False
         try:
-            self.lp = generation.solve_interior(everything) if interior else None
+            known = -np.inf if self.best_worth is None else self.best_worth / model.unit
+            self.lp = generation.solve_interior(everything, known) if interior else None
             if self.lp is None:
                 if interior:
                     self.trouble.append("Rounding stopped the interior points; simplex went on.")

@@ -35,9 +35,11 @@ _FEASIBLE = 1e-7
 #: Room of the constraints (1d) until the first convergence, see ``Master.loosen``.
 _ROOM = 0.01
 #: With interior points: value and bound of the master are this close, as a share of all rows; up
-#: to so many paths all are columns from the start; so many rows are cuts from the start.
+#: to so many paths all are columns from the start; later so many of each leaf at a time; up to so
+#: many rows all are cuts from the start.
 INTERIOR_GAP = 1e-6
 LISTED_PATHS = 45_000
+INTERIOR_COLUMNS = 300
 MOST_START_CUTS = 700
 _MOST_MISS_PRICE = 1000.0
 
@@ -238,7 +240,7 @@ class Generation:
                 continue
             return LpResult("optimal", self.bound, solution)
 
-    def solve_interior(self, allowed: Allowed) -> LpResult | None:
+    def solve_interior(self, allowed: Allowed, known: float = -np.inf) -> LpResult | None:
         """Solve the relaxation with interior points instead of simplex; without coupling rows.
 
         None where rounding is in the way: then :meth:`solve` has to do it.
@@ -247,6 +249,9 @@ class Generation:
         ----------
         allowed : Allowed
             Candidates and targets that may be used.
+        known : float
+            Worth of a tree. Where the relaxation has this value the tree is an optimum of it, and
+            there is nothing left that cuts beyond the training rows could forbid.
         """
         master, model = self.master, self.model
         self.bound = np.inf
@@ -260,6 +265,7 @@ class Generation:
         wanted = INTERIOR_GAP * size
         gap = wanted / 4 if listed else size / 20
         miss_price = 1.0
+        pricing = ExactPricing(model, INTERIOR_COLUMNS)
         while True:
             self.clock.check()
             with self.clock.part("master"):
@@ -267,14 +273,15 @@ class Generation:
             if solution is None:
                 return None
             with self.clock.part("pricing"):
-                priced = self.exact.price(solution.duals, allowed, self.clock.left)
+                priced = pricing.price(solution.duals, allowed, self.clock.left)
             self.bound = min(self.bound, self._bound(solution.duals, priced, allowed))
             self._tell(solution)
             left = max(self.bound - solution.value, 0.0)
             done = left <= wanted and solution.artificial <= _FEASIBLE * 100
+            extra = done and solution.value > known + wanted
             with self.clock.part("cuts"):
                 n_cuts = self.cuts.separate(
-                    master, solution.x, self.clock.left, extra=done, least=max(1e-5, gap / size)
+                    master, solution.x, self.clock.left, extra=extra, least=max(1e-5, gap / size)
                 )
             if n_cuts == 0 and done:
                 return LpResult("optimal", self.bound, solution)
@@ -288,7 +295,7 @@ class Generation:
                     return None
                 miss_price *= 10
             else:
-                gap = max(min(gap / 2, left / 10), wanted / 4)
+                gap = max(min(gap if n_columns else gap / 10, left / 10), wanted / 4)
 
     def _every_path(self, allowed: Allowed) -> Paths:
         """List all paths, each with its best target: pricing at multipliers that stop none."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import block_diag, csc_array, csr_array, eye_array, hstack
 
 from provetree.colgen.interior import solve_interior
 from provetree.colgen.paths import PathModel, Paths
@@ -401,46 +402,58 @@ class Master:
             if time.perf_counter() > stop:
                 raise TimeUpError
 
-        n_cuts, m = self.n_cuts, self._first_cut + self.n_cuts
-        links = self._n_leaves + np.arange(self._n_links)
         price = miss_price * max(self.model.whole / self.model.unit / _MISS_SHARE, 1.0)
         open_ = np.flatnonzero(np.array(self._cut_forms, dtype=object) != "equality")
         sign = np.array([1.0 if self._cut_forms[k] == "upper" else -1.0 for k in open_.tolist()])
-        # Columns: splits, missing by too much or too little, slack of cuts, paths.
-        n_miss, n_slack = self._n_links, len(open_)
-        first = self._n_rho + 2 * n_miss + n_slack
-        rows = [links, links, links, self._first_cut + open_]
-        columns = [
-            self.link_candidate,
-            self._n_rho + np.arange(n_miss),
-            self._n_rho + n_miss + np.arange(n_miss),
-            self._n_rho + 2 * n_miss + np.arange(n_slack),
-        ]
-        values = [np.full(n_miss, -1.0), np.ones(n_miss), np.full(n_miss, -1.0), sign]
-        for row, column in self._entries:
-            rows.append(row)
-            columns.append(column + first)
-            values.append(np.ones(len(row)))
-        matrix = csc_array(
-            (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
-            shape=(m, first + self.n_columns),
+        # The splits' columns drop out: the leaves below a node agree with one another on them.
+        joined = block_diag((self._agreement, eye_array(self.n_cuts)), format="csr")
+        m, n_links = joined.shape[0], self._agreement.shape[0] - self._n_leaves
+        entries = [np.concatenate(part) for part in zip(*self._entries, strict=True)]
+        shape = (self._first_cut + self.n_cuts, self.n_columns)
+        paths = joined @ csr_array((np.ones(len(entries[0])), tuple(entries)), shape=shape)
+        miss = eye_array(m, n_links, k=-self._n_leaves)
+        slack = csr_array(
+            (sign, (m - self.n_cuts + open_, np.arange(len(open_)))), shape=(m, len(open_))
         )
-        right = np.concatenate([np.ones(self._n_leaves), np.zeros(n_miss), np.ones(n_cuts)])
-        cost = np.zeros(first + self.n_columns)
-        cost[self._n_rho : self._n_rho + 2 * n_miss] = price
-        cost[first:] = -self._worth
-        point = solve_interior(matrix, right, cost, gap=gap, go_on=go_on)
-        missed = float(point.x[self._n_rho : self._n_rho + 2 * n_miss].sum())
+        matrix = hstack([miss, -miss, slack, paths], format="csc")
+        first = 2 * n_links + len(open_)
+        right = np.concatenate([np.ones(self._n_leaves), np.zeros(n_links), np.ones(self.n_cuts)])
+        cost = np.concatenate([np.full(2 * n_links, price), np.zeros(len(open_)), -self._worth])
+        point = solve_interior(csc_array(matrix), right, cost, gap=gap, go_on=go_on)
         if not point.accurate:
             return None
         x = point.x[first:]
         return MasterSolution(
             value=float(self._worth @ x),
             x=np.where(x > _INTERIOR_ZERO, x, 0.0),
-            rho=point.x[: self._n_rho],
-            artificial=missed,
-            duals=self._duals(-point.multiplier),
+            rho=np.zeros(self._n_rho),
+            artificial=float(point.x[: 2 * n_links].sum()),
+            duals=self._duals(-(joined.T @ point.multiplier)),
         )
+
+    @cached_property
+    def _agreement(self) -> csr_array:
+        """Rows that give (1b), and for (1d) that neighbouring leaves below a node use it alike."""
+        candidates = self.model.candidates
+        rows, columns, values = [], [], []
+        n = self._n_leaves
+        for leaf in range(n):
+            rows.append(np.array([leaf]))
+            columns.append(np.array([leaf]))
+            values.append(np.ones(1))
+        for leaf in range(n - 1):
+            for level in range(candidates.depth):
+                node = candidates.path_nodes[leaf, level]
+                if candidates.path_nodes[leaf + 1, level] != node:
+                    continue
+                at = np.arange(candidates.sizes[node])
+                for side, value in ((leaf, 1.0), (leaf + 1, -1.0)):
+                    rows.append(n + at)
+                    columns.append(self._link[side, level] + at)
+                    values.append(np.full(len(at), value))
+                n += len(at)
+        entries = (np.concatenate(rows), np.concatenate(columns))
+        return csr_array((np.concatenate(values), entries), shape=(n, self._first_cut))
 
     def forget_basis(self) -> None:
         """Make the next solve start from scratch; counted as trouble."""

@@ -180,6 +180,8 @@ class Runs:
                 "master_integral": proof.master_integral,
                 "master_proves": proof.master_solved
                 and bool(np.ceil(proof.master_bound - 1e-6) >= found.cost),
+                # Also where the time ended before the relaxation was solved.
+                "bound_proves": bool(np.ceil(proof.master_bound - 1e-6) >= found.cost),
                 "columns": proof.n_columns,
                 "row_cuts": proof.n_row_cuts,
                 "extra_cuts": proof.n_extra_cuts,
