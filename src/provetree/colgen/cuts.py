@@ -167,9 +167,7 @@ class Cuts:
             return self._add_routes(master, paths, values, int(activity.argmax()))
         return self._add_rows(master, paths, values, time_limit)
 
-    def _violated(
-        self, activity: Float, signature: NDArray[np.uint64], least: float
-    ) -> list[int]:
+    def _violated(self, activity: Float, signature: NDArray[np.uint64], least: float) -> list[int]:
         over = np.where(self.bounds != "lower", activity - 1, -1.0)
         under = np.where(self.bounds != "upper", 1 - activity, -1.0)
         violation = np.maximum(over, under)

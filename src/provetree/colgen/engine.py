@@ -30,15 +30,7 @@ from provetree.colgen.candidates import (
 )
 from provetree.colgen.couplings import Coupling, InfeasibleError
 from provetree.colgen.cuts import CpSatSeparation, Cuts, RowConstraints, Separation
-from provetree.colgen.generation import (
-    INTERIOR_GAP,
-    Clock,
-    Generation,
-    Iteration,
-    LpResult,
-    is_integral,
-    tree_of,
-)
+from provetree.colgen.generation import Clock, Generation, Iteration, LpResult, is_integral, tree_of
 from provetree.colgen.integer_step import diving, recursion, restricted_mip
 from provetree.colgen.items import build_items
 from provetree.colgen.master import Master, MasterError, TimeUpError
@@ -410,23 +402,17 @@ class _Run:
 
     def _column_generation(self, generation: Generation, everything: Allowed) -> None:
         model, settings = self.model, self.settings
-        interior = settings.master_method == "interior"
-        if settings.master_method is None:
-            # The integer steps of the papers work on the columns of a vertex.
-            interior = settings.integer_step == "recursion"
-        if model.rows or settings.pricing == "cpsat" or generation.heuristic is not None:
-            interior = False
+        interior = self._wants_interior(generation)
         try:
             known = -np.inf if self.best_worth is None else self.best_worth / model.unit
             self.lp = generation.solve_interior(everything, known) if interior else None
             if self.lp is None:
-                if interior:
-                    self.trouble.append("Rounding stopped the interior points; simplex went on.")
-                    self._note_master_bound(generation.bound)
+                self._note_master_bound(generation.bound)
                 self.lp = generation.solve(everything)
         finally:
             self._note_master_bound(generation.bound)
-        self._take_tree_for_solution(generation)
+        if self.best is not None and self.best_worth is not None:
+            self.lp = generation.with_tree(self.lp, self.best, self.best_worth)
         if self.lp.status == "infeasible":
             self.proven_infeasible = True
             return
@@ -439,22 +425,15 @@ class _Run:
             with self.clock.part("integer step"):
                 self._offer(diving(generation, everything))
 
-    def _take_tree_for_solution(self, generation: Generation) -> None:
-        """Where the best tree has the value of the relaxation it is an optimum of it: take it."""
-        lp, model = self.lp, self.model
-        if lp is None or lp.status != "optimal" or lp.solution is None or self.best is None:
-            return
-        worth = (self.best_worth or 0) / model.unit
-        close = INTERIOR_GAP * max(1.0, model.whole / model.unit)
-        if is_integral(lp.solution) or abs(lp.solution.value - worth) > close:
-            return
-        master = generation.master
-        paths = model.tree_paths(self.best)
-        master.add_paths(paths)
-        place = {key: i for i, key in enumerate(master.paths.keys())}
-        x = np.zeros(master.n_columns)
-        x[[place[key] for key in paths.keys()]] = 1.0
-        self.lp = replace(lp, solution=replace(lp.solution, value=worth, x=x))
+    def _wants_interior(self, generation: Generation) -> bool:
+        settings = self.settings
+        if self.model.rows or settings.pricing == "cpsat" or generation.heuristic is not None:
+            return False
+        # The integer steps of the papers work on the columns of a vertex.
+        by_default = settings.integer_step == "recursion"
+        return settings.master_method == "interior" or (
+            settings.master_method is None and by_default
+        )
 
     def _branch_and_price(self, generation: Generation, with_trees: bool) -> None:
         settings, model = self.settings, self.model

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -243,7 +243,7 @@ class Generation:
     def solve_interior(self, allowed: Allowed, known: float = -np.inf) -> LpResult | None:
         """Solve the relaxation with interior points instead of simplex; without coupling rows.
 
-        None where rounding is in the way: then :meth:`solve` has to do it.
+        None where rounding is in the way: then :meth:`solve` has to do it, from scratch.
 
         Parameters
         ----------
@@ -271,6 +271,7 @@ class Generation:
             with self.clock.part("master"):
                 solution = master.solve_interior(gap, self.clock.left, miss_price)
             if solution is None:
+                master.resolves += 1
                 return None
             with self.clock.part("pricing"):
                 priced = pricing.price(solution.duals, allowed, self.clock.left)
@@ -292,10 +293,30 @@ class Generation:
             elif n_columns == 0 and gap <= wanted / 4:
                 # Nothing to add: constraints are missed because that is cheap, or rounding it is.
                 if solution.artificial <= _FEASIBLE * 100 or miss_price > _MOST_MISS_PRICE:
+                    master.resolves += 1
                     return None
                 miss_price *= 10
             else:
                 gap = max(min(gap if n_columns else gap / 10, left / 10), wanted / 4)
+
+    def with_tree(self, lp: LpResult, tree: CandidateTree, worth: int) -> LpResult:
+        """Return the result with a tree as its solution, where the tree has the same value.
+
+        An interior solution lies between all optima; a tree among them is one that is integral.
+        """
+        model, master, solution = self.model, self.master, lp.solution
+        if lp.status != "optimal" or solution is None or is_integral(solution):
+            return lp
+        close = INTERIOR_GAP * max(1.0, model.whole / model.unit)
+        if abs(solution.value - worth / model.unit) > close:
+            return lp
+        paths = model.tree_paths(tree)
+        master.add_paths(paths)
+        place = {key: i for i, key in enumerate(master.paths.keys())}
+        x = np.zeros(master.n_columns)
+        chosen = paths.keys()
+        x[[place[key] for key in chosen]] = 1.0
+        return replace(lp, solution=replace(solution, value=worth / model.unit, x=x))
 
     def _every_path(self, allowed: Allowed) -> Paths:
         """List all paths, each with its best target: pricing at multipliers that stop none."""

@@ -80,10 +80,7 @@ def solve_interior(
     for _ in range(_MOST_STEPS):
         go_on()
         primal, dual = right - matrix @ x, cost - step.transposed @ y - z
-        error = max(
-            np.linalg.norm(primal) / (1 + np.linalg.norm(right)),
-            np.linalg.norm(dual) / (1 + np.linalg.norm(cost)),
-        )
+        error = max(_size(primal) / (1 + _size(right)), _size(dual) / (1 + _size(cost)))
         here = float(x @ z)
         accurate = bool(error <= FEASIBLE and here <= gap)
         # Both parts of the error in units of what is asked for.
@@ -160,6 +157,10 @@ class _Steps:
         dx, dy, dz = direction(aim - x * z - dx * dz)
         along, across = min(1.0, 0.99 * _room(x, dx)), min(1.0, 0.99 * _room(z, dz))
         return x + along * dx, y + across * dy, z + across * dz
+
+
+def _size(vector: Float) -> float:
+    return float(np.linalg.norm(vector))
 
 
 def _room(at: Float, direction: Float) -> float:

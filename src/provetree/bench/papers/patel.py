@@ -327,7 +327,9 @@ def _row_constraints(runs: Runs, names: list[str]) -> None:
         )
     header = ("form", "train (paper)", "gain (paper)", "train", "gain")
     print(f"\nTable 6\n{format_table(header, rows)}")
-    print("The paper's averages include hand posture. Integer step: a MIP over the columns at hand.")
+    print(
+        "The paper's averages include hand posture. Integer step: a MIP over the columns at hand."
+    )
 
 
 def _pricing(runs: Runs, names: list[str]) -> None:
