@@ -21,16 +21,28 @@ namespace provetree {
 
 namespace {
 
-nb::tuple ranks_of(const Array1<const double>& x) {
-    auto* ranks = new std::vector<Index>(x.shape(0));
-    nb::capsule owner(ranks, [](void* p) noexcept { delete static_cast<std::vector<Index>*>(p); });
-    std::vector<double> values;
+nb::tuple ranked_columns_of(const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& table) {
+    const std::size_t rows = table.shape(0), columns = table.shape(1);
+    RankedColumns ranked;
     {
         nb::gil_scoped_release release;
-        values = dense_ranks(x.data(), x.shape(0), ranks->data());
+        ranked = rank_columns(table.data(), rows, columns, table.stride(0), table.stride(1));
     }
-    nb::ndarray<nb::numpy, Index, nb::ndim<1>> ranks_array(ranks->data(), {ranks->size()}, owner);
-    return nb::make_tuple(ranks_array, to_numpy(std::move(values)));
+    auto* kept = new std::vector<Index>(std::move(ranked.ranks));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Index>*>(p); });
+    return nb::make_tuple(nb::ndarray<nb::numpy, Index, nb::ndim<2>>(kept->data(), {columns, rows}, owner), to_numpy(std::move(ranked.values)),
+                          std::move(ranked.value_ends), std::vector<bool>(ranked.has_missing.begin(), ranked.has_missing.end()));
+}
+
+nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> distinct_columns_of(const Array2<const Index>& ranks, const Array1<const Index>& tops) {
+    const std::size_t columns = ranks.shape(0), rows = ranks.shape(1);
+    if (tops.shape(0) != columns) throw nb::value_error("distinct_columns needs one top rank per column.");
+    std::vector<std::int64_t> kept;
+    {
+        nb::gil_scoped_release release;
+        kept = distinct_columns(ranks.data(), columns, rows, tops.data());
+    }
+    return to_numpy(std::move(kept));
 }
 
 nb::tuple merged_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
@@ -153,7 +165,8 @@ nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, 
 NB_MODULE(_core, module) {
     using namespace provetree;
     module.doc() = "The C++ core of provetree. Private: use provetree.OptimalTreeClassifier or provetree.search.";
-    module.def("dense_ranks", &ranks_of, nb::arg("x"));
+    module.def("rank_columns", &ranked_columns_of, nb::arg("table"));
+    module.def("distinct_columns", &distinct_columns_of, nb::arg("ranks"), nb::arg("tops"));
     module.def("merge_rows", &merged_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"));
     module.def("route_rows", &routed_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
                nb::arg("column"), nb::arg("rank"));

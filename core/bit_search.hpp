@@ -1,18 +1,17 @@
 // Exact search on binary features: branch and bound over sets of conditions, for tables whose columns all have few values.
 //
-// A feature is one threshold of one column. A node is the set of conditions on the way to it; what is proven for a set is kept, whatever order its
-// conditions came in. The last two levels are solved by counting pairs of features: only the smaller child of a split is counted, the other is the
-// difference from the parent.
+// A feature is one threshold of one column. A node (bit_node.hpp) is the set of conditions on the way to it; what is proven for a set is kept,
+// whatever order its conditions came in.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "bit_node.hpp"
 #include "context.hpp"
 #include "depth_two.hpp"
 #include "flat_map.hpp"
 #include "interval_search.hpp"
-#include "kernels/bit_kernel.hpp"
 #include "plan.hpp"
 #include "search.hpp"
 
@@ -27,7 +26,6 @@ class BitSearch {
     BitSearch(Context& context, const BitKernel& kernel, const Objective& objective);
 
     Cost leaf_cost() const;
-    ~BitSearch();
 
     // A first tree: the purest split of every node, down to the depth. Only for shapes without a binding split budget.
     Outcome grow(Shape shape);
@@ -41,42 +39,38 @@ class BitSearch {
     // Among the trees of that cost, which must be the optimum, the one that the tie rule prefers.
     PlanPtr canonical(Shape shape, Cost cost);
 
-    // Costs are counted otherwise from now on; what is proven in errors stays.
-    void change_objective(const Objective& objective);
+    // From now on costs are at least `factor` times what they were: bounds that are proven stay so.
+    void refine_objective(const Objective& objective, Cost factor);
 
   private:
-    struct Feature {
-        Index column;  // of the table
-        Index rank;    // rows with at most this rank do not have the feature: they go left
-    };
-    // A set of conditions: literals (2 * feature, plus one for having it), ascending, 16 bits each; and the split budget that is proven for it.
+    // What is proven for a set of conditions holds for one split budget.
     struct Key {
-        std::uint64_t low = ~0ull, high = ~0ull;
+        ConditionSet set;
         std::int64_t splits = 0;
         bool operator==(const Key&) const = default;
-        Key with(std::uint32_t literal) const;
-        Key of(std::int64_t budget) const { return {low, high, budget}; }
     };
     struct KeyHash {
-        std::size_t operator()(const Key& key) const;
-    };
-    // Fewest errors of trees of depth two with at most one, two and three splits.
-    struct ErrorsOfTwo {
-        std::int32_t by_splits[3];
+        std::size_t operator()(const Key& key) const { return ConditionSet::Hash{}({key.set.low, key.set.high ^ static_cast<std::uint64_t>(key.splits)}); }
     };
     struct Proven {
         Cost lower = 0, upper = kInfinite;
         PlanPtr plan;
     };
-    struct BitNode;
 
+    void set_objective(const Objective& objective);
     Proven solve(BitNode& node, Shape shape, Cost limit, std::size_t level);
-    Proven solve_pair_of_bottoms(BitNode& node, const Division& division, std::uint32_t feature, Cost cut, std::size_t level);
-    Proven solve_children(BitNode& node, const Division& division, std::uint32_t feature, Cost cut, std::size_t level);
+    // What the sides of a split cost at least.
+    struct Sides {
+        Cost left = 0, right = 0;
+    };
+    BitNodes::Floors floors_of(BitNode& node, const std::vector<std::uint32_t>& order, Cost cut);
+    // Whether what is proven for a split of a node bounds its other splits, too.
+    bool splits_bound_each_other(const std::vector<Division>& shares) const { return costs_are_small_ && nodes_.any_leaf_size() && shares.size() == 1; }
+    // These are given what is known of the sides and return what is known then.
+    Proven solve_pair_of_bottoms(BitNode& node, const Division& division, std::uint32_t feature, Sides& sides, Cost cut, std::size_t level);
+    Proven solve_children(BitNode& node, const Division& division, std::uint32_t feature, Sides& sides, Cost cut, std::size_t level);
+    Proven solve_split(BitNode& node, const Division& division, std::uint32_t feature, Sides& sides, Cost cut, std::size_t level);
     Cost cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, Shape shape) const;
-    void solve_bottoms(BitNode& parent, std::uint32_t feature, bool left, bool right, std::size_t level, ErrorsOfTwo& of_left, ErrorsOfTwo& of_right);
-    ErrorsOfTwo solve_bottom(BitNode& node);
-    std::vector<std::uint32_t> promising_order(const BitNode& node) const;
     // A split of a node; thresholds that divide its rows alike are one split, between the values around all of them.
     struct NodeSplit {
         std::uint32_t feature;
@@ -88,27 +82,15 @@ class BitSearch {
     std::int32_t finish(BitNode& node, const Plan* plan, std::size_t level, FlatTree& tree, Cost& errors);
     PlanPtr bottom_by_tie_rule(BitNode& node, std::int64_t splits);
     PlanPtr stump_by_tie_rule(const BitNode& node) const;
-    struct LeafErrors {
-        Weight left, right, size_left, size_right;
-    };
-    LeafErrors leaf_errors(const BitNode& node, std::uint32_t feature) const;
     PlanPtr canonical(BitNode& node, Shape shape, Cost cost, std::size_t level);
-    void make_child(const BitNode& parent, std::uint32_t feature, bool has, BitNode& child) const;
-    void count_features(BitNode& node) const;
-    BitNode& child_at(std::size_t level, bool has);
 
     Context& context_;
-    const BitKernel& kernel_;
     Objective objective_;
-    int n_classes_;
-    int stride_ = 0, blocks_ = 0;
-    std::vector<Feature> features_;
-    std::vector<std::uint32_t> masks_;  // features of the rows, 32 to a mask
-    std::unique_ptr<BitNode> root_;
-    std::vector<std::unique_ptr<BitNode>> children_;
-    std::vector<std::int16_t> stumps_;  // scratch of the kernel
-    FlatMap<Key, ErrorsOfTwo, KeyHash> of_two_;
+    BitNodes nodes_;
+    const std::vector<Feature>& features_;
+    FlatMap<ConditionSet, ErrorsOfTwo, ConditionSet::Hash> of_two_;
     std::vector<FlatMap<Key, Proven, KeyHash>> proven_;  // by depth
+    bool costs_are_small_;                               // all fit in 31 bits
     // The root while it is searched: the incumbent, what the heap of open features is bounded by, and whom to tell.
     Proven root_best_;
     const TreeSearch::Listener* listener_ = nullptr;

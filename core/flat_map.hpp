@@ -1,5 +1,5 @@
 // A hash table of proven bounds with a cap on its memory: when it is full it forgets everything and starts again, which costs time but no truth.
-// Keys are compared whole, never by their hash alone.
+// Keys are compared whole, never by their hash alone. A key made without arguments stands for a free slot and must not be used.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class FlatMap {
     const Value* find(const Key& key) const {
         if (slots_.empty()) return nullptr;
         for (std::size_t at = Hash{}(key)&mask_;; at = (at + 1) & mask_) {
-            if (!slots_[at].used) return nullptr;
             if (slots_[at].key == key) return &slots_[at].value;
+            if (slots_[at].key == Key{}) return nullptr;
         }
     }
 
@@ -28,9 +28,8 @@ class FlatMap {
         if (2 * (size_ + 1) > slots_.size()) grow();
         for (std::size_t at = Hash{}(key)&mask_;; at = (at + 1) & mask_) {
             Slot& slot = slots_[at];
-            if (slot.used && slot.key == key) return slot.value;
-            if (!slot.used) {
-                slot.used = true;
+            if (slot.key == key) return slot.value;
+            if (slot.key == Key{}) {
                 slot.key = key;
                 slot.value = {};
                 ++size_;
@@ -39,13 +38,18 @@ class FlatMap {
         }
     }
 
+    template <class Change>
+    void for_each(const Change& change) {
+        for (Slot& slot : slots_)
+            if (!(slot.key == Key{})) change(slot.value);
+    }
+
     std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
   private:
     struct Slot {
         Key key{};
         Value value{};
-        bool used = false;
     };
 
     void grow() {
@@ -58,7 +62,7 @@ class FlatMap {
         mask_ = slots_.size() - 1;
         size_ = 0;
         for (Slot& slot : old)
-            if (slot.used) at(slot.key) = std::move(slot.value);
+            if (!(slot.key == Key{})) at(slot.key) = std::move(slot.value);
     }
 
     static constexpr std::size_t kFirstSlots = 1024;

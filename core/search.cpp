@@ -162,8 +162,8 @@ class ByBits final : public Method {
 
     PlanPtr preferred(Shape shape, Outcome& best) override { return search_.canonical(shape, best.upper); }
 
-    PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost) override {
-        search_.change_objective(refined);
+    PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost factor) override {
+        search_.refine_objective(refined, factor);
         std::unique_ptr<StopSearch> stopped;
         const Outcome fewest = search_.solve_root(shape, best, nullptr, stopped);
         if (stopped) throw *stopped;

@@ -70,10 +70,11 @@ void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int
         const int end = count - begin < 16 ? count - begin : 16;
         for (int block = 0; block < blocks; ++block) {
 #if defined(__AVX512BW__)
-            __m512i word = _mm512_setzero_si512();
+            __m512i word = _mm512_setzero_si512(), bit = _mm512_set1_epi16(1);
             for (int r = 0; r < end; ++r) {
                 const __mmask32 mask = masks[static_cast<std::size_t>(rows[begin + r]) * static_cast<std::size_t>(blocks) + static_cast<std::size_t>(block)];
-                word = _mm512_or_si512(word, _mm512_maskz_set1_epi16(mask, static_cast<short>(1 << r)));
+                word = _mm512_mask_add_epi16(word, mask, word, bit);
+                bit = _mm512_add_epi16(bit, bit);
             }
             _mm512_storeu_si512(bits + block * kFeatureBlock, word);
 #else
@@ -109,12 +110,12 @@ int select(const std::uint32_t* rows, int count, const std::uint16_t* bits, int 
     return kept;
 }
 
-void count(const BitWords& words, std::int16_t* counts) {
+void count(const BitWords& words, int lanes, std::int16_t* counts) {
     for (int c = 0; c < words.n_classes; ++c) {
-        for (int f = 0; f < words.stride; f += kBitLanes) {
+        for (int f = 0; f < lanes; f += kBitLanes) {
             Lanes sum{};
             for (int w = words.first_word[c]; w < words.first_word[c + 1]; ++w) sum += ones_in(load_lanes(words.bits + w * words.stride + f));
-            store_lanes(counts + c * words.stride + f, sum);
+            store_lanes(counts + c * lanes + f, sum);
         }
     }
 }
@@ -140,28 +141,48 @@ struct Fixed {
     Lanes with_i, without_i;
 };
 
-// The largest class of each of the four parts that feature i and the features at hand (j) cut the rows into.
+// The four parts that feature i and the features at hand (j) cut the rows into: the largest class of each, and where leaves have a least size
+// (kSized) its rows.
+template <bool kSized>
 struct Parts {
     Lanes both{}, only_i{}, only_j{}, neither{};
+    Lanes size_both{}, size_only_i{}, size_only_j{}, size_neither{};
 
-    void add(bool first, Lanes with_both, Lanes with_j, const Fixed& fixed) {
+    void add(Lanes with_both, Lanes with_j, const Fixed& fixed) {
         const Lanes i_alone = fixed.with_i - with_both, j_alone = with_j - with_both, none = fixed.without_i - j_alone;
-        both = first ? with_both : larger<std::int16_t>(both, with_both);
-        only_i = first ? i_alone : larger<std::int16_t>(only_i, i_alone);
-        only_j = first ? j_alone : larger<std::int16_t>(only_j, j_alone);
-        neither = first ? none : larger<std::int16_t>(neither, none);
+        both = larger<std::int16_t>(both, with_both);
+        only_i = larger<std::int16_t>(only_i, i_alone);
+        only_j = larger<std::int16_t>(only_j, j_alone);
+        neither = larger<std::int16_t>(neither, none);
+        if constexpr (kSized) {
+            size_both += with_both;
+            size_only_i += i_alone;
+            size_only_j += j_alone;
+            size_neither += none;
+        }
     }
+
+    // Rows classified correctly by two of the parts as leaves, 0 where one of them is too small.
+    Lanes correct(Lanes first, Lanes size_first, Lanes second, Lanes size_second, Lanes least) const {
+        if constexpr (!kSized) return first + second;
+        return (first + second) & ((size_first >= least) & (size_second >= least));
+    }
+    Lanes with_i(Lanes least) const { return correct(both, size_both, only_i, size_only_i, least); }
+    Lanes without_i(Lanes least) const { return correct(only_j, size_only_j, neither, size_neither, least); }
+    Lanes with_j(Lanes least) const { return correct(both, size_both, only_j, size_only_j, least); }
+    Lanes without_j(Lanes least) const { return correct(only_i, size_only_i, neither, size_neither, least); }
 };
 
 // Best stumps of feature i in registers, of the features at hand in memory: a pair serves both ways round.
 struct Best {
     Lanes with{}, without{};
 
-    void take(const Parts& parts, std::int16_t* __restrict stumps_with, std::int16_t* __restrict stumps_without) {
-        with = larger<std::int16_t>(with, parts.both + parts.only_i);
-        without = larger<std::int16_t>(without, parts.only_j + parts.neither);
-        store_lanes(stumps_with, larger<std::int16_t>(load_lanes(stumps_with), parts.both + parts.only_j));
-        store_lanes(stumps_without, larger<std::int16_t>(load_lanes(stumps_without), parts.only_i + parts.neither));
+    template <bool kSized>
+    void take(const Parts<kSized>& parts, Lanes least, std::int16_t* __restrict stumps_with, std::int16_t* __restrict stumps_without) {
+        with = larger<std::int16_t>(with, parts.with_i(least));
+        without = larger<std::int16_t>(without, parts.without_i(least));
+        store_lanes(stumps_with, larger<std::int16_t>(load_lanes(stumps_with), parts.with_j(least)));
+        store_lanes(stumps_without, larger<std::int16_t>(load_lanes(stumps_without), parts.without_j(least)));
     }
 
     void close(BitStumps stumps, int i) const {
@@ -171,77 +192,103 @@ struct Best {
     }
 };
 
-template <bool kOwn, bool kRest, int kClasses>
+template <bool kOwn, bool kRest, bool kSized>
 void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* __restrict parent_pairs, int features,
-                    BitStumps of_own, BitStumps of_rest) {
-    const int n_classes = kClasses ? kClasses : words.n_classes, stride = words.stride;
+                    int min_leaf, BitStumps of_own, BitStumps of_rest) {
+    const int n_classes = words.n_classes, stride = words.stride;
+    const Lanes least = broadcast<std::int16_t>(static_cast<std::int16_t>(min_leaf));
     const auto fix = [&](const BitCounts& counts, int c, int i) {
         const std::int16_t with_i = counts.of_feature[c * stride + i];
         return Fixed{broadcast<std::int16_t>(with_i), broadcast<std::int16_t>(static_cast<std::int16_t>(counts.all[c] - with_i))};
     };
     for (int i = 0; i < features; ++i) {
-        Fixed fixed_own[kClasses ? kClasses : kMostBitClasses], fixed_rest[kClasses ? kClasses : kMostBitClasses];
+        Fixed fixed_own[kMostBitClasses], fixed_rest[kMostBitClasses];
         for (int c = 0; c < n_classes; ++c) {
             if constexpr (kOwn) fixed_own[c] = fix(own, c, i);
             if constexpr (kRest) fixed_rest[c] = fix(rest, c, i);
         }
         Best best_own, best_rest;
         for (int f = i / kFeatureBlock * kFeatureBlock; f < stride; f += kBitLanes) {
-            Parts parts_own, parts_rest;
-#pragma GCC unroll 2
+            Parts<kSized> parts_own, parts_rest;
             for (int c = 0; c < n_classes; ++c) {
                 const Lanes both = count_with(words, words.first_word[c], words.first_word[c + 1], i, f);
-                if constexpr (kOwn) parts_own.add(c == 0, both, load_lanes(own.of_feature + c * stride + f), fixed_own[c]);
+                if constexpr (kOwn) parts_own.add(both, load_lanes(own.of_feature + c * stride + f), fixed_own[c]);
                 if constexpr (kRest) {
                     const Lanes others = load_lanes(parent_pairs + (static_cast<std::ptrdiff_t>(c) * features + i) * stride + f) - both;
-                    parts_rest.add(c == 0, others, load_lanes(rest.of_feature + c * stride + f), fixed_rest[c]);
+                    parts_rest.add(others, load_lanes(rest.of_feature + c * stride + f), fixed_rest[c]);
                 }
             }
-            if constexpr (kOwn) best_own.take(parts_own, of_own.with + f, of_own.without + f);
-            if constexpr (kRest) best_rest.take(parts_rest, of_rest.with + f, of_rest.without + f);
+            if constexpr (kOwn) best_own.take(parts_own, least, of_own.with + f, of_own.without + f);
+            if constexpr (kRest) best_rest.take(parts_rest, least, of_rest.with + f, of_rest.without + f);
         }
         if constexpr (kOwn) best_own.close(of_own, i);
         if constexpr (kRest) best_rest.close(of_rest, i);
     }
 }
 
-template <int kClasses>
-void best_stumps_among(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs, int features, BitStumps of_own,
-                       BitStumps of_rest) {
-    if (of_own.with && of_rest.with) return best_stumps_of<true, true, kClasses>(words, own, rest, parent_pairs, features, of_own, of_rest);
-    if (of_own.with) return best_stumps_of<true, false, kClasses>(words, own, rest, parent_pairs, features, of_own, of_rest);
-    best_stumps_of<false, true, kClasses>(words, own, rest, parent_pairs, features, of_own, of_rest);
+template <bool kSized>
+void best_stumps_sized(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs, int features, int min_leaf,
+                       BitStumps of_own, BitStumps of_rest) {
+    if (of_own.with && of_rest.with) return best_stumps_of<true, true, kSized>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
+    if (of_own.with) return best_stumps_of<true, false, kSized>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
+    best_stumps_of<false, true, kSized>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
 }
 
-void best_stumps(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs, int features, BitStumps of_own,
-                 BitStumps of_rest) {
-    if (words.n_classes == 2) return best_stumps_among<2>(words, own, rest, parent_pairs, features, of_own, of_rest);
-    best_stumps_among<0>(words, own, rest, parent_pairs, features, of_own, of_rest);
+void best_stumps(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs, int features, int min_leaf,
+                 BitStumps of_own, BitStumps of_rest) {
+    if (min_leaf > 1) return best_stumps_sized<true>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
+    best_stumps_sized<false>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
 }
 
-void fewest_errors(const BitCounts& counts, int n_classes, int features, int stride, BitStumps stumps, std::int32_t errors[3]) {
+void raise_floors(const BitWords& words, int lanes, int feature, const SplitProof& proof, std::int32_t error_scale, const std::int16_t* __restrict with,
+                  std::int16_t* __restrict both, std::int32_t* __restrict floor_with, std::int32_t* __restrict floor_without) {
+    using Costs = Vector<std::int32_t>;
+    typedef std::int16_t Narrow __attribute__((vector_size(kVectorBytes / 2)));
+    const auto widened = [](const std::int16_t* from) {
+        Narrow narrow;
+        __builtin_memcpy(&narrow, from, sizeof narrow);
+        return __builtin_convertvector(narrow, Costs);
+    };
+    for (int f = 0; f < lanes; f += kBitLanes) store_lanes(both + f, count_with(words, 0, words.first_word[words.n_classes], feature, f));
+    const Costs scale = broadcast<std::int32_t>(error_scale);
+    const Costs cost_with = broadcast<std::int32_t>(proof.cost_with), cost_without = broadcast<std::int32_t>(proof.cost_without);
+    const Costs spare_with = broadcast<std::int32_t>(proof.cost_with - error_scale * proof.rows_with);
+    const Costs spare_without = broadcast<std::int32_t>(proof.cost_without - error_scale * proof.rows_without);
+    for (int f = 0; f < lanes; f += kWidth<std::int32_t>) {
+        const Costs shared = widened(both + f), own = widened(with + f) - shared;
+        const Costs of_shared = shared * scale, of_own = own * scale;
+        Costs low, high;
+        __builtin_memcpy(&high, floor_with + f, sizeof high);
+        __builtin_memcpy(&low, floor_without + f, sizeof low);
+        high = larger<std::int32_t>(high, larger<std::int32_t>(spare_with + of_shared, spare_without + of_own));
+        low = larger<std::int32_t>(low, larger<std::int32_t>(cost_without - of_own, cost_with - of_shared));
+        __builtin_memcpy(floor_with + f, &high, sizeof high);
+        __builtin_memcpy(floor_without + f, &low, sizeof low);
+    }
+}
+
+void fewest_errors(const BitCounts& counts, int n_classes, int features, int lanes, int min_leaf, BitStumps stumps, std::int32_t errors[3]) {
     std::int16_t all = 0;
     for (int c = 0; c < n_classes; ++c) all = static_cast<std::int16_t>(all + counts.all[c]);
-    const Lanes everything = broadcast<std::int16_t>(all);
+    const Lanes everything = broadcast<std::int16_t>(all), least = broadcast<std::int16_t>(static_cast<std::int16_t>(min_leaf));
     Lanes right[3] = {};  // rows classified correctly
     for (int f = 0; f < features; f += kBitLanes) {
         Lanes with{}, leaf_with{}, leaf_without{};
         for (int c = 0; c < n_classes; ++c) {
-            const Lanes here = load_lanes(counts.of_feature + c * stride + f);
+            const Lanes here = load_lanes(counts.of_feature + c * lanes + f);
             with += here;
             leaf_with = larger<std::int16_t>(leaf_with, here);
             leaf_without = larger<std::int16_t>(leaf_without, broadcast<std::int16_t>(counts.all[c]) - here);
         }
-        const Lanes splits = (with != 0) & (with != everything);  // padding, too, is a feature that splits nothing
-        const Lanes stump_with = load_lanes(stumps.with + f), stump_without = load_lanes(stumps.without + f);
+        const Lanes splits = (with >= least) & (everything - with >= least);  // padding, too, is a feature that splits nothing
+        const Lanes stump_with = larger<std::int16_t>(load_lanes(stumps.with + f), leaf_with);
+        const Lanes stump_without = larger<std::int16_t>(load_lanes(stumps.without + f), leaf_without);
         right[0] = larger<std::int16_t>(right[0], (leaf_with + leaf_without) & splits);
         right[1] = larger<std::int16_t>(right[1], larger<std::int16_t>(stump_with + leaf_without, leaf_with + stump_without) & splits);
         right[2] = larger<std::int16_t>(right[2], (stump_with + stump_without) & splits);
     }
     for (int k = 0; k < 3; ++k) errors[k] = all - largest_lane(right[k]);
 }
-
-constexpr BitKernel make_bit_kernel() { return BitKernel{pack, select, count, count_pairs, best_stumps, fewest_errors}; }
 
 }  // namespace
 }  // namespace provetree

@@ -1,5 +1,5 @@
 // The bit kernel for processors that count bits in vectors.
-#include "bit_impl.hpp"
+#include "bit_two_impl.hpp"
 
 namespace provetree::kernels {
 constinit const BitKernel bits_avx512_bitalg = make_bit_kernel();

@@ -38,8 +38,14 @@ SWITCHES: tuple[str, ...]
 def available_kernels() -> list[str]:
     """Return the kernels that run on this machine, slowest first."""
 
-def dense_ranks(x: NDArray[np.float64]) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-    """Return the dense rank of each value, and the distinct values in order."""
+def rank_columns(
+    table: NDArray[np.float64],
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], list[int], list[bool]]:
+    """Rank each column: ranks by column, distinct values one column after the other and where they
+    end, and which columns have missing values, whose rank comes after the last."""
+
+def distinct_columns(ranks: NDArray[np.uint32], tops: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return the columns that are not equal to an earlier one, forwards or backwards."""
 
 def merge_rows(
     ranks: NDArray[np.uint32],

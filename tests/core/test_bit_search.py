@@ -17,7 +17,7 @@ BLOCKS = 8
 
 
 def few_valued_problem(seed: int) -> Problem:
-    """Binary and low-cardinality columns, missing values, weights, leaf budgets, 1 to 8 classes."""
+    """Binary and low-cardinality columns, missing values, weights, leaf budgets and sizes, many classes."""
     rng = np.random.default_rng(seed)
     depth = int(rng.choice([3, 3, 4, 5], p=[0.4, 0.2, 0.3, 0.1]))
     n = int(rng.integers(5, (300, 200, 60)[depth - 3]))
@@ -42,6 +42,7 @@ def few_valued_problem(seed: int) -> Problem:
         sample_weight=weight,
         alpha=float(rng.choice([0.0, 0.0, 0.01, 0.05])),
         max_leaf_nodes=int(rng.integers(2, 2**depth + 1)) if rng.random() < 0.35 else None,
+        min_samples_leaf=int(rng.integers(2, max(3, n // 6))) if rng.random() < 0.3 else 1,
     )
 
 
@@ -89,6 +90,6 @@ def test_tables_that_do_not_fit_are_swept() -> None:
     few = rng.integers(0, 2, size=(300, 5)).astype(float)
     many = rng.normal(size=(300, 5))
     y = rng.integers(0, 2, 300)
-    for X, options in ((many, {}), (few, {"min_samples_leaf": 5})):
-        problem = build_problem(X, y, n_classes=2, max_depth=3, **options)
+    for X, n_classes in ((many, 2), (few, 9)):
+        problem = build_problem(X, y, n_classes=n_classes, max_depth=3)
         assert core_search(problem)["counters"]["panels"] > 0

@@ -16,27 +16,46 @@ floats = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.lists(floats, max_size=40))
-def test_dense_ranks(x: list[float]) -> None:
-    column = np.array(x, dtype=np.float64)
-    ranks, values = _core.dense_ranks(column)
-    twin_ranks, twin_values = core_twins.dense_ranks(column)
+def assert_ranked_like_the_twin(table: np.ndarray) -> None:
+    ranks, values, ends, missing = _core.rank_columns(table)
+    twin_ranks, twin_values, twin_ends, twin_missing = core_twins.rank_columns(table)
     assert ranks.dtype == np.uint32
     assert values.dtype == np.float64
     np.testing.assert_array_equal(ranks, twin_ranks)
     np.testing.assert_array_equal(values, twin_values)
+    assert not np.signbit(values[values == 0]).any()
+    assert (ends, missing) == (twin_ends, twin_missing)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.one_of(floats, st.just(np.nan)), max_size=40), st.integers(1, 11))
+def test_rank_columns(x: list[float], n_columns: int) -> None:
+    table = np.array([np.roll(x, c) for c in range(n_columns)], dtype=np.float64)
+    assert_ranked_like_the_twin(table)
+    assert_ranked_like_the_twin(table.T)
+    assert_ranked_like_the_twin(table[:, ::-2])
 
 
 @pytest.mark.parametrize("n", [100, 1000, 5000])
-@pytest.mark.parametrize("spread", [3, 50, 10**9])
-def test_dense_ranks_of_long_columns(n: int, spread: int) -> None:
+@pytest.mark.parametrize("spread", [1, 3, 50, 10**9])
+def test_rank_long_columns(n: int, spread: int) -> None:
     rng = np.random.default_rng(n + spread)
-    for x in (rng.integers(-spread, spread, n).astype(float), rng.normal(size=n) * spread):
-        ranks, values = _core.dense_ranks(x)
-        twin_ranks, twin_values = core_twins.dense_ranks(x)
-        np.testing.assert_array_equal(ranks, twin_ranks)
-        np.testing.assert_array_equal(values, twin_values)
+    table = np.stack([rng.integers(0, spread + 1, n), rng.normal(size=n) * spread], axis=1)
+    assert_ranked_like_the_twin(table)
+    table[rng.random(table.shape) < 0.1] = np.nan
+    assert_ranked_like_the_twin(table)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_distinct_columns(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, n_columns = int(rng.integers(1, 9)), int(rng.integers(1, 40))
+    top = int(rng.choice([1, 2, 3]))
+    columns = rng.integers(0, top + 1, (n_columns, n))
+    tops = columns.max(axis=1).astype(np.uint32)
+    turned = np.where(rng.random((n_columns, 1)) < 0.5, columns, tops[:, None] - columns)
+    ranks = np.ascontiguousarray(turned, dtype=np.uint32)
+    assert _core.distinct_columns(ranks, tops).tolist() == core_twins.distinct_columns(ranks, tops)
 
 
 def merged_contents(

@@ -8,12 +8,14 @@ offer no split, or only splits that an earlier column offers, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from provetree import _core
 
 Float: TypeAlias = NDArray[np.float64]
 #: Ranks are 32 bits wide: no table has more rows, and half the width is half the traffic.
@@ -85,35 +87,34 @@ class RankedFeature:
 
 
 def ordered_columns(
-    features: Sequence[RankedFeature], ranks: Iterable[Ranks], *, keep_duplicates: bool = False
-) -> tuple[tuple[Column, ...], list[Ranks]]:
+    features: Sequence[RankedFeature], ranks: Ranks, *, keep_duplicates: bool = False
+) -> tuple[tuple[Column, ...], Ranks]:
     """Return the ordered columns of the features and the ranks of the rows in each.
 
     Constant columns are left out, and so are columns that order the rows as an earlier one
     does, forwards or backwards: they offer the same splits. With `keep_duplicates` the latter stay,
     for engines to which it matters which feature a split is on.
     """
+    varying = [feature for feature in features if feature.n_ranks >= 2]
     columns: list[Column] = []
-    kept: list[Ranks] = []
-    seen: dict[tuple[int, int], list[int]] = {}
-    for feature, feature_ranks in zip(features, ranks, strict=True):
-        if feature.n_ranks < 2:
-            continue
-        for column, column_ranks in _columns_of(feature, feature_ranks):
-            if keep_duplicates:
+    if any(feature.is_category or feature.has_missing for feature in varying):
+        by_column: list[Ranks] = []
+        for feature in varying:
+            for column, column_ranks in _columns_of(feature, ranks[feature.feature]):
                 columns.append(column)
-                kept.append(column_ranks)
-                continue
-            top = len(column.values) - 1
-            canonical = _forwards(column_ranks, top)
-            same = seen.setdefault((top, hash(canonical.tobytes())), [])
-            # Equal hashes need not mean equal columns, so compare the columns themselves.
-            if any(np.array_equal(canonical, _forwards(kept[c], top)) for c in same):
-                continue
-            same.append(len(kept))
-            columns.append(column)
-            kept.append(column_ranks)
-    return tuple(columns), kept
+                by_column.append(column_ranks)
+        stacked = np.array(by_column, dtype=np.uint32)
+    else:
+        for feature in varying:
+            columns.append(Column(feature.feature, "numeric", feature.values))
+        stacked = ranks[[feature.feature for feature in varying]]
+    if not keep_duplicates and len(columns) > 1:
+        tops = np.array([len(column.values) - 1 for column in columns], dtype=np.uint32)
+        kept = _core.distinct_columns(stacked, tops)
+        if len(kept) < len(columns):
+            stacked = stacked[kept]
+            columns = [columns[c] for c in kept.tolist()]
+    return tuple(columns), stacked.reshape(len(columns), ranks.shape[1])
 
 
 def _columns_of(feature: RankedFeature, ranks: Ranks) -> Iterator[tuple[Column, Ranks]]:
@@ -130,15 +131,7 @@ def _columns_of(feature: RankedFeature, ranks: Ranks) -> Iterator[tuple[Column, 
         yield Column(index, "missing_first", _frozen(np.append(np.nan, values))), first
         yield Column(index, "missing_last", _frozen(np.append(values, np.nan))), ranks
     else:
-        yield Column(index, "numeric", _frozen(values)), ranks
-
-
-def _forwards(ranks: Ranks, top: int) -> Ranks:
-    """Return the ranks or their mirror image, alike for a column and its mirror image."""
-    first = int(ranks[0])
-    if 2 * first == top:  # the middle rank is its own mirror image: look further
-        first = int(ranks[np.argmax(2 * ranks != top)])
-    return ranks if 2 * first < top else np.uint32(top) - ranks
+        yield Column(index, "numeric", values), ranks
 
 
 def _frozen(values: Float) -> Float:

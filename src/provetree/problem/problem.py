@@ -260,7 +260,6 @@ def build_problem(
     levels = _levels(categories, table.shape[1])
 
     n_features = table.shape[1]
-    by_feature = table.T
     classes = codes.astype(np.int32)
     if sample_weight is None:
         whole = IntegerWeights(np.ones(len(classes), dtype=np.int64), Fraction(1), 0.0)
@@ -268,11 +267,11 @@ def build_problem(
         given = check_weights(sample_weight, len(classes))
         present = given > 0
         if not present.all():
-            by_feature, classes, given = by_feature[:, present], classes[present], given[present]
+            table, classes, given = table[present], classes[present], given[present]
         whole = integer_weights(given)
     n_samples = len(classes)
 
-    features, feature_ranks = _rank_features(np.ascontiguousarray(by_feature), levels)
+    features, feature_ranks = _rank_features(table, levels)
     each_row = np.ones(n_samples, dtype=np.int64)
     if merge:
         first, weights, counts = _core.merge_rows(feature_ranks, classes, whole.weights, each_row)
@@ -286,12 +285,11 @@ def build_problem(
             f"column per category), and at most {MAX_CELLS} are supported. "
             "Use fewer rows or group rare categories."
         )
-    columns, kept = ordered_columns(
+    columns, ranks = ordered_columns(
         features,
-        feature_ranks[: len(features)].take(first, axis=1),
+        feature_ranks.take(first, axis=1),
         keep_duplicates=keep_duplicates or not merge,
     )
-    ranks = np.array(kept, dtype=np.uint32).reshape(len(kept), len(first))
 
     least = _least_rows(min_samples_leaf, n_samples)
     max_splits = 0
@@ -353,30 +351,24 @@ def check_weights(sample_weight: ArrayLike, n_rows: int) -> Float:
 
 
 def _rank_features(
-    by_feature: Float, levels: Sequence[tuple[object, ...] | None]
+    table: Float, levels: Sequence[tuple[object, ...] | None]
 ) -> tuple[list[RankedFeature], Ranks]:
     """Rank the values of each feature; missing values get the rank after the last."""
-    missing = np.isnan(by_feature)
-    has_missing = [bool(row.any()) for row in missing]
+    ranks, all_values, ends, has_missing = _core.rank_columns(table)
+    all_values.flags.writeable = False
     features: list[RankedFeature] = []
-    ranks = np.zeros((max(len(by_feature), 1), by_feature.shape[1]), dtype=np.uint32)
-    for index, x in enumerate(by_feature):
-        level = levels[index]
-        if has_missing[index]:
-            present = ~missing[index]
-            present_ranks, values = _core.dense_ranks(x[present])
-            ranks[index] = len(values)
-            ranks[index, present] = present_ranks
-        else:
-            ranks[index], values = _core.dense_ranks(x)
+    start = 0
+    for index, (level, end, missing) in enumerate(zip(levels, ends, has_missing, strict=True)):
+        values = all_values[start:end]
+        start = end
         if level is not None and len(values):
             _check_codes(index, values, len(level))
         features.append(
             RankedFeature(
                 feature=index,
                 is_category=level is not None,
-                values=values + 0.0,  # 0.0 and -0.0 are one value: call it 0.0
-                has_missing=has_missing[index],
+                values=values,
+                has_missing=missing,
                 missing_code=-1 if level is None else len(level),
             )
         )
