@@ -10,6 +10,7 @@
 
 #include "bindings.hpp"
 #include "colgen/cart_sampler.hpp"
+#include "colgen/gram.hpp"
 #include "colgen/instance.hpp"
 #include "colgen/pricing.hpp"
 #include "colgen/recursion.hpp"
@@ -320,6 +321,23 @@ nb::tuple sample_trees(const Array2<const Index>& ranks, const nb::list& values,
     return nb::make_tuple(to_numpy(std::move(column)), to_numpy(std::move(rank)));
 }
 
+// `out` is a C-contiguous m x m array: its upper triangle, the lower one of its transpose, receives A D A'.
+void add_gram(const Array1<const std::int64_t>& starts, const Array1<const std::int32_t>& rows, const Array1<const double>& values,
+              const Array1<const double>& weights, const Array2<double>& out) {
+    const std::size_t columns = weights.shape(0), m = out.shape(0);
+    must(starts.shape(0) == columns + 1 && rows.shape(0) == values.shape(0) && out.shape(1) == m, "The arrays of a matrix do not fit together.");
+    must(starts(0) == 0 && starts(columns) == static_cast<std::int64_t>(rows.shape(0)), "The columns of a matrix must cover its entries.");
+    for (std::size_t k = 0; k < columns; ++k) must(starts(k) <= starts(k + 1), "The columns of a matrix must cover its entries.");
+    for (std::size_t k = 0; k < columns; ++k)
+        for (std::int64_t i = starts(k); i < starts(k + 1); ++i) {
+            const std::int32_t row = rows(static_cast<std::size_t>(i));
+            must(row >= 0 && static_cast<std::size_t>(row) < m && (i == starts(k) || rows(static_cast<std::size_t>(i - 1)) < row),
+                 "The rows of a column must rise and lie in the matrix.");
+        }
+    nb::gil_scoped_release release;
+    colgen::add_gram({starts.data(), rows.data(), values.data(), columns}, weights.data(), m, out.data());
+}
+
 }  // namespace
 
 void register_colgen(nb::module_& module) {
@@ -342,6 +360,7 @@ void register_colgen(nb::module_& module) {
              nb::arg("most"))
         .def("separate_rows", &separate_rows, nb::arg("leaf"), nb::arg("candidates"), nb::arg("value"), nb::arg("column"), nb::arg("threshold"),
              nb::arg("thresholds_per_column"), nb::arg("least"), nb::arg("most_rows"), nb::arg("most_nodes"), nb::arg("time_limit"));
+    part.def("add_gram", &add_gram, nb::arg("starts"), nb::arg("rows"), nb::arg("values"), nb::arg("weights"), nb::arg("out"));
     part.def("sample_trees", &sample_trees, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"),
              nb::arg("n_classes"), nb::arg("depth"), nb::arg("share"), nb::arg("seed"), nb::arg("first"), nb::arg("n_trees"), nb::arg("threads"));
 }

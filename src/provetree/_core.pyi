@@ -301,6 +301,14 @@ class colgen:
         ) -> colgen.FoundRows: ...
 
     @staticmethod
+    def add_gram(
+        starts: NDArray[np.int64],
+        rows: NDArray[np.int32],
+        values: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        out: NDArray[np.float64],
+    ) -> None: ...
+    @staticmethod
     def sample_trees(
         ranks: NDArray[np.uint32],
         values: list[NDArray[np.float64]],

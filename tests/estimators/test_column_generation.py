@@ -55,7 +55,7 @@ def test_never_worse_than_cart_and_never_better_than_the_optimum(cancer):
 
 def test_the_result_tells_what_was_done(cancer):
     X, y = cancer
-    clf = ColumnGenerationClassifier(max_depth=3).fit(X, y)
+    clf = ColumnGenerationClassifier(max_depth=3, master_method="simplex").fit(X, y)
     proof = clf.proof_
     assert proof.iterations == len(clf.history_) > 1
     assert proof.n_columns > 8
@@ -219,7 +219,7 @@ def test_a_master_in_trouble_is_said(monkeypatch, cancer):
     monkeypatch.setattr(Master, "solve", broken)
     X, y = cancer
     with pytest.warns(ConvergenceWarning, match="HiGHS ended"):
-        clf = ColumnGenerationClassifier(max_depth=2).fit(X, y)
+        clf = ColumnGenerationClassifier(max_depth=2, master_method="simplex").fit(X, y)
     assert clf.status_ == "feasible" or clf.candidate_optimal_
     assert (clf.predict(X) != y).sum() == clf.objective_
 

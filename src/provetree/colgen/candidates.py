@@ -359,6 +359,9 @@ def all_candidates(problem: Problem, *, with_pass: bool = True) -> CandidateSet:
 
 def covers_all_trees(problem: Problem, candidates: CandidateSet) -> bool:
     """Tell whether every tree of the problem can be made of the candidates."""
+    n_splits = sum(len(column.values) - 1 for column in problem.columns)
+    if problem.max_depth > 0 and int(candidates.sizes.min()) < n_splits:
+        return False  # too few; to list all splits of a large table takes seconds
     every = all_candidates(problem).splits[0] if problem.max_depth > 0 else ()
     return all(set(every) <= set(node) for node in candidates.splits)
 

@@ -117,8 +117,23 @@ class Cuts:
             self.n_row_cuts += len(items)
             master.add_cuts(items, [], "equality")
 
+    def start_many(self, master: Master, most: int) -> None:
+        """Add all constraints of training rows at once where there are at most so many."""
+        if self.form in ("none", "all") or self._n_training > most:
+            return
+        items = [i for i in range(self._n_training) if i not in self._used]
+        self._used.update(items)
+        self.n_row_cuts += len(items)
+        master.add_cuts(items, [], self.bounds)
+
     def separate(
-        self, master: Master, x: Float, time_limit: float = np.inf, *, extra: bool = True
+        self,
+        master: Master,
+        x: Float,
+        time_limit: float = np.inf,
+        *,
+        extra: bool = True,
+        least: float = LEAST_VIOLATION,
     ) -> int:
         """Add the constraints that a solution violates; return how many.
 
@@ -132,6 +147,8 @@ class Cuts:
             Seconds for the search.
         extra : bool
             With the form "extra", look beyond the training rows where these are all kept.
+        least : float
+            Constraints of training rows that are missed by less count as kept.
         """
         if self.form in ("none", "all"):
             return 0
@@ -139,7 +156,7 @@ class Cuts:
         paths = master.paths.take(positive)
         values = np.ascontiguousarray(x[positive])
         activity, signature = self.model.items.core.activity(paths.leaf, paths.candidates, values)
-        found = self._violated(activity, signature)
+        found = self._violated(activity, signature, least)
         if found:
             self._used.update(found)
             self.n_row_cuts += len(found)
@@ -150,14 +167,14 @@ class Cuts:
             return self._add_routes(master, paths, values, int(activity.argmax()))
         return self._add_rows(master, paths, values, time_limit)
 
-    def _violated(self, activity: Float, signature: NDArray[np.uint64]) -> list[int]:
+    def _violated(self, activity: Float, signature: NDArray[np.uint64], least: float) -> list[int]:
         over = np.where(self.bounds != "lower", activity - 1, -1.0)
         under = np.where(self.bounds != "upper", 1 - activity, -1.0)
         violation = np.maximum(over, under)
         order = np.argsort(-violation, kind="stable")
         found: list[int] = []
         seen: set[int] = set()
-        for i in order[: int((violation > LEAST_VIOLATION).sum())].tolist():
+        for i in order[: int((violation > least).sum())].tolist():
             # Rows that follow the same positive paths are one cut as far as is known now.
             if i in self._used or int(signature[i]) in seen:
                 continue

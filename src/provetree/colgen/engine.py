@@ -59,6 +59,7 @@ PricingName = Literal["exact", "cpsat"]
 HeuristicName = Literal["none", "random", "pool"]
 IntegerStep = Literal["recursion", "mip", "diving"]
 BranchColumns = Literal["trees", "paths"]
+MasterMethod = Literal["simplex", "interior"]
 #: The relaxation of larger candidate sets takes minutes, and adds nothing to a proven tree.
 MOST_PATHS = 200_000
 Splits: TypeAlias = Mapping[object, Iterable[tuple[object, float]]] | Iterable[tuple[object, float]]
@@ -108,6 +109,10 @@ class ColumnGeneration:
     solve_master : bool or None
         Run column generation where the recursion has decided the problem already. None does so
         up to 200,000 paths.
+    master_method : {"simplex", "interior"} or None
+        How the relaxation is solved where nothing couples leaves: simplex from the last basis, as
+        published, or interior points, which the degeneracy of the master does not slow down. None
+        takes interior points where the recursion finds the tree.
     cut_every : int
         Iterations between two looks for cuts.
     columns_per_leaf : int
@@ -150,6 +155,7 @@ class ColumnGeneration:
     prove: bool = True
     branch_columns: BranchColumns = "trees"
     solve_master: bool | None = None
+    master_method: MasterMethod | None = None
     cut_every: int = 5
     columns_per_leaf: int = 10
     coupling: Coupling = field(default_factory=Coupling)
@@ -396,10 +402,17 @@ class _Run:
 
     def _column_generation(self, generation: Generation, everything: Allowed) -> None:
         model, settings = self.model, self.settings
+        interior = self._wants_interior(generation)
         try:
-            self.lp = generation.solve(everything)
+            known = -np.inf if self.best_worth is None else self.best_worth / model.unit
+            self.lp = generation.solve_interior(everything, known) if interior else None
+            if self.lp is None:
+                self._note_master_bound(generation.bound)
+                self.lp = generation.solve(everything)
         finally:
             self._note_master_bound(generation.bound)
+        if self.best is not None and self.best_worth is not None:
+            self.lp = generation.with_tree(self.lp, self.best, self.best_worth)
         if self.lp.status == "infeasible":
             self.proven_infeasible = True
             return
@@ -411,6 +424,16 @@ class _Run:
         elif settings.integer_step == "diving":
             with self.clock.part("integer step"):
                 self._offer(diving(generation, everything))
+
+    def _wants_interior(self, generation: Generation) -> bool:
+        settings = self.settings
+        if self.model.rows or settings.pricing == "cpsat" or generation.heuristic is not None:
+            return False
+        # The integer steps of the papers work on the columns of a vertex.
+        by_default = settings.integer_step == "recursion"
+        return settings.master_method == "interior" or (
+            settings.master_method is None and by_default
+        )
 
     def _branch_and_price(self, generation: Generation, with_trees: bool) -> None:
         settings, model = self.settings, self.model

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -16,8 +16,15 @@ from numpy.typing import NDArray
 
 from provetree.colgen.cuts import Cuts
 from provetree.colgen.master import Duals, Master, MasterSolution, TimeUpError
-from provetree.colgen.paths import CandidateTree, PathModel
-from provetree.colgen.pricing import Allowed, PoolPricing, Priced, Pricing, dual_bound
+from provetree.colgen.paths import CandidateTree, PathModel, Paths
+from provetree.colgen.pricing import (
+    Allowed,
+    ExactPricing,
+    PoolPricing,
+    Priced,
+    Pricing,
+    dual_bound,
+)
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -27,6 +34,14 @@ INTEGRAL = 1e-6
 _FEASIBLE = 1e-7
 #: Room of the constraints (1d) until the first convergence, see ``Master.loosen``.
 _ROOM = 0.01
+#: With interior points: value and bound of the master are this close, as a share of all rows; up
+#: to so many paths all are columns from the start; later so many of each leaf at a time; up to so
+#: many rows all are cuts from the start.
+INTERIOR_GAP = 1e-6
+LISTED_PATHS = 45_000
+INTERIOR_COLUMNS = 300
+MOST_START_CUTS = 1000
+_MOST_MISS_PRICE = 1000.0
 
 
 @dataclass(frozen=True)
@@ -224,6 +239,100 @@ class Generation:
                 master.loosen(0.0)
                 continue
             return LpResult("optimal", self.bound, solution)
+
+    def solve_interior(self, allowed: Allowed, known: float = -np.inf) -> LpResult | None:
+        """Solve the relaxation with interior points instead of simplex; without coupling rows.
+
+        None where rounding is in the way: then :meth:`solve` has to do it, from scratch.
+
+        Parameters
+        ----------
+        allowed : Allowed
+            Candidates and targets that may be used.
+        known : float
+            Worth of a tree. Where the relaxation has this value the tree is an optimum of it, and
+            there is nothing left that cuts beyond the training rows could forbid.
+        """
+        master, model = self.master, self.model
+        self.bound = np.inf
+        listed = model.candidates.n_paths <= LISTED_PATHS
+        with self.clock.part("columns"):
+            if listed:
+                master.add_paths(self._every_path(allowed))
+        with self.clock.part("cuts"):
+            self.cuts.start_many(master, MOST_START_CUTS)
+        size = max(1.0, model.whole / model.unit)
+        wanted = INTERIOR_GAP * size
+        gap = wanted / 4 if listed else size / 20
+        miss_price = 1.0
+        pricing = ExactPricing(model, INTERIOR_COLUMNS)
+        while True:
+            self.clock.check()
+            with self.clock.part("master"):
+                solution = master.solve_interior(gap, self.clock.left, miss_price)
+            if solution is None:
+                master.resolves += 1
+                return None
+            with self.clock.part("pricing"):
+                priced = pricing.price(solution.duals, allowed, self.clock.left)
+            self.bound = min(self.bound, self._bound(solution.duals, priced, allowed))
+            self._tell(solution)
+            left = max(self.bound - solution.value, 0.0)
+            done = left <= wanted and solution.artificial <= _FEASIBLE * 100
+            extra = done and solution.value > known + wanted
+            with self.clock.part("cuts"):
+                n_cuts = self.cuts.separate(
+                    master, solution.x, self.clock.left, extra=extra, least=max(1e-5, gap / size)
+                )
+            if n_cuts == 0 and done:
+                return LpResult("optimal", self.bound, solution)
+            with self.clock.part("columns"):
+                n_columns = master.add_paths(priced.paths)
+            if n_cuts:
+                gap = max(min(gap, size / 1000), wanted / 4)
+            elif n_columns == 0 and gap <= wanted / 4:
+                # Nothing to add: constraints are missed because that is cheap, or rounding it is.
+                if solution.artificial <= _FEASIBLE * 100 or miss_price > _MOST_MISS_PRICE:
+                    master.resolves += 1
+                    return None
+                miss_price *= 10
+            else:
+                gap = max(min(gap if n_columns else gap / 10, left / 10), wanted / 4)
+
+    def with_tree(self, lp: LpResult, tree: CandidateTree, worth: int) -> LpResult:
+        """Return the result with a tree as its solution, where the tree has the same value.
+
+        An interior solution lies between all optima; a tree among them is one that is integral.
+        """
+        model, master, solution = self.model, self.master, lp.solution
+        if lp.status != "optimal" or solution is None or is_integral(solution):
+            return lp
+        close = INTERIOR_GAP * max(1.0, model.whole / model.unit)
+        if abs(solution.value - worth / model.unit) > close:
+            return lp
+        paths = model.tree_paths(tree)
+        master.add_paths(paths)
+        place = {key: i for i, key in enumerate(master.paths.keys())}
+        x = np.zeros(master.n_columns)
+        chosen = paths.keys()
+        x[[place[key] for key in chosen]] = 1.0
+        return replace(lp, solution=replace(solution, value=worth / model.unit, x=x))
+
+    def _every_path(self, allowed: Allowed) -> Paths:
+        """List all paths, each with its best target: pricing at multipliers that stop none."""
+        model = self.model
+        whole = model.whole / model.unit
+        nothing = Duals(
+            np.full(model.candidates.n_leaves, -whole - 1.0),
+            np.zeros(len(self.master.link_candidate)),
+            np.zeros(model.items.n_items),
+            np.zeros(model.items.core.n_routes),
+            np.zeros(0),
+            0.0,
+            False,
+        )
+        every = ExactPricing(model, model.candidates.n_paths)
+        return every.price(nothing, allowed, self.clock.left).paths
 
     def _bound(self, duals: Duals, priced: Priced, allowed: Allowed) -> float:
         assert priced.largest is not None

@@ -6,19 +6,27 @@ columns, dual after new cuts. A solve that ends badly is repeated from scratch, 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import block_diag, csc_array, csr_array, eye_array, hstack
 
+from provetree.colgen.interior import solve_interior
 from provetree.colgen.paths import PathModel, Paths
 
 Float: TypeAlias = NDArray[np.float64]
 
 #: Values of path variables below this count as zero.
 ZERO = 1e-9
+#: The same for an interior point, whose variables are all positive.
+_INTERIOR_ZERO = 1e-7
+#: To miss a (1d) constraint costs the worth of all rows over this.
+_MISS_SHARE = 20
 _PRIMAL, _DUAL = 4, 1
 
 
@@ -88,6 +96,8 @@ class Master:
         candidates = model.candidates
         self.paths = Paths.none(candidates.depth)
         self._known: set[tuple[int, ...]] = set()
+        # Entries of the path columns: row, column; those of coupling rows are not needed here.
+        self._entries: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         self._worth = np.empty(0)
         self.cut_items: list[int] = []  # item of each cut, -1 for a route
         self.cut_routes: list[int] = []  # route of each cut, -1 for an item
@@ -208,6 +218,7 @@ class Master:
             rows[order].astype(np.int32),
             values[order],
         )
+        self._entries.append((rows[values == 1.0], column[values == 1.0] + self.n_columns))
         self.paths = Paths.joined([self.paths, paths])
         self._worth = np.concatenate([self._worth, worth])
         return len(paths)
@@ -256,6 +267,7 @@ class Master:
         else:
             column = row = np.empty(0, dtype=np.int64)
             values = np.empty(0)
+        self._entries.append((row + self._first_cut + first, column - self._first_path))
         order = np.argsort(row, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))[:-1]])
         low = -highspy.kHighsInf if form == "upper" else 1.0
@@ -374,6 +386,74 @@ class Master:
             artificial=float(values[self._n_rho : self._first_path].sum()),
             duals=self._duals(row_dual),
         )
+
+    def solve_interior(
+        self, gap: float, time_limit: float = np.inf, miss_price: float = 1.0
+    ) -> MasterSolution | None:
+        """Solve the restricted master up to a gap by an interior-point method, without coupling.
+
+        A (1d) constraint may be missed at a price, which keeps the multipliers bounded while it has
+        few columns; ``artificial`` says by how much they are. None when the answer is not accurate.
+        """
+        assert not self.model.rows
+        stop = time.perf_counter() + time_limit
+
+        def go_on() -> None:
+            if time.perf_counter() > stop:
+                raise TimeUpError
+
+        price = miss_price * max(self.model.whole / self.model.unit / _MISS_SHARE, 1.0)
+        open_ = np.flatnonzero(np.array(self._cut_forms, dtype=object) != "equality")
+        sign = np.array([1.0 if self._cut_forms[k] == "upper" else -1.0 for k in open_.tolist()])
+        # The splits' columns drop out: the leaves below a node agree with one another on them.
+        joined = block_diag((self._agreement, eye_array(self.n_cuts)), format="csr")
+        m, n_links = joined.shape[0], self._agreement.shape[0] - self._n_leaves
+        entries = [np.concatenate(part) for part in zip(*self._entries, strict=True)]
+        shape = (self._first_cut + self.n_cuts, self.n_columns)
+        paths = joined @ csr_array((np.ones(len(entries[0])), tuple(entries)), shape=shape)
+        miss = eye_array(m, n_links, k=-self._n_leaves)
+        slack = csr_array(
+            (sign, (m - self.n_cuts + open_, np.arange(len(open_)))), shape=(m, len(open_))
+        )
+        matrix = hstack([miss, -miss, slack, paths], format="csc")
+        first = 2 * n_links + len(open_)
+        right = np.concatenate([np.ones(self._n_leaves), np.zeros(n_links), np.ones(self.n_cuts)])
+        cost = np.concatenate([np.full(2 * n_links, price), np.zeros(len(open_)), -self._worth])
+        point = solve_interior(csc_array(matrix), right, cost, gap=gap, go_on=go_on)
+        if not point.accurate:
+            return None
+        x = point.x[first:]
+        return MasterSolution(
+            value=float(self._worth @ x),
+            x=np.where(x > _INTERIOR_ZERO, x, 0.0),
+            rho=np.zeros(self._n_rho),
+            artificial=float(point.x[: 2 * n_links].sum()),
+            duals=self._duals(-(joined.T @ point.multiplier)),
+        )
+
+    @cached_property
+    def _agreement(self) -> csr_array:
+        """Rows that give (1b), and for (1d) that neighbouring leaves below a node use it alike."""
+        candidates = self.model.candidates
+        rows, columns, values = [], [], []
+        n = self._n_leaves
+        for leaf in range(n):
+            rows.append(np.array([leaf]))
+            columns.append(np.array([leaf]))
+            values.append(np.ones(1))
+        for leaf in range(n - 1):
+            for level in range(candidates.depth):
+                node = candidates.path_nodes[leaf, level]
+                if candidates.path_nodes[leaf + 1, level] != node:
+                    continue
+                at = np.arange(candidates.sizes[node])
+                for side, value in ((leaf, 1.0), (leaf + 1, -1.0)):
+                    rows.append(n + at)
+                    columns.append(self._link[side, level] + at)
+                    values.append(np.full(len(at), value))
+                n += len(at)
+        entries = (np.concatenate(rows), np.concatenate(columns))
+        return csr_array((np.concatenate(values), entries), shape=(n, self._first_cut))
 
     def forget_basis(self) -> None:
         """Make the next solve start from scratch; counted as trouble."""

@@ -160,6 +160,15 @@ COLGEN_OPTIONS: tuple[Option, ...] = (
         "it then only tells how strong the relaxation is. None does so up to 200,000 paths.",
     ),
     Option(
+        "master_method",
+        None,
+        (*_words("simplex", "interior"), common._NONE),
+        'How the relaxation is solved where nothing couples leaves: "simplex" from the last basis, '
+        'as published, or "interior" points, which its degeneracy does not slow down; up to 45,000 '
+        "paths these take all paths as columns at once. None: interior points where the recursion "
+        "finds the tree.",
+    ),
+    Option(
         "branch_columns",
         "trees",
         _words("trees", "paths"),

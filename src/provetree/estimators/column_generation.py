@@ -100,6 +100,7 @@ feature_importances_
         integer_step: str = "recursion",
         prove: bool = True,
         solve_master: bool | None = None,
+        master_method: str | None = None,
         branch_columns: str = "trees",
         min_recall: float | Mapping[Any, float] | None = None,
         max_false_positive_rate: float | Mapping[Any, float] | None = None,
@@ -131,6 +132,7 @@ feature_importances_
         self.integer_step = integer_step
         self.prove = prove
         self.solve_master = solve_master
+        self.master_method = master_method
         self.branch_columns = branch_columns
         self.min_recall = min_recall
         self.max_false_positive_rate = max_false_positive_rate
@@ -257,6 +259,7 @@ feature_importances_
             integer_step=self.integer_step,  # type: ignore[arg-type]
             prove=bool(self.prove),
             solve_master=self.solve_master,
+            master_method=self.master_method,  # type: ignore[arg-type]
             branch_columns=self.branch_columns,  # type: ignore[arg-type]
             coupling=Coupling(
                 min_recall=self._by_class("min_recall", self.min_recall, prepared.classes),
