@@ -18,6 +18,7 @@ from scipy.sparse import block_diag, csc_array, csr_array, eye_array, hstack
 
 from provetree.colgen.interior import solve_interior
 from provetree.colgen.paths import PathModel, Paths
+from provetree.mip.highs import FAULTY_PRESOLVE
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -492,6 +493,7 @@ class Master:
         h: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         h.setOptionValue("output_flag", False)
         h.setOptionValue("threads", 1)
+        h.setOptionValue("presolve_rule_off", FAULTY_PRESOLVE)
         h.passModel(self._h.getModel())
         columns = np.arange(self._n_rho, dtype=np.int32)
         binary = np.full(self._n_rho, int(highspy.HighsVarType.kInteger), dtype=np.uint8)
