@@ -60,7 +60,8 @@ void Improvement::begin() {
 // The part of all steps that goes into better trees.
 double Improvement::share() const {
     if (context_.eager_improvement()) return 0.5;
-    const double at_first = policy_.hopeless ? 0.85 : 0.3, at_least = policy_.hopeless ? 0.4 : 0.05;
+    // Proofs of depth three mostly end, and their own trees are soon the best: there better trees have little to gain.
+    const double at_least = policy_.hopeless ? 0.4 : 0.05, at_first = policy_.hopeless ? 0.85 : (shape_.depth <= 3 ? at_least : 0.3);
     return std::max(at_least, at_first * std::pow(0.93, static_cast<double>(improver_->rounds_in_vain())));
 }
 
