@@ -30,10 +30,8 @@ nb::tuple ranked_columns_of(const nb::ndarray<const double, nb::ndim<2>, nb::dev
         nb::gil_scoped_release release;
         ranked = rank_columns(table.data(), rows, columns, table.stride(0), table.stride(1));
     }
-    auto* kept = new std::vector<Index>(std::move(ranked.ranks));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Index>*>(p); });
-    return nb::make_tuple(nb::ndarray<nb::numpy, Index, nb::ndim<2>>(kept->data(), {columns, rows}, owner), to_numpy(std::move(ranked.values)),
-                          std::move(ranked.value_ends), std::vector<bool>(ranked.has_missing.begin(), ranked.has_missing.end()));
+    return nb::make_tuple(to_numpy(std::move(ranked.ranks), columns, rows), to_numpy(std::move(ranked.values)), std::move(ranked.value_ends),
+                          std::vector<bool>(ranked.has_missing.begin(), ranked.has_missing.end()));
 }
 
 nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> distinct_columns_of(const Array2<const Index>& ranks, const Array1<const Index>& tops) {

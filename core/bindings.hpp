@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "limits.hpp"
 #include "node.hpp"
 
 namespace provetree {
@@ -24,6 +25,17 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     auto* kept = new std::vector<T>(std::move(values));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<2>>(kept->data(), {rows, columns}, owner);
+}
+
+inline void must(bool holds, const char* sentence) {
+    if (!holds) throw nb::value_error(sentence);
 }
 
 // Python's signals, looked at while the core works without the GIL. Ctrl-C ends the work with what it has; any other exception is raised when it has
@@ -50,6 +62,20 @@ class Signals {
     bool interrupted_ = false;
     std::exception_ptr failure_;
 };
+
+// Signals and a limit on time together, for work that tells nothing on its way.
+class Stops : public Signals {
+  public:
+    explicit Stops(double time_limit)
+        : monitor(time_limit, [this] {
+              nb::gil_scoped_acquire acquire;
+              return go_on();
+          }) {}
+    Monitor monitor;
+};
+
+// How such work ended, as Python is told.
+inline const char* end_name(bool complete, bool interrupted) { return complete ? "complete" : interrupted ? "interrupted" : "time_limit"; }
 
 // A Table over Python's arrays, after checking everything the core relies on: a private module must not crash the process either.
 struct TableHolder {

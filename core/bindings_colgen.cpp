@@ -24,23 +24,6 @@ namespace {
 using colgen::Instance;
 using colgen::RouteSet;
 
-// A time limit and Python's signals in one.
-class Stops : public Signals {
-  public:
-    explicit Stops(double time_limit)
-        : monitor(time_limit, [this] {
-              nb::gil_scoped_acquire acquire;
-              return go_on();
-          }) {}
-    Monitor monitor;
-};
-
-const char* stop_name(const Stops& stops, bool complete) { return complete ? "complete" : stops.interrupted() ? "interrupted" : "time_limit"; }
-
-void must(bool holds, const char* sentence) {
-    if (!holds) throw nb::value_error(sentence);
-}
-
 // An Instance with its routes: one object to Python.
 struct CandidateProblem {
     CandidateProblem(int depth, const std::vector<int>& groups_per_node, const std::vector<int>& group_sizes)
@@ -123,7 +106,7 @@ nb::dict price(const CandidateProblem& self, const Array2<const double>& worth, 
     found["candidates"] = to_numpy(std::move(candidates));
     found["reduced_cost"] = to_numpy(std::move(reduced_cost));
     found["largest"] = to_numpy(std::move(result.largest));
-    found["status"] = stop_name(stops, result.complete);
+    found["status"] = end_name(result.complete, stops.interrupted());
     found["visited"] = result.visited;
     return found;
 }
@@ -154,7 +137,7 @@ nb::dict best_tree(const CandidateProblem& self, const Array2<const std::int64_t
     }
     stops.rethrow();
     nb::dict found;
-    found["status"] = stop_name(stops, complete);
+    found["status"] = end_name(complete, stops.interrupted());
     found["feasible"] = tree.has_value();
     found["value"] = tree ? tree->value : 0;
     found["candidates"] = to_numpy(tree ? std::move(tree->candidates) : std::vector<std::int32_t>{});
@@ -287,7 +270,7 @@ nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int
     found["values"] = to_numpy(std::move(values));
     found["bound"] = result.bound;
     found["nodes"] = result.nodes;
-    found["status"] = stop_name(stops, complete);
+    found["status"] = end_name(complete, stops.interrupted());
     return found;
 }
 

@@ -18,28 +18,11 @@ namespace {
 using partitions::Partitioned;
 using partitions::Points;
 
-// A time limit and Python's signals in one.
-class Stops : public Signals {
-  public:
-    explicit Stops(double time_limit)
-        : monitor(time_limit, [this] {
-              nb::gil_scoped_acquire acquire;
-              return go_on();
-          }) {}
-    Monitor monitor;
-};
-
-void must(bool holds, const char* sentence) {
-    if (!holds) throw nb::value_error(sentence);
-}
-
 Points points_of(const Array2<const double>& rows, const Array1<const std::int32_t>& classes, const Array1<const double>& weights) {
     must(rows.shape(0) >= 1 && rows.shape(0) < (std::size_t{1} << 31), "A partition needs from 1 to 2^31 - 1 rows.");
     must(classes.shape(0) == rows.shape(0) && weights.shape(0) == rows.shape(0), "A partition needs one class and one weight per row.");
     return Points(rows.data(), classes.data(), weights.data(), rows.shape(0), rows.shape(1));
 }
-
-const char* end_of(bool complete, bool interrupted) { return complete ? "complete" : interrupted ? "interrupted" : "time_limit"; }
 
 nb::tuple partition(const std::string& method, const Array2<const double>& rows, const Array1<const std::int32_t>& classes, const Array1<const double>& weights,
                     std::size_t most_clusters, double time_limit) {
@@ -57,7 +40,7 @@ nb::tuple partition(const std::string& method, const Array2<const double>& rows,
             found = partitions::closest_representatives(points, stops.monitor);
     }
     stops.rethrow();
-    return nb::make_tuple(to_numpy(std::move(found.cluster)), to_numpy(std::move(found.medoid)), end_of(found.complete, found.interrupted));
+    return nb::make_tuple(to_numpy(std::move(found.cluster)), to_numpy(std::move(found.medoid)), end_name(found.complete, found.interrupted));
 }
 
 // Without a limit on time; Ctrl-C raises.
@@ -116,7 +99,7 @@ nb::dict search_clusters(const Array2<const std::uint32_t>& ranks, const Array1<
     found["found"] = tree.found;
     found["cost"] = tree.cost;
     found["lower_bound"] = tree.lower_bound;
-    found["status"] = end_of(tree.complete, tree.interrupted);
+    found["status"] = end_name(tree.complete, tree.interrupted);
     found["column"] = to_numpy(std::move(tree.column));
     found["rank"] = to_numpy(std::move(tree.rank));
     found["nodes"] = tree.nodes;

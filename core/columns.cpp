@@ -60,8 +60,7 @@ std::uint64_t mix(std::uint64_t h) {
     return h;
 }
 
-}  // namespace
-
+// ranks[i] is the number of distinct values below x[i]; the distinct values come back in order. No NaN; -0.0 equals 0.0.
 std::vector<double> dense_ranks(const double* x, std::size_t n, Index* ranks) {
     std::vector<Keyed> items(n);
     for (std::size_t i = 0; i < n; ++i) items[i] = {ordered_bits(x[i]), static_cast<std::uint32_t>(i)};
@@ -73,8 +72,6 @@ std::vector<double> dense_ranks(const double* x, std::size_t n, Index* ranks) {
     }
     return values;
 }
-
-namespace {
 
 // Several columns are gone through at a time: their numbers usually lie side by side.
 constexpr std::size_t kColumnsAtOnce = 8;

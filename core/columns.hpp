@@ -9,9 +9,6 @@
 
 namespace provetree {
 
-// ranks[i] is the number of distinct values below x[i]; the distinct values come back in order. No NaN; -0.0 equals 0.0.
-std::vector<double> dense_ranks(const double* x, std::size_t n, Index* ranks);
-
 // The columns of a table, each ranked: column by column. Missing values (NaN) have the rank after the last.
 struct RankedColumns {
     std::vector<Index> ranks;

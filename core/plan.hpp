@@ -73,10 +73,16 @@ struct Division {
     std::int64_t left_splits;  // as it was divided: the shapes may need fewer
 };
 
+// The budget of a left child that is closest to what is wanted: neither child can use more than a full tree has.
+inline std::int64_t left_budget(Shape shape, std::int64_t wanted) {
+    const std::int64_t most = Shape::full(shape.depth - 1), to_share = shape.splits - 1;
+    return std::clamp(wanted, std::max<std::int64_t>(0, to_share - most), std::min(most, to_share));
+}
+
 inline std::vector<Division> divisions(Shape shape) {
     std::vector<Division> all;
-    const std::int64_t most = Shape::full(shape.depth - 1), to_share = shape.splits - 1;
-    for (std::int64_t left = std::max<std::int64_t>(0, to_share - most); left <= std::min(most, to_share); ++left)
+    const std::int64_t to_share = shape.splits - 1;
+    for (std::int64_t left = left_budget(shape, 0); left <= left_budget(shape, to_share); ++left)
         all.push_back({Shape::of(shape.depth - 1, left), Shape::of(shape.depth - 1, to_share - left), left});
     return all;
 }

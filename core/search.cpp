@@ -311,10 +311,9 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         const FlatTree tree = finish(plan);
         check_limits(tree, allowed, context.min_leaf, table);
         if (tree.cost >= start.upper || tree.column[0] < 0) return;
-        const std::int64_t most = Shape::full(shape.depth - 1), to_share = shape.splits - 1;
         start.upper = tree.cost;
         start.plan = plan;
-        start.left_splits = std::clamp(splits_below(tree, tree.left[0]), std::max<std::int64_t>(0, to_share - most), std::min(most, to_share));
+        start.left_splits = left_budget(shape, splits_below(tree, tree.left[0]));
     };
     const auto user_cost = [&](const FlatTree& tree) {
         const Cost errors = (tree.cost - objective.split_penalty * tree.splits) / objective.error_scale;

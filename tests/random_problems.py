@@ -140,6 +140,11 @@ _LEAF_CHANCES = [0.05, 0.1, 0.15, 0.2, 0.2, 0.1, 0.1, 0.1]
 _ALPHA_CHANCES = [0.6, 0.08, 0.1, 0.07, 0.05, 0.05, 0.03, 0.02]
 
 
+def some_problem(seed: int) -> Problem:
+    """A random, a hard or a deep problem, in turn."""
+    return (random_problem, hard_problem, deep_problem)[seed % 3](seed)
+
+
 def _numbers(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
     kind = rng.integers(0, 8)
     if kind == 0:

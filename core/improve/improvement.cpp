@@ -46,10 +46,9 @@ void Improvement::begin() {
         if (cost >= context_.found.cost) return;
         ++context_.counters.improvements;
         // The budget of the left child as the search of the root divides it: the least that is enough.
-        const std::int64_t most = Shape::full(shape_.depth - 1), to_share = shape_.splits - 1;
         context_.found.cost = cost;
         context_.found.plan = plan;
-        context_.found.left_splits = std::clamp(splits_left, std::max<std::int64_t>(0, to_share - most), std::min(most, to_share));
+        context_.found.left_splits = left_budget(shape_, splits_left);
         listener_(cost);
     };
     context_.found.bound = objective_.error_scale * cheap_error_bound(context_, shape_);

@@ -14,15 +14,11 @@ import pytest
 from core_calls import OFF, TINY_SAMPLES, core_search, same_tree
 from naive import naive_search
 from provetree import OptimalTreeClassifier
-from provetree.problem.problem import Problem, build_problem
-from random_problems import deep_problem, hard_problem, random_problem
+from provetree.problem.problem import build_problem
+from random_problems import some_problem
 
 BLOCK = 60
 BLOCKS = 5
-
-
-def some_problem(seed: int) -> Problem:
-    return (random_problem, hard_problem, deep_problem)[seed % 3](seed)
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,10 @@ import pytest
 from core_calls import EAGER_IMPROVEMENT, OFF, TINY_SAMPLES, core_search, same_tree, walk_tree
 from naive import naive_search
 from provetree.problem.problem import Problem, build_problem
-from random_problems import deep_problem, hard_problem, random_problem
+from random_problems import some_problem
 
 BLOCK = 60
 BLOCKS = 5
-
-
-def some_problem(seed: int) -> Problem:
-    return (random_problem, hard_problem, deep_problem)[seed % 3](seed)
 
 
 @pytest.mark.parametrize(

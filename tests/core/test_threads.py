@@ -10,15 +10,11 @@ from naive import naive_search
 from provetree import OptimalTreeClassifier
 from provetree.estimators._tree_classifier import thread_count
 from provetree.problem.problem import Problem, build_problem
-from random_problems import deep_problem, hard_problem, random_problem
+from random_problems import some_problem
 
 BLOCK = 60
 BLOCKS = 6
 WAYS = (0, TINY_SAMPLES, TINY_SAMPLES | EAGER_IMPROVEMENT)
-
-
-def some_problem(seed: int) -> Problem:
-    return (random_problem, hard_problem, deep_problem)[seed % 3](seed)
 
 
 def noisy_problem(seed: int, n: int = 400, depth: int = 3) -> Problem:

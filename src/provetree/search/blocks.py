@@ -39,7 +39,7 @@ _AS_GOOD = 0.9
 #: Depth that blocks can be solved to in time.
 _DEEPEST = 4
 #: Which of equally good trees of a block is found does not matter.
-_NO_TIE_RULE = 1 << 5
+_NO_TIE_RULE = 1 << _core.SWITCHES.index("tie_rule")
 
 
 class SharedTime:
