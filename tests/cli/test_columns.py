@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 from typing import Any
 
 import polars
@@ -40,17 +41,61 @@ def learned(values: list[Any], **options: Any) -> tuple[Any, str]:
             "date",
             "date, as the number YYYYMMDD, 30 missing",
         ),
+        (["12%", "7.5 %", None, "9%"] * 15, "number", "number, the sign % passed over, 15 missing"),
+        (
+            ["$1,200.50", "-$3", "$40", "$7"] * 15,
+            "number",
+            "number with thousands commas, the sign",
+        ),
+        (
+            ["12,5 €", "-3 €", "4,25€", "1 €"] * 15,
+            "number",
+            "number with decimal commas, the sign €",
+        ),
+        (["5%", "five %", "6%", "7%"] * 15, "category", "category with 4 values"),
+        (["31.1.2024", "01.12.2023"] * 30, "date", "date (day first), as the number YYYYMMDD"),
+        (
+            ["31/01/2024", "1/12/2023 10:15"] * 30,
+            "date",
+            "date (day first), as the number YYYYMMDD",
+        ),
+        (["1/31/2024", "12/1/2023"] * 30, "date", "date (month first), as the number YYYYMMDD"),
+        # Nothing tells whether the day or the month comes first.
+        (["1/3/2024", "12/1/2023"] * 30, "category", "category with 2 values"),
+        (["31/1/2024", "1/31/2024"] * 30, "category", "category with 2 values"),
+        ([datetime.timedelta(seconds=90), datetime.timedelta(days=1)] * 30, "number", "duration"),
+        ([datetime.time(1, 30), datetime.time(2)] * 30, "number", "time of day, in seconds"),
+        ([decimal.Decimal("1.5"), decimal.Decimal(2)] * 30, "number", "number"),
     ],
 )
 def test_meaning(values: list[Any], kind: str, note: str) -> None:
     column, told = learned(values)
-    assert (column.kind, told) == (kind, note)
+    assert column.kind == kind
+    assert told.startswith(note)
+
+
+def test_signs_other_dates_and_times_are_read_alike_in_new_rows() -> None:
+    def read(training: list[Any], new: list[Any]) -> list[Any]:
+        column, _ = learned(training)
+        return use_columns(polars.DataFrame({"x": new}), [column])["x"].to_list()
+
+    assert read(["12%", "7.5 %"] * 30, ["3 %", "4", None]) == [3.0, 4.0, None]
+    assert read(["$1,200.50", "-$3"] * 30, ["-$2,000", "$5"]) == [-2000.0, 5.0]
+    assert read(["31.1.2024", "1.12.2023"] * 30, ["05.02.2024"]) == [20240205.0]
+    assert read(["1/31/2024", "12/1/2023"] * 30, ["2/5/2024 12:00"]) == [20240205.0]
+    assert read([datetime.time(1, 30), datetime.time(2)] * 30, [datetime.time(0, 1)]) == [60.0]
+    long = [datetime.timedelta(seconds=90), datetime.timedelta(days=1)] * 30
+    assert read(long, long[:2]) == [90.0, 86400.0]
+    with pytest.raises(UserError, match=r"must hold a date \(day, month, year\) in each row"):
+        read(["31.1.2024", "1.12.2023"] * 30, ["1.31.2024"])
+    with pytest.raises(UserError, match="must hold a number in each row"):
+        read(["12%", "7.5 %"] * 30, ["3 $"])
 
 
 @pytest.mark.parametrize(
     ("values", "note"),
     [
-        (["5"] * N, "left out: always 5.0"),
+        (["5"] * N, "left out: always 5"),
         ([None] * N, "left out: empty in all rows"),
         ([str(i) for i in range(N)], "left out: it numbers the rows"),
         ([f"name {i}" for i in range(N)], "left out: text with 60 different values in 60 rows"),
@@ -100,6 +145,11 @@ def test_labels() -> None:
         labels([str(i) for i in range(51)])
     with pytest.raises(UserError, match="needs at most 50 classes"):
         labels([str(i / 7) for i in range(12)])
+
+
+def test_no_labels_in_a_list() -> None:
+    with pytest.raises(UserError, match=r"The target 'y' must hold labels: .* Got List"):
+        learn_target(polars.DataFrame({"y": [[1], [2]]}), "y")
 
 
 def test_nothing_left_to_learn_from() -> None:

@@ -20,6 +20,7 @@ from provetree.bench.data import DataNotFoundError, data_folder
 from provetree.cli import main
 from provetree.cli.compare import METHODS, Compared, available_methods, run_method
 from provetree.cli.training import Settings, prepare
+from provetree.cli.use import rows_for
 
 
 def write_table(path: Path, n: int = 200, seed: int = 0) -> Path:
@@ -94,6 +95,25 @@ def test_fit_from_a_pipe_and_predict_into_one(data: Path, tmp_path: Path) -> Non
     lines = done.stdout.decode().splitlines()
     assert lines[0] == "predicted left"
     assert len(lines) == 201
+
+
+def test_a_single_leaf_stands_beside_a_single_leaf(data: Path, capsys: Any) -> None:
+    for flag, value in (("--depth", 0), ("--leaves", 1)):
+        found = json.loads(run(capsys, "fit", data, "-t", "left", "--json", flag, value)[1])
+        assert found["cart"]["leaves"] == found["leaves"] == 1
+        assert found["cart"]["train"]["errors"] == found["train"]["errors"]
+    assert "at most 1 leaf makes" in found["sentence"]
+
+
+def test_many_columns_alike_are_told_in_one_line(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "wide.csv"
+    rng = np.random.default_rng(0)
+    table = {f"c{i}": rng.random(70) for i in range(100)}
+    polars.DataFrame({**table, "fixed": ["1"] * 70, "y": ["a", "b"] * 35}).write_csv(path)
+    _, _, err = run(capsys, "fit", path, "-t", "y", "--depth", 1)
+    assert "c0 ... c99 (100 columns)  number" in err
+    assert "fixed                     left out: always 1" in err
+    assert len(err.splitlines()) == 5
 
 
 def test_all_rows_and_a_test_file(
@@ -209,6 +229,31 @@ def test_export(form: str, model: Path, tmp_path: Path, capsys: Any) -> None:
     assert path.stat().st_size > 100
     if form not in ("sklearn", "onnx"):
         assert run(capsys, "export", model, "--to", form)[1] == path.read_text(encoding="utf-8")
+
+
+def test_exports_say_how_columns_are_read(tmp_path: Path, capsys: Any) -> None:
+    rng = np.random.default_rng(0)
+    city = rng.choice([f"c{i:02d}" for i in range(90)], 3000)
+    since = [f"{d}.{m}.2024" for d, m in zip(*rng.integers(1, 13, (2, 3000)), strict=True)]
+    late = np.array([int(day.split(".")[1]) > 6 for day in since])
+    labels = np.where(late & (city > "c20"), "yes", "no")
+    table = polars.DataFrame({"city": city, "since": since, "share": ["5 %"] * 3000, "y": labels})
+    data, model = tmp_path / "data.csv", tmp_path / "model.json"
+    table.write_csv(data)
+    assert main(["fit", str(data), "-t", "y", "--save", str(model), "--quiet"]) == 0
+    capsys.readouterr()
+    status, out, err = run(capsys, "export", model, "--to", "sql")
+    assert status == 0
+    assert "'since' is the number YYYYMMDD" in err
+    assert all(line.startswith(("-- '", "CASE", "  ", "END")) for line in out.splitlines())
+    status, out, _ = run(capsys, "export", model, "--to", "python")
+    names: dict[str, Any] = {}
+    exec(out, names)
+    read = rows_for(load_model(model), table)
+    predictions = run(capsys, "predict", model, data, "--only", "--json")[1]
+    assert [row["predicted y"] for row in json.loads(predictions)] == [
+        names["predict"](row) for row in read.to_dicts()
+    ]
 
 
 def test_report(model: Path, data: Path, tmp_path: Path, capsys: Any) -> None:

@@ -55,11 +55,27 @@ def test_thresholds_route_both_values_in_both_precisions(pair: tuple[float, floa
 
 
 @given(st.floats(-1e30, 1e30), st.floats(-1e30, 1e30))
-def test_the_plain_midpoint_is_kept_wherever_float32_allows_it(x: float, y: float) -> None:
+def test_the_midpoint_is_kept_wherever_float32_allows_it(x: float, y: float) -> None:
     a, b = min(x, y), max(x, y)
     # With room for several float32 between the two, nothing speaks against the middle.
     if to_float32(b) - to_float32(a) > 4 * np.spacing(np.float32(max(abs(a), abs(b)))):
-        assert midpoint(a, b) == (a + b) / 2
+        assert abs(midpoint(a, b) - (a + b) / 2) <= 1e-6 * (b - a)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (2794.41, 2798.4, 2796.405),
+        (0.1, 1.3, 0.7),
+        (1.1, 2.2, 1.65),
+        (-0.3, 0.1, -0.1),
+        # Nothing shorter is near: the middle itself.
+        (1 / 3, 1 / 7, (1 / 3 + 1 / 7) / 2),
+        (1e15 + 1, 1e15 + 2, 1e15 + 1.5),
+    ],
+)
+def test_no_noise_in_the_last_digits(a: float, b: float, expected: float) -> None:
+    assert midpoint(min(a, b), max(a, b)) == expected
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def app() -> None:
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
 def bench(words: tuple[str, ...]) -> Any:
-    """Run a benchmark: peers, known, paper, limits."""
+    """Run a benchmark: peers, known, paper, anytime, limits."""
     from provetree.cli.main import main
 
     return main(["bench", *words])

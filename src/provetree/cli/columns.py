@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from provetree.cli.errors import UserError
-from provetree.export.model_file import InputColumn
+from provetree.cli.tables import numbered
+from provetree.export.model_file import SIGNS, InputColumn
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -28,6 +30,8 @@ _FEWEST_IDENTIFIERS = 20
 _MOST_CLASSES = 50
 
 _ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
+#: Dates that do not begin with the year; the time of day is passed over.
+_OTHER_DATE = r"^(\d{1,2})[./-](\d{1,2})[./-]\d{4}([T ]\d{1,2}:\d{2}.*)?$"
 _LEADING_ZERO = r"^-?0\d"
 _THOUSANDS = r"^-?\d{1,3}(,\d{3})+(\.\d+)?$"
 _DECIMAL_COMMA = r"^-?\d*,\d+$"
@@ -133,6 +137,13 @@ def learn_target(table: DataFrame, target: str) -> tuple[DataFrame, list[Any]]:
             f"{', '.join(repr(name) for name in table.columns[:20])}"
             f"{', ...' if table.width > 20 else ''}.{hint}"
         )
+    if numbered(target, 2) in table.columns:
+        raise UserError(f"Two columns are named '{target}': give the target a name of its own.")
+    if not _readable(table[target]):
+        raise UserError(
+            f"The target '{target}' must hold labels: text, whole numbers or truth values. "
+            f"Got {table[target].dtype} instead."
+        )
     labels = _as_text(table[target])
     table = table.filter(labels.is_not_null())
     labels = labels.drop_nulls()
@@ -187,10 +198,7 @@ def _learn(series: Series, *, categorical: bool) -> tuple[InputColumn | None, st
         return None, f"left out: {why}", None
 
     name, rows = series.name, len(series)
-    if isinstance(series.dtype, (polars.List, polars.Struct, polars.Array)) or series.dtype in (
-        polars.Binary,
-        polars.Object,
-    ):
+    if not _readable(series):
         return left_out(f"values of type {series.dtype} are no numbers and no categories")
     if series.null_count() == rows:
         return left_out("empty in all rows")
@@ -202,7 +210,7 @@ def _learn(series: Series, *, categorical: bool) -> tuple[InputColumn | None, st
     if n_missing == rows:
         return left_out("empty in all rows")
     if n_distinct == 1 and n_missing == 0:
-        return left_out(f"always {present[0]!r}")
+        return left_out(f"always {_shown(present[0])}")
     if column.kind == "category":
         if (
             not categorical
@@ -223,9 +231,32 @@ def _learn(series: Series, *, categorical: bool) -> tuple[InputColumn | None, st
     if column.kind == "number" and n_distinct == rows and _numbers_the_rows(values):
         return left_out("it numbers the rows")
     words = {"date": "date, as the number YYYYMMDD", "number": "number"}[column.kind]
+    if column.order is not None:
+        first = "day" if column.order == "dmy" else "month"
+        words = f"date ({first} first), as the number YYYYMMDD"
+    if series.dtype in (polars.Duration, polars.Time):
+        words = f"{'duration' if series.dtype == polars.Duration else 'time of day'}, in seconds"
     if column.comma is not None:
         words += f" with {'decimal commas' if column.comma == 'decimal' else 'thousands commas'}"
+    if column.sign is not None:
+        words += f", the sign {column.sign} passed over"
     return column, f"{words}{gaps}", values
+
+
+def _readable(series: Series) -> bool:
+    """Tell whether a column can hold numbers, dates or categories."""
+    import polars
+
+    nested = (polars.List, polars.Struct, polars.Array)
+    return not isinstance(series.dtype, nested) and series.dtype not in (
+        polars.Binary,
+        polars.Object,
+    )
+
+
+def _shown(value: Any) -> str:
+    short = f"{value:g}" if isinstance(value, float) else repr(value)
+    return short if not isinstance(value, float) or float(short) == value else repr(value)
 
 
 def _meaning(series: Series) -> InputColumn:
@@ -233,7 +264,7 @@ def _meaning(series: Series) -> InputColumn:
     import polars
 
     name, dtype = series.name, series.dtype
-    if dtype.is_numeric():
+    if dtype.is_numeric() or dtype in (polars.Duration, polars.Time):
         return InputColumn(name, "number")
     if dtype in (polars.Date, polars.Datetime):
         return InputColumn(name, "date")
@@ -253,7 +284,36 @@ def _meaning(series: Series) -> InputColumn:
             return InputColumn(name, "number", comma="thousands")
         if with_comma.str.contains(_DECIMAL_COMMA).all():
             return InputColumn(name, "number", comma="decimal")
+    if present.str.contains(_OTHER_DATE).all() and (order := _order_of_dates(present)):
+        return InputColumn(name, "date", order=order)
+    sign = next((sign for sign in SIGNS if sign in present[0]), None)
+    if sign is not None:
+        without = _meaning(_without_sign(present, sign))
+        if without.kind == "number" and without.sign is None:
+            return replace(without, sign=sign)
     return InputColumn(name, "category")
+
+
+def _order_of_dates(text: Series) -> Literal["dmy", "mdy"] | None:
+    """Tell whether the day or the month comes first, if any date tells."""
+    import polars
+
+    parts = text.str.extract_groups(_OTHER_DATE).struct
+    first, second = (parts[i].cast(polars.Int64).max() for i in (0, 1))
+    assert isinstance(first, int)
+    assert isinstance(second, int)
+    with_points = bool(text.str.contains(".", literal=True).all())
+    if second <= 12 and first <= 31 and (first > 12 or with_points):
+        return "dmy"
+    if first <= 12 < second <= 31 and not with_points:
+        return "mdy"
+    return None
+
+
+def _without_sign(text: Series, sign: str) -> Series:
+    """Take a sign before or after each number away; what has it elsewhere stays as it is."""
+    before, after = rf"^(-?){re.escape(sign)}\s*", rf"\s*{re.escape(sign)}$"
+    return text.str.replace(before, "$1").str.replace(after, "")
 
 
 def _use(series: Series, column: InputColumn) -> Series:
@@ -268,10 +328,16 @@ def _use(series: Series, column: InputColumn) -> Series:
             )[series.name]
         return text
     if column.kind == "date":
-        return _dates(series)
+        return _dates(series, column.order)
     if series.dtype.is_numeric() or series.dtype == polars.Boolean:
         return series.cast(polars.Float64).fill_nan(None)
+    if series.dtype == polars.Duration:
+        return (series.dt.total_microseconds() / 1e6).round(6)
+    if series.dtype == polars.Time:
+        return (series.cast(polars.Int64) / 1e9).round(6)
     text = _as_text(series).str.strip_chars()
+    if column.sign is not None:
+        text = _without_sign(text, column.sign)
     if column.comma == "thousands":
         text = text.str.replace_all(",", "", literal=True)
     elif column.comma == "decimal":
@@ -279,12 +345,18 @@ def _use(series: Series, column: InputColumn) -> Series:
     return _all_read(series, text.cast(polars.Float64, strict=False), "a number").fill_nan(None)
 
 
-def _dates(series: Series) -> Series:
+def _dates(series: Series, order: Literal["dmy", "mdy"] | None) -> Series:
     import polars
 
     if series.dtype == polars.String:
-        text = series.str.strip_chars().str.slice(0, 10)
-        series = _all_read(series, text.str.to_date("%Y-%m-%d", strict=False), "an ISO date")
+        text = series.str.strip_chars()
+        if order is None:
+            read = text.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
+        else:
+            parts = text.str.replace(r"[T ].*$", "").str.replace_all(r"[/-]", ".")
+            read = parts.str.to_date("%d.%m.%Y" if order == "dmy" else "%m.%d.%Y", strict=False)
+        form = {None: "an ISO date", "dmy": "a date (day, month, year)"}
+        series = _all_read(series, read, form.get(order, "a date (month, day, year)"))
     if series.dtype not in (polars.Date, polars.Datetime):
         raise UserError(f"Column '{series.name}' must hold dates. Got {series.dtype} instead.")
     day = series.dt.year().cast(polars.Float64) * 10000

@@ -15,7 +15,7 @@ from provetree.cli.options import tree_flags, tree_parameters
 from provetree.cli.screen import Screen
 from provetree.cli.tables import read_table, source_path
 from provetree.cli.training import Settings, Trained, prepare, train
-from provetree.report.words import proof_sentence, rate_words
+from provetree.report.words import counted, proof_sentence, rate_words
 
 __all__ = ["fit"]
 
@@ -72,11 +72,13 @@ def fit(**flags: Any) -> int:
     data = prepare(table, settings, test)
     del table, test
     screen.note(
-        f"{flags['data']}: {data.train.height} rows to train on, {data.test.height} to test on, "
-        f"{len(data.learned.columns)} columns to learn from"
+        f"{flags['data']}: {counted(data.train.height, 'row')} to train on, "
+        f"{data.test.height} to test on, "
+        f"{counted(len(data.learned.columns), 'column')} to learn from"
     )
     if data.n_without_label:
-        screen.note(f"{data.n_without_label} rows have no '{settings.target}' and are left out")
+        rows = counted(data.n_without_label, "row")
+        screen.note(f"without '{settings.target}', and so left out: {rows}")
     screen.columns(data.learned.notes, settings.target)
     with screen.progress() as (show, stage):
         trained = train(

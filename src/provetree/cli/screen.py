@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
@@ -24,6 +25,8 @@ __all__ = ["Screen"]
 #: The core counts from a cost like this while it has no tree yet.
 _NO_TREE_YET = 2**59
 _FILE_WIDTH = 160
+#: Of tables with many columns, that many in a row with the same note become one line.
+_MANY_NOTES, _LONG_RUN = 60, 8
 
 
 class Screen:
@@ -57,7 +60,7 @@ class Screen:
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
         table.add_column("column")
         table.add_column("what was done with it")
-        for name, note in notes:
+        for name, note in _together(notes):
             style = "yellow" if note.startswith("left out") else ""
             table.add_row(Text(name), Text(note, style=style))
         table.add_row(Text(target), Text("target: what the tree predicts", style="bold"))
@@ -93,6 +96,18 @@ class Screen:
                 state["stage"], state["progress"] = name, None
 
             yield show, stage
+
+
+def _together(notes: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Put long runs of columns with the same note into one line."""
+    found: list[tuple[str, str]] = []
+    for note, group in groupby(notes, key=lambda pair: pair[1]):
+        names = [name for name, _ in group]
+        if len(names) > _LONG_RUN and len(notes) > _MANY_NOTES:
+            found.append((f"{names[0]} ... {names[-1]} ({len(names)} columns)", note))
+        else:
+            found += [(name, note) for name in names]
+    return found
 
 
 def _console(stream: TextIO) -> Console:

@@ -6,6 +6,9 @@ Text formats are read as text, column by column: what the columns mean is decide
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import csv
 import gzip
 import io
 import os
@@ -19,7 +22,15 @@ from provetree.cli.errors import UserError
 if TYPE_CHECKING:
     from polars import DataFrame
 
-__all__ = ["MISSING_WORDS", "find_source", "read_table", "source_path", "write_csv"]
+__all__ = [
+    "MISSING_WORDS",
+    "find_source",
+    "numbered",
+    "read_table",
+    "source_path",
+    "write_csv",
+    "write_text",
+]
 
 #: What counts as an empty cell of a text file.
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?")
@@ -85,7 +96,18 @@ def write_csv(table: DataFrame, target: str) -> None:
     yes
     no
     """
-    text = table.write_csv()
+    write_text(table.write_csv(), target)
+
+
+def write_text(text: str, target: str) -> None:
+    r"""Write a text to a file, packed where its name ends in .gz; "-" is the standard output.
+
+    Examples
+    --------
+    >>> from provetree.cli.tables import write_text
+    >>> write_text("done\n", "-")
+    done
+    """
     if target == "-":
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -182,6 +204,10 @@ def _text(content: bytes, shown: str) -> DataFrame:
     import polars
 
     content = content.removeprefix(b"\xef\xbb\xbf")
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        # What spreadsheets call Unicode text.
+        with contextlib.suppress(UnicodeDecodeError):
+            content = content.decode("utf-16").encode()
     if b"\x00" in content[:_SAMPLE]:
         raise UserError(
             f"{shown} is no table this program can read: CSV, Parquet and Arrow are known, "
@@ -192,16 +218,66 @@ def _text(content: bytes, shown: str) -> DataFrame:
     except UnicodeDecodeError:
         # Old spreadsheets write one byte per letter; every byte is a letter in Latin-1.
         content = content.decode("latin-1").encode()
+    if b"\n" not in content:
+        content = content.replace(b"\r", b"\n")
     separator = _separator(content)
     try:
-        return polars.read_csv(
+        table = polars.read_csv(
             io.BytesIO(content),
             separator=separator,
             infer_schema=False,
             null_values=list(MISSING_WORDS),
         )
     except Exception as error:  # polars has no common class for these
-        raise UserError(f"{shown} is no regular CSV table: {_first_line(error)}") from None
+        why = _irregular_line(content, separator) or _first_line(error)
+        raise UserError(f"{shown} is no regular CSV table: {why}") from None
+    names = _names(content, separator)
+    if len(names) == table.width:
+        table.columns = names
+    return table
+
+
+def numbered(name: str, number: int) -> str:
+    """Return what a column is called that is not the first of its name.
+
+    Examples
+    --------
+    >>> from provetree.cli.tables import numbered
+    >>> numbered("age", 2)
+    'age (column 2 of this name)'
+    """
+    return f"{name} (column {number} of this name)"
+
+
+def _names(content: bytes, separator: str) -> list[str]:
+    """Return the names in the header: without spaces around them, none empty, none twice."""
+    end = content.find(b"\n", _SAMPLE)  # a header may be long
+    text = content[: end if end >= 0 else None].decode(errors="replace")
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    header = next((record for record in records if record), [])
+    seen: dict[str, int] = {}
+    names = []
+    for i, cell in enumerate(header):
+        name = cell.strip() or f"column {i + 1}"
+        seen[name] = seen.get(name, 0) + 1
+        names.append(name if seen[name] == 1 else numbered(name, seen[name]))
+    return names
+
+
+def _irregular_line(content: bytes, separator: str) -> str | None:
+    """Say which line has more cells than the header, if one has."""
+    records = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator)
+    width = 0
+    try:
+        for record in records:
+            width = width or len(record)
+            if len(record) > width:
+                return (
+                    f"line {records.line_num} has {len(record)} cells, and the header has {width}."
+                )
+    except csv.Error:
+        return None
+    return None
 
 
 def _separator(content: bytes) -> str:

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from provetree.cli.columns import use_columns
+from provetree.cli.columns import OTHER, use_columns
 from provetree.cli.errors import UserError
-from provetree.cli.tables import find_source, read_table, write_csv
+from provetree.cli.tables import find_source, read_table, write_csv, write_text
 from provetree.export.model_file import InputColumn, ModelFileError, StoredModel, load_model
+from provetree.report.words import counted
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
-__all__ = ["explain", "export", "predict", "report"]
+__all__ = ["explain", "export", "predict", "reading_notes", "report"]
 
 
 def open_model(name: str) -> StoredModel:
@@ -58,8 +59,15 @@ def rows_for(model: StoredModel, table: DataFrame) -> DataFrame:
     help="Laplace's correction of the shares.",
 )
 @click.option("--only", is_flag=True, help="Write the predictions without the columns of DATA.")
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON list with an object per row.")
 def predict(
-    model_file: str, data: str, output: str, proba: bool, laplace: float, only: bool
+    model_file: str,
+    data: str,
+    output: str,
+    proba: bool,
+    laplace: float,
+    only: bool,
+    as_json: bool,
 ) -> None:
     """Predict the rows of DATA with a MODEL file.
 
@@ -77,7 +85,11 @@ def predict(
         for i, label in enumerate(model.labels.tolist()):
             found[_free(f"probability {label}", table)] = shares[:, i].tolist()
     added = polars.DataFrame(found, strict=False)
-    write_csv(added if only else table.hstack(added), output)
+    written = added if only else table.hstack(added)
+    if as_json:
+        write_text(json.dumps(written.to_dicts(), ensure_ascii=False, default=str) + "\n", output)
+    else:
+        write_csv(written, output)
 
 
 @click.command()
@@ -134,10 +146,11 @@ def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -
     where = "" if data == "-" else f" of {Path(data).name}"
     click.echo(f"Row {number}{where}: {what} is predicted to be {label}")
     for i, line in enumerate(lines):
-        click.echo(f"  {'because' if i == 0 else '    and'} {line}.")
+        stop = "." if i == len(lines) - 1 else ""
+        click.echo(f"  {'because' if i == 0 else '    and'} {line}{stop}")
     share = float(shares[model.tree.label[leaf]])
     click.echo(
-        f"Of the {n_rows} training rows like this, {100 * share:.1f} % are {label}."
+        f"Of the {counted(n_rows, 'training row')} like this, {100 * share:.1f} % are {label}."
         if lines
         else f"The model predicts {label} for every row."
     )
@@ -201,6 +214,40 @@ def _to_text(model: StoredModel, _: dict[str, Any]) -> str:
     return model.tree.to_text(legend=False) + "\n"
 
 
+def reading_notes(model: StoredModel) -> list[str]:
+    """Say which columns of the tree are not read as they stand in a table file.
+
+    Model files know how to read such columns; other forms of the tree take them as read.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.cli.use import reading_notes
+    >>> from provetree.export.model_file import InputColumn, StoredModel
+    >>> clf = OptimalTreeClassifier().fit([[20240131.0], [20231201.0]], ["no", "yes"])
+    >>> model = StoredModel.of(clf, columns=[InputColumn("since", "date", order="dmy")])
+    >>> reading_notes(model)
+    ["'since' is the number YYYYMMDD, 20240131 for 31 January 2024"]
+    """
+    notes = []
+    used = set(model.tree.feature[model.tree.feature >= 0].tolist())
+    for feature, column in enumerate(model.columns):
+        if feature not in used:
+            continue
+        if column.kind == "date":
+            notes.append(f"'{column.name}' is the number YYYYMMDD, 20240131 for 31 January 2024")
+        elif column.known is not None:
+            kept = ", ".join(repr(word) for word in column.known)
+            notes.append(f"'{column.name}' is '{OTHER}' for every value but {kept}")
+        elif column.comma is not None or column.sign is not None:
+            notes.append(f"'{column.name}' is a number, without signs and commas for thousands")
+    return notes
+
+
+#: How a line of a comment begins in the forms that have comments.
+_COMMENTS = {"sql": "-- ", "python": "# ", "c": "// ", "dot": "// "}
+
+
 #: Format to what writes it. Bytes are files; text may also go to the screen.
 _FORMATS: dict[str, Callable[[StoredModel, dict[str, Any]], str | bytes]] = {
     "sklearn": _to_pickle,
@@ -239,6 +286,11 @@ def export(model_file: str, form: str, output: str, dialect: str, table: str | N
         data = _FORMATS[form](model, {"dialect": dialect, "table": table})
     except (UnsupportedTreeError, ImportError) as error:
         raise UserError(str(error)) from None
+    notes = [] if form in ("json", "text") else reading_notes(model)
+    if isinstance(data, str) and form in _COMMENTS:
+        data = "".join(f"{_COMMENTS[form]}{' '.join(note.split())}\n" for note in notes) + data
+    for note in notes:
+        click.echo(f"{form} takes columns as they are read: {note}.", err=True)
     if output == "-":
         if isinstance(data, str):
             click.echo(data, nl=False)

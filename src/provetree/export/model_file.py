@@ -34,6 +34,8 @@ FORMAT = "provetree-model"
 VERSION = 1
 
 _KINDS = ("number", "category", "date")
+#: What may stand beside the numbers of a column.
+SIGNS = ("%", "€", "$", "£", "¥")
 _STATUSES: tuple[str, ...] = get_args(Status)
 #: Moments of a search that are kept; a picture needs no more.
 _MOST_HISTORY = 400
@@ -65,6 +67,10 @@ class InputColumn:
         What it holds; a date is the number YYYYMMDD.
     comma : {"decimal", "thousands"} or None
         What a comma in its numbers means.
+    sign : {"%", "€", "$", "£", "¥"} or None
+        What stands beside its numbers and is passed over.
+    order : {"dmy", "mdy"} or None
+        Which part of its dates comes first; None is the year.
     known : tuple of str or None
         The categories that are kept apart; all others are one. None keeps all apart.
 
@@ -79,6 +85,8 @@ class InputColumn:
     kind: ColumnKind
     comma: Literal["decimal", "thousands"] | None = None
     known: tuple[str, ...] | None = None
+    sign: str | None = None
+    order: Literal["dmy", "mdy"] | None = None
 
 
 @dataclass(frozen=True)
@@ -387,6 +395,10 @@ def _column_data(column: InputColumn) -> dict[str, Any]:
     data: dict[str, Any] = {"name": column.name, "kind": column.kind}
     if column.comma is not None:
         data["comma"] = column.comma
+    if column.sign is not None:
+        data["sign"] = column.sign
+    if column.order is not None:
+        data["order"] = column.order
     if column.known is not None:
         data["known"] = list(column.known)
     return data
@@ -403,9 +415,15 @@ def _read_column(data: Mapping[str, Any]) -> InputColumn:
         )
     if comma not in (None, "decimal", "thousands"):
         raise ModelFileError(f"The model file is damaged: {comma!r} is no meaning of a comma.")
+    sign, order = data.get("sign"), data.get("order")
+    if sign is not None and sign not in SIGNS:
+        raise ModelFileError(f"The model file is damaged: {sign!r} is no sign beside a number.")
+    if order not in (None, "dmy", "mdy"):
+        raise ModelFileError(f"The model file is damaged: {order!r} is no order of a date.")
     if known is not None and not all(isinstance(word, str) for word in known):
         raise ModelFileError("The model file is damaged: 'known' categories must be text.")
-    return InputColumn(data["name"], kind, comma, None if known is None else tuple(known))
+    words = None if known is None else tuple(known)
+    return InputColumn(data["name"], kind, comma, words, sign, order)
 
 
 def _proof_data(proof: Proof) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def to_sql(
     >>> from provetree.export import to_sql
     >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0], [40.0]], ["no", "yes", "yes"])
     >>> print(to_sql(clf.tree_))
-    CASE WHEN "x0" <= 2.5e+01 THEN 'no'
+    CASE WHEN "x0" <= 25e0 THEN 'no'
       ELSE 'yes'
     END
     """
@@ -139,15 +139,7 @@ def _test(tree: Tree, node: int, dialect: Dialect) -> str:
 def _number(x: float) -> str:
     """Write a number with an exponent: without one, some databases make a decimal of it."""
     digits = repr(x)
-    if "e" in digits:
-        return digits
-    mantissa = f"{x:.16e}"
-    # As few digits as give the number back.
-    for places in range(17):
-        mantissa = f"{x:.{places}e}"
-        if float(mantissa) == x:
-            break
-    return mantissa
+    return digits if "e" in digits else f"{digits.removesuffix('.0')}e0"
 
 
 def _literal(x: object, dialect: Dialect) -> str:

@@ -67,10 +67,12 @@ def fit_cart(
     >>> fit_cart(X, y, [["a", "b"]], max_depth=1).predict(X)
     array([0, 1, 0])
     """
-    leaves = max_leaf_nodes if max_leaf_nodes is None or max_leaf_nodes >= 2 else 2
+    # scikit-learn takes no limit that leaves the root alone; too few rows to split do.
+    alone = max_depth == 0 or max_leaf_nodes == 1
     model = DecisionTreeClassifier(
         max_depth=max(1, max_depth),
-        max_leaf_nodes=leaves,
+        max_leaf_nodes=None if alone else max_leaf_nodes,
+        min_samples_split=len(codes) + 2 if alone else 2,
         min_samples_leaf=min_samples_leaf,
         random_state=0,
     )

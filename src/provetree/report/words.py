@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from provetree.export.model_file import Proof
 
-__all__ = ["cost_words", "limit_words", "proof_sentence", "rate_words"]
+__all__ = ["cost_words", "counted", "limit_words", "proof_sentence", "rate_words"]
 
 #: What a proof that is none begins with, by status.
 _NOT_PROVEN = {
@@ -57,12 +57,25 @@ def limit_words(proof: Proof) -> str:
     parameters = proof.parameters
     words = f"of depth {parameters['max_depth']}" if "max_depth" in parameters else "of this size"
     if parameters.get("max_leaf_nodes") is not None:
-        words += f" with at most {parameters['max_leaf_nodes']} leaves"
+        most = parameters["max_leaf_nodes"]
+        words += f" with at most {most} {'leaf' if most == 1 else 'leaves'}"
     if parameters.get("min_samples_leaf", 1) != 1:
         least = parameters["min_samples_leaf"]
         shown = f"{100 * least:g} % of the" if isinstance(least, float) else str(least)
         words += f" with at least {shown} rows in each leaf"
     return words
+
+
+def counted(n: int, thing: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> from provetree.report.words import counted
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
 
 
 def rate_words(rate: float | None) -> str:

@@ -12,15 +12,20 @@ from ctypes import c_float
 
 #: The largest finite float32.
 _FLOAT32_MAX = float.fromhex("0x1.fffffep+127")
+#: Letters of a number that may end in noise, and how many fewer a number without it has.
+_LONG, _SHORTER = 14, 4
+#: The part of the distance of two values that counts as noise.
+_NOISE = 1e-6
 
 
 def midpoint(a: float, b: float) -> float:
     """Return a threshold ``t`` with ``a <= t < b``, halfway between them where possible.
 
     Wherever ``a`` and ``b`` differ in float32, also ``float32(a) <= t < float32(b)`` and
-    ``float32(a) <= float32(t) < float32(b)`` hold. The plain midpoint is returned whenever
-    it meets all of that. An infinite value counts as far away: the threshold between a
-    finite and an infinite value is the largest finite float32, where that lies between.
+    ``float32(a) <= float32(t) < float32(b)`` hold. The midpoint is returned whenever it
+    meets all of that, without the noise of binary arithmetic in its last digits. An
+    infinite value counts as far away: the threshold between a finite and an infinite value
+    is the largest finite float32, where that lies between.
 
     Parameters
     ----------
@@ -36,6 +41,8 @@ def midpoint(a: float, b: float) -> float:
     >>> from provetree.tree.threshold import midpoint
     >>> midpoint(1.9, 3.0)
     2.45
+    >>> midpoint(0.1, 1.3), (0.1 + 1.3) / 2
+    (0.7, 0.7000000000000001)
     >>> midpoint(1.0, 1.0000000000000002)
     1.0
     """
@@ -47,10 +54,22 @@ def midpoint(a: float, b: float) -> float:
     within_float32 = min(max(plain, -_FLOAT32_MAX), _FLOAT32_MAX)
     if a32 < b32:
         # max(a, a32) always qualifies: rounding is monotone, so a < b32 and a32 < b.
-        for t in (plain, within_float32, max(a, a32)):
+        for t in (_without_noise(plain, a, b), plain, within_float32, max(a, a32)):
             if a <= t < b and a32 <= t < b32 and a32 <= _to_float32(t) < b32:
                 return t
     return plain if plain < b else a
+
+
+def _without_noise(middle: float, a: float, b: float) -> float:
+    """Return the short number that binary arithmetic missed by its last digits, if there is one.
+
+    The middle of 2794.41 and 2798.4 is 2796.4049999999997; people mean 2796.405.
+    """
+    if len(repr(middle)) <= _LONG:
+        return middle
+    short = float(f"{middle:.14g}")
+    near = abs(short - middle) <= _NOISE * (b - a)
+    return short if near and len(repr(short)) <= len(repr(middle)) - _SHORTER else middle
 
 
 def _plain_midpoint(a: float, b: float) -> float:
