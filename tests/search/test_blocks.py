@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,7 @@ def cost_of(problem, tree):
 def test_bounds_are_valid_and_trees_cost_what_they_say(seed):
     problem = random_problem(seed)
     best = ExactSearch().solve(problem)
-    bound = BlockBound(problem, first=1 + seed % 7)
+    bound = BlockBound(problem, first=1 + seed % 7, second=1 + seed % 5, n_jobs=1 + seed % 3)
     while bound.more(60.0):
         assert problem.to_user_cost(bound.bound) <= best.cost + 1e-9
     assert bound.done == problem.n_rows
@@ -36,6 +37,22 @@ def test_bounds_are_valid_and_trees_cost_what_they_say(seed):
         assert (tree.n_samples[tree.feature < 0] >= problem.min_samples_leaf).all()
         assert cost_of(problem, tree) == pytest.approx(problem.to_user_cost(bound.cost))
         assert problem.to_user_cost(bound.cost) >= best.cost - 1e-9
+
+
+def test_all_rows_count_for_something_in_a_short_time():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40_000, 8)).round(3), rng.integers(0, 2, 40_000)
+    problem = build_problem(X, y, n_classes=2, max_depth=3)
+    whole = BlockBound(problem, first=100, second=400)
+    end = time.perf_counter() + 0.5
+    # However long a block takes, those after it have what is left.
+    while whole.more(max(end - time.perf_counter(), 0.0)):
+        pass
+    assert whole.done == problem.n_rows
+    few = BlockBound(problem, first=100, second=400)
+    few.more(1.0)
+    assert whole.bound >= few.bound > 0
+    assert whole.bound < whole.cost
 
 
 def test_one_block_is_the_whole_proof():

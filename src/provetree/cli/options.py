@@ -23,12 +23,14 @@ _FLAGS = {
     "alpha": "--alpha",
     "class_weight": "--class-weight",
     "time_limit": "--time-limit",
+    "n_jobs": "--jobs",
 }
 #: Where the command line has another default: nobody waits for ever at a terminal.
 _DEFAULTS = {"time_limit": 30.0}
 _HELP = {
     "time_limit": "Seconds for the whole command, reading included; 'none' for no limit.",
     "class_weight": "'balanced' gives every class the same total weight.",
+    "n_jobs": "The number of threads; -1 is one for each core.  [default: 1]",
 }
 NONE_WORDS = ("none", "no", "unlimited")
 

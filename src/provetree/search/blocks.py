@@ -1,16 +1,19 @@
 """A bound for tables that are too large to prove much about as a whole: a sum over blocks.
 
 The rows are divided into blocks. A tree makes its errors somewhere, so it makes at least as many as
-the best trees of the blocks make together. Blocks are small enough to be solved exactly, their best
-trees are good trees for the whole table, and blocks that there is no time for count as zero.
+the best trees of the blocks make together. Blocks are small enough to be solved exactly, or to be
+searched for a while with most of the bound; their trees are good trees for the whole table, and
+blocks that there is no time for count as zero.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +33,13 @@ LARGE = 100_000
 #: the first block makes an error in so many rows, the search of the whole table has no sample to
 #: work on and will not come far.
 _SEARCH_SHARE, _NOISY_SEARCH_SHARE, _NOISY = 0.6, 0.15, 1 / 8
-#: Rows of the first block.
-_FIRST, _LARGEST, _SMALLEST = 2_000, 32_000, 200
-#: What is planned takes this much longer than it did: larger blocks are harder.
-_CARE = 1.5
-#: Larger blocks are taken as long as they prove this part of what smaller ones did in a second.
-_AS_GOOD = 0.9
+#: Rows of the first block, of those after it, and at most.
+_FIRST, _SECOND, _LARGEST = 2_000, 8_000, 32_000
+#: A search that is given this part of the time of a whole proof has most of the bound; with less
+#: time it has next to nothing.
+_LEAST_PART = 0.15
+#: The part of the time that trees of blocks may take to be worked out on the whole table.
+_TRYING = 0.1
 #: Depth that blocks can be solved to in time.
 _DEEPEST = 4
 #: Which of equally good trees of a block is found does not matter.
@@ -74,7 +78,7 @@ class SharedTime:
         large = problem.n_rows >= LARGE and 0 < problem.max_depth <= _DEEPEST
         if not large or math.isinf(limits.seconds):
             return
-        self._blocks = BlockBound(problem, kernel=kernel)
+        self._blocks = BlockBound(problem, kernel=kernel, n_jobs=limits.n_jobs)
         self._blocks.more(limits.seconds / 20)
         noisy = self._blocks.bound > _NOISY * problem.error_scale * self._blocks.weight
         share = _NOISY_SEARCH_SHARE if noisy else _SEARCH_SHARE
@@ -128,16 +132,26 @@ class SharedTime:
         )
 
 
+class _Block(NamedTuple):
+    """What the search of a block gave: bound, status, ordered columns and ranks of its tree."""
+
+    bound: int
+    status: Status
+    splits: tuple[list[int], list[int]] | None = None
+
+
 class BlockBound:
     """Solves one block after the other, adds up what they prove, and keeps the best of their trees.
 
     Parameters
     ----------
     problem : Problem
-    first : int
-        Rows of the first block.
+    first, second : int
+        Rows of the first block and of those after it, which grow while there is time.
     kernel : str
         The kernels that searches use.
+    n_jobs : int
+        The number of threads.
 
     Attributes
     ----------
@@ -161,23 +175,65 @@ class BlockBound:
     (True, 1, 1, False)
     """
 
-    def __init__(self, problem: Problem, *, first: int = _FIRST, kernel: str = "auto") -> None:
-        self._problem, self._size, self._kernel = problem, first, kernel
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        first: int = _FIRST,
+        second: int = _SECOND,
+        kernel: str = "auto",
+        n_jobs: int = 1,
+    ) -> None:
+        self._problem, self._kernel, self._n_jobs = problem, kernel, n_jobs
+        self._size, self._second = first, second
         # Merged rows may be sorted; a block must look like the whole table. Always the same order.
         self._order = np.random.default_rng(0).permutation(problem.n_rows)
         self.bound, self.cost = 0, 2**62
         self.splits: tuple[list[int], list[int]] | None = None
         self.done = self.n_blocks = self.weight = 0
         self.interrupted = False
-        self._rate, self._growing = 0.0, True
+        # Seconds that a whole proof takes for a row, and that were spent on blocks and on trees.
+        self._per_row = self._spent = self._trying = 0.0
 
     def more(self, seconds: float) -> bool:
-        """Solve the next block within so many seconds; False if there is none left."""
-        rows = np.sort(self._order[self.done : self.done + self._size])
-        if len(rows) == 0:
+        """Search the next block, or one with each thread; False if there is none left.
+
+        Parameters
+        ----------
+        seconds : float
+            The time for all blocks that are left. The first block may take it all; those after it
+            take as much of it as they have of the rows, so that all rows count for something.
+        """
+        began, rest = time.perf_counter(), len(self._order) - self.done
+        if rest == 0:
             return False
-        # Other programs slow this one down; how hard blocks are shows in its own time.
-        began, bound = time.thread_time(), self.bound
+        n_blocks = min(self._n_jobs if self.n_blocks else 1, math.ceil(rest / self._size))
+        ends = [self.done + min(i * self._size, rest) for i in range(n_blocks + 1)]
+        blocks = [np.sort(self._order[a:b]) for a, b in itertools.pairwise(ends)]
+        n_rows = ends[-1] - self.done
+        share = seconds
+        if self.n_blocks:
+            share = seconds * n_rows / rest
+            share = min(seconds, max(share, _LEAST_PART * self._per_row * len(blocks[0])))
+        if n_blocks == 1:
+            found = [self._search(blocks[0], began + share)]
+        else:
+            with ThreadPoolExecutor(n_blocks) as threads:
+                found = list(threads.map(self._search, blocks, [began + share] * n_blocks))
+        for block in found:
+            self.bound += block.bound
+            self.interrupted = self.interrupted or block.status == "interrupted"
+        self.done += n_rows
+        self.weight += sum(int(self._problem.weights[rows].sum()) for rows in blocks)
+        self.n_blocks += n_blocks
+        for block in found:
+            self._try(block)
+        optimal = all(block.status == "optimal" for block in found)
+        self._plan(len(blocks[0]), time.perf_counter() - began, share, optimal)
+        return True
+
+    def _search(self, rows: NDArray[np.intp], end: float) -> _Block:
+        """Search some rows until a moment, and return what is proven of them and their tree."""
         problem = self._problem
         kept, ranks, values = [], [], []
         for c, of_column in enumerate(problem.ranks):
@@ -187,77 +243,59 @@ class BlockBound:
                 ranks.append(dense.reshape(-1).astype(np.uint32))
                 values.append(known)
         weights = problem.weights[rows]
-        if kept:
-            # Penalties and least rows are left out: without them trees are only better.
-            found = _core.search(
-                ranks=np.array(ranks),
-                values=[known.astype(np.float64) for known in values],
-                classes=problem.classes[rows],
-                weights=weights,
-                counts=problem.counts[rows],
-                n_classes=problem.n_classes,
-                max_depth=problem.max_depth,
-                max_splits=problem.max_splits,
-                min_samples_leaf=1,
-                error_scale=1,
-                split_penalty=0,
-                time_limit=max(seconds, 1e-3),
-                memory_limit=2**27,
-                on_progress=None,
-                kernel=self._kernel,
-                switches=_NO_TIE_RULE,
-            )
-            self.bound += int(found["lower_bound"]) * problem.error_scale
-            self.interrupted = found["status"] == "interrupted"
-            self._try(found, kept, values)
-        else:
+        if not kept:
             totals = np.zeros(problem.n_classes, dtype=np.int64)
             np.add.at(totals, problem.classes[rows], weights)
-            self.bound += int(weights.sum() - totals.max()) * problem.error_scale
-        self.done += len(rows)
-        self.weight += int(weights.sum())
-        self.n_blocks += 1
-        self._plan(len(rows), time.thread_time() - began, seconds, self.bound - bound)
-        return True
-
-    def _plan(self, n_rows: int, took: float, had: float, proven: int) -> None:
-        """Choose the size of the next block: the larger, the more it proves of its rows.
-
-        Blocks grow as long as all rows fit into the time, or as they prove as much in a second.
-        """
-        rest, left = len(self._order) - self.done, had - took
-        rate = proven / max(took, 1e-9)
-        if not self._growing or n_rows < self._size:
-            pass
-        elif _CARE * took / n_rows * rest <= left or (
-            rate >= _AS_GOOD * self._rate and 2 * _CARE * took <= left
-        ):
-            self._rate = rate
-            self._size = min(2 * self._size, _LARGEST)
-        else:
-            self._growing = False
-            self._size = max(self._size // 2, _SMALLEST)
-        if took > had / 8:
-            self._growing = False
-            self._size = max(n_rows // 2, _SMALLEST)
-
-    def _try(self, found: _core.SearchResult, kept: list[int], values: list[NDArray[Any]]) -> None:
-        """Work a block's tree out on the whole table, and keep it if it is the best so far."""
-        problem = self._problem
-        column = [-1 if c < 0 else kept[c] for c in np.asarray(found["column"]).tolist()]
-        low = np.asarray(found["rank_low"]).tolist()
-        local = np.asarray(found["column"]).tolist()
+            return _Block(int(weights.sum() - totals.max()) * problem.error_scale, "optimal")
+        # Penalties and least rows are left out: without them trees are only better.
+        found = _core.search(
+            ranks=np.array(ranks),
+            values=[known.astype(np.float64) for known in values],
+            classes=problem.classes[rows],
+            weights=weights,
+            counts=problem.counts[rows],
+            n_classes=problem.n_classes,
+            max_depth=problem.max_depth,
+            max_splits=problem.max_splits,
+            min_samples_leaf=1,
+            error_scale=1,
+            split_penalty=0,
+            time_limit=max(end - time.perf_counter(), 1e-3),
+            memory_limit=2**27,
+            on_progress=None,
+            kernel=self._kernel,
+            switches=_NO_TIE_RULE,
+        )
+        local, low = np.asarray(found["column"]).tolist(), np.asarray(found["rank_low"]).tolist()
+        column = [-1 if c < 0 else kept[c] for c in local]
         rank = [0 if c < 0 else int(values[c][r]) for c, r in zip(local, low, strict=True)]
+        bound = int(found["lower_bound"]) * problem.error_scale
+        return _Block(bound, found["status"], (column, rank))
+
+    def _plan(self, n_rows: int, took: float, share: float, optimal: bool) -> None:
+        """Choose the size of the next block: the larger, the more it proves of its rows."""
+        self._spent += took
+        if self.n_blocks == 1:
+            self._size, self._per_row = self._second, took / n_rows
+        elif optimal and 2 * took <= share:
+            self._size = min(2 * self._size, max(_LARGEST, self._size))
+
+    def _try(self, block: _Block) -> None:
+        """Work a block's tree out on the whole table, and keep it if it is the best so far."""
+        if block.splits is None or self._trying > _TRYING * self._spent:
+            return
+        began, problem = time.perf_counter(), self._problem
+        column, rank = block.splits
         column, rank = _without_idle_splits(problem, column, rank)
         totals, n_samples = _routed(problem, column, rank)
         leaves = np.array(column) < 0
-        if (n_samples[leaves] < problem.min_samples_leaf).any():
-            return
-        table = totals[leaves]
-        errors = int(table.sum() - table.max(axis=1).sum())
-        cost = problem.error_scale * errors + problem.split_penalty * int((~leaves).sum())
-        if cost < self.cost:
-            self.cost, self.splits = cost, (column, rank)
+        if (n_samples[leaves] >= problem.min_samples_leaf).all():
+            table = totals[leaves]
+            errors = int(table.sum() - table.max(axis=1).sum())
+            cost = problem.error_scale * errors + problem.split_penalty * int((~leaves).sum())
+            if cost < self.cost:
+                self.cost, self.splits = cost, (column, rank)
+        self._trying += time.perf_counter() - began
 
 
 def _routed(
