@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import pickle
 import shutil
 import sqlite3
 import subprocess
@@ -23,6 +24,7 @@ from provetree.export import (
     to_pmml,
     to_python,
     to_sklearn,
+    to_sklearn_pipeline,
     to_sql,
 )
 from provetree.export.c_code import c_field_names
@@ -260,6 +262,38 @@ def test_sklearn(seed: int) -> None:
         rows = rounded[finite]
         del model.feature_names_in_
         assert model.predict(rows).tolist() == expected(tree, rows)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", ["pandas", "polars", "objects"])
+def test_sklearn_pipeline(seed: int, kind: str) -> None:
+    tree, rows = tree_and_rows(seed)
+    # As above, but any category and any split on one can be said.
+    numbers = [j for j, levels in enumerate(tree.categories) if levels is None]
+    with np.errstate(over="ignore"):
+        rows[:, numbers] = rows[:, numbers].astype(np.float32)
+    rows = rows[~np.isinf(rows).any(axis=1)]
+    given = [raw(tree, row) for row in rows]
+    table: Any
+    if kind == "pandas":
+        pandas = pytest.importorskip("pandas")
+        table = pandas.DataFrame(given, columns=list(tree.feature_names or ()))
+        table = table.astype({table.columns[j]: float for j in numbers})
+        table = table[table.columns[::-1]]  # found by name
+    elif kind == "polars":
+        polars = pytest.importorskip("polars")
+        types = {
+            name: polars.Float64 if levels is None else polars.String
+            for name, levels in zip(tree.feature_names or (), tree.categories, strict=True)
+        }
+        table = polars.DataFrame(given, schema=types, orient="row")
+    else:
+        names = tree.feature_names
+        tree = Tree.from_dict({**tree.to_dict(), "feature_names": None})
+        assert names is not None
+        table = np.array(given, dtype=object).reshape(len(given), -1)
+    model = pickle.loads(pickle.dumps(to_sklearn_pipeline(tree)))
+    assert model.predict(table).tolist() == expected(tree, rows)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -284,28 +284,33 @@ def draw(found: list[Compared]) -> Figure:
     figure = Figure(figsize=(7.0, 1.2 + 0.55 * len(rows)), layout="constrained")
     ax = figure.subplots()
     places = np.arange(len(rows))
-    ax.barh(
-        places + 0.2,
-        [r.train_accuracy or 0.0 for r in rows],
-        0.38,
-        color="#0072b2",
-        label="training",
-    )
-    if any(row.test_accuracy is not None for row in rows):
-        ax.barh(
-            places - 0.2,
-            [r.test_accuracy or 0.0 for r in rows],
-            0.38,
-            color="#e69f00",
-            label="test",
-        )
+    # Points, not bars: the axis begins where the accuracies do.
+    for offset, colour, marker, label, values in (
+        (0.12, "#0072b2", "o", "training", [row.train_accuracy for row in rows]),
+        (-0.12, "#e69f00", "s", "test", [row.test_accuracy for row in rows]),
+    ):
+        shown = [(x, y + offset) for x, y in zip(values, places, strict=True) if x is not None]
+        if shown:
+            ax.plot(*zip(*shown, strict=True), marker, color=colour, markersize=8, label=label)
+        for x, y in shown:
+            ax.annotate(
+                f"{100 * x:.1f} %",
+                (x, y),
+                xytext=(7, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8,
+            )
     proof = {"optimal": "proven", "candidate_optimal": "best of its candidates"}
     names = [f"{r.method}\n{proof.get(r.status, 'not proven')}, {r.seconds:.1f} s" for r in rows]
     ax.set_yticks(places, names)
-    shown = [x for r in rows for x in (r.train_accuracy, r.test_accuracy) if x is not None]
-    ax.set_xlim(max(0.0, min(shown, default=0.0) - 0.1), min(1.0, max(shown, default=1.0) + 0.05))
+    ax.set_ylim(-0.5, len(rows) - 0.5)
+    ax.margins(x=0.12)
+    ax.xaxis.set_major_formatter("{x:.1%}")
+    ax.grid(axis="y", color="#dddddd", linewidth=0.6)
+    ax.set_axisbelow(True)
     ax.set_xlabel("accuracy")
-    ax.legend(frameon=False, loc="lower right")
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return figure

@@ -175,8 +175,11 @@ def _to_pickle(model: StoredModel, _: dict[str, Any]) -> bytes:
     import pickle
 
     from provetree.export.sklearn import to_sklearn
+    from provetree.export.sklearn_pipeline import to_sklearn_pipeline
 
-    return pickle.dumps(to_sklearn(model.tree, classes=model.labels))
+    plain = all(levels is None for levels in model.tree.categories)
+    convert = to_sklearn if plain else to_sklearn_pipeline
+    return pickle.dumps(convert(model.tree, classes=model.labels))
 
 
 def _to_onnx(model: StoredModel, _: dict[str, Any]) -> bytes:
@@ -277,7 +280,8 @@ _FORMATS: dict[str, Callable[[StoredModel, dict[str, Any]], str | bytes]] = {
 def export(model_file: str, form: str, output: str, dialect: str, table: str | None) -> None:
     """Write a MODEL in another form.
 
-    sklearn is a pickled DecisionTreeClassifier; the others are what their name says.
+    sklearn is a pickled DecisionTreeClassifier, or with categories a pipeline that ends in one;
+    the others are what their name says.
     """
     from provetree.export.sklearn import UnsupportedTreeError
 

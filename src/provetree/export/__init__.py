@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from provetree.export.pmml import to_pmml
     from provetree.export.python_code import to_python
     from provetree.export.sklearn import UnsupportedTreeError, to_sklearn
+    from provetree.export.sklearn_pipeline import to_sklearn_pipeline
     from provetree.export.sql import to_sql
 
 _HOMES = {
@@ -43,6 +44,7 @@ _HOMES = {
     "to_pmml": "pmml",
     "to_python": "python_code",
     "to_sklearn": "sklearn",
+    "to_sklearn_pipeline": "sklearn_pipeline",
     "to_sql": "sql",
 }
 
@@ -62,6 +64,7 @@ __all__ = [
     "to_pmml",
     "to_python",
     "to_sklearn",
+    "to_sklearn_pipeline",
     "to_sql",
 ]
 

@@ -1,0 +1,157 @@
+"""A tree with categories as a pipeline of scikit-learn's own parts.
+
+scikit-learn's trees split numbers. Here each category becomes a column of zeros and ones before the
+tree, made by a ``OneHotEncoder``; so any split can be said, tables are given as they are, and
+reading the pickled pipeline needs nothing but scikit-learn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from provetree.export.sklearn import to_sklearn
+from provetree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["to_sklearn_pipeline"]
+
+#: Stands for a missing category inside the pipeline; no table holds it.
+_MISSING = "\x00missing"
+
+
+def to_sklearn_pipeline(tree: Tree, *, classes: ArrayLike | None = None) -> Pipeline:
+    """Return a fitted ``Pipeline`` that predicts tables with categories as `tree` does.
+
+    It takes pandas or polars tables whose columns have the names of the tree, in any order, or
+    arrays of objects where the tree has no names. Numbers are rounded to float32, as scikit-learn
+    does; a missing value is None or NaN.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    classes : array-like of shape (n_classes,), default=None
+        The labels; None takes the class names of the tree, or else 0, 1, and so on.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+
+    Raises
+    ------
+    UnsupportedTreeError
+        If a leaf predicts another class than the heaviest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.export import to_sklearn_pipeline
+    >>> X = np.array([["a", 1], ["b", 2], ["c", 3]], dtype=object)
+    >>> clf = OptimalTreeClassifier(max_depth=1).fit(X, ["no", "yes", "no"])
+    >>> to_sklearn_pipeline(clf.tree_).predict(X).tolist()
+    ['no', 'yes', 'no']
+    """
+    numbers = [f for f, levels in enumerate(tree.categories) if levels is None]
+    texts = [f for f, levels in enumerate(tree.categories) if levels is not None]
+    levels = [[*(tree.categories[f] or ()), _MISSING] for f in texts]
+    steps: list[tuple[str, Any, Any]] = []
+    if numbers:
+        steps.append(("numbers", "passthrough", _names(tree, numbers)))
+    if texts:
+        steps.append(("categories", _indicators(levels), _names(tree, texts)))
+    columns = ColumnTransformer(steps, sparse_threshold=0.0)
+    columns.fit(_sample(tree))
+    model = to_sklearn(_over_indicators(tree, numbers, texts), classes=classes)
+    return Pipeline([("columns", columns), ("tree", model)])
+
+
+def _names(tree: Tree, features: list[int]) -> list[Any]:
+    names = tree.feature_names
+    return features if names is None else [names[f] for f in features]
+
+
+def _indicators(levels: Sequence[list[Any]]) -> Pipeline:
+    """Return what makes a column of each category; a category that is not known has none."""
+    fill = {"strategy": "constant", "fill_value": _MISSING, "keep_empty_features": True}
+    return Pipeline(
+        [
+            ("nan", SimpleImputer(missing_values=np.nan, **fill)),
+            ("none", SimpleImputer(missing_values=None, **fill)),
+            (
+                "indicators",
+                OneHotEncoder(
+                    categories=[_objects(known) for known in levels],
+                    handle_unknown="ignore",
+                    sparse_output=False,
+                    dtype=np.float32,
+                ),
+            ),
+        ]
+    )
+
+
+def _objects(values: list[Any]) -> NDArray[np.object_]:
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+def _sample(tree: Tree) -> Any:
+    """Return a row of the right names and types to fit the parts on, which learn nothing of it."""
+    rows = np.empty((1, tree.n_features), dtype=object)
+    rows[:] = [[0.0 if levels is None else (*levels, _MISSING)[0] for levels in tree.categories]]
+    if tree.feature_names is None:
+        return rows
+    try:
+        import pandas
+    except ImportError:
+        import polars
+
+        given = dict(zip(tree.feature_names, rows[0].tolist(), strict=True))
+        return polars.DataFrame({name: [value] for name, value in given.items()})
+    return pandas.DataFrame(rows, columns=list(tree.feature_names))
+
+
+def _over_indicators(tree: Tree, numbers: list[int], texts: list[int]) -> Tree:
+    """Return the tree over numbers and indicators, as the pipeline's columns come."""
+    place = {feature: i for i, feature in enumerate(numbers)}
+    width = len(numbers)
+    for feature in texts:
+        place[feature] = width
+        width += len(tree.categories[feature] or ()) + 1
+    order: list[int] = []
+    waiting = [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if tree.feature[node] >= 0:
+            left, right = int(tree.left[node]), int(tree.right[node])
+            # "Is the indicator at most a half?" is yes for all others, so the sides change places.
+            waiting += [left, right] if tree.category[node] >= 0 else [right, left]
+    nodes = np.array(order)
+    feature, category = tree.feature[nodes], tree.category[nodes]
+    of_category = category >= 0
+    return Tree(
+        feature=[
+            -1 if f < 0 else place[int(f)] + max(int(c), 0)
+            for f, c in zip(feature, category, strict=True)
+        ],
+        threshold=np.where(of_category, 0.5, tree.threshold[nodes]),
+        value=tree.value[nodes],
+        n_samples=tree.n_samples[nodes],
+        n_features=width,
+        missing_left=tree.missing_left[nodes] & ~of_category,
+        missing_seen=tree.missing_seen[nodes] & ~of_category,
+        class_names=tree.class_names,
+        label=np.where(tree.feature[nodes] < 0, tree.label[nodes], -1),
+    )
