@@ -21,7 +21,7 @@ from provetree.bench.data import DataNotFoundError, data_folder
 from provetree.cli import main
 from provetree.cli.compare import METHODS, Compared, available_methods, run_method
 from provetree.cli.tables import read_table
-from provetree.cli.training import Settings, prepare
+from provetree.cli.training import Settings, _search_seconds, prepare
 from provetree.cli.use import rows_for
 
 
@@ -444,3 +444,12 @@ def test_an_interrupted_search_still_gives_its_tree(
     status, out, _ = run(capsys, "fit", data, "-t", "left", "-q", "--depth", 1)
     assert status == 0
     assert "Not proven when it was interrupted: " in out
+
+
+def test_the_search_has_what_the_rest_leaves() -> None:
+    small, large = np.zeros((10, 2)), np.broadcast_to(0.0, (1_000_000, 20))
+    assert _search_seconds(None, 5.0, 2.0, small) is None
+    # Starting up took three seconds, reading and CART two; half as much comes after the search.
+    assert _search_seconds(20.0, 5.0, 2.0, small) == 14.0
+    assert _search_seconds(20.0, 5.0, 2.0, large) == pytest.approx(8.0)
+    assert _search_seconds(20.0, 30.0, 25.0, small) == 2.0

@@ -61,7 +61,8 @@ def fit(**flags: Any) -> int:
 
     DATA is a CSV, Parquet or Arrow file, gzip too; "-" reads a pipe.
     """
-    started = time.monotonic() - _age()  # starting up counts, too
+    begun = time.monotonic()
+    started = begun - _age()  # starting up counts, too
     parameters = tree_parameters(flags)
     screen = Screen(quiet=flags["quiet"] or flags["as_json"])
     for name in ("save", "report"):
@@ -86,6 +87,7 @@ def fit(**flags: Any) -> int:
             parameters,
             settings.target,
             started=started,
+            begun=begun,
             on_progress=show,
             on_stage=stage,
         )

@@ -126,6 +126,7 @@ def train(
     target: str,
     *,
     started: float,
+    begun: float,
     on_progress: Callable[[Progress], None] | None = None,
     on_stage: Callable[[str], None] = lambda stage: None,
 ) -> Trained:
@@ -141,7 +142,9 @@ def train(
     target : str
         The name of the predicted column.
     started : float
-        When the command began, by ``time.monotonic``.
+        When the process began, by ``time.monotonic``.
+    begun : float
+        When reading the table began.
     on_progress, on_stage : callable
         Told how the search stands, and what is being done.
     """
@@ -155,7 +158,7 @@ def train(
     encoded = encoder.fit_transform(data.train)
     classes, codes = np.unique(data.y_train, return_inverse=True)
     codes = codes.reshape(-1)
-    begun = time.monotonic()
+    before_cart = time.monotonic()
     cart = fit_cart(
         encoded,
         codes,
@@ -165,19 +168,21 @@ def train(
         min_samples_leaf=parameters["min_samples_leaf"],
         sample_weight=_class_weights(parameters["class_weight"], codes),
     )
-    cart_seconds = time.monotonic() - begun
+    now = time.monotonic()
+    cart_seconds = now - before_cart
 
     on_stage("searching")
-    begun = time.monotonic()
     searched = dict(parameters)
-    searched["time_limit"] = _search_seconds(parameters["time_limit"], begun - started, encoded)
+    searched["time_limit"] = _search_seconds(
+        parameters["time_limit"], now - started, now - begun, encoded
+    )
     estimator = OptimalTreeClassifier(**searched)
     if on_progress is not None:
         estimator._on_progress = on_progress
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an interrupted search says so in its proof
         estimator.fit(data.train, data.y_train)
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - now
     estimator.__dict__.pop("_on_progress", None)
 
     on_stage("counting")
@@ -218,16 +223,16 @@ def train(
 
 
 def _search_seconds(
-    limit: float | None, elapsed: float, encoded: NDArray[np.float64]
+    limit: float | None, elapsed: float, working: float, encoded: NDArray[np.float64]
 ) -> float | None:
     """Return what is left of the time limit for the search itself.
 
-    What comes before shows how fast the machine is now, and what comes after takes about half as
-    long.
+    The work on the table before it shows how fast the machine is now, and what comes after takes
+    about half as long.
     """
     if limit is None:
         return None
-    reserve = max(_SECONDS_PER_MILLION * encoded.size / 1e6, elapsed / 2)
+    reserve = max(_SECONDS_PER_MILLION * encoded.size / 1e6, working / 2)
     return max(limit - elapsed - reserve, _LEAST_SEARCH * limit)
 
 

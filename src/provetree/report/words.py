@@ -29,11 +29,19 @@ def proof_sentence(proof: Proof) -> str:
     >>> print(proof_sentence(Proof("time_limit", 12, 9, parameters={"max_depth": 3})))
     Not proven within the time limit: 12 training errors, and no tree of depth 3 makes fewer \
 than 9 (gap 25.0 %).
+    >>> print(proof_sentence(Proof("time_limit", 12, 0, parameters={"max_depth": 3})))
+    Not proven within the time limit: 12 training errors, and no bound yet for trees of depth 3 \
+(gap 100.0 %).
     """
     what, fewer = cost_words(proof)
     limits = limit_words(proof)
     if proof.status == "optimal":
         return f"Proven optimal: {what}, and no tree {limits} {fewer}."
+    if proof.lower_bound <= 0:
+        return (
+            f"{_NOT_PROVEN[proof.status]}: {what}, and no bound yet for trees {limits} "
+            f"(gap {100 * proof.gap:.1f} %)."
+        )
     return (
         f"{_NOT_PROVEN[proof.status]}: {what}, and no tree {limits} {fewer} than "
         f"{_number(proof.lower_bound)} (gap {100 * proof.gap:.1f} %)."
