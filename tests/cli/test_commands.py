@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import io
 import json
@@ -21,7 +22,7 @@ from provetree.bench.data import DataNotFoundError, data_folder
 from provetree.cli import main
 from provetree.cli.compare import METHODS, Compared, available_methods, run_method
 from provetree.cli.tables import read_table
-from provetree.cli.training import Settings, _search_seconds, prepare
+from provetree.cli.training import Settings, _date_up_to, _search_seconds, prepare
 from provetree.cli.use import rows_for
 
 
@@ -453,3 +454,15 @@ def test_the_search_has_what_the_rest_leaves() -> None:
     assert _search_seconds(20.0, 5.0, 2.0, small) == 14.0
     assert _search_seconds(20.0, 5.0, 2.0, large) == pytest.approx(8.0)
     assert _search_seconds(20.0, 30.0, 25.0, small) == 2.0
+
+
+def test_thresholds_of_dates_are_dates() -> None:
+    day = datetime.date(1999, 11, 28)
+    dates = [day + datetime.timedelta(days=i) for i in range(800)]
+    numbers = [10000 * d.year + 100 * d.month + d.day for d in dates]
+    for i, (low, high) in enumerate(zip(numbers, numbers[5:], strict=False)):
+        # What is up to any number between two dates is up to a date that the calendar has.
+        for number in (low, low + 0.5, (low + high) / 2, high - 0.5):
+            found = _date_up_to(number)
+            assert found == max(n for n in numbers[: i + 6] if n <= number)
+    assert _date_up_to(-5.0) == -5.0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import calendar
+import datetime
+import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +16,14 @@ from numpy.typing import NDArray
 
 from provetree.cli.columns import LearnedColumns, learn_columns, learn_target, use_columns
 from provetree.cli.errors import UserError
-from provetree.export.model_file import StoredModel
+from provetree.export.model_file import InputColumn, StoredModel
 from provetree.solution import Progress
+from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
-__all__ = ["Data", "Settings", "Trained", "prepare", "train"]
+__all__ = ["Data", "Settings", "Trained", "prepare", "train", "with_whole_dates"]
 
 #: Fewer rows than this are not worth dividing.
 _FEWEST_TO_DIVIDE = 60
@@ -186,7 +190,7 @@ def train(
     estimator.__dict__.pop("_on_progress", None)
 
     on_stage("counting")
-    tree, n_classes = estimator.tree_, len(classes)
+    tree, n_classes = with_whole_dates(estimator.tree_, data.learned.columns), len(classes)
     facts: dict[str, Any] = {
         "train": part_facts(tree.predict(encoded), codes, n_classes),
         "cart": {
@@ -219,7 +223,58 @@ def train(
     model = StoredModel.of(
         estimator, target=target, columns=data.learned.columns, facts=facts, seconds=seconds
     )
-    return Trained(model, estimator, data, encoded, codes, seconds)
+    return Trained(replace(model, tree=tree), estimator, data, encoded, codes, seconds)
+
+
+def with_whole_dates(tree: Tree, columns: Sequence[InputColumn]) -> Tree:
+    """Return the tree with dates for thresholds of dates: 20231231, not 20235667.5.
+
+    Every date takes the side that it took before.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.cli.training import with_whole_dates
+    >>> from provetree.export.model_file import InputColumn
+    >>> tree = OptimalTreeClassifier().fit([[20231230.0], [20240105.0]], [0, 1]).tree_
+    >>> whole = with_whole_dates(tree, [InputColumn("since", "date")])
+    >>> float(tree.threshold[0]), float(whole.threshold[0])
+    (20235667.5, 20231231.0)
+    """
+    threshold = tree.threshold.copy()
+    for node in np.flatnonzero((tree.feature >= 0) & np.isfinite(threshold)):
+        if columns[tree.feature[node]].kind == "date":
+            threshold[node] = _date_up_to(float(threshold[node]))
+    return Tree(
+        feature=tree.feature,
+        threshold=threshold,
+        value=tree.value,
+        n_samples=tree.n_samples,
+        n_features=tree.n_features,
+        category=tree.category,
+        missing_left=tree.missing_left,
+        missing_seen=tree.missing_seen,
+        feature_names=tree.feature_names,
+        class_names=tree.class_names,
+        categories=tree.categories,
+        label=tree.label,
+    )
+
+
+def _date_up_to(number: float) -> float:
+    """Return the last date YYYYMMDD up to a number; the number itself where there are no dates."""
+    year, rest = divmod(math.floor(number), 10000)
+    month, day = divmod(rest, 100)
+    if month > 12:
+        month, day = 12, 31
+    if day < 1:
+        month, day = month - 1, 31
+    if month < 1:
+        year, month, day = year - 1, 12, 31
+    if not datetime.MINYEAR <= year <= datetime.MAXYEAR:
+        return number
+    day = min(day, calendar.monthrange(year, month)[1])
+    return float(10000 * year + 100 * month + day)
 
 
 def _search_seconds(
