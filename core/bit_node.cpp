@@ -97,6 +97,20 @@ void BitNodes::make_child(const BitNode& parent, std::uint32_t feature, bool has
     count(child);
 }
 
+void BitNodes::choose(const BitNode& from, const std::vector<std::uint8_t>& marked, BitNode& chosen) {
+    chosen.conditions = from.conditions;
+    chosen.n_classes = from.n_classes;
+    chosen.rows.clear();
+    for (std::size_t c = 0; c < static_cast<std::size_t>(from.n_classes); ++c) {
+        for (int i = from.first_row[c]; i < from.first_row[c + 1]; ++i) {
+            const std::uint32_t row = from.rows[static_cast<std::size_t>(i)];
+            if (marked[row]) chosen.rows.push_back(row);
+        }
+        chosen.first_row[c + 1] = static_cast<int>(chosen.rows.size());
+    }
+    count(chosen);
+}
+
 void BitNodes::count(BitNode& node) {
     node.has_pairs = false;
     const std::size_t classes = static_cast<std::size_t>(node.n_classes), stride = static_cast<std::size_t>(word_stride_);

@@ -75,6 +75,8 @@ class BitNodes {
     // Room for the child of a node at that level, one on either side.
     BitNode& child_at(std::size_t level, bool has);
     void make_child(const BitNode& parent, std::uint32_t feature, bool has, BitNode& child);
+    // The marked rows of a node as a node of the same conditions.
+    void choose(const BitNode& from, const std::vector<std::uint8_t>& marked, BitNode& chosen);
 
     SplitErrors split_errors(const BitNode& node, std::uint32_t feature) const;
     // Whether leaves may have any size.
