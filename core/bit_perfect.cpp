@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kFewestRows = 1200;  // below this all rows are as fast
 constexpr std::size_t kFirstRows = 128;
 constexpr std::size_t kMostNewRows = 32;
+constexpr int kLimbDepth = 3;  // subtrees of this depth are solved in no time
 
 // The splits of a finished tree as a plan.
 PlanPtr plan_of(const FlatTree& tree, std::int32_t from = 0) {
@@ -70,8 +71,9 @@ std::vector<std::uint32_t> BitSearch::wrong_rows(const BitNode& all, const FlatT
 }
 
 BitSearch::Proven BitSearch::fewest_splits_of_sample(BitNode& sample, Shape shape, Cost most, Cost& least) {
-    // Trees of few splits are soon ruled out, and leave bounds for those of more.
-    for (Cost limit = std::max(least, objective_.split_penalty) + 1;; limit = std::max(2 * limit, least + 1)) {
+    // Trees of few splits are soon ruled out, and leave bounds for those of more; where there are deep trees only, that takes longer than it saves.
+    const Cost first = shape.depth > kLimbDepth + 1 ? most : objective_.split_penalty + 1;
+    for (Cost limit = std::max(least + 1, first);; limit = std::max(2 * limit, least + 1)) {
         limit = std::min(limit, most);
         const Proven proven = solve(sample, shape, limit, 0);
         least = std::max(least, std::min(proven.upper, std::max(proven.lower, limit)));
@@ -79,9 +81,43 @@ BitSearch::Proven BitSearch::fewest_splits_of_sample(BitNode& sample, Shape shap
     }
 }
 
+PlanPtr BitSearch::with_smaller_limbs(BitNode& node, const Plan* plan, int depth, std::size_t level) {
+    if (!plan || node.leaf_error() == 0) return nullptr;
+    if (depth <= kLimbDepth) return solve(node, {depth, Shape::full(depth)}, kInfinite, level).plan;
+    const auto before = [](const Feature& a, const Feature& b) { return a.column != b.column ? a.column < b.column : a.rank < b.rank; };
+    const auto at = std::lower_bound(features_.begin(), features_.end(), Feature{plan->column, plan->rank}, before);
+    const std::uint32_t feature = static_cast<std::uint32_t>(at - features_.begin());
+    PlanPtr plans[2];
+    for (int side = 0; side < 2; ++side) {
+        BitNode& child = nodes_.child_at(level, side == 1);
+        nodes_.make_child(node, feature, side == 1, child);
+        child.conditions = node.conditions.with(2 * feature + static_cast<std::uint32_t>(side));
+        plans[side] = with_smaller_limbs(child, side ? plan->right.get() : plan->left.get(), depth - 1, level + 1);
+    }
+    return split_plan(plan->column, plan->rank, plans[0], plans[1]);
+}
+
 void BitSearch::fewest_splits(Shape shape, Outcome& best, Cost& least) {
     BitNode& all = nodes_.root();
     begin_sample();
+    // Smaller trees that are soon found: the effort left may not do for the smallest.
+    if (shape.depth > kLimbDepth && shape.splits == Shape::full(shape.depth) && nodes_.any_leaf_size()) {
+        if (marked_.empty()) {
+            const PlanPtr plan = with_smaller_limbs(all, best.plan.get(), shape.depth, 0);
+            const FlatTree tree = worked_out(all, plan, 0);
+            if (tree.cost < best.upper) {
+                best.upper = tree.cost;
+                best.plan = plan;
+            }
+        }
+        Cost least_of_shallow = 0;
+        if (shape.depth > kLimbDepth + 1) fewest_splits_by_samples({shape.depth - 1, Shape::full(shape.depth - 1)}, best, least_of_shallow);
+    }
+    fewest_splits_by_samples(shape, best, least);
+}
+
+void BitSearch::fewest_splits_by_samples(Shape shape, Outcome& best, Cost& least) {
+    BitNode& all = nodes_.root();
     BitNode chosen;
     for (;;) {
         if (!marked_.empty()) nodes_.choose(all, marked_, chosen);
@@ -118,6 +154,8 @@ PlanPtr BitSearch::canonical_without_errors(const BitNode& all, Shape shape, Cos
                 std::vector<std::uint32_t> news;
                 if (leaves.size_left > 0 && leaves.size_right > 0) {
                     tree = worked_out(sample, tried.plan, level);
+                    // To the sample several splits of the column may be one: it is this one that is asked for.
+                    tree.rank_low[0] = static_cast<std::int32_t>(features_[split.feature].rank);
                     news = wrong_rows(all, tree);
                 } else {
                     BitNode unseen;
@@ -130,7 +168,8 @@ PlanPtr BitSearch::canonical_without_errors(const BitNode& all, Shape shape, Cos
                     continue;
                 }
                 PlanPtr plans[2];
-                const Cost costs[2] = {objective_.split_penalty * splits_below(tree, tree.left[0]), objective_.split_penalty * splits_below(tree, tree.right[0])};
+                const Cost costs[2] = {objective_.split_penalty * splits_below(tree, tree.left[0]),
+                                       objective_.split_penalty * splits_below(tree, tree.right[0])};
                 for (int side = 0; side < 2; ++side) {
                     BitNode child;
                     nodes_.make_child(all, split.feature, side == 1, child);

@@ -120,16 +120,16 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
                 continue;
             }
             const Proven tried = solve_split(node, share, feature, sides, cut, level);
-            if (raise && sides.left + sides.right > 0) nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, floors);
+            if (raise && sides.left + sides.right > 0) nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, level, floors);
             least = std::min(least, tried.lower);
             if (tried.upper < best.upper) {
                 best.upper = tried.upper;
                 best.plan = tried.plan;
                 found = found || tried.upper < limit;
-                if (&node == &nodes_.root() && listener_) {
-                    root_best_ = best;
-                    if (*listener_) (*listener_)(best.upper, 0);
-                    if (leaves_no_errors(best.upper)) return best;  // the rest is done by fewest_splits
+                if (&node == &nodes_.root()) {
+                    if (best.upper < root_best_.upper) root_best_ = best;
+                    if (listener_ && *listener_) (*listener_)(best.upper, 0);
+                    if (listener_ && leaves_no_errors(best.upper)) return best;  // the rest is done by fewest_splits
                 }
             }
         }
@@ -299,7 +299,7 @@ PlanPtr BitSearch::canonical(BitNode& node, Shape shape, Cost cost, std::size_t 
             Sides sides{floors.without[feature], floors.with[feature]};
             if (sides.left + sides.right + objective_.split_penalty > cost) continue;
             const Proven tried = solve_split(node, share, feature, sides, cost + 1, level);
-            if (raise && tried.upper != cost) nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, floors);
+            if (raise && tried.upper != cost) nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, level, floors);
             if (tried.upper != cost) continue;
             if (shape.depth == 3) return tried.plan;
             PlanPtr plans[2];

@@ -89,6 +89,9 @@ class BitSearch {
     // Of the trees without errors one with the fewest splits, if it costs less than the one given, by way of samples of the rows (bit_perfect.cpp).
     // `least` is a bound on the cost that holds even where the search is stopped.
     void fewest_splits(Shape shape, Outcome& best, Cost& least);
+    void fewest_splits_by_samples(Shape shape, Outcome& best, Cost& least);
+    // A plan without errors, with the fewest splits in its last levels.
+    PlanPtr with_smaller_limbs(BitNode& node, const Plan* plan, int depth, std::size_t level);
     Proven fewest_splits_of_sample(BitNode& sample, Shape shape, Cost most, Cost& least);
     PlanPtr canonical_without_errors(const BitNode& all, Shape shape, Cost cost, std::size_t level);
     void begin_sample();

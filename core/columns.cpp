@@ -299,7 +299,8 @@ OrderedColumns order_columns(const RankedFeatures& ranked, const std::vector<std
                 const std::size_t begin = ordered.values.size();
                 add(source, [rank](Index x) { return static_cast<Index>(x != rank); });
                 ordered.values.insert(ordered.values.end(), {0.0, 1.0});
-                keep_last(begin, f, ColumnKind::kCategory, static_cast<std::int32_t>(rank < n_values ? first[rank] : static_cast<double>(ranked.n_categories[f])));
+                keep_last(begin, f, ColumnKind::kCategory,
+                          static_cast<std::int32_t>(rank < n_values ? first[rank] : static_cast<double>(ranked.n_categories[f])));
             }
         } else if (ranked.has_missing[f]) {
             add(source, [n_values](Index x) { return x == n_values ? Index{0} : x + 1; });

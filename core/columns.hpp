@@ -33,12 +33,12 @@ enum class ColumnKind : std::uint8_t { kNumeric, kMissingFirst, kMissingLast, kC
 
 // Ordered columns: the one form in which the search sees every kind of feature.
 struct OrderedColumns {
-    std::vector<Index> ranks;             // column by column
-    std::vector<std::int32_t> features;   // of each column
-    std::vector<std::uint8_t> kinds;      // of each column
-    std::vector<std::int32_t> categories; // the category of rank 0, -1 for numbers
-    std::vector<double> values;           // behind the ranks of all columns, one column after the other; NaN for missing values
-    std::vector<std::int64_t> value_ends; // of each column
+    std::vector<Index> ranks;              // column by column
+    std::vector<std::int32_t> features;    // of each column
+    std::vector<std::uint8_t> kinds;       // of each column
+    std::vector<std::int32_t> categories;  // the category of rank 0, -1 for numbers
+    std::vector<double> values;            // behind the ranks of all columns, one column after the other; NaN for missing values
+    std::vector<std::int64_t> value_ends;  // of each column
 };
 
 // Ranked features and what they are: a number is one column, a number with missing values two (missing first, missing last), a category feature one

@@ -346,9 +346,7 @@ def check_weights(sample_weight: ArrayLike, n_rows: int) -> Float:
     return weights
 
 
-def _rank_features(
-    table: Float, levels: Sequence[tuple[object, ...] | None]
-) -> RankedFeatures:
+def _rank_features(table: Float, levels: Sequence[tuple[object, ...] | None]) -> RankedFeatures:
     """Rank the values of each feature; missing values get the rank after the last."""
     n_categories = np.full(len(levels), -1, dtype=np.int64)
     by_category = [index for index, level in enumerate(levels) if level is not None]
