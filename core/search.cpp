@@ -26,6 +26,10 @@ constexpr std::uint64_t kTieRuleStepsOfBits = 1'000'000;  // a step on bits take
 // Up to this depth the cost and the fewest splits are proven in one search.
 constexpr int kDepthAtOnce = 4;
 
+// Trees of so many splits are looked for by themselves in tables of so few rows where no errors are left: that takes milliseconds.
+constexpr std::int64_t kFewSplits = 3;
+constexpr Index kFewRows = 1500;
+
 // The root's bounds in an objective multiplied by `factor`: what was proven stays proven.
 ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
     if (!profile || profile->shape.depth == 2) return profile;
@@ -350,8 +354,23 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     if (options.initial) take_initial(start, options.initial);
     listener(start.upper, 0);
     std::unique_ptr<StopSearch> stopped;
-    Outcome outcome;
-    {
+    Outcome outcome = start;
+    Shape searched = shape;
+    bool done = false;
+    // Where a tree without errors is at hand, whatever is better has fewer splits: one more at a time, as long as they are few.
+    if (at_once && !by_bits && start.upper <= objective.error_scale && table.rows < kFewRows && !file) {
+        for (std::int64_t k = 1; k <= kFewSplits && k < shape.splits && !done && !stopped; ++k) {
+            searched = Shape::of(shape.depth, k);
+            outcome = method->prove(searched, start, nullptr, stopped);
+            done = outcome.upper <= objective.split_penalty * k;
+        }
+        if (stopped) {
+            outcome = start;
+            outcome.lower = 0;
+        }
+    }
+    if (!done && !stopped) {
+        searched = shape;
         const bool limited = options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity();
         Cost proven = 0;
         Improvement improvement(
@@ -378,7 +397,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     if (!stopped && at_once) {
         listener(outcome.upper, outcome.upper);
         try {
-            outcome.plan = method->preferred(shape, outcome);
+            outcome.plan = method->preferred(searched, outcome);
             result.tie_rule_complete = true;
         } catch (const StopSearch&) {
             // The proof stands; only the choice among equally good trees was cut short.
