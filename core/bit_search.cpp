@@ -153,11 +153,12 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
     ErrorsOfTwo of_left{{0, 0, 0}}, of_right{{0, 0, 0}};
     // Whether a side is known. What was counted on a smaller sample is a bound only. Sides that are pure need no counting.
     const auto look_up = [&](const ConditionSet& key, Weight leaf_error, Shape shape, ErrorsOfTwo& errors, Cost& floor) {
-        const Bottom* found = of_two_.find(key);
+        Bottom known;
+        const bool found = of_two_.find(key, known);
         if (!found && leaf_error > 0) return false;
-        if (found) errors = found->errors;
+        if (found) errors = known.errors;
         const Cost cost = cost_of_bottom(errors, leaf_error, shape);
-        if (found && found->sample != sample_ && leaf_error > 0) {
+        if (found && known.sample != sample_ && leaf_error > 0) {
             floor = std::max(floor, cost);
             return false;
         }
@@ -169,8 +170,8 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
     if (sides.left + sides.right + penalty >= cut) return {sides.left + sides.right + penalty, kInfinite, nullptr};
     if (!known_left || !known_right) {
         nodes_.solve_bottoms(node, feature, !known_left, !known_right, level, of_left, of_right);
-        if (!known_left) of_two_.at(left_key) = {of_left, sample_};
-        if (!known_right) of_two_.at(right_key) = {of_right, sample_};
+        if (!known_left) of_two_.put(left_key, {of_left, sample_});
+        if (!known_right) of_two_.put(right_key, {of_right, sample_});
     }
     const Cost left = cost_of_bottom(of_left, leaf_left, shape_left), right = cost_of_bottom(of_right, leaf_right, shape_right);
     sides = {left, right};
@@ -230,7 +231,8 @@ Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearc
     listener_ = &listener;
     try {
         if (!leaves_no_errors(outcome.upper)) {
-            const Proven proven = solve(nodes_.root(), shape, outcome.upper, 0);  // only what costs less is looked for
+            // Only what costs less is looked for.
+            const Proven proven = worth_a_crew(shape) ? solve_together(shape, outcome.upper) : solve(nodes_.root(), shape, outcome.upper, 0);
             if (proven.upper < outcome.upper) {
                 outcome.upper = proven.upper;
                 outcome.plan = proven.plan;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "bit_bottoms.hpp"
 #include "bit_node.hpp"
 #include "context.hpp"
 #include "depth_two.hpp"
@@ -57,16 +58,16 @@ class BitSearch {
         PlanPtr plan;
     };
 
-    // Depth two below a set of conditions, as counted on a sample of the rows; on a larger one there are at least as many errors.
-    struct Bottom {
-        ErrorsOfTwo errors;
-        std::int16_t sample;
-    };
-
     void set_objective(const Objective& objective);
     // Whether whatever costs less than this has no errors.
     bool leaves_no_errors(Cost cost) const { return objective_.split_penalty > 0 && cost <= objective_.error_scale; }
     Proven solve(BitNode& node, Shape shape, Cost limit, std::size_t level);
+    // The root, solved by several threads (bit_crew.cpp).
+    struct Crew;
+    struct Mate;
+    bool worth_a_crew(Shape shape) const;
+    Proven solve_together(Shape shape, Cost limit);
+    void take_part(Crew& crew, bool leads);
     // What the sides of a split cost at least.
     struct Sides {
         Cost left = 0, right = 0;
@@ -109,7 +110,7 @@ class BitSearch {
     Objective objective_;
     BitNodes nodes_;
     const std::vector<Feature>& features_;
-    FlatMap<ConditionSet, Bottom, ConditionSet::Hash> of_two_;
+    Bottoms of_two_;
     std::vector<FlatMap<Key, Proven, KeyHash>> proven_;  // by depth
     bool costs_are_small_;                               // all fit in 31 bits
     // The root while it is searched: the incumbent, what the heap of open features is bounded by, and whom to tell.
