@@ -153,7 +153,7 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
     ErrorsOfTwo of_left{{0, 0, 0}}, of_right{{0, 0, 0}};
     // Whether a side is known. What was counted on a smaller sample is a bound only. Sides that are pure need no counting.
     const auto look_up = [&](const ConditionSet& key, Weight leaf_error, Shape shape, ErrorsOfTwo& errors, Cost& floor) {
-        Bottom known;
+        Bottom known{};
         const bool found = of_two_.find(key, known);
         if (!found && leaf_error > 0) return false;
         if (found) errors = known.errors;
