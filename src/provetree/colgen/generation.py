@@ -25,6 +25,7 @@ from provetree.colgen.pricing import (
     Pricing,
     dual_bound,
 )
+from provetree.colgen.proximal import Proximal
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -41,6 +42,8 @@ INTERIOR_GAP = 1e-6
 LISTED_PATHS = 45_000
 INTERIOR_COLUMNS = 300
 MOST_START_CUTS = 1000
+#: The same once the multipliers are known.
+MOST_STABLE_CUTS = 4000
 _MOST_MISS_PRICE = 1000.0
 
 
@@ -259,11 +262,14 @@ class Generation:
         with self.clock.part("columns"):
             if listed:
                 master.add_paths(self._every_path(allowed))
-        with self.clock.part("cuts"):
-            self.cuts.start_many(master, MOST_START_CUTS)
         size = max(1.0, model.whole / model.unit)
         wanted = INTERIOR_GAP * size
-        gap = wanted / 4 if listed else size / 20
+        stabilised = not listed and self.cuts.form not in ("none", "lower")
+        if stabilised:
+            Proximal(self, allowed).run(wanted / 2)
+        with self.clock.part("cuts"):
+            self.cuts.start_many(master, MOST_STABLE_CUTS if stabilised else MOST_START_CUTS)
+        gap = wanted / 4 if listed or stabilised else size / 20
         miss_price = 1.0
         pricing = ExactPricing(model, INTERIOR_COLUMNS)
         while True:
@@ -350,15 +356,19 @@ class Generation:
     def _tell(self, solution: MasterSolution) -> None:
         self.iterations += 1
         if self.on_iteration is not None and not solution.duals.phase_one:
+            master = self.master
+            seconds, cuts = self.clock.seconds, master.n_cuts
             self.on_iteration(
-                Iteration(
-                    self.clock.seconds,
-                    solution.value,
-                    self.bound,
-                    self.master.n_columns,
-                    self.master.n_cuts,
-                )
+                Iteration(seconds, solution.value, self.bound, master.n_columns, cuts)
             )
+
+    def tell(self, value: float, bound: float, n_columns: int) -> None:
+        """Note a bound that was found outside the master, and tell about it."""
+        self.iterations += 1
+        self.bound = min(self.bound, bound)
+        if self.on_iteration is not None:
+            cuts = self.master.n_cuts
+            self.on_iteration(Iteration(self.clock.seconds, value, self.bound, n_columns, cuts))
 
 
 def is_integral(solution: MasterSolution) -> bool:
