@@ -1,4 +1,4 @@
-"""(P), BinOCT and FlowOCT constraint by constraint, written down as a reader of the papers would."""
+"""(P), BinOCT and FlowOCT constraint by constraint, written down as a reader would do it."""
 
 from __future__ import annotations
 
