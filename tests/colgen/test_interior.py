@@ -94,7 +94,8 @@ def test_bounds_of_the_proximal_method_are_valid_and_close():
         generation = interior_generation(case, "upper")
         if generation is None:
             continue
-        bound = Proximal(generation, Allowed.everything(case.model)).run(1e-4) * case.model.unit
+        bound = Proximal(generation, Allowed.everything(case.model)).run(1e-4, 0.0)
+        bound *= case.model.unit
         wanted = full_lp(case, "upper")
         size = max(1.0, abs(wanted), case.model.whole)
         assert bound >= wanted - 1e-6 * size, seed

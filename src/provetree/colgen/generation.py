@@ -266,7 +266,7 @@ class Generation:
         wanted = INTERIOR_GAP * size
         stabilised = not listed and self.cuts.form not in ("none", "lower")
         if stabilised:
-            Proximal(self, allowed).run(wanted / 2)
+            Proximal(self, allowed).run(wanted / 2, known)
         with self.clock.part("cuts"):
             self.cuts.start_many(master, MOST_STABLE_CUTS if stabilised else MOST_START_CUTS)
         gap = wanted / 4 if listed or stabilised else size / 20

@@ -89,10 +89,17 @@ class Proximal:
         self._columns = self._of(self._master.paths)
         self._known = set(self._columns.paths.keys())
 
-    def run(self, wanted: float) -> float:
+    def run(self, wanted: float, known: float) -> float:
         """Move the multipliers until the bound promises to fall by less; return the bound.
 
-        The columns and the constraints (1c) that had a part in it are then in the master.
+        The columns that had a part in it are then in the master.
+
+        Parameters
+        ----------
+        wanted : float
+            Stop when no more than this is to be gained.
+        known : float
+            A value that the master is known to have at least, for the progress.
         """
         clock = self._generation.clock
         best, priced = self._bound(self._joining, self._price)
@@ -117,7 +124,7 @@ class Proximal:
                 best, self._joining, self._price = found, joining, price
             elif found > best + 2 * promised and promised > 2 * wanted:
                 length /= 2
-            self._generation.tell(best, best, len(self._columns.worth))
+            self._generation.tell(min(known, best), best, len(self._columns.worth))
             if promised <= wanted and missed <= _MISSED and not freed:
                 break
             gap = max(0.05 * promised, wanted / 4)
