@@ -29,6 +29,7 @@ enum Switch : unsigned {
     // For tests: samples of rows on every table, and as small as can be; better trees looked for from the first step on.
     kTinySamples = 1u << 20,
     kEagerImprovement = 1u << 21,
+    kEagerThreads = 1u << 22,  // threads on bits in every table
 };
 
 struct Counters {
@@ -76,6 +77,7 @@ struct Context {
     bool constrained() const { return min_leaf > 1; }
     bool off(Switch part) const { return (switches & part) != 0; }
     bool eager_improvement() const { return (switches & kEagerImprovement) != 0; }
+    bool eager_threads() const { return (switches & kEagerThreads) != 0; }
     bool tiny_samples() const { return (switches & kTinySamples) != 0; }
 };
 
