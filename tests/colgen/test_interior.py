@@ -159,7 +159,10 @@ def test_the_engine_proves_the_same_with_both_methods():
         assert second.proof.master_value == pytest.approx(first.proof.master_value, abs=size), seed
 
 
-def test_a_tree_with_the_value_of_the_relaxation_is_its_solution():
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_tree_with_the_value_of_the_relaxation_is_its_solution(listed, monkeypatch):
+    if not listed:
+        monkeypatch.setattr(generation_module, "LISTED_PATHS", 0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 4))
     y = ((X[:, 0] > 0) & (X[:, 1] > 0)).astype(int)

@@ -99,7 +99,7 @@ class Proximal:
         wanted : float
             Stop when no more than this is to be gained.
         known : float
-            A value that the master is known to have at least, for the progress.
+            A value that the master is known to have: a bound this close to it is the least one.
         """
         clock = self._generation.clock
         best, priced = self._bound(self._joining, self._price)
@@ -125,7 +125,7 @@ class Proximal:
             elif found > best + 2 * promised and promised > 2 * wanted:
                 length /= 2
             self._generation.tell(min(known, best), best, len(self._columns.worth))
-            if promised <= wanted and missed <= _MISSED and not freed:
+            if best - known <= wanted or (promised <= wanted and missed <= _MISSED and not freed):
                 break
             gap = max(0.05 * promised, wanted / 4)
             with clock.part("columns"):
