@@ -26,6 +26,9 @@ struct BitSearch::Crew {
         Division share;
     };
 
+    explicit Crew(BitSearch& first) : leader(first) {}
+
+    BitSearch& leader;
     std::mutex lock;
     std::condition_variable changed;
     Team team;
@@ -60,7 +63,7 @@ BitSearch::Proven BitSearch::solve_together(Shape shape, Cost limit) {
     shape = shape.on(static_cast<Index>(root.size()));
     const std::vector<Division> shares = divisions(shape);
     const std::vector<std::uint32_t> order = nodes_.promising_order(root);
-    Crew crew;
+    Crew crew(*this);
     for (std::uint32_t feature : order)
         for (const Division& share : shares) crew.tasks.push_back({feature, share});
     crew.best.upper = objective_.error_scale * root.leaf_error();
@@ -119,6 +122,7 @@ void BitSearch::take_part(Crew& crew, bool leads) {
             const Crew::Task task = crew.tasks[crew.next++];
             const Cost cut = std::min(crew.limit, crew.best.upper);
             Sides sides{crew.floors.without[task.feature], crew.floors.with[task.feature]};
+            crew.leader.recall(task.feature, task.share, sides);
             if (sides.left + sides.right + objective_.split_penalty >= cut) continue;
             ++crew.busy;
             held.unlock();
@@ -136,6 +140,7 @@ void BitSearch::take_part(Crew& crew, bool leads) {
                     crew.team.stop = true;
                 }
             }
+            crew.leader.note(task.feature, task.share, sides, crew.best);
             crew.changed.notify_all();
         }
     } catch (...) {

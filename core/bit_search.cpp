@@ -49,6 +49,8 @@ void BitSearch::set_objective(const Objective& objective) {
 
 void BitSearch::refine_objective(const Objective& objective, Cost factor) {
     set_objective(objective);
+    context_.checkpoint = nullptr;  // is for the cost alone
+    root_sides_.clear();
     for (auto& proven : proven_) proven.for_each([&](Proven& one) { one = {one.lower * factor, kInfinite, nullptr}; });
 }
 
@@ -109,11 +111,12 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
     const std::vector<Division> shares = divisions(shape);
     const std::vector<std::uint32_t> order = nodes_.promising_order(node);
     BitNodes::Floors floors = floors_of(node, order, std::min(limit, leaf));
-    const bool raise = splits_bound_each_other(shares);
+    const bool raise = splits_bound_each_other(shares), is_root = &node == &nodes_.root() && listener_;
     for (std::uint32_t feature : order) {
         for (const Division& share : shares) {
             const Cost cut = std::min(limit, best.upper);
             Sides sides{floors.without[feature], floors.with[feature]};
+            if (is_root) recall(feature, share, sides);
             const Cost floor = sides.left + sides.right + objective_.split_penalty;
             if (floor >= cut) {
                 least = std::min(least, floor);
@@ -132,6 +135,7 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
                     if (listener_ && leaves_no_errors(best.upper)) return best;  // the rest is done by fewest_splits
                 }
             }
+            if (is_root) note(feature, share, sides, best);
         }
     }
     best.lower = found || leaf < limit ? best.upper : std::min(least, best.upper);
@@ -224,6 +228,36 @@ BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share
     return result;
 }
 
+void BitSearch::resume(const Checkpoint& checkpoint) {
+    const auto before = [](const Feature& a, const Feature& b) { return a.column != b.column ? a.column < b.column : a.rank < b.rank; };
+    for (const Checkpoint::Point& point : checkpoint.points) {
+        const Feature wanted{point.column, point.rank};
+        const auto at = std::lower_bound(features_.begin(), features_.end(), wanted, before);
+        if (at == features_.end() || before(wanted, *at)) continue;
+        root_sides_[{static_cast<std::uint32_t>(at - features_.begin()), point.left_splits}] = {point.left, point.right};
+    }
+}
+
+void BitSearch::recall(std::uint32_t feature, const Division& share, Sides& sides) const {
+    const auto known = root_sides_.find({feature, share.left_splits});
+    if (known == root_sides_.end()) return;
+    sides.left = std::max(sides.left, known->second.left);
+    sides.right = std::max(sides.right, known->second.right);
+}
+
+void BitSearch::note(std::uint32_t feature, const Division& share, const Sides& sides, const Proven& best) {
+    if (!context_.checkpoint) return;
+    root_sides_[{feature, share.left_splits}] = sides;
+    if (context_.checkpoint->due()) save(best.upper < root_best_.upper ? best : root_best_);
+}
+
+void BitSearch::save(const Proven& best) const {
+    Checkpoint checkpoint{best.upper, best.plan, {}};
+    for (const auto& [split, sides] : root_sides_)
+        checkpoint.points.push_back({features_[split.first].column, split.second, features_[split.first].rank, sides.left, sides.right});
+    context_.checkpoint->write(checkpoint);
+}
+
 Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) {
     Outcome outcome = start;
     Cost least = 0;
@@ -252,6 +286,7 @@ Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearc
             outcome.plan = root_best_.plan;
         }
         outcome.lower = outcome.relaxed = least;
+        if (context_.checkpoint) save({0, outcome.upper, outcome.plan});
     }
     listener_ = nullptr;
     return outcome;
