@@ -42,6 +42,14 @@ def test_patel_table_and_resume(tmp_path, capsys):
     assert run["master_bound"] >= run["train"] - 1e-6
 
 
+def test_runs_that_the_time_limit_ended_are_named(tmp_path, capsys):
+    asked = options(tmp_path, ("8",), ("iris",))
+    stopped = {"train": 90.0, "test": 90.0, "status": "time_limit", "master_integral": False}
+    asked.cells.get("cgh/iris/split=0/depth=2/limit=20", lambda: stopped)
+    firat.run(asked)
+    assert "cut off after 20 s: cgh on iris at depth 2, split 1\n" in capsys.readouterr().out
+
+
 def test_patel_figures(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     folder = tmp_path / "figures"

@@ -10,13 +10,15 @@ from scipy.sparse import csc_array, random_array
 from colgen_cases import cases, full_lp, small_case
 from provetree import _core
 from provetree.colgen import generation as generation_module
+from provetree.colgen import interior as interior_module
 from provetree.colgen.cuts import Cuts
 from provetree.colgen.engine import ColumnGeneration
 from provetree.colgen.generation import Clock, Generation
 from provetree.colgen.integer_step import recursion
-from provetree.colgen.interior import solve_interior
+from provetree.colgen.interior import Pull, solve_interior
 from provetree.colgen.master import Master, TimeUpError
 from provetree.colgen.pricing import Allowed, ExactPricing
+from provetree.colgen.proximal import Proximal
 from provetree.problem.problem import build_problem
 
 
@@ -51,6 +53,56 @@ def test_small_linear_programs_have_the_value_that_scipy_finds():
         assert point.accurate, seed
         assert cost @ point.x == pytest.approx(wanted.fun, abs=1e-4), seed
         assert right @ point.multiplier == pytest.approx(wanted.fun, abs=1e-4), seed
+
+
+def test_dense_columns_change_nothing(monkeypatch):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        matrix = rng.integers(-1, 3, (5, 30)).astype(float)
+        matrix[-1] = 1.0
+        right, cost = matrix @ rng.uniform(0, 2, 30), rng.integers(-5, 6, 30).astype(float)
+        values = []
+        for share in (0.0, 0.7, 2.0):  # all columns, some, none
+            monkeypatch.setattr(interior_module, "_HEAVY", share)
+            monkeypatch.setattr(interior_module, "_BLOCK", 4)
+            point = solve_interior(csc_array(matrix), right, cost, gap=1e-7)
+            assert point.accurate
+            values.append(cost @ point.x)
+        assert values == pytest.approx([values[0]] * 3, abs=1e-5), seed
+
+
+def test_a_pull_gives_the_optimum_of_the_quadratic_program():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        m, n = int(rng.integers(1, 6)), int(rng.integers(6, 20))
+        matrix = rng.integers(-1, 3, (m, n)).astype(float)
+        matrix[-1] = 1.0
+        right, cost = matrix @ rng.uniform(0, 2, n), rng.integers(-5, 6, n).astype(float)
+        pull = Pull(rng.normal(size=m), 10 ** rng.uniform(-2, 1, m))
+        point = solve_interior(csc_array(matrix), right, cost, gap=1e-9, pull=pull)
+        assert point.accurate, seed
+        # The optimality conditions of max right @ y - strength @ (y - centre)**2 / 2.
+        moved = pull.strength * (point.multiplier - pull.centre)
+        assert np.allclose(matrix @ point.x + moved, right, atol=1e-4), seed
+        assert np.all(cost - matrix.T @ point.multiplier >= -1e-4), seed
+        assert point.x @ (cost - matrix.T @ point.multiplier) == pytest.approx(0, abs=1e-3), seed
+
+
+def test_bounds_of_the_proximal_method_are_valid_and_close():
+    close = tried = 0
+    for seed, case in cases(40, depth=2):
+        generation = interior_generation(case, "upper")
+        if generation is None:
+            continue
+        bound = Proximal(generation, Allowed.everything(case.model)).run(1e-4, 0.0)
+        bound *= case.model.unit
+        wanted = full_lp(case, "upper")
+        size = max(1.0, abs(wanted), case.model.whole)
+        assert bound >= wanted - 1e-6 * size, seed
+        tried += 1
+        close += bound <= wanted + 1e-3 * size
+    assert tried > 20
+    assert close >= 0.9 * tried
 
 
 def interior_generation(case, form, separation="routes"):
@@ -107,7 +159,10 @@ def test_the_engine_proves_the_same_with_both_methods():
         assert second.proof.master_value == pytest.approx(first.proof.master_value, abs=size), seed
 
 
-def test_a_tree_with_the_value_of_the_relaxation_is_its_solution():
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_tree_with_the_value_of_the_relaxation_is_its_solution(listed, monkeypatch):
+    if not listed:
+        monkeypatch.setattr(generation_module, "LISTED_PATHS", 0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 4))
     y = ((X[:, 0] > 0) & (X[:, 1] > 0)).astype(int)

@@ -404,8 +404,7 @@ class _Run:
         model, settings = self.model, self.settings
         interior = self._wants_interior(generation)
         try:
-            known = -np.inf if self.best_worth is None else self.best_worth / model.unit
-            self.lp = generation.solve_interior(everything, known) if interior else None
+            self.lp = generation.solve_interior(everything, self.best) if interior else None
             if self.lp is None:
                 self._note_master_bound(generation.bound)
                 self.lp = generation.solve(everything)

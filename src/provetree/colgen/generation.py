@@ -25,6 +25,7 @@ from provetree.colgen.pricing import (
     Pricing,
     dual_bound,
 )
+from provetree.colgen.proximal import Proximal
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -41,6 +42,8 @@ INTERIOR_GAP = 1e-6
 LISTED_PATHS = 45_000
 INTERIOR_COLUMNS = 300
 MOST_START_CUTS = 1000
+#: The same once the multipliers are known.
+MOST_STABLE_CUTS = 4000
 _MOST_MISS_PRICE = 1000.0
 
 
@@ -240,7 +243,9 @@ class Generation:
                 continue
             return LpResult("optimal", self.bound, solution)
 
-    def solve_interior(self, allowed: Allowed, known: float = -np.inf) -> LpResult | None:
+    def solve_interior(
+        self, allowed: Allowed, tree: CandidateTree | None = None
+    ) -> LpResult | None:
         """Solve the relaxation with interior points instead of simplex; without coupling rows.
 
         None where rounding is in the way: then :meth:`solve` has to do it, from scratch.
@@ -249,9 +254,9 @@ class Generation:
         ----------
         allowed : Allowed
             Candidates and targets that may be used.
-        known : float
-            Worth of a tree. Where the relaxation has this value the tree is an optimum of it, and
-            there is nothing left that cuts beyond the training rows could forbid.
+        tree : CandidateTree, optional
+            A tree that keeps everything. Where the relaxation has its value the tree is an optimum
+            of it, and there is nothing left that cuts beyond the training rows could forbid.
         """
         master, model = self.master, self.model
         self.bound = np.inf
@@ -259,11 +264,18 @@ class Generation:
         with self.clock.part("columns"):
             if listed:
                 master.add_paths(self._every_path(allowed))
-        with self.clock.part("cuts"):
-            self.cuts.start_many(master, MOST_START_CUTS)
         size = max(1.0, model.whole / model.unit)
         wanted = INTERIOR_GAP * size
-        gap = wanted / 4 if listed else size / 20
+        known = -np.inf if tree is None else model.evaluate(tree)[0] / model.unit
+        stabilised = not listed and self.cuts.form not in ("none", "lower")
+        if stabilised:
+            least = Proximal(self, allowed).run(wanted / 2, known)
+            if tree is not None and least <= known + wanted:
+                # The tree is an optimum of the relaxation; nothing is left to solve.
+                return LpResult("optimal", self.bound, self._solution_of(tree))
+        with self.clock.part("cuts"):
+            self.cuts.start_many(master, MOST_STABLE_CUTS if stabilised else MOST_START_CUTS)
+        gap = wanted / 4 if listed or stabilised else size / 20
         miss_price = 1.0
         pricing = ExactPricing(model, INTERIOR_COLUMNS)
         while True:
@@ -304,35 +316,44 @@ class Generation:
 
         An interior solution lies between all optima; a tree among them is one that is integral.
         """
-        model, master, solution = self.model, self.master, lp.solution
+        model, solution = self.model, lp.solution
         if lp.status != "optimal" or solution is None or is_integral(solution):
             return lp
         close = INTERIOR_GAP * max(1.0, model.whole / model.unit)
         if abs(solution.value - worth / model.unit) > close:
             return lp
+        return replace(lp, solution=replace(self._solution_of(tree), duals=solution.duals))
+
+    def _solution_of(self, tree: CandidateTree) -> MasterSolution:
+        """Return a tree as a solution of the master, whose columns it joins; without prices."""
+        model, master = self.model, self.master
         paths = model.tree_paths(tree)
         master.add_paths(paths)
         place = {key: i for i, key in enumerate(master.paths.keys())}
-        x = np.zeros(master.n_columns)
-        chosen = paths.keys()
+        x, chosen = np.zeros(master.n_columns), paths.keys()
         x[[place[key] for key in chosen]] = 1.0
-        return replace(lp, solution=replace(solution, value=worth / model.unit, x=x))
+        value = model.evaluate(tree)[0] / model.unit
+        return MasterSolution(value, x, np.zeros(0), 0.0, self._no_prices())
 
     def _every_path(self, allowed: Allowed) -> Paths:
         """List all paths, each with its best target: pricing at multipliers that stop none."""
         model = self.model
         whole = model.whole / model.unit
-        nothing = Duals(
-            np.full(model.candidates.n_leaves, -whole - 1.0),
+        nothing = replace(self._no_prices(), alpha=np.full(model.candidates.n_leaves, -whole - 1.0))
+        every = ExactPricing(model, model.candidates.n_paths)
+        return every.price(nothing, allowed, self.clock.left).paths
+
+    def _no_prices(self) -> Duals:
+        items = self.model.items
+        return Duals(
+            np.zeros(self.master.n_leaves),
             np.zeros(len(self.master.link_candidate)),
-            np.zeros(model.items.n_items),
-            np.zeros(model.items.core.n_routes),
+            np.zeros(items.n_items),
+            np.zeros(items.core.n_routes),
             np.zeros(0),
             0.0,
             False,
         )
-        every = ExactPricing(model, model.candidates.n_paths)
-        return every.price(nothing, allowed, self.clock.left).paths
 
     def _bound(self, duals: Duals, priced: Priced, allowed: Allowed) -> float:
         assert priced.largest is not None
@@ -350,15 +371,19 @@ class Generation:
     def _tell(self, solution: MasterSolution) -> None:
         self.iterations += 1
         if self.on_iteration is not None and not solution.duals.phase_one:
+            master = self.master
+            seconds, cuts = self.clock.seconds, master.n_cuts
             self.on_iteration(
-                Iteration(
-                    self.clock.seconds,
-                    solution.value,
-                    self.bound,
-                    self.master.n_columns,
-                    self.master.n_cuts,
-                )
+                Iteration(seconds, solution.value, self.bound, master.n_columns, cuts)
             )
+
+    def tell(self, value: float, bound: float, n_columns: int) -> None:
+        """Note a bound that was found outside the master, and tell about it."""
+        self.iterations += 1
+        self.bound = min(self.bound, bound)
+        if self.on_iteration is not None:
+            cuts = self.master.n_cuts
+            self.on_iteration(Iteration(self.clock.seconds, value, self.bound, n_columns, cuts))
 
 
 def is_integral(solution: MasterSolution) -> bool:

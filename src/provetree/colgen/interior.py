@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 from scipy.sparse import csc_array
 
 from provetree import _core
@@ -25,6 +25,9 @@ FEASIBLE = 1e-6
 _MOST_STEPS = 100
 #: Steps without a better point after which rounding is taken to be in the way.
 _MOST_IDLE_STEPS = 8
+#: Columns with entries in more than this share of the rows are multiplied as dense ones, in blocks.
+_HEAVY = 0.15
+_BLOCK = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,28 @@ class InteriorPoint:
     accurate: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """Keeps the multipliers near a centre: costs ``strength @ (multiplier - centre)**2 / 2``.
+
+    The constraints then hold up to ``strength * (multiplier - centre)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from provetree.colgen.interior import Pull, solve_interior
+    >>> matrix, one = csc_array(np.array([[1.0, 1.0]])), np.ones(1)
+    >>> pull = Pull(centre=np.array([-3.0]), strength=one)
+    >>> point = solve_interior(matrix, one, np.array([-1.0, 0.0]), gap=1e-9, pull=pull)
+    >>> point.multiplier.round(6).tolist(), point.x.round(6).tolist()
+    ([-2.0], [0.0, 0.0])
+    """
+
+    centre: Float
+    strength: Float
+
+
 def solve_interior(
     matrix: csc_array,
     right: Float,
@@ -49,6 +74,7 @@ def solve_interior(
     *,
     gap: float,
     go_on: Callable[[], None] = lambda: None,
+    pull: Pull | None = None,
 ) -> InteriorPoint:
     """Solve ``min cost @ x, matrix @ x == right, x >= 0`` up to a gap.
 
@@ -62,6 +88,8 @@ def solve_interior(
         Largest difference between the values of the two problems that is accepted.
     go_on : callable
         Called before every step; raises what should stop the solve.
+    pull : Pull, optional
+        Where the multipliers should stay near.
 
     Examples
     --------
@@ -73,23 +101,25 @@ def solve_interior(
     >>> point.accurate, round(float(point.x[2]), 6)
     (True, 0.0)
     """
-    step = _Steps(matrix, right, cost)
-    x, y, z = step.start()
+    step = _Steps(matrix, right, cost, pull)
+    x, y, z = step.start() if pull is None else step.start_near(pull.centre)
     best: InteriorPoint | None = None
-    least_error, idle = np.inf, 0
+    least_size = least_error = np.inf
+    idle = 0
     for _ in range(_MOST_STEPS):
         go_on()
-        primal, dual = right - matrix @ x, cost - step.transposed @ y - z
+        primal, dual = step.misses(x, y, z)
         error = max(_size(primal) / (1 + _size(right)), _size(dual) / (1 + _size(cost)))
         here = float(x @ z)
         accurate = bool(error <= FEASIBLE and here <= gap)
         # Both parts of the error in units of what is asked for.
         size = max(error / FEASIBLE, here / gap)
-        if size < least_error:
-            least_error, idle = size, 0
+        # A point near the constraints may have to come first, at the cost of the gap.
+        idle = 0 if size < least_size or error < 0.9 * least_error else idle + 1
+        least_error = min(least_error, error)
+        if size < least_size:
+            least_size = size
             best = InteriorPoint(x, y, z, here, accurate)
-        else:
-            idle += 1
         if accurate or idle >= _MOST_IDLE_STEPS or not np.isfinite(size):
             break
         following = step.take(x, y, z, primal, dual)
@@ -103,24 +133,41 @@ def solve_interior(
 class _Steps:
     """The steps of one solve, by Cholesky factors of ``matrix @ diag @ matrix.T``."""
 
-    def __init__(self, matrix: csc_array, right: Float, cost: Float) -> None:
-        self.matrix, self.right, self.cost = matrix, right, cost
+    def __init__(self, matrix: csc_array, right: Float, cost: Float, pull: Pull | None) -> None:
+        self.matrix, self.right, self.cost, self.pull = matrix, right, cost, pull
         matrix.sort_indices()
         self.transposed = matrix.T.tocsr()
+        entries = np.diff(matrix.indptr)
+        heavy = entries > _HEAVY * len(right)
+        self._light, self._heavy = np.flatnonzero(~heavy), np.flatnonzero(heavy)
+        light = matrix[:, self._light] if len(self._heavy) else matrix
         self._columns = (
-            matrix.indptr.astype(np.int64),
-            matrix.indices.astype(np.int32),
-            np.ascontiguousarray(matrix.data, dtype=np.float64),
+            light.indptr.astype(np.int64),
+            light.indices.astype(np.int32),
+            np.ascontiguousarray(light.data, dtype=np.float64),
         )
+
+    def misses(self, x: Float, y: Float, z: Float) -> tuple[Float, Float]:
+        """Return by how much a point misses the constraints, primal and dual."""
+        primal = self.right - self.matrix @ x
+        if self.pull is not None:
+            primal = primal - self.pull.strength * (y - self.pull.centre)
+        return primal, self.cost - self.transposed @ y - z
 
     def _factor(self, weights: Float) -> Float | None:
         m = len(self.right)
         gram = np.zeros((m, m))
-        _core.colgen.add_gram(*self._columns, weights, gram)
-        diagonal = gram.diagonal()
+        _core.colgen.add_gram(*self._columns, weights[self._light], gram)
+        product = gram.T
+        for first in range(0, len(self._heavy), _BLOCK):
+            block = self._heavy[first : first + _BLOCK]
+            dense = self.transposed[block].toarray() * np.sqrt(weights[block])[:, None]
+            product = blas.dsyrk(1.0, dense.T, 1.0, product, lower=1, overwrite_c=1)
+        diagonal = product.diagonal() * (1 + 1e-12)
         # A trace more on the diagonal keeps rows that depend on others from being a problem.
-        np.fill_diagonal(gram, diagonal * (1 + 1e-12) + 1e-10)
-        factor, failed = lapack.dpotrf(gram.T, lower=1, overwrite_a=1)
+        diagonal += 1e-10 if self.pull is None else 1e-10 + self.pull.strength
+        np.fill_diagonal(product, diagonal)
+        factor, failed = lapack.dpotrf(product, lower=1, overwrite_a=1)
         return None if failed else factor
 
     def start(self) -> tuple[Float, Float, Float]:
@@ -134,6 +181,12 @@ class _Steps:
         z = z + max(-1.5 * float(z.min()), 0.0) + 1e-3
         product = float(x @ z)
         return x + product / z.sum() / 2, y, z + product / x.sum() / 2
+
+    def start_near(self, centre: Float) -> tuple[Float, Float, Float]:
+        """Return a starting point with given multipliers."""
+        z = self.cost - self.transposed @ centre
+        z = np.maximum(z, 0.0) + np.where(z < 0.1, 0.5, 0.01)
+        return np.maximum(1e-3, 0.1 / z), centre.copy(), z
 
     def take(
         self, x: Float, y: Float, z: Float, primal: Float, dual: Float
@@ -151,12 +204,22 @@ class _Steps:
 
         mean = float(x @ z) / len(x)
         dx, dy, dz = direction(-x * z)
-        along, across = min(1.0, _room(x, dx)), min(1.0, _room(z, dz))
+        along, across = self._lengths(1.0, x, dx, z, dz)
         predicted = float((x + along * dx) @ (z + across * dz)) / len(x)
         aim = (predicted / mean) ** 3 * mean
         dx, dy, dz = direction(aim - x * z - dx * dz)
-        along, across = min(1.0, 0.99 * _room(x, dx)), min(1.0, 0.99 * _room(z, dz))
+        along, across = self._lengths(0.99, x, dx, z, dz)
         return x + along * dx, y + across * dy, z + across * dz
+
+    def _lengths(
+        self, share: float, x: Float, dx: Float, z: Float, dz: Float
+    ) -> tuple[float, float]:
+        """Return how far to go: at most a share of the way to zero, and the whole direction."""
+        along, across = min(1.0, share * _room(x, dx)), min(1.0, share * _room(z, dz))
+        if self.pull is not None:
+            # The multipliers are part of the constraints, so both have to go equally far.
+            along = across = min(along, across)
+        return along, across
 
 
 def _size(vector: Float) -> float:

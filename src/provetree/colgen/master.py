@@ -109,12 +109,12 @@ class Master:
 
         nodes = candidates.path_nodes
         sizes = candidates.sizes[nodes]
-        self._n_leaves = candidates.n_leaves
+        self.n_leaves = candidates.n_leaves
         # Row numbers of (1d): leaf by leaf, level by level, candidate by candidate.
         starts = np.concatenate([[0], np.cumsum(sizes.ravel())])
-        self._link = self._n_leaves + starts[:-1].reshape(sizes.shape)
+        self._link = self.n_leaves + starts[:-1].reshape(sizes.shape)
         self._n_links = int(starts[-1])
-        self._first_coupling = self._n_leaves + self._n_links
+        self._first_coupling = self.n_leaves + self._n_links
         self._first_cut = self._first_coupling + len(model.rows)
         self._n_rho = int(candidates.offsets[-1])
         # For every link row the candidate of the tree it belongs to.
@@ -132,7 +132,7 @@ class Master:
         h.setOptionValue("presolve", "off")
         h.setOptionValue("solver", "simplex")
         rows = self.model.rows
-        low = [1.0] * self._n_leaves + [0.0] * self._n_links
+        low = [1.0] * self.n_leaves + [0.0] * self._n_links
         high = list(low)
         for row in rows:
             low.append(row.low / row.scale / self.model.unit if row.has_low else -highspy.kHighsInf)
@@ -150,7 +150,7 @@ class Master:
             np.zeros(self._n_rho),
             np.full(self._n_rho, highspy.kHighsInf),
             counts,
-            self._n_leaves + order,
+            self.n_leaves + order,
             np.full(self._n_links, -1.0),
         )
         # Artificial columns let coupling rows be broken while no path keeps them yet.
@@ -171,6 +171,11 @@ class Master:
     def n_columns(self) -> int:
         """Number of path columns."""
         return len(self.paths)
+
+    def link_rows(self, paths: Paths, level: int) -> NDArray[np.int64]:
+        """Return the (1d) constraints of the splits that paths use at a level."""
+        rows: NDArray[np.int64] = self._link[paths.leaf, level] + paths.candidates[:, level]
+        return rows
 
     @property
     def n_cuts(self) -> int:
@@ -197,10 +202,9 @@ class Master:
         worth = self.model.worths(paths, totals) / self.model.unit
         n, depth = paths.candidates.shape
         at = np.arange(n)
-        parts = [(at, paths.leaf, np.ones(n))]
+        parts: list[tuple[Any, Any, Any]] = [(at, paths.leaf, np.ones(n))]
         for level in range(depth):
-            rows = self._link[paths.leaf, level] + paths.candidates[:, level]
-            parts.append((at, rows, np.ones(n)))
+            parts.append((at, self.link_rows(paths, level), np.ones(n)))
         for i, row in enumerate(self.model.rows):
             value = self.model.row_value(row, paths, totals) / row.scale / self.model.unit
             there = np.flatnonzero(value)
@@ -330,7 +334,7 @@ class Master:
         """
         rng = np.random.default_rng(0)
         room = width * rng.uniform(0.5, 1.0, self._n_links)
-        rows = np.arange(self._n_leaves, self._first_coupling, dtype=np.int32)
+        rows = np.arange(self.n_leaves, self._first_coupling, dtype=np.int32)
         self._h.changeRowsBounds(self._n_links, rows, -room, room)
         self._rows_changed = True
 
@@ -407,18 +411,18 @@ class Master:
         open_ = np.flatnonzero(np.array(self._cut_forms, dtype=object) != "equality")
         sign = np.array([1.0 if self._cut_forms[k] == "upper" else -1.0 for k in open_.tolist()])
         # The splits' columns drop out: the leaves below a node agree with one another on them.
-        joined = block_diag((self._agreement, eye_array(self.n_cuts)), format="csr")
-        m, n_links = joined.shape[0], self._agreement.shape[0] - self._n_leaves
+        joined = block_diag((self.agreement, eye_array(self.n_cuts)), format="csr")
+        m, n_links = joined.shape[0], self.agreement.shape[0] - self.n_leaves
         entries = [np.concatenate(part) for part in zip(*self._entries, strict=True)]
         shape = (self._first_cut + self.n_cuts, self.n_columns)
         paths = joined @ csr_array((np.ones(len(entries[0])), tuple(entries)), shape=shape)
-        miss = eye_array(m, n_links, k=-self._n_leaves)
+        miss = eye_array(m, n_links, k=-self.n_leaves)
         slack = csr_array(
             (sign, (m - self.n_cuts + open_, np.arange(len(open_)))), shape=(m, len(open_))
         )
         matrix = hstack([miss, -miss, slack, paths], format="csc")
         first = 2 * n_links + len(open_)
-        right = np.concatenate([np.ones(self._n_leaves), np.zeros(n_links), np.ones(self.n_cuts)])
+        right = np.concatenate([np.ones(self.n_leaves), np.zeros(n_links), np.ones(self.n_cuts)])
         cost = np.concatenate([np.full(2 * n_links, price), np.zeros(len(open_)), -self._worth])
         point = solve_interior(csc_array(matrix), right, cost, gap=gap, go_on=go_on)
         if not point.accurate:
@@ -433,11 +437,11 @@ class Master:
         )
 
     @cached_property
-    def _agreement(self) -> csr_array:
+    def agreement(self) -> csr_array:
         """Rows that give (1b), and for (1d) that neighbouring leaves below a node use it alike."""
         candidates = self.model.candidates
         rows, columns, values = [], [], []
-        n = self._n_leaves
+        n = self.n_leaves
         for leaf in range(n):
             rows.append(np.array([leaf]))
             columns.append(np.array([leaf]))
@@ -463,8 +467,8 @@ class Master:
 
     def _duals(self, dual: Float) -> Duals:
         model = self.model
-        alpha = dual[: self._n_leaves]
-        gamma = dual[self._n_leaves : self._first_coupling]
+        alpha = dual[: self.n_leaves]
+        gamma = dual[self.n_leaves : self._first_coupling]
         coupling = dual[self._first_coupling : self._first_cut].copy()
         beta = dual[self._first_cut :].copy()
         offset = float(alpha.sum())

@@ -109,6 +109,7 @@ class Runs:
     def __init__(self, options: PaperOptions) -> None:
         self.options = options
         self._split: tuple[tuple[str, int], SplitData] | None = None
+        self._cut_off: dict[str, list[int]] = {}
 
     @property
     def splits(self) -> range:
@@ -194,7 +195,17 @@ class Runs:
             }
 
         key = f"{label}/{name}/split={split}/depth={depth}/limit={limit:g}"
-        return self.cell(key, compute)
+        found = self.cell(key, compute)
+        if found["status"] == "time_limit":
+            self._cut_off.setdefault(f"{label} on {name} at depth {depth}", []).append(split)
+        return found
+
+    def print_cut_off(self) -> None:
+        """Say which runs since the last call the time limit ended."""
+        for run, splits in self._cut_off.items():
+            numbers = ", ".join(str(split + 1) for split in sorted(set(splits)))
+            print(f"cut off after {self.options.time_limit:g} s: {run}, split {numbers}")
+        self._cut_off = {}
 
     def optimum(self, name: str, split: int, depth: int) -> dict[str, Any]:
         """Run the exact search over all thresholds; ``train`` is None where it is not proven."""

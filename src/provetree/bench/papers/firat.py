@@ -168,6 +168,7 @@ def _table_3(runs: Runs) -> None:
     print("\nTable 3: test accuracy (%), large data sets; (p) as published")
     print(format_table(header, rows))
     print("The paper's own splits of the large data sets are not known.")
+    runs.print_cut_off()
 
 
 def _table_4(runs: Runs) -> None:
@@ -190,6 +191,7 @@ def _table_4(runs: Runs) -> None:
         )
     header = ("depth", "integral (paper)", "integral", "%", "value proves the tree")
     print(f"\nTable 4: integral relaxations, small data sets\n{format_table(header, rows)}")
+    runs.print_cut_off()
 
 
 def _table_7(runs: Runs) -> None:
@@ -226,6 +228,7 @@ def _table_7(runs: Runs) -> None:
         "most s",
     )
     print(f"\nTable 7: train accuracy (%), small data sets\n{format_table(header, rows)}")
+    runs.print_cut_off()
 
 
 def _test_table(runs: Runs, number: str, depth: int) -> None:
@@ -248,3 +251,4 @@ def _test_table(runs: Runs, number: str, depth: int) -> None:
     header = ("data set", "CART (p)", "OCT (p)", "BinOCT (p)", "CGH (p)", "CART", "CGH")
     print(f"\nTable {number}: test accuracy (%), small data sets, depth {depth}")
     print(format_table(header, rows))
+    runs.print_cut_off()

@@ -208,6 +208,7 @@ def _accuracy_table(
     )
     for sentence in below:
         print(f"more than 0.2 below the paper: {sentence}")
+    runs.print_cut_off()
 
 
 def _preparation(runs: Runs, names: list[str]) -> None:
@@ -450,4 +451,5 @@ def _figure(
             unit=caption,
             logarithmic=logarithmic and field == "seconds",
         )
+    runs.print_cut_off()
     return cells

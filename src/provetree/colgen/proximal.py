@@ -1,0 +1,252 @@
+"""Multipliers of the relaxation by a proximal bundle method, for many paths.
+
+With few columns the multipliers of the master are nearly free and jump from one end to the other.
+Here they are pulled towards the best ones so far; the first price each item with all it is worth,
+so that the first bound is that of a tree without avoidable errors. What is found are the columns
+and the bound that an exact solve of the master then confirms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, hstack, vstack
+
+from provetree.colgen.interior import Pull, solve_interior
+from provetree.colgen.master import Duals
+from provetree.colgen.paths import Paths
+from provetree.colgen.pricing import Allowed, ExactPricing, Priced, dual_bound
+
+if TYPE_CHECKING:
+    from provetree.colgen.generation import Generation
+
+Float: TypeAlias = NDArray[np.float64]
+
+#: Paths of each leaf that are added at a time.
+_COLUMNS = 100
+#: Columns that had no part in this many solutions leave.
+_MOST_IDLE = 10
+_IDLE = 1e-4
+#: A step counts if the bound falls by this share of what the columns at hand promise; from the
+#: second share on the next one may be longer.
+_STEP, _LONG_STEP = 0.1, 0.5
+_MOST_ROUNDS = 80
+#: Items whose price becomes free at a time, and by how much of their worth they are off then.
+_FREED = 200
+#: Constraints may be missed by this much, all together, in the end.
+_MISSED = 1e-3
+_OFF = 1e-3
+
+
+@dataclass(eq=False)
+class _Columns:
+    """The paths at hand, as columns over the constraints that join leaves and over items."""
+
+    paths: Paths
+    joining: csc_array
+    items: csc_array
+    worth: Float
+    idle: NDArray[np.intp]
+
+    def taken(self, kept: NDArray[np.bool_]) -> _Columns:
+        return _Columns(
+            self.paths.take(kept),
+            csc_array(self.joining[:, kept]),
+            csc_array(self.items[:, kept]),
+            self.worth[kept],
+            self.idle[kept],
+        )
+
+
+class Proximal:
+    """Looks for the multipliers of the least bound.
+
+    Parameters
+    ----------
+    generation : Generation
+        The relaxation; its master gives the constraints and the first columns.
+    allowed : Allowed
+        Candidates and targets that may be used.
+    """
+
+    def __init__(self, generation: Generation, allowed: Allowed) -> None:
+        self._generation, self._allowed = generation, allowed
+        self._model, self._master = generation.model, generation.master
+        self._pricing = ExactPricing(self._model, _COLUMNS)
+        self._agreement = self._master.agreement
+        n_items = self._model.items.n_items
+        worth = self._model.items.weights @ (self._model.profit / self._model.unit)
+        self._item_worth = np.maximum(worth.max(axis=1), 0.0)
+        #: What a row is worth on average: the unit of the steps.
+        self._unit = self._item_worth.sum() / max(int(self._model.items.counts.sum()), 1) or 1.0
+        #: Prices of the items; those that are not free stay what they are.
+        self._free = np.zeros(n_items, dtype=np.bool_)
+        self._price = self._item_worth.copy()
+        self._joining = np.zeros(self._agreement.shape[0])
+        self._columns = self._of(self._master.paths)
+        self._known = set(self._columns.paths.keys())
+
+    def run(self, wanted: float, known: float) -> float:
+        """Move the multipliers until the bound promises to fall by less; return the bound.
+
+        The columns that had a part in it are then in the master.
+
+        Parameters
+        ----------
+        wanted : float
+            Stop when no more than this is to be gained.
+        known : float
+            A value that the master is known to have: a bound this close to it is the least one.
+        """
+        clock = self._generation.clock
+        best, priced = self._bound(self._joining, self._price)
+        self._add(priced.paths)
+        length = longest = 1.0
+        gap = max(self._item_worth.sum() / 200, wanted / 4)
+        for _ in range(_MOST_ROUNDS):
+            clock.check()
+            with clock.part("master"):
+                solved = self._step(length, gap)
+            if solved is None:
+                break
+            joining, price, x, missed = solved
+            promised = best + float(joining[: self._master.n_leaves].sum()) - float(price.sum())
+            with clock.part("pricing"):
+                found, priced = self._bound(joining, price)
+            freed = self._set_free(x)
+            moved = found <= best - _STEP * promised
+            if found <= best - _LONG_STEP * promised:
+                length *= 3
+            if found < best:
+                best, self._joining, self._price = found, joining, price
+            elif found > best + 2 * promised and promised > 2 * wanted:
+                length /= 2
+            self._generation.tell(min(known, best), best, len(self._columns.worth))
+            if best - known <= wanted or (promised <= wanted and missed <= _MISSED and not freed):
+                break
+            gap = max(0.05 * promised, wanted / 4)
+            with clock.part("columns"):
+                if moved and promised > 4 * wanted:
+                    self._drop(x)  # without a move the same columns would come and go
+                self._add(priced.paths)
+            longest = max(longest, length)
+            if promised <= 2 * wanted:
+                # Nearly there: let go of the centre, so that the constraints come to hold.
+                length = longest = 3 * longest
+        with clock.part("columns"):
+            self._master.add_paths(self._columns.paths)
+        return best
+
+    def _of(self, paths: Paths) -> _Columns:
+        """Return the columns of paths."""
+        model, master = self._model, self._master
+        n = len(paths)
+        rows = [paths.leaf.astype(np.int64)]
+        for level in range(model.candidates.depth):
+            rows.append(master.link_rows(paths, level))
+        at = np.tile(np.arange(n), len(rows))
+        entries = (np.concatenate(rows), at)
+        base = csr_array((np.ones(len(at)), entries), shape=(self._agreement.shape[1], n))
+        every = np.arange(model.items.n_items, dtype=np.int32)
+        path, item = model.items.core.incidence(paths.leaf, paths.candidates, every)
+        items = csc_array((np.ones(len(path)), (item, path)), shape=(len(every), n))
+        worth = model.worths(paths, model.totals(paths)) / model.unit
+        idle = np.zeros(n, dtype=np.intp)
+        return _Columns(paths, csc_array(self._agreement @ base), items, worth, idle)
+
+    def _add(self, paths: Paths) -> None:
+        new = [i for i, key in enumerate(paths.keys()) if key not in self._known]
+        paths = paths.take(np.array(new, dtype=np.intp))
+        if len(paths):
+            paths = paths.take(self._model.allowed(self._model.totals(paths)))
+        if len(paths) == 0:
+            return
+        self._known.update(paths.keys())
+        old, more = self._columns, self._of(paths)
+        self._columns = _Columns(
+            Paths.joined([old.paths, paths]),
+            csc_array(hstack([old.joining, more.joining], format="csc")),
+            csc_array(hstack([old.items, more.items], format="csc")),
+            np.concatenate([old.worth, more.worth]),
+            np.concatenate([old.idle, more.idle]),
+        )
+
+    def _drop(self, x: Float) -> None:
+        columns = self._columns
+        columns.idle = np.where(x < _IDLE, columns.idle + 1, 0)
+        kept = columns.idle < _MOST_IDLE
+        if not kept.all():
+            self._known.difference_update(columns.paths.take(~kept).keys())
+            self._columns = columns.taken(kept)
+
+    def _step(self, length: float, gap: float) -> tuple[Float, Float, Float, float] | None:
+        """Return the multipliers of the columns at hand near the best ones, and the columns' part.
+
+        The last number is by how much all constraints together are missed.
+
+        Constraints are ``joining`` and one per free item, whose slack keeps its price from falling
+        below zero.
+        """
+        columns, free = self._columns, np.flatnonzero(self._free)
+        n_joining = self._agreement.shape[0]
+        below = csr_array(columns.items.tocsr()[free])
+        paths = vstack([columns.joining.tocsr(), below], format="csc")
+        ones = np.ones(len(free))
+        slack = csr_array(
+            (ones, (n_joining + np.arange(len(free)), np.arange(len(free)))),
+            shape=(n_joining + len(free), len(free)),
+        )
+        fixed = np.where(self._free, 0.0, self._price)
+        worth = columns.worth - columns.items.T @ fixed
+        leaves = np.zeros(n_joining)
+        leaves[: self._master.n_leaves] = 1.0
+        unit = self._unit
+        scale = np.maximum(self._item_worth[free] / unit, 1.0)
+        scale = np.concatenate([np.ones(n_joining), scale])
+        strength = 1 / (length * scale**2)
+        strength[: self._master.n_leaves] = 0.0
+        pull = Pull(np.concatenate([self._joining, -self._price[free]]) / unit, strength)
+        point = solve_interior(
+            csc_array(hstack([slack, paths], format="csc")),
+            np.concatenate([leaves, ones]),
+            np.concatenate([np.zeros(len(free)), -worth / unit]),
+            gap=gap / unit,
+            go_on=self._generation.clock.check,
+            pull=pull,
+        )
+        if not point.accurate:
+            return None
+        price = self._price.copy()
+        price[free] = np.maximum(-point.multiplier[n_joining:] * unit, 0.0)
+        missed = float(np.abs(strength * (point.multiplier - pull.centre)).sum())
+        return point.multiplier[:n_joining] * unit, price, point.x[len(free) :], missed
+
+    def _set_free(self, x: Float) -> int:
+        """Free the prices of items that the columns at hand do not cover once."""
+        off = np.abs(1 - self._columns.items @ x) * self._item_worth
+        off[self._free] = 0.0
+        order = np.argsort(-off, kind="stable")[:_FREED]
+        order = order[off[order] > _OFF * self._unit]
+        self._free[order] = True
+        return len(order)
+
+    def _bound(self, joining: Float, price: Float) -> tuple[float, Priced]:
+        model, master = self._model, self._master
+        by_leaf = -(self._agreement.T @ joining)
+        n = master.n_leaves
+        duals = Duals(
+            by_leaf[:n],
+            by_leaf[n : n + len(master.link_candidate)],
+            price,
+            np.zeros(model.items.core.n_routes),
+            np.zeros(0),
+            float(by_leaf[:n].sum() + price.sum()),
+            False,
+        )
+        priced = self._pricing.price(duals, self._allowed, self._generation.clock.left)
+        assert priced.largest is not None
+        bound = dual_bound(model, duals, priced.largest, master.link_candidate, self._allowed)
+        return bound, priced
