@@ -38,6 +38,9 @@ class LazyRows {
     // Adds rows that the tree tried last gets wrong (there are some where it costs more on all rows than on the sample); returns their weight.
     Weight grow(Cost wanted);
 
+    // Adds the first and the last row of a column where the sample lacks them; returns their weight.
+    Weight include_ends(const NodeColumn& column);
+
   private:
     void add(Index row);
     void rebuild();
