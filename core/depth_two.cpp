@@ -258,19 +258,19 @@ void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint
 DepthTwo::Portion DepthTwo::portion_of(const Node& node, int round, Cost cut, bool searching) const {
     if (!wide_) {
         const std::size_t lanes = lanes_per_round(node.columns.size());
-        return {lanes, lanes};
+        return {lanes, lanes, false};
     }
     // Many columns: a good tree first, from the columns that are best by themselves, then a few columns at a time, so that the others meet a better tree.
     constexpr std::size_t kFirstColumns = 16, kMostLanes = 16 * kLanes;
-    constexpr int kFirstRounds = 2;
+    constexpr int kFirstRounds = 4;
     constexpr Cost kMostForOne = 4;
-    if (searching && round < kFirstRounds) return {kFirstColumns, kLanes};
+    if (searching && round < kFirstRounds) return {kFirstColumns, kLanes, true};
     // Below a split on a column that means nothing, errors fall to either side as rows do. Then w evenly spread splits leave at least w / (w + 1) of the
     // errors of the best stump between any two of them: so many lanes close such a column.
     const Cost allowed = cut / objective_.error_scale, spare = best_stump_ - allowed;
     const Cost lanes_each = spare > 0 ? std::clamp<Cost>((allowed + spare - 1) / spare, 1, kMostForOne) : kMostForOne;
     const std::size_t each = static_cast<std::size_t>(lanes_each), regions = std::min(regions_.size(), kMostLanes / each);
-    return {regions, (regions * each + kLanes - 1) / kLanes * kLanes};
+    return {regions, (regions * each + kLanes - 1) / kLanes * kLanes, false};
 }
 
 void DepthTwo::choose_lanes(const Node& node, Portion portion) {
@@ -282,6 +282,7 @@ void DepthTwo::choose_lanes(const Node& node, Portion portion) {
     if (chosen_.size() > portion.regions) {
         std::nth_element(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(portion.regions), chosen_.end(), [&](std::uint32_t a, std::uint32_t b) {
             const Region &one = regions_[a], &other = regions_[b];
+            if (portion.best_first && column_costs_[one.column] != column_costs_[other.column]) return column_costs_[one.column] < column_costs_[other.column];
             if (one.bound != other.bound) return one.bound < other.bound;
             if (wide_ && stumps_[one.column] != stumps_[other.column]) return stumps_[one.column] < stumps_[other.column];
             return a < b;

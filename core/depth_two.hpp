@@ -72,9 +72,10 @@ class DepthTwo {
     void find_open(const Node& node, Index column, const std::vector<PanelPoint>& points, Cost cut, const TieChoice* ties);
     OpenRange range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const;
     Cost point_bound(const PanelPoint& point) const;
-    // How much a round looks at: so many regions, the most promising ones, and so many lanes for them all.
+    // How much a round looks at: so many regions, those of the lowest bounds or of the best trees so far, and so many lanes for them all.
     struct Portion {
         std::size_t regions, lanes;
+        bool best_first = false;
     };
     Portion portion_of(const Node& node, int round, Cost cut, bool searching) const;
     void choose_lanes(const Node& node, Portion portion);
