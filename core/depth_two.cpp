@@ -457,6 +457,7 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
     if (context_.off(kNoInheritance)) relatives = {};
     keep_profile_ = keep_profile && !context_.off(kNoInheritance) && worth_keeping(node);
     panel_.start();
+    standing_ = {};
     wide_ = context_.wide(node.columns.size());
 
     // Trees below `cut` are looked for. With ties, those equal to the best are wanted too.
@@ -503,6 +504,10 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
             }
         }
         refine(node, cut(), ties);
+        standing_.upper = outcome.upper;
+        standing_.plan = outcome.plan;
+        standing_.lower = std::min(limit, outcome.upper);
+        for (const Region& region : regions_) standing_.lower = std::min(standing_.lower, region.bound + penalty);
     }
     outcome.lower = std::min(limit, outcome.upper);
     outcome.relaxed = context_.constrained() ? std::min({outcome.lower, relaxed, bound_of_small_sides(node)}) : outcome.lower;

@@ -47,6 +47,9 @@ class DepthTwo {
     // For each column of the node solved last, the least errors found with its splits first; kInfinite where none was tried. Tables with many columns only.
     const std::vector<Cost>& column_costs() const { return column_costs_; }
 
+    // Where the last solve stands after its last round: the best tree so far, and a bound. For a solve that was stopped.
+    const Outcome& standing() const { return standing_; }
+
   private:
     // A stretch of adjoining splits of one column that can still win, with the points that bound it.
     struct Region {
@@ -109,6 +112,7 @@ class DepthTwo {
     std::vector<Weight> stumps_;
     Weight best_stump_ = 0;
     std::vector<Cost> column_costs_;
+    Outcome standing_;
 };
 
 }  // namespace provetree

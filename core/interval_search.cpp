@@ -55,6 +55,14 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
             ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, objective, {}, false, ties) : solve(node, shape, kInfinite, {}, true, 0);
     } catch (const StopSearch& stop) {
         stopped = std::make_unique<StopSearch>(stop);
+        if (shape.depth == 2) {
+            const Outcome& standing = depth_two_.standing();
+            outcome.lower = outcome.relaxed = std::max(outcome.lower, standing.lower);
+            if (standing.upper < outcome.upper) {
+                outcome.upper = standing.upper;
+                outcome.plan = standing.plan;
+            }
+        }
         return outcome;
     }
     if (listener) listener(outcome.upper, outcome.lower);
@@ -364,9 +372,7 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
 
 // The sample has grown: weights between splits are those of the new sample, trees of the old one may get the new rows wrong, and what was proven on
 // it holds for fewer rows now.
-void TreeSearch::grow_sample(Frame& frame, Cost wanted) {
-    sample_has_grown(frame, frame.lazy->grow(wanted));
-}
+void TreeSearch::grow_sample(Frame& frame, Cost wanted) { sample_has_grown(frame, frame.lazy->grow(wanted)); }
 
 void TreeSearch::sample_has_grown(Frame& frame, Weight added) const {
     const Cost more = objective.error_scale * added;

@@ -10,6 +10,7 @@ namespace {
 constexpr Index kFewestRows = 1500;  // below this the bookkeeping costs more than it saves
 constexpr Index kFewestRowsIfWide = 400;
 constexpr Index kFirstSample = 256;
+constexpr Index kRowsPerError = 16;     // with many columns: so that a column that means nothing has as many errors on a side of the sample
 constexpr std::int64_t kMostNoise = 8;  // not where one row in so many is wrong
 constexpr Cost kFirstErrors = 70;
 constexpr Cost kLeastGrowth = 64;
@@ -24,7 +25,7 @@ bool LazyRows::worthwhile(const Context& context, const Node& all, Weight errors
     return context.tiny_samples() || (all.rows >= fewest && std::int64_t{errors} * kMostNoise < all.weight);
 }
 
-LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first, const Objective& objective)
+LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first, Weight errors, const Objective& objective)
     : context_(context), builder_(builder), finisher_(context, builder, levels), all_(all), objective_(objective), marked_(all.rows, 0) {
     view_.rows = all.rows;
     view_.count = all.count;
@@ -38,7 +39,9 @@ LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const
         for (const NodeColumn& column : all.columns)
             for (Index end : {Index{0}, all.rows - 1}) add(column.order[end] & entry::kRowMask);
     }
-    const Index step = std::max<Index>(1, all.rows / (context.tiny_samples() ? 2 : kFirstSample));
+    Index first_sample = context.tiny_samples() ? 2 : kFirstSample;
+    if (context.wide(all.columns.size()) && !context.tiny_samples()) first_sample = std::max(first_sample, kRowsPerError * static_cast<Index>(errors));
+    const Index step = std::max<Index>(1, all.rows / first_sample);
     for (Index row = 0; row < all.rows; row += step) add(row);
     rebuild();
     try_on_all(first);

@@ -138,7 +138,7 @@ class BySweeps final : public Method {
         const Weight errors = static_cast<Weight>(start.upper / search_.objective.error_scale);
         // What is known already was proven with other weights between splits than those of a new sample.
         if (with_ties_ && !search_.known_of_root && LazyRows::worthwhile(context_, root_, errors)) {
-            lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, start.plan, search_.objective);
+            lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, start.plan, errors, search_.objective);
         }
         // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
         if (!context_.off(kNoStart) && !lazy_) start = greedy.grow_with_exact_bottoms(root_, shape, start);

@@ -94,3 +94,22 @@ def test_a_column_that_few_rows_have_is_closed_unseen() -> None:
     assert (wide["cost"], wide["status"]) == (plain["cost"], plain["status"])
     assert same_tree(wide, plain)
     assert wide["counters"]["lanes"] * 5 < plain["counters"]["lanes"]
+
+
+def test_a_stopped_search_of_depth_two_keeps_what_it_has() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(300, 200)), rng.integers(0, 2, 300)
+    y = np.where(rng.random(300) < 0.8, (X[:, 3] > 0) ^ (X[:, 7] > 0.2), y).astype(int)
+    problem = build_problem(X, y, n_classes=2, max_depth=2)
+    optimum = core_search(problem)["cost"]
+    leaf = min(np.bincount(y))
+    costs = []
+    for max_work in (400_000, 700_000, 1_500_000):
+        found = core_search(problem, max_work=max_work)
+        if found["status"] == "optimal":
+            continue
+        assert found["status"] == "work_limit"
+        assert found["lower_bound"] <= optimum <= found["cost"]
+        costs.append(found["cost"])
+    assert costs
+    assert min(costs) < leaf

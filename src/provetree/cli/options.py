@@ -23,12 +23,14 @@ _FLAGS = {
     "alpha": "--alpha",
     "class_weight": "--class-weight",
     "time_limit": "--time-limit",
+    "max_memory": "--max-memory",
 }
 #: Where the command line has another default: nobody waits for ever at a terminal.
 _DEFAULTS = {"time_limit": 30.0}
 _HELP = {
     "time_limit": "Seconds for the whole command, reading included; 'none' for no limit.",
     "class_weight": "'balanced' gives every class the same total weight.",
+    "max_memory": "Memory for the search, such as 4GB; the optimum does not depend on it.",
 }
 NONE_WORDS = ("none", "no", "unlimited")
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree import _core
-from provetree.solution import Limits, Progress, Solution, Status
+from provetree.solution import DEFAULT_MEMORY_LIMIT, Limits, Progress, Solution, Status
 from provetree.tree.build import build_tree
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class SharedTime:
         large = problem.n_rows >= LARGE and 0 < problem.max_depth <= _DEEPEST
         if not large or math.isinf(limits.seconds):
             return
-        self._blocks = BlockBound(problem, kernel=kernel)
+        self._blocks = BlockBound(problem, kernel=kernel, memory_limit=limits.memory_limit)
         self._blocks.more(limits.seconds / 20)
         noisy = self._blocks.bound > _NOISY * problem.error_scale * self._blocks.weight
         share = _NOISY_SEARCH_SHARE if noisy else _SEARCH_SHARE
@@ -138,6 +138,8 @@ class BlockBound:
         Rows of the first block.
     kernel : str
         The kernels that searches use.
+    memory_limit : int
+        Bytes that the caches of the search of a block may hold.
 
     Attributes
     ----------
@@ -161,8 +163,16 @@ class BlockBound:
     (True, 1, 1, False)
     """
 
-    def __init__(self, problem: Problem, *, first: int = _FIRST, kernel: str = "auto") -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        first: int = _FIRST,
+        kernel: str = "auto",
+        memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    ) -> None:
         self._problem, self._size, self._kernel = problem, first, kernel
+        self._memory_limit = memory_limit
         # Merged rows may be sorted; a block must look like the whole table. Always the same order.
         self._order = np.random.default_rng(0).permutation(problem.n_rows)
         self.bound, self.cost = 0, 2**62
@@ -202,7 +212,7 @@ class BlockBound:
                 error_scale=1,
                 split_penalty=0,
                 time_limit=max(seconds, 1e-3),
-                memory_limit=2**27,
+                memory_limit=self._memory_limit,
                 on_progress=None,
                 kernel=self._kernel,
                 switches=_NO_TIE_RULE,
