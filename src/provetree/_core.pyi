@@ -130,6 +130,7 @@ class parts:
     """A module of its own: kernels and bounds one by one."""
 
     EAGER_IMPROVEMENT: int
+    ALWAYS_WIDE: int
     TINY_SAMPLES: int
 
     @staticmethod

@@ -129,7 +129,7 @@ def growth(results: Sequence[dict[str, Any]], axis: str, figure: str) -> float |
     points = [
         (math.log(r[axis]), math.log(r[figure]))
         for r in results
-        if r["proven"] and r[figure] >= least
+        if r["proven"] and r[figure] is not None and r[figure] >= least
     ]
     if len({x for x, _ in points}) < 2:
         return None
@@ -191,12 +191,14 @@ def _fit(case: dict[str, Any]) -> dict[str, Any]:
     return {**case, **json.loads(done.stdout.splitlines()[-1]), "message": ""}
 
 
-def _kilobytes(what: str) -> int:
+#: Where Linux tells a process about its memory; elsewhere memory is not measured.
+_STATUS = Path("/proc/self/status")
+
+
+def _megabytes(what: str) -> float:
     """Return a figure of this process's memory from the kernel's table."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith(what):
-            return int(line.split()[1])
-    return 0
+    lines = _STATUS.read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(what))
 
 
 def _serve(case: dict[str, Any]) -> dict[str, Any]:
@@ -204,13 +206,15 @@ def _serve(case: dict[str, Any]) -> dict[str, Any]:
     table = made_up_table(case["rows"], case["columns"], case["depth"], case["noise"])
     solver = SOLVERS[case["solver"]]
     warm_up(solver)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak so far is forgotten
-    before = _kilobytes("VmRSS")
+    before = None
+    if _STATUS.exists():
+        _STATUS.with_name("clear_refs").write_text("5", encoding="ascii")  # forgets the peak so far
+        before = _megabytes("VmRSS")
     begun = time.process_time()
     fit = solver.fit(table, case["depth"], case["limit"])
     return {
         "cpu_seconds": time.process_time() - begun,
-        "megabytes": (_kilobytes("VmHWM") - before) / 1024,
+        "megabytes": None if before is None else _megabytes("VmHWM") - before,
         "errors": fit.errors,
         "proven": fit.proven,
     }
@@ -288,7 +292,11 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
         ):
             ax = axes[row][column]
             for (of_axis, depth, noise, solver), of_series in _series(results).items():
-                points = [(r[axis], r[figures]) for r in of_series if r["proven"]]
+                points = [
+                    (r[axis], r[figures])
+                    for r in of_series
+                    if r["proven"] and r[figures] is not None
+                ]
                 if of_axis != axis or not points:
                     continue
                 power = growth(of_series, axis, figures)
