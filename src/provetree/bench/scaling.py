@@ -278,7 +278,7 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(
-            "A chart needs matplotlib. Install it with: pip install provetree[plot]"
+            "A chart needs matplotlib: install it with pip install 'provetree[plot]'."
         ) from error
     figure = Figure(figsize=(10, 7.5), layout="constrained")
     axes = figure.subplots(2, 2)
