@@ -30,19 +30,32 @@ nb::tuple ranked_columns_of(const nb::ndarray<const double, nb::ndim<2>, nb::dev
         nb::gil_scoped_release release;
         ranked = rank_columns(table.data(), rows, columns, table.stride(0), table.stride(1));
     }
-    return nb::make_tuple(to_numpy(std::move(ranked.ranks), columns, rows), to_numpy(std::move(ranked.values)), std::move(ranked.value_ends),
-                          std::vector<bool>(ranked.has_missing.begin(), ranked.has_missing.end()));
+    return nb::make_tuple(to_numpy(std::move(ranked.ranks), columns, rows), to_numpy(std::move(ranked.values)), to_numpy(std::move(ranked.value_ends)),
+                          to_numpy(std::move(ranked.has_missing)));
 }
 
-nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> distinct_columns_of(const Array2<const Index>& ranks, const Array1<const Index>& tops) {
-    const std::size_t columns = ranks.shape(0), rows = ranks.shape(1);
-    if (tops.shape(0) != columns) throw nb::value_error("distinct_columns needs one top rank per column.");
-    std::vector<std::int64_t> kept;
+nb::tuple ordered_columns_of(const Array2<const Index>& ranks, const Array1<const double>& values, const Array1<const std::int64_t>& value_ends,
+                             const Array1<const std::uint8_t>& has_missing, const Array1<const std::int64_t>& n_categories,
+                             const Array1<const std::int64_t>& rows, bool keep_duplicates) {
+    const std::size_t features = ranks.shape(0), n = ranks.shape(1);
+    must(value_ends.shape(0) == features && has_missing.shape(0) == features && n_categories.shape(0) == features,
+         "order_columns needs one end of values, one mark for missing values and one number of categories per feature.");
+    std::int64_t end = 0;
+    for (std::size_t f = 0; f < features; ++f) {
+        must(value_ends.data()[f] >= end, "order_columns needs ends of values that rise.");
+        end = value_ends.data()[f];
+    }
+    must(end == static_cast<std::int64_t>(values.shape(0)), "order_columns needs values up to the last end.");
+    const std::vector<std::int64_t> taken(rows.data(), rows.data() + rows.shape(0));
+    for (std::int64_t row : taken) must(row >= 0 && row < static_cast<std::int64_t>(n), "order_columns needs rows of the table.");
+    OrderedColumns ordered;
     {
         nb::gil_scoped_release release;
-        kept = distinct_columns(ranks.data(), columns, rows, tops.data());
+        ordered = order_columns({ranks.data(), features, n, values.data(), value_ends.data(), has_missing.data(), n_categories.data()}, taken, keep_duplicates);
     }
-    return to_numpy(std::move(kept));
+    const std::size_t columns = ordered.features.size();
+    return nb::make_tuple(to_numpy(std::move(ordered.ranks), columns, taken.size()), to_numpy(std::move(ordered.features)), to_numpy(std::move(ordered.kinds)),
+                          to_numpy(std::move(ordered.categories)), to_numpy(std::move(ordered.values)), to_numpy(std::move(ordered.value_ends)));
 }
 
 nb::tuple merged_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
@@ -195,7 +208,8 @@ NB_MODULE(_core, module) {
     using namespace provetree;
     module.doc() = "The C++ core of provetree. Private: use provetree.OptimalTreeClassifier or provetree.search.";
     module.def("rank_columns", &ranked_columns_of, nb::arg("table"));
-    module.def("distinct_columns", &distinct_columns_of, nb::arg("ranks"), nb::arg("tops"));
+    module.def("order_columns", &ordered_columns_of, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"), nb::arg("has_missing"),
+               nb::arg("n_categories"), nb::arg("rows"), nb::arg("keep_duplicates"));
     module.def("merge_rows", &merged_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"));
     module.def("route_rows", &routed_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
                nb::arg("column"), nb::arg("rank"));

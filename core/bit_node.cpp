@@ -1,6 +1,8 @@
 // Making and counting nodes of the bit search; see bit_node.hpp.
 #include "bit_node.hpp"
 
+#include <bit>
+
 namespace provetree {
 
 namespace {
@@ -59,11 +61,12 @@ BitNodes::BitNodes(Context& context, const BitKernel& kernel)
       word_stride_(by_differences_ ? circle_.lanes + circle_.margin : circle_.lanes),
       blocks_(circle_.lanes / kFeatureBlock) {
     const Table& table = context.table;
-    masks_.assign(static_cast<std::size_t>(table.rows) * static_cast<std::size_t>(blocks_), 0);
+    const std::ptrdiff_t row_masks = mask_stride(blocks_);
+    masks_.assign(static_cast<std::size_t>(table.rows) * static_cast<std::size_t>(row_masks), 0);
     for (std::size_t f = 0; f < features_.size(); ++f) {
         const Index* ranks = table.ranks + static_cast<std::size_t>(features_[f].column) * table.rows;
         std::uint32_t* mask = masks_.data() + f / kFeatureBlock;
-        for (Index row = 0; row < table.rows; ++row, mask += blocks_)
+        for (Index row = 0; row < table.rows; ++row, mask += row_masks)
             *mask |= static_cast<std::uint32_t>(ranks[row] > features_[f].rank) << (f % kFeatureBlock);
     }
     root_.n_classes = table.n_classes;
@@ -94,10 +97,27 @@ void BitNodes::make_child(const BitNode& parent, std::uint32_t feature, bool has
                                word_stride_, has, child.rows.data() + kept);
         child.first_row[c + 1] = kept;
     }
+    child.parent = parent.number;
+    child.split_by = feature;
     count(child);
 }
 
+void BitNodes::choose(const BitNode& from, const std::vector<std::uint8_t>& marked, BitNode& chosen) {
+    chosen.conditions = from.conditions;
+    chosen.n_classes = from.n_classes;
+    chosen.rows.clear();
+    for (std::size_t c = 0; c < static_cast<std::size_t>(from.n_classes); ++c) {
+        for (int i = from.first_row[c]; i < from.first_row[c + 1]; ++i) {
+            const std::uint32_t row = from.rows[static_cast<std::size_t>(i)];
+            if (marked[row]) chosen.rows.push_back(row);
+        }
+        chosen.first_row[c + 1] = static_cast<int>(chosen.rows.size());
+    }
+    count(chosen);
+}
+
 void BitNodes::count(BitNode& node) {
+    node.number = ++numbered_;
     node.has_pairs = false;
     const std::size_t classes = static_cast<std::size_t>(node.n_classes), stride = static_cast<std::size_t>(word_stride_);
     for (std::size_t c = 0; c < classes; ++c) {
@@ -141,24 +161,32 @@ SplitErrors BitNodes::split_errors(const BitNode& node, std::uint32_t feature) c
 }
 
 std::vector<std::uint32_t> BitNodes::promising_order(const BitNode& node) const {
-    std::vector<std::pair<double, std::uint32_t>> scored;
-    scored.reserve(features_.size());
-    const double all = static_cast<double>(node.size()), least = least_leaf_;
-    for (std::uint32_t f = 0; f < features_.size(); ++f) {
-        double with = 0, squares_with = 0, squares_without = 0;
-        const std::int16_t* counts = node.counts.data() + f;
-        for (std::size_t c = 0; c < static_cast<std::size_t>(node.n_classes); ++c, counts += lanes_) {
-            const double here = *counts, others = node.all[c] - here;
-            with += here;
-            squares_with += here * here;
-            squares_without += others * others;
+    const std::size_t lanes = static_cast<std::size_t>(lanes_), classes = static_cast<std::size_t>(node.n_classes);
+    std::vector<float> with(lanes, 0), squares_with(lanes, 0), squares_without(lanes, 0);
+    for (std::size_t c = 0; c < classes; ++c) {
+        const std::int16_t* counts = node.counts.data() + c * lanes;
+        const float all = node.all[c];
+        for (std::size_t f = 0; f < lanes; ++f) {
+            const float here = counts[f], others = all - here;
+            with[f] += here;
+            squares_with[f] += here * here;
+            squares_without[f] += others * others;
         }
-        if (with >= least && all - with >= least) scored.push_back({-(squares_with / with + squares_without / (all - with)), f});
     }
+    const float all = static_cast<float>(node.size()), least = static_cast<float>(least_leaf_);
+    // What is at least zero has the order of its bits. The larger the sum of both, the purer the sides.
+    std::vector<float> impurity(lanes);
+    for (std::size_t f = 0; f < lanes; ++f) {
+        const float without = all - with[f];
+        impurity[f] = std::max(0.0f, all - (squares_with[f] / std::max(with[f], 1.0f) + squares_without[f] / std::max(without, 1.0f)));
+    }
+    std::vector<std::uint64_t> scored;
+    scored.reserve(features_.size());
+    for (std::size_t f = 0; f < features_.size(); ++f)
+        if (with[f] >= least && all - with[f] >= least) scored.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(impurity[f])} << 32 | f);
     std::sort(scored.begin(), scored.end());
-    std::vector<std::uint32_t> order;
-    order.reserve(scored.size());
-    for (const auto& [score, f] : scored) order.push_back(f);
+    std::vector<std::uint32_t> order(scored.size());
+    for (std::size_t i = 0; i < scored.size(); ++i) order[i] = static_cast<std::uint32_t>(scored[i]);
     return order;
 }
 
@@ -170,11 +198,28 @@ BitNodes::Floors BitNodes::no_floors(const BitNode& node) const {
     return floors;
 }
 
-void BitNodes::raise_floors(BitNode& node, std::uint32_t feature, Cost cost_left, Cost cost_right, Cost error_scale, Floors& floors) {
+void BitNodes::raise_floors(BitNode& node, std::uint32_t feature, Cost cost_left, Cost cost_right, Cost error_scale, std::size_t level, Floors& floors) {
+    // A side of the split that was counted just now tells how its feature goes with the others.
+    const auto counted = [&](bool has) {
+        const BitNode& child = child_at(level, has);
+        return child.parent == node.number && child.split_by == feature ? &child : nullptr;
+    };
+    const std::size_t lanes = static_cast<std::size_t>(lanes_);
+    const BitNode *has = counted(true), *lacks = has ? nullptr : counted(false);
+    if (has || lacks) {
+        const BitNode& side = has ? *has : *lacks;
+        std::copy(side.counts.begin(), side.counts.begin() + lanes_, both_.begin());
+        for (std::size_t c = 1; c < static_cast<std::size_t>(node.n_classes); ++c)
+            for (std::size_t f = 0; f < lanes; ++f) both_[f] = static_cast<std::int16_t>(both_[f] + side.counts[c * lanes + f]);
+        if (lacks)
+            for (std::size_t f = 0; f < lanes; ++f) both_[f] = static_cast<std::int16_t>(floors.rows_with[f] - both_[f]);
+    } else {
+        kernel_.count_with_feature(words_of(node), lanes_, static_cast<int>(feature), both_.data());
+    }
     const std::int32_t with = floors.rows_with[feature];
     const SplitProof proof{static_cast<std::int32_t>(cost_right), static_cast<std::int32_t>(cost_left), with, static_cast<std::int32_t>(node.size()) - with};
-    kernel_.raise_floors(words_of(node), lanes_, static_cast<int>(feature), proof, static_cast<std::int32_t>(error_scale), floors.rows_with.data(),
-                         both_.data(), floors.with.data(), floors.without.data());
+    kernel_.raise_floors(lanes_, proof, static_cast<std::int32_t>(error_scale), floors.rows_with.data(), both_.data(), floors.with.data(),
+                         floors.without.data());
     context_.monitor.work(static_cast<std::size_t>(blocks_ * (node.words() + 4)));
 }
 
@@ -210,6 +255,8 @@ void BitNodes::solve_bottoms(BitNode& parent, std::uint32_t feature, bool left, 
         make_room(rest.counts, numbers);
         for (std::size_t i = 0; i < numbers; ++i) rest.counts[i] = static_cast<std::int16_t>(parent.counts[i] - own.counts[i]);
         rest.n_classes = parent.n_classes;
+        rest.parent = parent.number;
+        rest.split_by = feature;
         for (std::size_t c = 0; c < classes; ++c) rest.all[c] = static_cast<std::int16_t>(parent.all[c] - own.all[c]);
     }
     std::int16_t* at = stumps_.data();

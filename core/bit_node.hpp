@@ -45,6 +45,9 @@ struct BitNode {
     std::vector<std::int16_t> counts;  // of each class and feature
     std::vector<std::int16_t> pairs;   // counted when they are needed
     bool has_pairs = false;
+    // Which node this is, and which split of which other one it is a side of.
+    std::uint64_t number = 0, parent = 0;
+    std::uint32_t split_by = 0;
 
     Weight size() const { return first_row[static_cast<std::size_t>(n_classes)]; }
     Weight leaf_error() const { return size() - *std::max_element(all.begin(), all.begin() + n_classes); }
@@ -75,6 +78,8 @@ class BitNodes {
     // Room for the child of a node at that level, one on either side.
     BitNode& child_at(std::size_t level, bool has);
     void make_child(const BitNode& parent, std::uint32_t feature, bool has, BitNode& child);
+    // The marked rows of a node as a node of the same conditions.
+    void choose(const BitNode& from, const std::vector<std::uint8_t>& marked, BitNode& chosen);
 
     SplitErrors split_errors(const BitNode& node, std::uint32_t feature) const;
     // Whether leaves may have any size.
@@ -91,8 +96,9 @@ class BitNodes {
         std::vector<std::int16_t> rows_with;
     };
     Floors no_floors(const BitNode& node) const;
-    // Raises them by what is proven for the sides of one split; costs of an error and of all rows must fit in 31 bits. Leaves may have any size.
-    void raise_floors(BitNode& node, std::uint32_t feature, Cost cost_left, Cost cost_right, Cost error_scale, Floors& floors);
+    // Raises them by what is proven for the sides of one split of the node, whose children are made at that level; costs of an error and of all rows
+    // must fit in 31 bits. Leaves may have any size.
+    void raise_floors(BitNode& node, std::uint32_t feature, Cost cost_left, Cost cost_right, Cost error_scale, std::size_t level, Floors& floors);
 
     // Depth two below both sides of a feature, or below one.
     void solve_bottoms(BitNode& parent, std::uint32_t feature, bool left, bool right, std::size_t level, ErrorsOfTwo& of_left, ErrorsOfTwo& of_right);
@@ -118,6 +124,7 @@ class BitNodes {
     std::vector<std::uint32_t> masks_;  // features of the rows, 32 to a mask
     BitNode root_;
     std::vector<std::unique_ptr<BitNode>> children_;
+    std::uint64_t numbered_ = 0;                      // nodes made
     std::vector<std::int16_t> stumps_, room_, both_;  // scratch of the kernel
 };
 

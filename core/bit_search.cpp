@@ -120,15 +120,16 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
                 continue;
             }
             const Proven tried = solve_split(node, share, feature, sides, cut, level);
-            if (raise && sides.left + sides.right > 0) nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, floors);
+            if (raise && sides.left + sides.right > 0) nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, level, floors);
             least = std::min(least, tried.lower);
             if (tried.upper < best.upper) {
                 best.upper = tried.upper;
                 best.plan = tried.plan;
                 found = found || tried.upper < limit;
-                if (level == 0) {
-                    root_best_ = best;
+                if (&node == &nodes_.root()) {
+                    if (best.upper < root_best_.upper) root_best_ = best;
                     if (listener_ && *listener_) (*listener_)(best.upper, 0);
+                    if (listener_ && leaves_no_errors(best.upper)) return best;  // the rest is done by fewest_splits
                 }
             }
         }
@@ -146,25 +147,30 @@ BitSearch::Proven BitSearch::solve_split(BitNode& node, const Division& share, s
 
 BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division& share, std::uint32_t feature, Sides& sides, Cost cut, std::size_t level) {
     const ConditionSet left_key = node.conditions.with(2 * feature), right_key = node.conditions.with(2 * feature + 1);
-    const ErrorsOfTwo *known_left = of_two_.find(left_key), *known_right = of_two_.find(right_key);
     const auto [leaf_left, leaf_right, size_left, size_right] = nodes_.split_errors(node, feature);
     const Cost penalty = objective_.split_penalty;
-    // Sides that are pure need no counting.
-    const ErrorsOfTwo pure{{0, 0, 0}};
-    if (!known_left && leaf_left == 0) known_left = &pure;
-    if (!known_right && leaf_right == 0) known_right = &pure;
     const Shape shape_left = share.left.on(static_cast<Index>(size_left)), shape_right = share.right.on(static_cast<Index>(size_right));
-    if (known_left) sides.left = cost_of_bottom(*known_left, leaf_left, shape_left);
-    if (known_right) sides.right = cost_of_bottom(*known_right, leaf_right, shape_right);
+    ErrorsOfTwo of_left{{0, 0, 0}}, of_right{{0, 0, 0}};
+    // Whether a side is known. What was counted on a smaller sample is a bound only. Sides that are pure need no counting.
+    const auto look_up = [&](const ConditionSet& key, Weight leaf_error, Shape shape, ErrorsOfTwo& errors, Cost& floor) {
+        const Bottom* found = of_two_.find(key);
+        if (!found && leaf_error > 0) return false;
+        if (found) errors = found->errors;
+        const Cost cost = cost_of_bottom(errors, leaf_error, shape);
+        if (found && found->sample != sample_ && leaf_error > 0) {
+            floor = std::max(floor, cost);
+            return false;
+        }
+        floor = cost;
+        return true;
+    };
+    const bool known_left = look_up(left_key, leaf_left, shape_left, of_left, sides.left);
+    const bool known_right = look_up(right_key, leaf_right, shape_right, of_right, sides.right);
     if (sides.left + sides.right + penalty >= cut) return {sides.left + sides.right + penalty, kInfinite, nullptr};
-    ErrorsOfTwo of_left, of_right;
-    if (known_left) of_left = *known_left;
-    if (known_right) of_right = *known_right;
     if (!known_left || !known_right) {
-        const bool count_left = !known_left, count_right = !known_right;
-        nodes_.solve_bottoms(node, feature, count_left, count_right, level, of_left, of_right);
-        if (count_left) of_two_.at(left_key) = of_left;
-        if (count_right) of_two_.at(right_key) = of_right;
+        nodes_.solve_bottoms(node, feature, !known_left, !known_right, level, of_left, of_right);
+        if (!known_left) of_two_.at(left_key) = {of_left, sample_};
+        if (!known_right) of_two_.at(right_key) = {of_right, sample_};
     }
     const Cost left = cost_of_bottom(of_left, leaf_left, shape_left), right = cost_of_bottom(of_right, leaf_right, shape_right);
     sides = {left, right};
@@ -219,22 +225,21 @@ BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share
 
 Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) {
     Outcome outcome = start;
+    Cost least = 0;
     root_best_ = {0, start.upper, start.plan};
     listener_ = &listener;
     try {
-        // Only what costs less than the start is looked for. Where that has no errors, with one split more at a time: trees of few splits are soon ruled
-        // out, and the first that is found is the best.
-        Proven proven;
-        const Cost penalty = objective_.split_penalty;
-        const bool without_errors = penalty > 0 && start.upper <= objective_.error_scale;
-        Cost limit = without_errors ? std::min(start.upper, penalty + 1) : start.upper;
-        for (;; limit = std::min(start.upper, limit + penalty)) {
-            proven = solve(nodes_.root(), shape, limit, 0);
-            if (limit == start.upper || proven.upper < limit) break;
+        if (!leaves_no_errors(outcome.upper)) {
+            const Proven proven = solve(nodes_.root(), shape, outcome.upper, 0);  // only what costs less is looked for
+            if (proven.upper < outcome.upper) {
+                outcome.upper = proven.upper;
+                outcome.plan = proven.plan;
+            }
         }
-        if (proven.upper < outcome.upper) {
-            outcome.upper = proven.upper;
-            outcome.plan = proven.plan;
+        if (leaves_no_errors(outcome.upper)) {
+            root_best_ = {0, outcome.upper, outcome.plan};
+            listener_ = nullptr;
+            fewest_splits(shape, outcome, least);
         }
         outcome.lower = outcome.relaxed = outcome.upper;
         if (listener) listener(outcome.upper, outcome.lower);
@@ -244,7 +249,7 @@ Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearc
             outcome.upper = root_best_.upper;
             outcome.plan = root_best_.plan;
         }
-        outcome.lower = outcome.relaxed = 0;
+        outcome.lower = outcome.relaxed = least;
     }
     listener_ = nullptr;
     return outcome;
@@ -273,7 +278,10 @@ std::vector<BitSearch::NodeSplit> BitSearch::splits_by_tie_rule(const BitNode& n
     return splits;
 }
 
-PlanPtr BitSearch::canonical(Shape shape, Cost cost) { return canonical(nodes_.root(), shape, cost, 0); }
+PlanPtr BitSearch::canonical(Shape shape, Cost cost) {
+    if (!marked_.empty() && leaves_no_errors(cost)) return canonical_without_errors(nodes_.root(), shape, cost, 0);
+    return canonical(nodes_.root(), shape, cost, 0);
+}
 
 PlanPtr BitSearch::canonical(BitNode& node, Shape shape, Cost cost, std::size_t level) {
     shape = shape.on(static_cast<Index>(node.size()));
@@ -291,7 +299,7 @@ PlanPtr BitSearch::canonical(BitNode& node, Shape shape, Cost cost, std::size_t 
             Sides sides{floors.without[feature], floors.with[feature]};
             if (sides.left + sides.right + objective_.split_penalty > cost) continue;
             const Proven tried = solve_split(node, share, feature, sides, cost + 1, level);
-            if (raise && tried.upper != cost) nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, floors);
+            if (raise && tried.upper != cost) nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, level, floors);
             if (tried.upper != cost) continue;
             if (shape.depth == 3) return tried.plan;
             PlanPtr plans[2];
@@ -379,10 +387,12 @@ PlanPtr BitSearch::bottom_by_tie_rule(BitNode& node, std::int64_t splits) {
     return plan;
 }
 
-FlatTree BitSearch::finish(const PlanPtr& plan) {
+FlatTree BitSearch::finish(const PlanPtr& plan) { return worked_out(nodes_.root(), plan, 0); }
+
+FlatTree BitSearch::worked_out(BitNode& node, const PlanPtr& plan, std::size_t level) {
     FlatTree tree;
     Cost errors = 0;
-    finish(nodes_.root(), plan.get(), 0, tree, errors);
+    finish(node, plan.get(), level, tree, errors);
     tree.cost = objective_.error_scale * errors + objective_.split_penalty * tree.splits;
     return tree;
 }

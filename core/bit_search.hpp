@@ -57,7 +57,15 @@ class BitSearch {
         PlanPtr plan;
     };
 
+    // Depth two below a set of conditions, as counted on a sample of the rows; on a larger one there are at least as many errors.
+    struct Bottom {
+        ErrorsOfTwo errors;
+        std::int16_t sample;
+    };
+
     void set_objective(const Objective& objective);
+    // Whether whatever costs less than this has no errors.
+    bool leaves_no_errors(Cost cost) const { return objective_.split_penalty > 0 && cost <= objective_.error_scale; }
     Proven solve(BitNode& node, Shape shape, Cost limit, std::size_t level);
     // What the sides of a split cost at least.
     struct Sides {
@@ -78,6 +86,19 @@ class BitSearch {
         double margin;
     };
     std::vector<NodeSplit> splits_by_tie_rule(const BitNode& node) const;
+    // Of the trees without errors one with the fewest splits, if it costs less than the one given, by way of samples of the rows (bit_perfect.cpp).
+    // `least` is a bound on the cost that holds even where the search is stopped.
+    void fewest_splits(Shape shape, Outcome& best, Cost& least);
+    void fewest_splits_by_samples(Shape shape, Outcome& best, Cost& least);
+    // A plan without errors, with the fewest splits in its last levels.
+    PlanPtr with_smaller_limbs(BitNode& node, const Plan* plan, int depth, std::size_t level);
+    Proven fewest_splits_of_sample(BitNode& sample, Shape shape, Cost most, Cost& least);
+    PlanPtr canonical_without_errors(const BitNode& all, Shape shape, Cost cost, std::size_t level);
+    void begin_sample();
+    void mark(const std::vector<std::uint32_t>& wrong);
+    // The rows of a node that a tree of a sample of them gets wrong.
+    std::vector<std::uint32_t> wrong_rows(const BitNode& all, const FlatTree& tree) const;
+    FlatTree worked_out(BitNode& node, const PlanPtr& plan, std::size_t level);
     Proven grow(BitNode& node, int depth, std::size_t level);
     std::int32_t finish(BitNode& node, const Plan* plan, std::size_t level, FlatTree& tree, Cost& errors);
     PlanPtr bottom_by_tie_rule(BitNode& node, std::int64_t splits);
@@ -88,12 +109,16 @@ class BitSearch {
     Objective objective_;
     BitNodes nodes_;
     const std::vector<Feature>& features_;
-    FlatMap<ConditionSet, ErrorsOfTwo, ConditionSet::Hash> of_two_;
+    FlatMap<ConditionSet, Bottom, ConditionSet::Hash> of_two_;
     std::vector<FlatMap<Key, Proven, KeyHash>> proven_;  // by depth
     bool costs_are_small_;                               // all fit in 31 bits
     // The root while it is searched: the incumbent, what the heap of open features is bounded by, and whom to tell.
     Proven root_best_;
     const TreeSearch::Listener* listener_ = nullptr;
+    // The sample of rows on which trees without errors are looked for.
+    std::vector<std::uint8_t> marked_;
+    std::size_t marked_rows_ = 0;
+    std::int16_t sample_ = 0;  // counts the samples
 };
 
 }  // namespace provetree

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
+#include <limits>
+#include <unordered_map>
 
 namespace provetree {
 
@@ -73,40 +74,89 @@ std::vector<double> dense_ranks(const double* x, std::size_t n, Index* ranks) {
     return values;
 }
 
-// Several columns are gone through at a time: their numbers usually lie side by side.
-constexpr std::size_t kColumnsAtOnce = 8;
+// Tables are gone through in tiles: rows so many at a time, of which a few columns at a time, whose numbers usually lie side by side.
+constexpr std::size_t kColumnsAtOnce = 8, kRowsAtOnce = 64;
 
-// Ranks of columns that have at most two values, as yes and no have: no sorting is needed. Sets `values` of those columns, and leaves it empty for the
-// others, missing values among them.
-void rank_two_values(const double* table, std::size_t rows, std::size_t count, std::ptrdiff_t row_step, std::ptrdiff_t column_step, Index* ranks,
-                     std::array<std::vector<double>, kColumnsAtOnce>& values) {
-    std::array<double, kColumnsAtOnce> low{}, high{};
-    std::array<bool, kColumnsAtOnce> more{};
-    const auto at = [&](std::size_t i, std::size_t c) {
-        return table[static_cast<std::ptrdiff_t>(i) * row_step + static_cast<std::ptrdiff_t>(c) * column_step];
-    };
-    for (std::size_t c = 0; c < count; ++c) {
-        low[c] = high[c] = at(0, c);
-        std::size_t other = 1;
-        while (other < rows && at(other, c) == low[c]) ++other;
-        if (other < rows) (at(other, c) < low[c] ? low[c] : high[c]) = at(other, c);
-        more[c] = !(low[c] <= high[c]);
+// A column of at most two values, as far as it was looked at: such columns, as yes and no, need no sorting.
+struct TwoValues {
+    double low, high;  // the same until a second one is seen
+    bool more;         // other values, missing ones among them
+};
+
+// Ranks of rows `top` to `bottom` of one column; returns whether there were other values.
+bool rank_tile(const double* x, std::ptrdiff_t row_step, std::size_t top, std::size_t bottom, const TwoValues& column, Index* ranks) {
+    bool more = false;
+    const double low = column.low, high = column.high;
+    x += static_cast<std::ptrdiff_t>(top) * row_step;
+    for (std::size_t i = top; i < bottom; ++i, x += row_step) {
+        ranks[i] = *x != low;
+        more |= (*x != low) & (*x != high);
     }
-    const auto all_have_more = [&] { return std::count(more.begin(), more.end(), true) == static_cast<std::ptrdiff_t>(count); };
-    for (std::size_t i = 0; i < rows; ++i) {
-        for (std::size_t c = 0; c < count; ++c) {
-            const double x = at(i, c);
-            ranks[c * rows + i] = x != low[c];
-            more[c] |= (x != low[c]) & (x != high[c]);
+    return more;
+}
+
+// The same for several columns side by side.
+void rank_tiles(const double* x, std::ptrdiff_t row_step, std::size_t top, std::size_t bottom, std::size_t rows, const TwoValues* columns, Index* ranks,
+                std::array<std::uint8_t, kColumnsAtOnce>& more) {
+    std::array<double, kColumnsAtOnce> low, high;
+    for (std::size_t c = 0; c < kColumnsAtOnce; ++c) {
+        low[c] = columns[c].low;
+        high[c] = columns[c].high;
+    }
+    x += static_cast<std::ptrdiff_t>(top) * row_step;
+    for (std::size_t i = top; i < bottom; ++i, x += row_step) {
+        for (std::size_t c = 0; c < kColumnsAtOnce; ++c) {
+            const bool is_high = x[c] != low[c];
+            ranks[c * rows + i] = is_high;
+            more[c] |= static_cast<std::uint8_t>(is_high & (x[c] != high[c]));
         }
-        // Numbers of many values are soon told apart.
-        if (i == 100 && all_have_more()) return;
     }
-    for (std::size_t c = 0; c < count; ++c) {
-        if (more[c]) continue;
-        values[c].push_back(low[c] + 0.0);
-        if (low[c] != high[c]) values[c].push_back(high[c] + 0.0);
+}
+
+// Finds the columns of at most two values, and their ranks; the ranks of other columns are not to be used.
+std::vector<TwoValues> rank_two_values(const double* table, std::size_t rows, std::size_t columns, std::ptrdiff_t row_step, std::ptrdiff_t column_step,
+                                       Index* ranks) {
+    std::vector<TwoValues> found(columns);
+    for (std::size_t c = 0; c < columns; ++c) {
+        const double first = table[static_cast<std::ptrdiff_t>(c) * column_step];
+        found[c] = {first, first, first != first};
     }
+    for (std::size_t top = 0; top < rows; top += kRowsAtOnce) {
+        const std::size_t bottom = std::min(rows, top + kRowsAtOnce);
+        for (std::size_t begin = 0; begin < columns; begin += kColumnsAtOnce) {
+            const std::size_t count = std::min(kColumnsAtOnce, columns - begin);
+            TwoValues* const here = found.data() + begin;
+            // Numbers of many values are soon told apart.
+            if (std::all_of(here, here + count, [](const TwoValues& column) { return column.more; })) continue;
+            const auto column_at = [&](std::size_t c) { return table + static_cast<std::ptrdiff_t>(begin + c) * column_step; };
+            std::array<std::uint8_t, kColumnsAtOnce> more{};
+            if (count == kColumnsAtOnce && column_step == 1) {
+                rank_tiles(column_at(0), row_step, top, bottom, rows, here, ranks + begin * rows, more);
+            } else {
+                for (std::size_t c = 0; c < count; ++c) more[c] = rank_tile(column_at(c), row_step, top, bottom, here[c], ranks + (begin + c) * rows);
+            }
+            for (std::size_t c = 0; c < count; ++c) {
+                if (!more[c] || here[c].more) continue;
+                if (here[c].low != here[c].high) {
+                    here[c].more = true;
+                    continue;
+                }
+                // The first row of another value: all before it are alike.
+                Index* const own = ranks + (begin + c) * rows;
+                std::size_t other = top;
+                while (!own[other]) ++other;
+                const double second = column_at(c)[static_cast<std::ptrdiff_t>(other) * row_step];
+                if (second < here[c].low) {
+                    std::fill(own, own + top, Index{1});
+                    here[c].low = second;
+                } else {
+                    here[c].high = second;
+                }
+                here[c].more = second != second || rank_tile(column_at(c), row_step, top, bottom, here[c], own);
+            }
+        }
+    }
+    return found;
 }
 
 }  // namespace
@@ -114,78 +164,34 @@ void rank_two_values(const double* table, std::size_t rows, std::size_t count, s
 RankedColumns rank_columns(const double* table, std::size_t rows, std::size_t columns, std::ptrdiff_t row_step, std::ptrdiff_t column_step) {
     RankedColumns ranked;
     ranked.ranks.resize(rows * columns);
-    std::array<std::vector<double>, kColumnsAtOnce> values;
+    std::vector<TwoValues> two_values;
+    if (rows > 0) two_values = rank_two_values(table, rows, columns, row_step, column_step, ranked.ranks.data());
     std::vector<double> present;
     std::vector<Index> present_ranks;
-    for (std::size_t begin = 0; begin < columns; begin += kColumnsAtOnce) {
-        const std::size_t count = std::min(kColumnsAtOnce, columns - begin);
-        const double* block = table + static_cast<std::ptrdiff_t>(begin) * column_step;
-        Index* ranks = ranked.ranks.data() + begin * rows;
-        if (rows > 0) rank_two_values(block, rows, count, row_step, column_step, ranks, values);
-        for (std::size_t c = 0; c < count; ++c, ranks += rows) {
-            bool missing = false;
-            if (values[c].empty()) {
-                const double* x = block + static_cast<std::ptrdiff_t>(c) * column_step;
-                present.clear();
-                for (std::size_t i = 0; i < rows; ++i, x += row_step)
-                    if (*x == *x) present.push_back(*x);
-                missing = present.size() < rows;
-                present_ranks.resize(present.size());
-                values[c] = dense_ranks(present.data(), present.size(), present_ranks.data());
-                std::size_t next = 0;
-                x = block + static_cast<std::ptrdiff_t>(c) * column_step;
-                for (std::size_t i = 0; i < rows; ++i, x += row_step) ranks[i] = *x == *x ? present_ranks[next++] : static_cast<Index>(values[c].size());
-            }
-            ranked.values.insert(ranked.values.end(), values[c].begin(), values[c].end());
-            ranked.value_ends.push_back(static_cast<std::int64_t>(ranked.values.size()));
-            ranked.has_missing.push_back(missing);
-            values[c].clear();
+    for (std::size_t c = 0; c < columns; ++c) {
+        bool missing = false;
+        if (rows > 0 && !two_values[c].more) {
+            ranked.values.push_back(two_values[c].low + 0.0);
+            if (two_values[c].low != two_values[c].high) ranked.values.push_back(two_values[c].high + 0.0);
+        } else {
+            const double* const first = table + static_cast<std::ptrdiff_t>(c) * column_step;
+            present.clear();
+            const double* x = first;
+            for (std::size_t i = 0; i < rows; ++i, x += row_step)
+                if (*x == *x) present.push_back(*x);
+            missing = present.size() < rows;
+            present_ranks.resize(present.size());
+            const std::vector<double> values = dense_ranks(present.data(), present.size(), present_ranks.data());
+            Index* const ranks = ranked.ranks.data() + c * rows;
+            std::size_t next = 0;
+            x = first;
+            for (std::size_t i = 0; i < rows; ++i, x += row_step) ranks[i] = *x == *x ? present_ranks[next++] : static_cast<Index>(values.size());
+            ranked.values.insert(ranked.values.end(), values.begin(), values.end());
         }
+        ranked.value_ends.push_back(static_cast<std::int64_t>(ranked.values.size()));
+        ranked.has_missing.push_back(missing);
     }
     return ranked;
-}
-
-std::vector<std::int64_t> distinct_columns(const Index* ranks, std::size_t columns, std::size_t rows, const Index* tops) {
-    // Of a column and its mirror image, the one that begins with the lower rank; the middle rank is its own mirror image.
-    const auto mirrored = [&](std::size_t c) {
-        for (std::size_t i = 0; i < rows; ++i) {
-            const std::uint64_t twice = std::uint64_t{2} * ranks[c * rows + i];
-            if (twice != tops[c]) return twice > tops[c];
-        }
-        return false;
-    };
-    std::vector<std::uint8_t> turned(columns);
-    std::vector<Keyed> items(columns);
-    for (std::size_t c = 0; c < columns; ++c) {
-        const Index* column = ranks + c * rows;
-        turned[c] = mirrored(c);
-        std::uint64_t hash = tops[c];
-        if (turned[c])
-            for (std::size_t i = 0; i < rows; ++i) hash = hash * kHashStep + (tops[c] - column[i]);
-        else
-            for (std::size_t i = 0; i < rows; ++i) hash = hash * kHashStep + column[i];
-        items[c] = {mix(hash), static_cast<std::uint32_t>(c)};
-    }
-    const auto same = [&](std::size_t a, std::size_t b) {
-        if (tops[a] != tops[b]) return false;
-        const Index *first = ranks + a * rows, *second = ranks + b * rows;
-        if (turned[a] == turned[b]) return std::equal(first, first + rows, second);
-        return std::equal(first, first + rows, second, [top = tops[a]](Index x, Index y) { return x == top - y; });
-    };
-    std::stable_sort(items.begin(), items.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
-    std::vector<std::int64_t> kept;
-    for (std::size_t begin = 0, end; begin < columns; begin = end) {
-        // Equal hashes are no proof of equal columns: compare whole columns.
-        const std::size_t first = kept.size();
-        for (end = begin; end < columns && items[end].key == items[begin].key; ++end) {
-            const std::size_t c = items[end].index;
-            bool known = false;
-            for (std::size_t k = first; k < kept.size() && !known; ++k) known = same(static_cast<std::size_t>(kept[k]), c);
-            if (!known) kept.push_back(static_cast<std::int64_t>(c));
-        }
-    }
-    std::sort(kept.begin(), kept.end());
-    return kept;
 }
 
 MergedRows merge_rows(const Index* ranks, std::size_t columns, std::size_t n, const std::int32_t* classes, const std::int64_t* weights,
@@ -229,6 +235,90 @@ MergedRows merge_rows(const Index* ranks, std::size_t columns, std::size_t n, co
         }
     }
     return merged;
+}
+
+OrderedColumns order_columns(const RankedFeatures& ranked, const std::vector<std::int64_t>& rows, bool keep_duplicates) {
+    const std::size_t n = rows.size();
+    OrderedColumns ordered;
+    std::unordered_multimap<std::uint64_t, std::size_t> known;  // columns by the hash of their ranks
+    const auto top_of = [&](std::size_t c) { return static_cast<Index>(ordered.value_ends[c] - (c ? ordered.value_ends[c - 1] : 0) - 1); };
+    // The last of the columns, of which only the ranks and the values are there yet, stays unless it is constant or known.
+    const auto keep_last = [&](std::size_t values_before, std::size_t feature, ColumnKind kind, std::int32_t category) {
+        const std::size_t c = ordered.features.size();
+        const Index* column = ordered.ranks.data() + c * n;
+        const Index top = static_cast<Index>(ordered.values.size() - values_before - 1);
+        // Of a column and its mirror image the hash is of the one that begins with the lower rank; the middle rank is its own mirror image.
+        bool turned = false;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint64_t twice = std::uint64_t{2} * column[i];
+            turned = twice > top;
+            if (twice != top) break;
+        }
+        std::uint64_t hash = top;
+        if (turned)
+            for (std::size_t i = 0; i < n; ++i) hash = hash * kHashStep + (top - column[i]);
+        else
+            for (std::size_t i = 0; i < n; ++i) hash = hash * kHashStep + column[i];
+        hash = mix(hash);
+        const auto same = [&](std::size_t other) {
+            // Equal hashes are no proof of equal columns: compare whole columns.
+            const Index* theirs = ordered.ranks.data() + other * n;
+            if (top_of(other) != top) return false;
+            return std::equal(column, column + n, theirs) || std::equal(column, column + n, theirs, [top](Index x, Index y) { return x == top - y; });
+        };
+        bool drop = false;
+        if (!keep_duplicates)
+            for (auto [at, end] = known.equal_range(hash); at != end && !drop; ++at) drop = same(at->second);
+        if (drop) {
+            ordered.ranks.resize(c * n);
+            ordered.values.resize(values_before);
+            return;
+        }
+        known.emplace(hash, c);
+        ordered.features.push_back(static_cast<std::int32_t>(feature));
+        ordered.kinds.push_back(static_cast<std::uint8_t>(kind));
+        ordered.categories.push_back(category);
+        ordered.value_ends.push_back(static_cast<std::int64_t>(ordered.values.size()));
+    };
+    const auto add = [&](const Index* source, const auto& rank_of) {
+        const std::size_t begin = ordered.ranks.size();
+        ordered.ranks.resize(begin + n);
+        for (std::size_t i = 0; i < n; ++i) ordered.ranks[begin + i] = rank_of(source[rows[i]]);
+    };
+    ordered.ranks.reserve(n * ranked.features);
+    constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t f = 0; f < ranked.features; ++f) {
+        const double* const first = ranked.values + (f ? ranked.value_ends[f - 1] : 0);
+        const double* const last = ranked.values + ranked.value_ends[f];
+        const Index n_values = static_cast<Index>(last - first), n_ranks = n_values + ranked.has_missing[f];
+        const Index* source = ranked.ranks + f * ranked.rows;
+        const std::size_t before = ordered.values.size();
+        if (n_ranks < 2) continue;
+        if (ranked.n_categories[f] >= 0) {
+            for (Index rank = 0; rank < n_ranks; ++rank) {
+                const std::size_t begin = ordered.values.size();
+                add(source, [rank](Index x) { return static_cast<Index>(x != rank); });
+                ordered.values.insert(ordered.values.end(), {0.0, 1.0});
+                keep_last(begin, f, ColumnKind::kCategory,
+                          static_cast<std::int32_t>(rank < n_values ? first[rank] : static_cast<double>(ranked.n_categories[f])));
+            }
+        } else if (ranked.has_missing[f]) {
+            add(source, [n_values](Index x) { return x == n_values ? Index{0} : x + 1; });
+            ordered.values.push_back(kMissing);
+            ordered.values.insert(ordered.values.end(), first, last);
+            keep_last(before, f, ColumnKind::kMissingFirst, -1);
+            const std::size_t begin = ordered.values.size();
+            add(source, [](Index x) { return x; });
+            ordered.values.insert(ordered.values.end(), first, last);
+            ordered.values.push_back(kMissing);
+            keep_last(begin, f, ColumnKind::kMissingLast, -1);
+        } else {
+            add(source, [](Index x) { return x; });
+            ordered.values.insert(ordered.values.end(), first, last);
+            keep_last(before, f, ColumnKind::kNumeric, -1);
+        }
+    }
+    return ordered;
 }
 
 }  // namespace provetree

@@ -44,6 +44,11 @@ class FlatMap {
             if (!(slot.key == Key{})) change(slot.value);
     }
 
+    void clear() {
+        slots_.clear();
+        size_ = 0;
+    }
+
     std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
   private:

@@ -22,9 +22,14 @@ namespace {
 
 // The tie rule may take this much effort (row steps) on its own, and beyond that as much as the proof took. Deterministic, unlike a time.
 constexpr std::uint64_t kTieRuleSteps = 30'000'000;
+constexpr std::uint64_t kTieRuleStepsOfBits = 1'000'000;  // a step on bits takes longer: this is some three milliseconds
 
 // Up to this depth the cost and the fewest splits are proven in one search.
 constexpr int kDepthAtOnce = 4;
+
+// Trees of so many splits are looked for by themselves in tables of so few rows where no errors are left: that takes milliseconds.
+constexpr std::int64_t kFewSplits = 3;
+constexpr Index kFewRows = 1500;
 
 // The root's bounds in an objective multiplied by `factor`: what was proven stays proven.
 ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
@@ -88,7 +93,8 @@ class Method {
     // Among the trees that cost as little as the one proven, the one that the tie rule prefers. The objective is that of the proof already, or is
     // given and multiplies it by `factor`: then `best` has the cost under it.
     virtual PlanPtr preferred(Shape shape, Outcome& best) = 0;
-    virtual PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost factor) = 0;
+    // Here a stop is no failure: `complete` says whether the tree is the one preferred, or only one that is not worse than the one given.
+    virtual PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost factor, bool& complete) = 0;
     virtual void describe(Counters& counters) const = 0;
 };
 
@@ -157,11 +163,18 @@ class BySweeps final : public Method {
 
     PlanPtr preferred(Shape shape, Outcome& best) override { return search_.canonical_below(root_, shape, best, ties_, 0); }
 
-    PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost factor) override {
+    PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost factor, bool& complete) override {
         search_.objective = refined;
         const ProfilePtr known = scaled(context_, best.profile, factor);
         best.profile = nullptr;
-        return search_.canonical(root_, shape, best, {known.get(), known.get()}, 0);
+        const PlanPtr given = best.plan;
+        try {
+            const PlanPtr plan = search_.canonical(root_, shape, best, {known.get(), known.get()}, 0);
+            complete = true;
+            return plan;
+        } catch (const StopSearch&) {
+            return given;
+        }
     }
 
     const Node* root() const override { return &root_; }
@@ -211,12 +224,18 @@ class ByBits final : public Method {
 
     PlanPtr preferred(Shape shape, Outcome& best) override { return search_.canonical(shape, best.upper); }
 
-    PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost factor) override {
+    PlanPtr preferred(Shape shape, Outcome& best, const Objective& refined, Cost factor, bool& complete) override {
         search_.refine_objective(refined, factor);
         std::unique_ptr<StopSearch> stopped;
         const Outcome fewest = search_.solve_root(shape, best, nullptr, stopped);
-        if (stopped) throw *stopped;
-        return search_.canonical(shape, fewest.upper);
+        if (stopped) return fewest.plan;
+        try {
+            const PlanPtr plan = search_.canonical(shape, fewest.upper);
+            complete = true;
+            return plan;
+        } catch (const StopSearch&) {
+            return fewest.plan;
+        }
     }
 
     void describe(Counters& counters) const override { counters.sampled_rows = context_.table.rows; }
@@ -284,7 +303,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     if (method->leaf_cost() >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
 
     const auto limit_tie_rule = [&] {
-        if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(kTieRuleSteps, monitor.steps()));
+        if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(by_bits ? kTieRuleStepsOfBits : kTieRuleSteps, monitor.steps()));
     };
     const auto listener = [&](Cost upper, Cost lower) {
         upper = std::min(upper, context.found.cost);
@@ -337,8 +356,23 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     if (options.initial) take_initial(start, options.initial);
     listener(start.upper, 0);
     std::unique_ptr<StopSearch> stopped;
-    Outcome outcome;
-    {
+    Outcome outcome = start;
+    Shape searched = shape;
+    bool done = false;
+    // Where a tree without errors is at hand, whatever is better has fewer splits: one more at a time, as long as they are few.
+    if (at_once && !by_bits && start.upper <= objective.error_scale && table.rows < kFewRows && !file) {
+        for (std::int64_t k = 1; k <= kFewSplits && k < shape.splits && !done && !stopped; ++k) {
+            searched = Shape::of(shape.depth, k);
+            outcome = method->prove(searched, start, nullptr, stopped);
+            done = outcome.upper <= objective.split_penalty * k;
+        }
+        if (stopped) {
+            outcome = start;
+            outcome.lower = 0;
+        }
+    }
+    if (!done && !stopped) {
+        searched = shape;
         const bool limited = options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity();
         Cost proven = 0;
         Improvement improvement(
@@ -365,7 +399,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     if (!stopped && at_once) {
         listener(outcome.upper, outcome.upper);
         try {
-            outcome.plan = method->preferred(shape, outcome);
+            outcome.plan = method->preferred(searched, outcome);
             result.tie_rule_complete = true;
         } catch (const StopSearch&) {
             // The proof stands; only the choice among equally good trees was cut short.
@@ -384,17 +418,12 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     if (!stopped && tie_rule && !at_once) {
         const Cost errors = (result.tree.cost - options.objective.split_penalty * result.tree.splits) / options.objective.error_scale;
         outcome.upper = refined.error_scale * errors + refined.split_penalty * result.tree.splits;
-        try {
-            const PlanPtr plan = method->preferred(shape, outcome, refined, factor);
-            objective = refined;
-            FlatTree tree = finish(plan);
-            tree.cost = user_cost(tree);
-            if (tree.cost != result.lower_bound) throw std::logic_error("provetree core: the tree chosen by the tie rule is not optimal; please report this.");
-            result.tree = std::move(tree);
-            result.tie_rule_complete = true;
-        } catch (const StopSearch&) {
-            // As above.
-        }
+        const PlanPtr plan = method->preferred(shape, outcome, refined, factor, result.tie_rule_complete);
+        objective = refined;
+        FlatTree tree = finish(plan);
+        tree.cost = user_cost(tree);
+        if (tree.cost != result.lower_bound) throw std::logic_error("provetree core: the tree chosen by the tie rule is not optimal; please report this.");
+        result.tree = std::move(tree);
     }
     result.counters = context.counters;
     return result;

@@ -25,13 +25,39 @@ def rank_columns(
     return ranks, np.array(values), ends, np.isnan(table).any(axis=0).tolist()
 
 
-def distinct_columns(ranks: NDArray[np.uint32], tops: NDArray[np.uint32]) -> list[int]:
-    """Columns that differ from every earlier one and from its mirror image."""
-    kept: list[int] = []
-    for c, column in enumerate(ranks.tolist()):
-        mirror = [int(tops[c]) - rank for rank in column]
-        if not any(tops[k] == tops[c] and ranks[k].tolist() in (column, mirror) for k in kept):
-            kept.append(c)
+def order_columns(
+    ranks: NDArray[np.uint32],
+    values: list[NDArray[np.float64]],
+    has_missing: list[bool],
+    n_categories: list[int],
+    rows: list[int],
+    *,
+    keep_duplicates: bool,
+) -> list[tuple[list[int], int, int, int, list[float]]]:
+    """Ranks, feature, kind, category and values of each ordered column."""
+    columns: list[tuple[list[int], int, int, int, list[float]]] = []
+    for f, (own, missing, level) in enumerate(zip(values, has_missing, n_categories, strict=True)):
+        here, numbers = [int(ranks[f, row]) for row in rows], own.tolist()
+        codes = [*numbers, level] if missing else numbers
+        if len(codes) < 2:
+            continue
+        if level >= 0:
+            for rank, code in enumerate(codes):
+                columns.append(([int(x != rank) for x in here], f, 3, int(code), [0.0, 1.0]))
+        elif missing:
+            last = len(numbers)
+            first = [0 if x == last else x + 1 for x in here]
+            columns.append((first, f, 1, -1, [np.nan, *numbers]))
+            columns.append((here, f, 2, -1, [*numbers, np.nan]))
+        else:
+            columns.append((here, f, 0, -1, numbers))
+    kept: list[tuple[list[int], int, int, int, list[float]]] = []
+    for column in columns:
+        top = len(column[-1]) - 1
+        mirror = [top - x for x in column[0]]
+        known = any(len(one[-1]) - 1 == top and one[0] in (column[0], mirror) for one in kept)
+        if keep_duplicates or not known:
+            kept.append(column)
     return kept
 
 

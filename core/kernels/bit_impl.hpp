@@ -65,14 +65,50 @@ inline std::int16_t largest_lane(Lanes lanes) {
 #endif
 }
 
+#if defined(__GFNI__) && defined(__AVX512VBMI__)
+// Sixty-four features of eight rows, a row in each of eight numbers, as one byte for each feature. The bytes of the rows are put side by side, the last
+// row first, and each eight of them turned around as a square of bits: the product with a number that has bit i alone is bit i of every row.
+inline __m512i rows_by_feature(__m512i rows) {
+    alignas(64) static constexpr std::uint8_t kTurned[64] = {56, 48, 40, 32, 24, 16, 8,  0,  57, 49, 41, 33, 25, 17, 9,  1,  58, 50, 42, 34, 26, 18,
+                                                             10, 2,  59, 51, 43, 35, 27, 19, 11, 3,  60, 52, 44, 36, 28, 20, 12, 4,  61, 53, 45, 37,
+                                                             29, 21, 13, 5,  62, 54, 46, 38, 30, 22, 14, 6,  63, 55, 47, 39, 31, 23, 15, 7};
+    const __m512i squares = _mm512_permutexvar_epi8(_mm512_load_si512(kTurned), rows);
+    return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201ull)), squares, 0);
+}
+
 void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits, int stride) {
+    alignas(64) static constexpr std::uint8_t kPaired[64] = {0,  64, 1,  65, 2,  66, 3,  67, 4,  68, 5,  69, 6,  70, 7,  71, 8,  72, 9,  73, 10, 74,
+                                                             11, 75, 12, 76, 13, 77, 14, 78, 15, 79, 16, 80, 17, 81, 18, 82, 19, 83, 20, 84, 21, 85,
+                                                             22, 86, 23, 87, 24, 88, 25, 89, 26, 90, 27, 91, 28, 92, 29, 93, 30, 94, 31, 95};
+    const __m512i low_half = _mm512_load_si512(kPaired), high_half = _mm512_add_epi8(low_half, _mm512_set1_epi8(32));
+    const int row_masks = mask_stride(blocks);
+    for (int begin = 0; begin < count; begin += 16, bits += stride) {
+        const int end = count - begin < 16 ? count - begin : 16;
+        const __mmask16 here = static_cast<__mmask16>((1u << end) - 1);
+        // Rows are numbered in units of two masks.
+        const __m512i first = _mm512_mullo_epi32(_mm512_maskz_loadu_epi32(here, rows + begin), _mm512_set1_epi32(row_masks / 2));
+        for (int block = 0; block < blocks; block += 2) {
+            const std::uint32_t* const from = masks + block;
+            const __m512i none = _mm512_setzero_si512();
+            const __m512i first_rows = _mm512_mask_i32gather_epi64(none, static_cast<__mmask8>(here), _mm512_castsi512_si256(first), from, 8);
+            const __m512i last_rows = _mm512_mask_i32gather_epi64(none, static_cast<__mmask8>(here >> 8), _mm512_extracti64x4_epi64(first, 1), from, 8);
+            const __m512i low = rows_by_feature(first_rows), high = rows_by_feature(last_rows);
+            _mm512_storeu_si512(bits + block * kFeatureBlock, _mm512_permutex2var_epi8(low, low_half, high));
+            if (block + 1 < blocks) _mm512_storeu_si512(bits + (block + 1) * kFeatureBlock, _mm512_permutex2var_epi8(low, high_half, high));
+        }
+    }
+}
+#else
+void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits, int stride) {
+    const std::size_t row_masks = static_cast<std::size_t>(mask_stride(blocks));
     for (int begin = 0; begin < count; begin += 16, bits += stride) {
         const int end = count - begin < 16 ? count - begin : 16;
         for (int block = 0; block < blocks; ++block) {
+            const std::uint32_t* const from = masks + block;
 #if defined(__AVX512BW__)
             __m512i word = _mm512_setzero_si512(), bit = _mm512_set1_epi16(1);
             for (int r = 0; r < end; ++r) {
-                const __mmask32 mask = masks[static_cast<std::size_t>(rows[begin + r]) * static_cast<std::size_t>(blocks) + static_cast<std::size_t>(block)];
+                const __mmask32 mask = from[static_cast<std::size_t>(rows[begin + r]) * row_masks];
                 word = _mm512_mask_add_epi16(word, mask, word, bit);
                 bit = _mm512_add_epi16(bit, bit);
             }
@@ -80,8 +116,7 @@ void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int
 #else
             std::uint16_t word[kFeatureBlock] = {};
             for (int r = 0; r < end; ++r) {
-                const std::uint32_t mask =
-                    masks[static_cast<std::size_t>(rows[begin + r]) * static_cast<std::size_t>(blocks) + static_cast<std::size_t>(block)];
+                const std::uint32_t mask = from[static_cast<std::size_t>(rows[begin + r]) * row_masks];
                 for (int f = 0; f < kFeatureBlock; ++f) word[f] = static_cast<std::uint16_t>(word[f] | ((mask >> f & 1u) << r));
             }
             __builtin_memcpy(bits + block * kFeatureBlock, word, sizeof word);
@@ -89,6 +124,7 @@ void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int
         }
     }
 }
+#endif
 
 int select(const std::uint32_t* rows, int count, const std::uint16_t* bits, int stride, bool has, std::uint32_t* chosen) {
     int kept = 0;
@@ -240,8 +276,12 @@ void best_stumps(const BitWords& words, const BitCounts& own, const BitCounts& r
     best_stumps_sized<false>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
 }
 
-void raise_floors(const BitWords& words, int lanes, int feature, const SplitProof& proof, std::int32_t error_scale, const std::int16_t* __restrict with,
-                  std::int16_t* __restrict both, std::int32_t* __restrict floor_with, std::int32_t* __restrict floor_without) {
+void count_with_feature(const BitWords& words, int lanes, int feature, std::int16_t* both) {
+    for (int f = 0; f < lanes; f += kBitLanes) store_lanes(both + f, count_with(words, 0, words.first_word[words.n_classes], feature, f));
+}
+
+void raise_floors(int lanes, const SplitProof& proof, std::int32_t error_scale, const std::int16_t* __restrict with, const std::int16_t* __restrict both,
+                  std::int32_t* __restrict floor_with, std::int32_t* __restrict floor_without) {
     using Costs = Vector<std::int32_t>;
     typedef std::int16_t Narrow __attribute__((vector_size(kVectorBytes / 2)));
     const auto widened = [](const std::int16_t* from) {
@@ -249,7 +289,6 @@ void raise_floors(const BitWords& words, int lanes, int feature, const SplitProo
         __builtin_memcpy(&narrow, from, sizeof narrow);
         return __builtin_convertvector(narrow, Costs);
     };
-    for (int f = 0; f < lanes; f += kBitLanes) store_lanes(both + f, count_with(words, 0, words.first_word[words.n_classes], feature, f));
     const Costs scale = broadcast<std::int32_t>(error_scale);
     const Costs cost_with = broadcast<std::int32_t>(proof.cost_with), cost_without = broadcast<std::int32_t>(proof.cost_without);
     const Costs spare_with = broadcast<std::int32_t>(proof.cost_with - error_scale * proof.rows_with);

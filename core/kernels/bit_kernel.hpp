@@ -58,8 +58,12 @@ struct SplitProof {
     std::int32_t cost_with, cost_without, rows_with, rows_without;
 };
 
+// Rows have an even number of masks, so that two can be read as one number.
+inline int mask_stride(int blocks) { return (blocks + 1) / 2 * 2; }
+
 struct BitKernel {
-    // Turns rows (32 features to a mask, `blocks` masks to a row) into the words of a node: sixteen rows each, the last padded with zeros.
+    // Turns rows (32 features to a mask, `blocks` masks to a row, rows mask_stride(blocks) apart) into the words of a node: sixteen rows each, the last padded
+    // with zeros.
     void (*pack)(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits, int stride);
 
     // Rows among `count` whose bit of one feature (words `stride` apart) is set, or is not; returns how many. Outputs need 16 entries of slack.
@@ -87,10 +91,13 @@ struct BitKernel {
     void (*best_stumps_by_differences)(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs,
                                        const FeatureCircle& circle, std::int16_t* room, BitStumps of_own, BitStumps of_rest);
 
+    // both[f]: rows that have this feature and feature f.
+    void (*count_with_feature)(const BitWords& words, int lanes, int feature, std::int16_t* both);
+
     // Raises what both sides of every split of a node cost at least, by what is proven for one of them: a tree for the rows of one side is a tree for
-    // those of another, wrong at most on every row that only the other has. with[f]: rows that have feature f.
-    void (*raise_floors)(const BitWords& words, int lanes, int feature, const SplitProof& proof, std::int32_t error_scale, const std::int16_t* with,
-                         std::int16_t* room, std::int32_t* floor_with, std::int32_t* floor_without);
+    // those of another, wrong at most on every row that only the other has. with[f]: rows that have feature f; both[f]: and the one of the proof.
+    void (*raise_floors)(int lanes, const SplitProof& proof, std::int32_t error_scale, const std::int16_t* with, const std::int16_t* both,
+                         std::int32_t* floor_with, std::int32_t* floor_without);
 
     // Fewest errors of trees of depth two with at most one, two and three splits, from a node's counts and the best stumps below every feature.
     // Every leaf has `min_leaf` rows, at least one.

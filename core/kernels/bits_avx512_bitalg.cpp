@@ -1,4 +1,4 @@
-// The bit kernel for processors that count bits in vectors.
+// The bit kernel for processors that count bits, and turn squares of bits around, in vectors.
 #include "bit_two_impl.hpp"
 
 namespace provetree::kernels {

@@ -15,6 +15,11 @@ bool has_avx512() {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
 }
+
+// Counts and squares of bits in vectors.
+bool has_bit_vectors() {
+    return has_avx512() && __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni");
+}
 #endif
 
 }  // namespace
@@ -48,7 +53,7 @@ const Kernel& choose_kernel(const std::string& name) {
 const BitKernel& choose_bit_kernel(const std::string& name) {
     const std::string chosen = choose_kernel(name).name;
 #if defined(PROVETREE_X86_KERNELS)
-    if (chosen == "avx512") return __builtin_cpu_supports("avx512bitalg") ? kernels::bits_avx512_bitalg : kernels::bits_avx512;
+    if (chosen == "avx512") return has_bit_vectors() ? kernels::bits_avx512_bitalg : kernels::bits_avx512;
     if (chosen == "avx2") return kernels::bits_avx2;
 #endif
     return kernels::bits_baseline;

@@ -40,15 +40,34 @@ def available_kernels() -> list[str]:
 
 def rank_columns(
     table: NDArray[np.float64],
-) -> tuple[NDArray[np.uint32], NDArray[np.float64], list[int], list[bool]]:
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64], NDArray[np.uint8]]:
     """Rank each column, a missing value after the last.
 
     Returns ranks by column, distinct values one column after the other, where those of each column
     end, and which columns have missing values.
     """
 
-def distinct_columns(ranks: NDArray[np.uint32], tops: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return the columns that are not equal to an earlier one, forwards or backwards."""
+def order_columns(
+    ranks: NDArray[np.uint32],
+    values: NDArray[np.float64],
+    value_ends: NDArray[np.int64],
+    has_missing: NDArray[np.uint8],
+    n_categories: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    keep_duplicates: bool,
+) -> tuple[
+    NDArray[np.uint32],
+    NDArray[np.int32],
+    NDArray[np.uint8],
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.int64],
+]:
+    """Turn ranked features into ordered columns.
+
+    Returns ranks by column, and of each column the feature, the kind (numeric, missing first,
+    missing last, category), the category; then values one column after the other, and their ends.
+    """
 
 def merge_rows(
     ranks: NDArray[np.uint32],

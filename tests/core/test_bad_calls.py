@@ -224,9 +224,32 @@ def test_bad_columns(x: Any) -> None:
         _core.rank_columns(x)
 
 
-def test_bad_tops() -> None:
-    with pytest.raises(ValueError, match="one top rank per column"):
-        _core.distinct_columns(np.zeros((2, 3), dtype=np.uint32), np.zeros(3, dtype=np.uint32))
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"value_ends": np.array([2])}, "one end of values"),
+        ({"has_missing": np.zeros(3, dtype=np.uint8)}, "one mark"),
+        ({"n_categories": np.zeros(0, dtype=np.int64)}, "number of categories"),
+        ({"value_ends": np.array([4, 2])}, "that rise"),
+        ({"value_ends": np.array([2, 3])}, "up to the last end"),
+        ({"rows": np.array([0, 3])}, "rows of the table"),
+        ({"rows": np.array([-1])}, "rows of the table"),
+    ],
+    ids=str,
+)
+def test_bad_features_to_order(changes: dict[str, Any], words: str) -> None:
+    fine = {
+        "ranks": np.zeros((2, 3), dtype=np.uint32),
+        "values": np.arange(4.0),
+        "value_ends": np.array([2, 4]),
+        "has_missing": np.zeros(2, dtype=np.uint8),
+        "n_categories": np.full(2, -1),
+        "rows": np.arange(3),
+        "keep_duplicates": False,
+    }
+    assert len(_core.order_columns(**fine)) == 6
+    with pytest.raises(ValueError, match=words):
+        _core.order_columns(**{**fine, **changes})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core_calls import KERNELS, OFF, core_search, same_tree, walk_tree
+from core_calls import KERNELS, OFF, TINY_SAMPLES, core_search, same_tree, walk_tree
 from provetree.problem.problem import Problem, build_problem
 
 BLOCK = 25
@@ -63,6 +63,66 @@ def test_bits_give_the_tree_of_the_sweeps(block: int) -> None:
             assert not all(complete) or same_tree(found, swept), seed
             assert walk_tree(problem, found)[0] == swept["cost"], seed
     assert by_bits > BLOCK
+
+
+def problem_without_errors(seed: int, n: int | None = None) -> Problem:
+    """Classes by a tree of depth three, so that some tree makes no errors."""
+    rng = np.random.default_rng(seed)
+    depth = int(rng.choice([3, 4, 5], p=[0.4, 0.4, 0.2]))
+    n_features = int(rng.integers(2, 8 if n is None else 16))
+    n = int(rng.integers(5, 70)) if n is None else n
+    top = int(rng.choice([2, 2, 3, 5]))
+    X = rng.integers(0, top, size=(n, n_features)).astype(float)
+    if rng.random() < 0.2:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    goes_right = np.nan_to_num(X)[:, rng.integers(0, n_features, 7)] >= rng.integers(1, top, 7)
+    leaf = np.zeros(n, dtype=int)
+    for first in (0, 1, 3):  # the splits of each level
+        leaf = 2 * leaf + goes_right[np.arange(n), first + leaf]
+    n_classes = int(rng.choice([2, 2, 3, 4]))
+    return build_problem(
+        X,
+        rng.integers(0, n_classes, 8)[leaf],
+        n_classes=n_classes,
+        max_depth=depth,
+        alpha=float(rng.choice([0.0, 0.0, 0.0, 0.001])),
+        max_leaf_nodes=int(rng.integers(2, 2**depth + 1)) if rng.random() < 0.3 else None,
+        min_samples_leaf=2 if rng.random() < 0.15 else 1,
+    )
+
+
+def splits_of(found: object) -> int:
+    return int((np.asarray(found["column"]) >= 0).sum())  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "block", [0, *(pytest.param(b, marks=pytest.mark.slow) for b in range(1, 5))]
+)
+def test_samples_find_the_fewest_splits_without_errors(block: int) -> None:
+    grown = 0
+    for seed in range(block * 60, (block + 1) * 60):
+        problem = problem_without_errors(seed)
+        swept = core_search(problem, switches=OFF["bits"])
+        for kernel, switches in ((KERNELS[-1], TINY_SAMPLES), (KERNELS[-1], 0), (KERNELS[0], 0)):
+            found = core_search(problem, kernel=kernel, switches=switches)
+            grown += found["counters"]["samples"] > 0
+            assert (found["cost"], found["lower_bound"]) == (swept["cost"], swept["cost"]), seed
+            complete = [each["counters"]["tie_rule_complete"] for each in (found, swept)]
+            assert not all(complete) or same_tree(found, swept), seed
+            assert not complete[0] or splits_of(found) <= splits_of(swept), seed
+    assert grown > 10
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_samples_of_larger_tables(seed: int) -> None:
+    """Tables of which a sample is taken without being asked for; sweeps are the witness."""
+    problem = problem_without_errors(1000 + seed, n=1500 + 500 * seed)
+    swept = core_search(problem, switches=OFF["bits"])
+    found = core_search(problem)
+    assert (found["cost"], found["status"]) == (swept["cost"], "optimal")
+    assert walk_tree(problem, found)[0] == swept["cost"]
+    complete = [each["counters"]["tie_rule_complete"] for each in (found, swept)]
+    assert not all(complete) or same_tree(found, swept)
 
 
 def test_a_small_memory_limit_changes_nothing() -> None:

@@ -24,7 +24,7 @@ def assert_ranked_like_the_twin(table: np.ndarray) -> None:
     np.testing.assert_array_equal(ranks, twin_ranks)
     np.testing.assert_array_equal(values, twin_values)
     assert not np.signbit(values[values == 0]).any()
-    assert (ends, missing) == (twin_ends, twin_missing)
+    assert (ends.tolist(), missing.astype(bool).tolist()) == (twin_ends, twin_missing)
 
 
 @settings(max_examples=200, deadline=None)
@@ -46,16 +46,44 @@ def test_rank_long_columns(n: int, spread: int) -> None:
     assert_ranked_like_the_twin(table)
 
 
-@pytest.mark.parametrize("seed", range(100))
-def test_distinct_columns(seed: int) -> None:
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
+def test_rank_columns_of_two_values(n: int) -> None:
+    """The second value of a column may come late, be the lower one, or not stay the last."""
+    rng = np.random.default_rng(n)
+    table = np.where(rng.random((n, 40)) < rng.random(40) ** 6, rng.normal(size=40), 0.0)
+    table[-1, :20] = rng.choice([-1.0, 0.0, 1.0, np.nan, -0.0], 20)
+    assert_ranked_like_the_twin(table)
+    assert_ranked_like_the_twin(np.asfortranarray(table))
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_order_columns(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    n, n_columns = int(rng.integers(1, 9)), int(rng.integers(1, 40))
-    top = int(rng.choice([1, 2, 3]))
-    columns = rng.integers(0, top + 1, (n_columns, n))
-    tops = columns.max(axis=1).astype(np.uint32)
-    turned = np.where(rng.random((n_columns, 1)) < 0.5, columns, tops[:, None] - columns)
-    ranks = np.ascontiguousarray(turned, dtype=np.uint32)
-    assert _core.distinct_columns(ranks, tops).tolist() == core_twins.distinct_columns(ranks, tops)
+    n, n_features = int(rng.integers(1, 9)), int(rng.integers(0, 30))
+    table = rng.integers(0, int(rng.choice([2, 3, 4])), (n, n_features)).astype(float)
+    table[rng.random(table.shape) < rng.choice([0.0, 0.2])] = np.nan
+    turned = rng.random(n_features) < 0.3
+    table[:, turned] = 3.0 - table[:, turned]
+    n_categories = np.where(rng.random(n_features) < 0.3, 4, -1)
+    rows = rng.permutation(n)[: int(rng.integers(1, n + 1))]
+    ranks, values, ends, missing = _core.rank_columns(table)
+    keep = bool(seed % 2)
+    twin = core_twins.order_columns(
+        ranks,
+        np.split(values, ends[:-1]) if n_features else [],
+        missing.astype(bool).tolist(),
+        n_categories.tolist(),
+        rows.tolist(),
+        keep_duplicates=keep,
+    )
+    got, features, kinds, categories, flat, stops = _core.order_columns(
+        ranks, values, ends, missing, n_categories, rows, keep
+    )
+    assert got.shape == (len(twin), len(rows))
+    columns = zip(got.tolist(), features, kinds, categories, strict=True)
+    assert [tuple(c) for c in columns] == [column[:-1] for column in twin]
+    for own, column in zip(np.split(flat, stops[:-1]) if len(twin) else [], twin, strict=True):
+        np.testing.assert_array_equal(own, column[-1])
 
 
 def merged_contents(

@@ -193,7 +193,7 @@ def run_cart(
     """
     column, rank = _core.colgen.sample_trees(
         ranks=problem.ranks,
-        values=[c.values for c in problem.columns],
+        values=problem.columns.all_values(),
         classes=problem.classes,
         weights=problem.weights,
         counts=problem.counts,

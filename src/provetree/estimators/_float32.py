@@ -47,13 +47,14 @@ def lost_in_float32(tree: Tree, problem: Problem, encoded: Float) -> tuple[int, 
     >>> lost_in_float32(ExactSearch().solve(problem).tree, problem, X)
     (0,)
     """
+    if problem.columns.all_in_float32():
+        return ()
     # Rounding keeps the order, so the two values next to a threshold speak for all.
-    values = {column.feature: column.values for column in problem.columns}
-    suspects = [
-        node
-        for node in np.flatnonzero((tree.feature >= 0) & (tree.category < 0)).tolist()
-        if _crosses(values[int(tree.feature[node])], float(tree.threshold[node]))
-    ]
+    suspects = []
+    for node in np.flatnonzero((tree.feature >= 0) & (tree.category < 0)).tolist():
+        column = problem.columns.of_feature(int(tree.feature[node]))
+        if column is not None and _crosses(column.values, float(tree.threshold[node])):
+            suspects.append(node)
     if not suspects:
         return ()
     # Only the rows that reach a split matter to it.

@@ -8,9 +8,9 @@ offer no split, or only splits that an earlier column offers, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,86 +57,138 @@ class Column:
     category: int = -1
 
 
+class ColumnSequence(Sequence[Column]):
+    """The ordered columns of a problem, each made when it is asked for.
+
+    A table may have thousands of columns, of which a tree needs a handful.
+
+    Parameters
+    ----------
+    features, kinds, categories : array of int, shape (n_columns,)
+        What each column stands for; kinds as numbered by the core.
+    values : array of float
+        The values behind the ranks, one column after the other.
+    ends : array of int, shape (n_columns,)
+        Where the values of each column end.
+    """
+
+    def __init__(
+        self,
+        features: NDArray[np.int32],
+        kinds: NDArray[np.uint8],
+        categories: NDArray[np.int32],
+        values: Float,
+        ends: NDArray[np.int64],
+    ) -> None:
+        values.flags.writeable = False
+        self._features, self._kinds, self._categories = features, kinds, categories
+        self._values, self._ends = values, ends
+
+    def __len__(self) -> int:
+        return len(self._features)
+
+    @overload
+    def __getitem__(self, index: int) -> Column: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Column, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Column | tuple[Column, ...]:
+        if isinstance(index, slice):
+            return tuple(self[c] for c in range(len(self))[index])
+        c = range(len(self))[index]  # counts from the end where negative, and knows its bounds
+        return Column(
+            feature=int(self._features[c]),
+            kind=_KINDS[self._kinds[c]],
+            values=self._values[self._ends[c - 1] if c else 0 : self._ends[c]],
+            category=int(self._categories[c]),
+        )
+
+    def all_values(self) -> list[Float]:
+        """Return the values behind the ranks of each column."""
+        ends = self._ends.tolist()
+        return [self._values[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+    def all_in_float32(self) -> bool:
+        """Tell whether float32 holds all values exactly."""
+        with np.errstate(over="ignore"):
+            rounded = self._values.astype(np.float32)
+        return bool(((rounded == self._values) | (self._values != self._values)).all())
+
+    def take(self, columns: Sequence[int]) -> ColumnSequence:
+        """Return some of the columns."""
+        values = self.all_values()
+        taken = [values[c] for c in columns]
+        return ColumnSequence(
+            self._features[columns],
+            self._kinds[columns],
+            self._categories[columns],
+            np.concatenate([*taken, np.empty(0)]),
+            np.cumsum([len(of_column) for of_column in taken], dtype=np.int64),
+        )
+
+    def of_feature(self, feature: int) -> Column | None:
+        """Return the first column of a feature, None where it has no columns."""
+        found = np.flatnonzero(self._features == feature)
+        return self[int(found[0])] if len(found) else None
+
+
+_KINDS: tuple[Kind, ...] = ("numeric", "missing_first", "missing_last", "category")
+
+
 @dataclass(frozen=True, eq=False)
-class RankedFeature:
-    """A feature of the table with its values replaced by ranks.
+class RankedFeatures:
+    """The features of a table with their values replaced by ranks.
 
-    For numbers ``values`` are the distinct present values in rising order, for a category
-    feature the distinct codes; rank ``len(values)`` stands for a missing value.
+    Parameters
+    ----------
+    ranks : array of uint32, shape (n_features, n_rows)
+        The rank after the last stands for a missing value.
+    values : array of float
+        The distinct values of each feature in rising order, one feature after the other.
+    ends : array of int, shape (n_features,)
+        Where the values of each feature end.
+    has_missing : array of uint8, shape (n_features,)
+        Which features have missing values.
+    n_categories : array of int, shape (n_features,)
+        The number of categories of each feature, which is the code of a missing value; -1 for
+        numbers.
     """
 
-    feature: int
-    is_category: bool
+    ranks: Ranks
     values: Float
-    has_missing: bool
-    missing_code: int = -1
+    ends: NDArray[np.int64]
+    has_missing: NDArray[np.uint8]
+    n_categories: NDArray[np.int64]
+
+    def values_of(self, feature: int) -> Float:
+        """Return the distinct values of a feature."""
+        return self.values[self.ends[feature - 1] if feature else 0 : self.ends[feature]]
 
     @property
-    def n_ranks(self) -> int:
-        """Number of distinct values, a missing one included."""
-        return len(self.values) + self.has_missing
+    def most_columns(self) -> int:
+        """Upper limit on the number of ordered columns they become."""
+        n_ranks = np.diff(self.ends, prepend=0) + self.has_missing
+        as_numbers = 1 + self.has_missing.astype(np.int64)
+        columns = np.where(self.n_categories >= 0, n_ranks, as_numbers)
+        return int(columns[n_ranks >= 2].sum())
 
-    @property
-    def n_columns(self) -> int:
-        """Upper limit on the number of ordered columns it becomes."""
-        if self.n_ranks < 2:
-            return 0
-        if self.is_category:
-            return self.n_ranks
-        return 2 if self.has_missing else 1
+    def ordered(
+        self, rows: NDArray[np.int64], *, keep_duplicates: bool = False
+    ) -> tuple[ColumnSequence, Ranks]:
+        """Return the ordered columns, and the ranks of some of the rows in each.
 
-
-def ordered_columns(
-    features: Sequence[RankedFeature], ranks: Ranks, *, keep_duplicates: bool = False
-) -> tuple[tuple[Column, ...], Ranks]:
-    """Return the ordered columns of the features and the ranks of the rows in each.
-
-    Constant columns are left out, and so are columns that order the rows as an earlier one
-    does, forwards or backwards: they offer the same splits. With `keep_duplicates` the latter stay,
-    for engines to which it matters which feature a split is on.
-    """
-    varying = [feature for feature in features if feature.n_ranks >= 2]
-    columns: list[Column] = []
-    if any(feature.is_category or feature.has_missing for feature in varying):
-        by_column: list[Ranks] = []
-        for feature in varying:
-            for column, column_ranks in _columns_of(feature, ranks[feature.feature]):
-                columns.append(column)
-                by_column.append(column_ranks)
-        stacked = np.array(by_column, dtype=np.uint32)
-    else:
-        for feature in varying:
-            columns.append(Column(feature.feature, "numeric", feature.values))
-        stacked = ranks[[feature.feature for feature in varying]]
-    if not keep_duplicates and len(columns) > 1:
-        tops = np.array([len(column.values) - 1 for column in columns], dtype=np.uint32)
-        kept = _core.distinct_columns(stacked, tops)
-        if len(kept) < len(columns):
-            stacked = stacked[kept]
-            columns = [columns[c] for c in kept.tolist()]
-    return tuple(columns), stacked.reshape(len(columns), ranks.shape[1])
-
-
-def _columns_of(feature: RankedFeature, ranks: Ranks) -> Iterator[tuple[Column, Ranks]]:
-    index, values = feature.feature, feature.values
-    if feature.is_category:
-        codes = values.astype(np.int64).tolist()
-        if feature.has_missing:
-            codes.append(feature.missing_code)
-        for rank, code in enumerate(codes):
-            yield Column(index, "category", _BINARY, code), (ranks != rank).astype(np.uint32)
-    elif feature.has_missing:
-        n_values = len(values)
-        first = np.where(ranks == n_values, 0, ranks + np.uint32(1)).astype(np.uint32)
-        yield Column(index, "missing_first", _frozen(np.append(np.nan, values))), first
-        yield Column(index, "missing_last", _frozen(np.append(values, np.nan))), ranks
-    else:
-        yield Column(index, "numeric", values), ranks
-
-
-def _frozen(values: Float) -> Float:
-    values.flags.writeable = False
-    return values
-
-
-_BINARY = _frozen(np.array([0.0, 1.0]))
+        Constant columns are left out, and so are columns that order the rows as an earlier one
+        does, forwards or backwards: they offer the same splits. With `keep_duplicates` the latter
+        stay, for engines to which it matters which feature a split is on.
+        """
+        ranks, features, kinds, categories, values, ends = _core.order_columns(
+            self.ranks,
+            self.values,
+            self.ends,
+            self.has_missing,
+            self.n_categories,
+            rows,
+            keep_duplicates,
+        )
+        return ColumnSequence(features, kinds, categories, values, ends), ranks

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from provetree import _core
-from provetree.problem.columns import Column, RankedFeature, Ranks, ordered_columns
+from provetree.problem.columns import ColumnSequence, RankedFeatures, Ranks
 from provetree.problem.weights import (
     MAX_TOTAL_WEIGHT,
     IntegerWeights,
@@ -44,7 +44,7 @@ class Problem:
 
     Parameters
     ----------
-    columns : tuple of Column
+    columns : sequence of Column
         What each ordered column stands for.
     ranks : array of uint32, shape (n_columns, n_rows)
         Dense rank of each merged row in each column.
@@ -81,7 +81,7 @@ class Problem:
     (2, 2, 2)
     """
 
-    columns: tuple[Column, ...]
+    columns: ColumnSequence
     ranks: Ranks
     classes: Int32
     weights: Int64
@@ -271,29 +271,25 @@ def build_problem(
         whole = integer_weights(given)
     n_samples = len(classes)
 
-    features, feature_ranks = _rank_features(table, levels)
+    features = _rank_features(table, levels)
     each_row = np.ones(n_samples, dtype=np.int64)
     if merge:
-        first, weights, counts = _core.merge_rows(feature_ranks, classes, whole.weights, each_row)
+        first, weights, counts = _core.merge_rows(features.ranks, classes, whole.weights, each_row)
     else:
         first, weights, counts = np.arange(n_samples), whole.weights, each_row
     classes = classes[first]
-    n_cells = len(first) * sum(feature.n_columns for feature in features)
+    n_cells = len(first) * features.most_columns
     if n_cells > MAX_CELLS:
         raise ValueError(
             f"The table has {n_cells} cells (rows x columns, a category feature counting as one "
             f"column per category), and at most {MAX_CELLS} are supported. "
             "Use fewer rows or group rare categories."
         )
-    columns, ranks = ordered_columns(
-        features,
-        feature_ranks.take(first, axis=1),
-        keep_duplicates=keep_duplicates or not merge,
-    )
+    columns, ranks = features.ordered(first, keep_duplicates=keep_duplicates or not merge)
 
     least = _least_rows(min_samples_leaf, n_samples)
     max_splits = 0
-    if columns:
+    if len(columns):
         most_leaves = min(len(first), n_samples // least)
         max_splits = _most_splits(max_depth, max_leaf_nodes, most_leaves, alpha)
     root_error = _root_error(classes, weights)
@@ -350,29 +346,16 @@ def check_weights(sample_weight: ArrayLike, n_rows: int) -> Float:
     return weights
 
 
-def _rank_features(
-    table: Float, levels: Sequence[tuple[object, ...] | None]
-) -> tuple[list[RankedFeature], Ranks]:
+def _rank_features(table: Float, levels: Sequence[tuple[object, ...] | None]) -> RankedFeatures:
     """Rank the values of each feature; missing values get the rank after the last."""
-    ranks, all_values, ends, has_missing = _core.rank_columns(table)
-    all_values.flags.writeable = False
-    features: list[RankedFeature] = []
-    start = 0
-    for index, (level, end, missing) in enumerate(zip(levels, ends, has_missing, strict=True)):
-        values = all_values[start:end]
-        start = end
-        if level is not None and len(values):
-            _check_codes(index, values, len(level))
-        features.append(
-            RankedFeature(
-                feature=index,
-                is_category=level is not None,
-                values=values,
-                has_missing=missing,
-                missing_code=-1 if level is None else len(level),
-            )
-        )
-    return features, ranks
+    n_categories = np.full(len(levels), -1, dtype=np.int64)
+    by_category = [index for index, level in enumerate(levels) if level is not None]
+    for index in by_category:
+        n_categories[index] = len(levels[index] or ())
+    features = RankedFeatures(*_core.rank_columns(table), n_categories)
+    for index in by_category:
+        _check_codes(index, features.values_of(index), int(n_categories[index]))
+    return features
 
 
 def _root_error(classes: Int32, weights: Int64) -> int:
@@ -445,6 +428,8 @@ def _check_table(table: Float, codes: NDArray[np.generic], n_classes: int) -> No
 
 
 def _check_codes(feature: int, values: Float, n_categories: int) -> None:
+    if len(values) == 0:
+        return
     if values[0] < 0 or values[-1] >= n_categories or (values != np.floor(values)).any():
         raise ValueError(
             f"The codes of category feature {feature} must be ints in the range "

@@ -87,7 +87,7 @@ class ExactSearch:
         shared = SharedTime(problem, limits, chosen_kernel())
         found = _core.search(
             ranks=problem.ranks,
-            values=[column.values for column in problem.columns],
+            values=problem.columns.all_values(),
             classes=problem.classes,
             weights=problem.weights,
             counts=problem.counts,

@@ -268,7 +268,7 @@ class _NodeSearch:
         """Solve without the column at all; for a single split that is the whole answer."""
         problem = replace(
             self.problem,
-            columns=tuple(self.problem.columns[c] for c in columns),
+            columns=self.problem.columns.take(columns),
             ranks=np.ascontiguousarray(self.problem.ranks[columns]),
         )
         solution = self._solve(problem)

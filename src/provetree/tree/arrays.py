@@ -98,6 +98,25 @@ def leaf_labels(given: ArrayLike | None, totals: Float, split: NDArray[np.bool_]
     return chosen
 
 
+def add_up_children(totals: NDArray[Any], left: Int32, right: Int32) -> None:
+    """Set the totals of each split to the sums over its children, in place."""
+    children = list(zip(left.tolist(), right.tolist(), strict=True))
+    if totals.ndim == 2 and totals.shape[1] > 8:
+        for node in reversed(range(len(children))):  # children come after their parent
+            first, second = children[node]
+            if first >= 0:
+                totals[node] = totals[first] + totals[second]
+        return
+    # Few numbers are added faster one by one.
+    for column in totals.T if totals.ndim == 2 else (totals,):
+        sums = column.tolist()
+        for node in reversed(range(len(children))):
+            first, second = children[node]
+            if first >= 0:
+                sums[node] = sums[first] + sums[second]
+        column[:] = sums
+
+
 def preorder_links(feature: Int32, n_features: int) -> tuple[Int32, Int32, Int32]:
     """Return the children and depth of each node, which the preorder determines."""
     n_nodes = len(feature)
@@ -108,19 +127,22 @@ def preorder_links(feature: Int32, n_features: int) -> tuple[Int32, Int32, Int32
             f"The 'feature' array of a tree must hold ints from -1 to {n_features - 1}. "
             f"Got {feature.min()} to {feature.max()} instead."
         )
-    left = np.full(n_nodes, -1, dtype=np.int32)
-    right = np.full(n_nodes, -1, dtype=np.int32)
-    depth = np.zeros(n_nodes, dtype=np.int32)
+    splits = (feature >= 0).tolist()
+    left, right, depth = [-1] * n_nodes, [-1] * n_nodes, [0] * n_nodes
     waiting: list[int] = []  # splits whose right child has not come yet
-    for node, splits_on in enumerate(feature.tolist()):
+    for node, is_split in enumerate(splits):
         if node > 0:
             if not waiting:
                 raise ValueError("The 'feature' array of a tree goes on after its last leaf.")
-            parent = node - 1 if feature[node - 1] >= 0 else waiting.pop()
+            parent = node - 1 if splits[node - 1] else waiting.pop()
             (left if parent == node - 1 else right)[parent] = node
             depth[node] = depth[parent] + 1
-        if splits_on >= 0:
+        if is_split:
             waiting.append(node)
     if waiting:
         raise ValueError("The 'feature' array of a tree ends before its last leaf.")
-    return left, right, depth
+    return (
+        np.array(left, dtype=np.int32),
+        np.array(right, dtype=np.int32),
+        np.array(depth, dtype=np.int32),
+    )

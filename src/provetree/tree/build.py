@@ -70,6 +70,7 @@ def build_tree(
         columns,
         ranks,
     )
+    between: dict[tuple[float, float], float] = {}  # tables of yes and no have one threshold only
     for node, c in enumerate(columns):
         if c < 0:
             continue
@@ -84,12 +85,14 @@ def build_tree(
             continue
         low = float(split.values[last_left[node]])
         high = float(split.values[first_right[node]])
-        if math.isnan(low):  # only missing values go left: no number may follow, -inf neither
+        if (low, high) in between:
+            threshold[node] = between[low, high]
+        elif math.isnan(low):  # only missing values go left: no number may follow, -inf neither
             threshold[node] = math.nan
         elif math.isnan(high):  # only missing values go right
             threshold[node] = math.inf
         else:
-            threshold[node] = midpoint(low, high)
+            threshold[node] = between[low, high] = midpoint(low, high)
         if split.kind == "missing_first":
             missing_left[node] = True
             missing_seen[node] = lowest[node] == 0

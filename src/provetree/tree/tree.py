@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from provetree.tree.arrays import (
     Name,
+    add_up_children,
     class_totals,
     is_missing_code,
     leaf_labels,
@@ -180,10 +181,8 @@ class Tree:
         thresholds[~split | by_category | np.isnan(thresholds)] = np.nan  # one NaN of the many
         seen &= split & ~by_category
 
-        for node in reversed(range(n_nodes)):  # children come after their parent
-            if split[node]:
-                values[node] = values[left[node]] + values[right[node]]
-                counts[node] = counts[left[node]] + counts[right[node]]
+        add_up_children(values, left, right)
+        add_up_children(counts, left, right)
         weight = values.sum(axis=1)
         heavier_left = np.zeros(n_nodes, dtype=np.bool_)
         heavier_left[split] = weight[left[split]] >= weight[right[split]]
