@@ -309,7 +309,8 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         upper = std::min(upper, context.found.cost);
         lower = std::max(lower, context.found.bound);
         // A tree has fewer splits than a unit, so whole units are the cost itself, and bounds round down.
-        const Cost cost = upper / unit, bound = lower / unit;
+        // Proof and improvement tell of their own best trees: what was told before stands.
+        const Cost cost = std::min(latest.cost, upper / unit), bound = std::max(latest.bound, lower / unit);
         if (bound >= cost && at_once) limit_tie_rule();
         if (cost == latest.cost && bound == latest.bound) return;
         latest = {monitor.seconds(), cost, bound};
