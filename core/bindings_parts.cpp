@@ -139,6 +139,7 @@ void register_parts(nb::module_& module) {
               nb::arg("weight_b"), nb::arg("cut"), nb::arg("scale"));
     parts.attr("ALWAYS_WIDE") = static_cast<unsigned>(kAlwaysWide);
     parts.attr("EAGER_IMPROVEMENT") = static_cast<unsigned>(kEagerImprovement);
+    parts.attr("EAGER_THREADS") = static_cast<unsigned>(kEagerThreads);
     parts.attr("TINY_SAMPLES") = static_cast<unsigned>(kTinySamples);
     module.attr("SWITCHES") =
         nb::make_tuple("lipschitz", "slack", "inheritance", "packing", "start", "tie_rule", "class_counts", "lazy_rows", "bits", "improvement", "wide");

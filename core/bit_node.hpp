@@ -72,6 +72,7 @@ class BitNodes {
     BitNodes(Context& context, const BitKernel& kernel);
 
     const std::vector<Feature>& features() const { return features_; }
+    const BitKernel& kernel() const { return kernel_; }
     BitNode& root() { return root_; }
     const BitNode& root() const { return root_; }
 

@@ -49,6 +49,8 @@ void BitSearch::set_objective(const Objective& objective) {
 
 void BitSearch::refine_objective(const Objective& objective, Cost factor) {
     set_objective(objective);
+    context_.checkpoint = nullptr;  // is for the cost alone
+    root_sides_.clear();
     for (auto& proven : proven_) proven.for_each([&](Proven& one) { one = {one.lower * factor, kInfinite, nullptr}; });
 }
 
@@ -109,11 +111,12 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
     const std::vector<Division> shares = divisions(shape);
     const std::vector<std::uint32_t> order = nodes_.promising_order(node);
     BitNodes::Floors floors = floors_of(node, order, std::min(limit, leaf));
-    const bool raise = splits_bound_each_other(shares);
+    const bool raise = splits_bound_each_other(shares), is_root = &node == &nodes_.root() && listener_;
     for (std::uint32_t feature : order) {
         for (const Division& share : shares) {
             const Cost cut = std::min(limit, best.upper);
             Sides sides{floors.without[feature], floors.with[feature]};
+            if (is_root) recall(feature, share, sides);
             const Cost floor = sides.left + sides.right + objective_.split_penalty;
             if (floor >= cut) {
                 least = std::min(least, floor);
@@ -132,6 +135,7 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
                     if (listener_ && leaves_no_errors(best.upper)) return best;  // the rest is done by fewest_splits
                 }
             }
+            if (is_root) note(feature, share, sides, best);
         }
     }
     best.lower = found || leaf < limit ? best.upper : std::min(least, best.upper);
@@ -153,11 +157,12 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
     ErrorsOfTwo of_left{{0, 0, 0}}, of_right{{0, 0, 0}};
     // Whether a side is known. What was counted on a smaller sample is a bound only. Sides that are pure need no counting.
     const auto look_up = [&](const ConditionSet& key, Weight leaf_error, Shape shape, ErrorsOfTwo& errors, Cost& floor) {
-        const Bottom* found = of_two_.find(key);
+        Bottom known{};
+        const bool found = of_two_.find(key, known);
         if (!found && leaf_error > 0) return false;
-        if (found) errors = found->errors;
+        if (found) errors = known.errors;
         const Cost cost = cost_of_bottom(errors, leaf_error, shape);
-        if (found && found->sample != sample_ && leaf_error > 0) {
+        if (found && known.sample != sample_ && leaf_error > 0) {
             floor = std::max(floor, cost);
             return false;
         }
@@ -169,8 +174,8 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
     if (sides.left + sides.right + penalty >= cut) return {sides.left + sides.right + penalty, kInfinite, nullptr};
     if (!known_left || !known_right) {
         nodes_.solve_bottoms(node, feature, !known_left, !known_right, level, of_left, of_right);
-        if (!known_left) of_two_.at(left_key) = {of_left, sample_};
-        if (!known_right) of_two_.at(right_key) = {of_right, sample_};
+        if (!known_left) of_two_.put(left_key, {of_left, sample_});
+        if (!known_right) of_two_.put(right_key, {of_right, sample_});
     }
     const Cost left = cost_of_bottom(of_left, leaf_left, shape_left), right = cost_of_bottom(of_right, leaf_right, shape_right);
     sides = {left, right};
@@ -223,6 +228,36 @@ BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share
     return result;
 }
 
+void BitSearch::resume(const Checkpoint& checkpoint) {
+    const auto before = [](const Feature& a, const Feature& b) { return a.column != b.column ? a.column < b.column : a.rank < b.rank; };
+    for (const Checkpoint::Point& point : checkpoint.points) {
+        const Feature wanted{point.column, point.rank};
+        const auto at = std::lower_bound(features_.begin(), features_.end(), wanted, before);
+        if (at == features_.end() || before(wanted, *at)) continue;
+        root_sides_[{static_cast<std::uint32_t>(at - features_.begin()), point.left_splits}] = {point.left, point.right};
+    }
+}
+
+void BitSearch::recall(std::uint32_t feature, const Division& share, Sides& sides) const {
+    const auto known = root_sides_.find({feature, share.left_splits});
+    if (known == root_sides_.end()) return;
+    sides.left = std::max(sides.left, known->second.left);
+    sides.right = std::max(sides.right, known->second.right);
+}
+
+void BitSearch::note(std::uint32_t feature, const Division& share, const Sides& sides, const Proven& best) {
+    if (!context_.checkpoint) return;
+    root_sides_[{feature, share.left_splits}] = sides;
+    if (context_.checkpoint->due()) save(best.upper < root_best_.upper ? best : root_best_);
+}
+
+void BitSearch::save(const Proven& best) const {
+    Checkpoint checkpoint{best.upper, best.plan, {}};
+    for (const auto& [split, sides] : root_sides_)
+        checkpoint.points.push_back({features_[split.first].column, split.second, features_[split.first].rank, sides.left, sides.right});
+    context_.checkpoint->write(checkpoint);
+}
+
 Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) {
     Outcome outcome = start;
     Cost least = 0;
@@ -230,7 +265,8 @@ Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearc
     listener_ = &listener;
     try {
         if (!leaves_no_errors(outcome.upper)) {
-            const Proven proven = solve(nodes_.root(), shape, outcome.upper, 0);  // only what costs less is looked for
+            // Only what costs less is looked for.
+            const Proven proven = worth_a_crew(shape) ? solve_together(shape, outcome.upper) : solve(nodes_.root(), shape, outcome.upper, 0);
             if (proven.upper < outcome.upper) {
                 outcome.upper = proven.upper;
                 outcome.plan = proven.plan;
@@ -250,6 +286,7 @@ Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearc
             outcome.plan = root_best_.plan;
         }
         outcome.lower = outcome.relaxed = least;
+        if (context_.checkpoint) save({0, outcome.upper, outcome.plan});
     }
     listener_ = nullptr;
     return outcome;

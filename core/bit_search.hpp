@@ -4,10 +4,14 @@
 // whatever order its conditions came in.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "bit_bottoms.hpp"
 #include "bit_node.hpp"
+#include "checkpoint.hpp"
 #include "context.hpp"
 #include "depth_two.hpp"
 #include "flat_map.hpp"
@@ -29,6 +33,9 @@ class BitSearch {
 
     // A first tree: the purest split of every node, down to the depth. Only for shapes without a binding split budget.
     Outcome grow(Shape shape);
+
+    // Takes up what an earlier search has proven of the root's splits.
+    void resume(const Checkpoint& checkpoint);
 
     // As TreeSearch::solve_root: the optimum, or the best so far and a valid bound where the search was stopped.
     Outcome solve_root(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped);
@@ -57,12 +64,6 @@ class BitSearch {
         PlanPtr plan;
     };
 
-    // Depth two below a set of conditions, as counted on a sample of the rows; on a larger one there are at least as many errors.
-    struct Bottom {
-        ErrorsOfTwo errors;
-        std::int16_t sample;
-    };
-
     void set_objective(const Objective& objective);
     // Whether whatever costs less than this has no errors.
     bool leaves_no_errors(Cost cost) const { return objective_.split_penalty > 0 && cost <= objective_.error_scale; }
@@ -71,6 +72,16 @@ class BitSearch {
     struct Sides {
         Cost left = 0, right = 0;
     };
+    // What is known of the sides of a split of the root from an earlier search, and leaving what this one has proven on disk.
+    void recall(std::uint32_t feature, const Division& share, Sides& sides) const;
+    void note(std::uint32_t feature, const Division& share, const Sides& sides, const Proven& best);
+    void save(const Proven& best) const;
+    // The root, solved by several threads (bit_crew.cpp).
+    struct Crew;
+    struct Mate;
+    bool worth_a_crew(Shape shape) const;
+    Proven solve_together(Shape shape, Cost limit);
+    void take_part(Crew& crew, bool leads);
     BitNodes::Floors floors_of(BitNode& node, const std::vector<std::uint32_t>& order, Cost cut);
     // Whether what is proven for a split of a node bounds its other splits, too.
     bool splits_bound_each_other(const std::vector<Division>& shares) const { return costs_are_small_ && nodes_.any_leaf_size() && shares.size() == 1; }
@@ -109,12 +120,13 @@ class BitSearch {
     Objective objective_;
     BitNodes nodes_;
     const std::vector<Feature>& features_;
-    FlatMap<ConditionSet, Bottom, ConditionSet::Hash> of_two_;
+    Bottoms of_two_;
     std::vector<FlatMap<Key, Proven, KeyHash>> proven_;  // by depth
     bool costs_are_small_;                               // all fit in 31 bits
     // The root while it is searched: the incumbent, what the heap of open features is bounded by, and whom to tell.
     Proven root_best_;
     const TreeSearch::Listener* listener_ = nullptr;
+    std::map<std::pair<std::uint32_t, std::int64_t>, Sides> root_sides_;  // proven, by feature and the left child's budget; for the checkpoint
     // The sample of rows on which trees without errors are looked for.
     std::vector<std::uint8_t> marked_;
     std::size_t marked_rows_ = 0;

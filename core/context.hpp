@@ -31,7 +31,8 @@ enum Switch : unsigned {
     // many columns.
     kTinySamples = 1u << 20,
     kEagerImprovement = 1u << 21,
-    kAlwaysWide = 1u << 22,
+    kEagerThreads = 1u << 22,  // threads on bits in every table
+    kAlwaysWide = 1u << 23,
 };
 
 struct Counters {
@@ -81,6 +82,7 @@ struct Context {
     bool constrained() const { return min_leaf > 1; }
     bool off(Switch part) const { return (switches & part) != 0; }
     bool eager_improvement() const { return (switches & kEagerImprovement) != 0; }
+    bool eager_threads() const { return (switches & kEagerThreads) != 0; }
     bool tiny_samples() const { return (switches & kTinySamples) != 0; }
     // Whether so many columns make a plain pass over all of them cheap beside the panels: then it pays to ask each column what it can do alone.
     bool wide(std::size_t columns) const { return !off(kNoWide) && (columns >= kManyColumns || (columns > 0 && (switches & kAlwaysWide) != 0)); }

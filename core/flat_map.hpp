@@ -44,6 +44,12 @@ class FlatMap {
             if (!(slot.key == Key{})) change(slot.value);
     }
 
+    template <class Use>
+    void for_each_key(const Use& use) const {
+        for (const Slot& slot : slots_)
+            if (!(slot.key == Key{})) use(slot.key, slot.value);
+    }
+
     void clear() {
         slots_.clear();
         size_ = 0;

@@ -204,6 +204,8 @@ class ByBits final : public Method {
 
     Cost leaf_cost() override { return search_.leaf_cost(); }
 
+    void resume(Shape, const Checkpoint& checkpoint) override { search_.resume(checkpoint); }
+
     Outcome start(Shape shape) override {
         Outcome start;
         start.upper = leaf_cost();
@@ -393,8 +395,6 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         outcome.upper = context.found.cost;
         outcome.plan = context.found.plan;
     }
-    // The search on bits leaves its tree only, when it is stopped.
-    if (file && stopped && by_bits) file->write({outcome.upper, outcome.plan, {}});
     method->describe(context.counters);
     if (!stopped && tie_rule) limit_tie_rule();
     if (!stopped && at_once) {

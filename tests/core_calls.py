@@ -21,6 +21,8 @@ TINY_SAMPLES: int = _core.parts.TINY_SAMPLES
 EAGER_IMPROVEMENT: int = _core.parts.EAGER_IMPROVEMENT
 #: Treats every table, and every node, as one with many columns.
 ALWAYS_WIDE: int = _core.parts.ALWAYS_WIDE
+#: Several threads on bits in every table.
+EAGER_THREADS: int = _core.parts.EAGER_THREADS
 #: What a tree is compared by: splits by rank, and labels.
 NODE_FIELDS = ("column", "rank_low", "rank_high", "label")
 

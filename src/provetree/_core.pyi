@@ -150,6 +150,7 @@ class parts:
 
     EAGER_IMPROVEMENT: int
     ALWAYS_WIDE: int
+    EAGER_THREADS: int
     TINY_SAMPLES: int
 
     @staticmethod

@@ -9,7 +9,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core_calls import KERNELS, OFF, TINY_SAMPLES, core_search, same_tree, walk_tree
+from core_calls import (
+    EAGER_THREADS,
+    KERNELS,
+    OFF,
+    TINY_SAMPLES,
+    core_search,
+    same_tree,
+    walk_tree,
+)
 from provetree.problem.problem import Problem, build_problem
 
 BLOCK = 25
@@ -125,6 +133,22 @@ def test_samples_of_larger_tables(seed: int) -> None:
     assert not all(complete) or same_tree(found, swept)
 
 
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_threads_give_the_tree_of_one(n_jobs: int) -> None:
+    for seed in range(40):
+        problem = few_valued_problem(seed) if seed % 4 else problem_without_errors(seed)
+        one = core_search(problem)
+        for memory_limit in (1 << 28, 1 << 12):
+            found = core_search(
+                problem, n_jobs=n_jobs, switches=EAGER_THREADS, memory_limit=memory_limit
+            )
+            assert found["status"] == "optimal", seed
+            assert (found["cost"], found["lower_bound"]) == (one["cost"], one["cost"]), seed
+            complete = [each["counters"]["tie_rule_complete"] for each in (found, one)]
+            assert not all(complete) or same_tree(found, one), seed
+            assert walk_tree(problem, found)[0] == one["cost"], seed
+
+
 def test_a_small_memory_limit_changes_nothing() -> None:
     for seed in range(20):
         problem = few_valued_problem(seed)
@@ -132,13 +156,14 @@ def test_a_small_memory_limit_changes_nothing() -> None:
         assert found["cost"] == core_search(problem)["cost"], seed
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("limit", [0.01, 0.05, 0.2])
-def test_a_stop_leaves_a_real_tree_and_a_valid_bound(limit: float) -> None:
+def test_a_stop_leaves_a_real_tree_and_a_valid_bound(limit: float, n_jobs: int) -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(2_000, 60)).astype(float)
     y = (X[:, :7].sum(axis=1) + (rng.random(2_000) < 0.2) > 3).astype(int)
     problem = build_problem(X, y, n_classes=2, max_depth=5)
-    found = core_search(problem, time_limit=limit)
+    found = core_search(problem, time_limit=limit, n_jobs=n_jobs)
     assert found["counters"]["panels"] == 0
     assert found["status"] == "time_limit"
     assert walk_tree(problem, found)[0] == found["cost"]

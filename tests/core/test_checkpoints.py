@@ -68,6 +68,28 @@ def test_what_was_proven_is_not_proven_again(n_jobs: int, tmp_path: Path) -> Non
     assert rest["counters"]["row_steps"] < 0.8 * steps
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_bits_keep_the_bounds_of_the_root(n_jobs: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, size=(400, 30)).astype(float)
+    y = (X[:, :7].sum(axis=1) + 2 * rng.random(400) > 4).astype(int)
+    problem = build_problem(X, y, n_classes=2, max_depth=5)
+    whole = core_search(problem)
+    assert whole["counters"]["panels"] == 0
+    file = tmp_path / "proof"
+    lines = []
+    for work in (300_000, 1_500_000):
+        first = core_search(problem, max_work=work, checkpoint=str(file))
+        assert first["status"] == "work_limit"
+        lines.append(len(file.read_text().splitlines()))
+    assert lines[1] > lines[0] + 5  # a line for each split of the root that is done
+    rest = core_search(problem, n_jobs=n_jobs, checkpoint=str(file))
+    assert rest["status"] == "optimal"
+    assert rest["cost"] == rest["lower_bound"] == whole["cost"]
+    assert same_tree(rest, whole)
+    assert not file.exists()
+
+
 def test_files_of_other_problems_and_damaged_ones_are_refused(tmp_path: Path) -> None:
     X, y = hard_table(300)
     problem = build_problem(X, y, n_classes=2, max_depth=3)

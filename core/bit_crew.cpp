@@ -1,0 +1,156 @@
+// The bit search of the root by several threads: each takes the next split of the root and solves both of its sides on its own. The best tree and the
+// bounds of the root's splits are common; whoever reads or changes them holds the lock, and nobody holds it while solving.
+//
+// The first thread is the one that called the search: it alone tells the listener and watches the limits. What the others have proven is handed to it.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "bit_search.hpp"
+
+namespace provetree {
+
+namespace {
+
+constexpr double kLeastSets = 10'000;  // sets of conditions below which threads take longer to start than they save
+
+}  // namespace
+
+struct BitSearch::Crew {
+    struct Task {
+        std::uint32_t feature;
+        Division share;
+    };
+
+    explicit Crew(BitSearch& first) : leader(first) {}
+
+    BitSearch& leader;
+    std::mutex lock;
+    std::condition_variable changed;
+    Team team;
+    std::vector<Task> tasks;
+    std::size_t next = 0;
+    BitNodes::Floors floors;
+    bool raise = false;
+    Cost limit = 0;
+    Proven best;
+    int busy = 0;
+    bool over = false;
+    std::exception_ptr failure;
+};
+
+// What a thread needs of its own.
+struct BitSearch::Mate {
+    Mate(const Context& leader, const BitKernel& kernel, const Objective& objective, std::uint64_t memory_limit, Team& team)
+        : monitor(team), context{leader.table, leader.kernel, leader.min_leaf, leader.switches, memory_limit, monitor}, search(context, kernel, objective) {}
+    Monitor monitor;
+    Context context;
+    BitSearch search;
+    std::thread thread;
+};
+
+bool BitSearch::worth_a_crew(Shape shape) const {
+    if (context_.n_jobs == 1 || shape.depth < 3) return false;
+    return context_.eager_threads() || (shape.depth >= 4 && std::pow(static_cast<double>(features_.size()), shape.depth - 2) >= kLeastSets);
+}
+
+BitSearch::Proven BitSearch::solve_together(Shape shape, Cost limit) {
+    BitNode& root = nodes_.root();
+    shape = shape.on(static_cast<Index>(root.size()));
+    const std::vector<Division> shares = divisions(shape);
+    const std::vector<std::uint32_t> order = nodes_.promising_order(root);
+    Crew crew(*this);
+    for (std::uint32_t feature : order)
+        for (const Division& share : shares) crew.tasks.push_back({feature, share});
+    crew.best.upper = objective_.error_scale * root.leaf_error();
+    crew.floors = floors_of(root, order, std::min(limit, crew.best.upper));
+    crew.raise = splits_bound_each_other(shares);
+    crew.limit = limit;
+    std::vector<std::unique_ptr<Mate>> mates;
+    const std::uint64_t memory_limit = context_.memory_limit / static_cast<std::uint64_t>(context_.n_jobs);
+    for (int who = 1; who < context_.n_jobs; ++who) mates.push_back(std::make_unique<Mate>(context_, nodes_.kernel(), objective_, memory_limit, crew.team));
+    for (const auto& mate : mates) {
+        of_two_.share_with(mate->search.of_two_);
+        mate->search.sample_ = sample_;
+    }
+    for (const auto& mate : mates) mate->thread = std::thread([&crew, search = &mate->search] { search->take_part(crew, false); });
+    context_.monitor.lead(&crew.team);
+    take_part(crew, true);
+    for (const auto& mate : mates) {
+        mate->thread.join();
+        context_.counters.add(mate->context.counters);
+        for (std::size_t depth = 0; depth < proven_.size(); ++depth)
+            mate->search.proven_[depth].for_each_key([&](const Key& key, const Proven& theirs) {
+                Proven& ours = proven_[depth].at(key);
+                if (theirs.lower > ours.lower || theirs.upper < ours.upper) ours = theirs;
+            });
+    }
+    context_.monitor.lead(nullptr);
+    if (crew.failure) std::rethrow_exception(crew.failure);
+    return crew.best;
+}
+
+void BitSearch::take_part(Crew& crew, bool leads) {
+    BitNode& root = nodes_.root();
+    std::unique_lock<std::mutex> held(crew.lock);
+    Cost told = kInfinite;
+    try {
+        while (!crew.over) {
+            if (leads && crew.best.upper < told) {
+                told = crew.best.upper;
+                if (told < root_best_.upper) root_best_ = crew.best;
+                if (listener_ && *listener_) (*listener_)(told, 0);
+            }
+            if (crew.next == crew.tasks.size()) {
+                if (crew.busy == 0) {
+                    crew.over = true;
+                } else if (leads) {
+                    // The limits are watched while the others finish.
+                    crew.changed.wait_for(held, std::chrono::milliseconds(5));
+                    held.unlock();
+                    context_.monitor.look_now();
+                    held.lock();
+                } else {
+                    crew.changed.wait(held);
+                }
+                continue;
+            }
+            const Crew::Task task = crew.tasks[crew.next++];
+            const Cost cut = std::min(crew.limit, crew.best.upper);
+            Sides sides{crew.floors.without[task.feature], crew.floors.with[task.feature]};
+            crew.leader.recall(task.feature, task.share, sides);
+            if (sides.left + sides.right + objective_.split_penalty >= cut) continue;
+            ++crew.busy;
+            held.unlock();
+            const Proven tried = solve_split(root, task.share, task.feature, sides, cut, 0);
+            held.lock();
+            --crew.busy;
+            if (crew.raise && sides.left + sides.right > 0)
+                nodes_.raise_floors(root, task.feature, sides.left, sides.right, objective_.error_scale, 0, crew.floors);
+            if (tried.upper < crew.best.upper) {
+                crew.best = tried;
+                // A tree without errors ends it: the rest is done by fewest_splits.
+                if (leaves_no_errors(tried.upper)) {
+                    if (leads && tried.upper < root_best_.upper) root_best_ = tried;
+                    crew.over = true;
+                    crew.team.stop = true;
+                }
+            }
+            crew.leader.note(task.feature, task.share, sides, crew.best);
+            crew.changed.notify_all();
+        }
+    } catch (...) {
+        if (!held.owns_lock()) held.lock();
+        // A thread that was told to stop is not the reason for it.
+        if (!crew.over) crew.failure = std::current_exception();
+        crew.over = true;
+        crew.team.stop = true;
+    }
+    crew.changed.notify_all();
+}
+
+}  // namespace provetree
