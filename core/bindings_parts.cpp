@@ -137,11 +137,12 @@ void register_parts(nb::module_& module) {
               nb::arg("n_classes"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"));
     parts.def("open_range", &open_range_of, nb::arg("left_a"), nb::arg("right_a"), nb::arg("weight_a"), nb::arg("left_b"), nb::arg("right_b"),
               nb::arg("weight_b"), nb::arg("cut"), nb::arg("scale"));
+    parts.attr("ALWAYS_WIDE") = static_cast<unsigned>(kAlwaysWide);
     parts.attr("EAGER_IMPROVEMENT") = static_cast<unsigned>(kEagerImprovement);
     parts.attr("EAGER_THREADS") = static_cast<unsigned>(kEagerThreads);
     parts.attr("TINY_SAMPLES") = static_cast<unsigned>(kTinySamples);
     module.attr("SWITCHES") =
-        nb::make_tuple("lipschitz", "slack", "inheritance", "packing", "start", "tie_rule", "class_counts", "lazy_rows", "bits", "improvement");
+        nb::make_tuple("lipschitz", "slack", "inheritance", "packing", "start", "tie_rule", "class_counts", "lazy_rows", "bits", "improvement", "wide");
 }
 
 }  // namespace provetree

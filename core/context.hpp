@@ -26,10 +26,13 @@ enum Switch : unsigned {
     kNoLazyRows = 1u << 7,     // children solved on a sample of the rows
     kNoBits = 1u << 8,         // the search on binary features
     kNoImprovement = 1u << 9,  // better trees looked for while the proof takes long
-    // For tests: samples of rows on every table, and as small as can be; better trees looked for from the first step on.
+    kNoWide = 1u << 10,        // what tables with many columns get
+    // For tests: samples of rows on every table, and as small as can be; better trees looked for from the first step on; every table treated as one with
+    // many columns.
     kTinySamples = 1u << 20,
     kEagerImprovement = 1u << 21,
     kEagerThreads = 1u << 22,  // threads on bits in every table
+    kAlwaysWide = 1u << 23,
 };
 
 struct Counters {
@@ -59,6 +62,8 @@ struct Counters {
     }
 };
 
+inline constexpr std::size_t kManyColumns = 64;
+
 struct Context {
     const Table& table;
     const Kernel& kernel;
@@ -79,6 +84,8 @@ struct Context {
     bool eager_improvement() const { return (switches & kEagerImprovement) != 0; }
     bool eager_threads() const { return (switches & kEagerThreads) != 0; }
     bool tiny_samples() const { return (switches & kTinySamples) != 0; }
+    // Whether so many columns make a plain pass over all of them cheap beside the panels: then it pays to ask each column what it can do alone.
+    bool wide(std::size_t columns) const { return !off(kNoWide) && (columns >= kManyColumns || (columns > 0 && (switches & kAlwaysWide) != 0)); }
 };
 
 }  // namespace provetree

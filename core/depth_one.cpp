@@ -1,6 +1,7 @@
 // The best single split of a node; see depth_one.hpp.
 #include "depth_one.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -62,6 +63,52 @@ Stump best_stump(Context& context, const Node& node, const Objective& objective,
         }
     }
     return best;
+}
+
+void column_stumps(Context& context, const Node& node, std::vector<Weight>& errors) {
+    const Weight leaf = node.leaf_error();
+    errors.assign(node.columns.size(), leaf);
+    if (node.by_class.size() <= 2) {
+        // The running sum is ones less zeros; its extremes lie at the checked positions.
+        const Weight ones = node.by_class.size() == 2 ? node.by_class[1] : 0, zeros = node.weight - ones;
+        for (std::size_t c = 0; c < node.columns.size(); ++c) {
+            const std::uint32_t* order = node.columns[c].order;
+            Weight sum = 0, highest = 0, lowest = 0;
+            const auto sweep = [&](const auto& step) {
+                for (Index i = 0; i < node.rows; ++i) {
+                    sum += step(order[i]);
+                    const bool check = (order[i] & entry::kCheck) != 0;
+                    highest = std::max(highest, check ? sum : highest);
+                    lowest = std::min(lowest, check ? sum : lowest);
+                }
+            };
+            if (node.unit_weights)
+                sweep([](std::uint32_t item) { return static_cast<Weight>(item >> entry::kClassShift) * 2 - 1; });
+            else
+                sweep([&](std::uint32_t item) { return node.steps[item & entry::kRowMask]; });
+            errors[c] = std::min(leaf, node.weight - std::max(zeros + highest, ones - lowest));
+            context.monitor.work(node.rows);
+        }
+        return;
+    }
+    std::vector<Weight> seen(node.by_class.size()), after(static_cast<std::size_t>(node.rows) + 1, 0);
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        const auto count = [&](Index position) {
+            const Index row = column.order[position] & entry::kRowMask;
+            return seen[node.classes[row]] += node.weights[row];
+        };
+        std::fill(seen.begin(), seen.end(), 0);
+        Weight top = 0;
+        for (Index i = node.rows; i > 0; --i) after[i - 1] = top = std::max(top, count(i - 1));
+        std::fill(seen.begin(), seen.end(), 0);
+        top = 0;
+        for (Index i = 1; i < node.rows; ++i) {
+            top = std::max(top, count(i - 1));
+            if (Node::is_split(column, i)) errors[c] = std::min(errors[c], node.weight - top - after[i]);
+        }
+        context.monitor.work(2 * std::uint64_t{node.rows});
+    }
 }
 
 }  // namespace provetree

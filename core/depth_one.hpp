@@ -1,6 +1,8 @@
 // Depth one: the best single split of a node, by plain code. Used where a whole panel would be too much, and to finish trees.
 #pragma once
 
+#include <vector>
+
 #include "context.hpp"
 #include "node.hpp"
 
@@ -18,6 +20,9 @@ Cost leaf_cost(const Context& context, const Node& node, const Objective& object
 
 // The best stump. With `canonical`, ties are decided by the tie rule: leaf first, then lowest column, widest margin, lowest threshold.
 Stump best_stump(Context& context, const Node& node, const Objective& objective, bool canonical);
+
+// The least errors (weights) of a tree with at most one split on each column of the node by itself, whatever the leaf sizes.
+void column_stumps(Context& context, const Node& node, std::vector<Weight>& errors);
 
 // Distance between the two values that a split after `position` rows separates; 0 where one of them is "missing".
 double margin(const Context& context, const NodeColumn& column, Index position);

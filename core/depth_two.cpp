@@ -133,11 +133,19 @@ void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieC
     next_regions_.clear();
     evaluated_.clear();
     if (known_.size() < node.columns.size()) known_.resize(node.columns.size());
+    PanelPoint begin{0, 0, 0, 0, 0, 0, 0, true}, end{0, node.rows, node.weight, 0, 0, 0, 0, true};
+    if (wide_) {
+        // At either end of a column one side has all rows: so splits near the ends cost about what no split at all does.
+        column_stumps(context_, node, stumps_);
+        best_stump_ = *std::min_element(stumps_.begin(), stumps_.end());
+        column_costs_.assign(node.columns.size(), kInfinite);
+        begin.leaf_right = end.leaf_left = node.leaf_error();
+        begin.stump_right = end.stump_left = best_stump_;
+    }
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
         std::vector<PanelPoint>& points = known_[c];
         points.clear();
-        points.push_back({0, 0, 0, 0, 0, 0, 0, true});
-        const PanelPoint end{0, node.rows, node.weight, 0, 0, 0, 0, true};
+        points.push_back(begin);
         if (relatives.inner || relatives.outer) {
             merged_.clear();
             inherit(node, node.columns[c], relatives, merged_);
@@ -247,20 +255,42 @@ void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint
     close();
 }
 
-void DepthTwo::choose_lanes(const Node& node, std::size_t wanted_lanes) {
+DepthTwo::Portion DepthTwo::portion_of(const Node& node, int round, Cost cut, bool searching) const {
+    if (!wide_) {
+        const std::size_t lanes = lanes_per_round(node.columns.size());
+        return {lanes, lanes, false};
+    }
+    // Many columns: a good tree first, from the columns that are best by themselves, then a few columns at a time, so that the others meet a better tree.
+    constexpr std::size_t kFirstColumns = 16, kMostLanes = 16 * kLanes;
+    constexpr int kFirstRounds = 4;
+    constexpr Cost kMostForOne = 4;
+    if (searching && round < kFirstRounds) return {kFirstColumns, kLanes, true};
+    // Below a split on a column that means nothing, errors fall to either side as rows do. Then w evenly spread splits leave at least w / (w + 1) of the
+    // errors of the best stump between any two of them: so many lanes close such a column.
+    const Cost allowed = cut / objective_.error_scale, spare = best_stump_ - allowed;
+    const Cost lanes_each = spare > 0 ? std::clamp<Cost>((allowed + spare - 1) / spare, 1, kMostForOne) : kMostForOne;
+    const std::size_t each = static_cast<std::size_t>(lanes_each), regions = std::min(regions_.size(), kMostLanes / each);
+    return {regions, (regions * each + kLanes - 1) / kLanes * kLanes, false};
+}
+
+void DepthTwo::choose_lanes(const Node& node, Portion portion) {
     lanes_.clear();
     lane_regions_.clear();
     chosen_.resize(regions_.size());
     for (std::size_t r = 0; r < chosen_.size(); ++r) chosen_[r] = static_cast<std::uint32_t>(r);
     // More regions than lanes: the most promising ones now, the others when the incumbent has improved.
-    if (chosen_.size() > wanted_lanes) {
-        std::nth_element(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(wanted_lanes), chosen_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return regions_[a].bound != regions_[b].bound ? regions_[a].bound < regions_[b].bound : a < b;
+    if (chosen_.size() > portion.regions) {
+        std::nth_element(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(portion.regions), chosen_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            const Region &one = regions_[a], &other = regions_[b];
+            if (portion.best_first && column_costs_[one.column] != column_costs_[other.column]) return column_costs_[one.column] < column_costs_[other.column];
+            if (one.bound != other.bound) return one.bound < other.bound;
+            if (wide_ && stumps_[one.column] != stumps_[other.column]) return stumps_[one.column] < stumps_[other.column];
+            return a < b;
         });
-        chosen_.resize(wanted_lanes);
+        chosen_.resize(portion.regions);
         std::sort(chosen_.begin(), chosen_.end());
     }
-    share_lanes(node, wanted_lanes);
+    share_lanes(node, portion.lanes);
     for (std::size_t k = 0; k < chosen_.size(); ++k) {
         const Region& region = regions_[chosen_[k]];
         const NodeColumn& column = node.columns[region.column];
@@ -427,16 +457,22 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
     if (context_.off(kNoInheritance)) relatives = {};
     keep_profile_ = keep_profile && !context_.off(kNoInheritance) && worth_keeping(node);
     panel_.start();
+    standing_ = {};
+    wide_ = context_.wide(node.columns.size());
 
     // Trees below `cut` are looked for. With ties, those equal to the best are wanted too.
     const auto cut = [&] { return std::min(limit, ties && outcome.upper < infinite ? outcome.upper + 1 : outcome.upper); };
     start(node, relatives, cut(), ties);
-    while (true) {
-        choose_lanes(node, lanes_per_round(node.columns.size()));
+    for (int round = 0;; ++round) {
+        choose_lanes(node, portion_of(node, round, cut(), outcome.upper <= limit));
         if (lanes_.empty()) break;
         evaluate_lanes(node, cut());
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
             const SideErrors &left = results_[i].left, &right = results_[i].right;
+            if (wide_) {
+                Cost& least = column_costs_[lanes_[i].column];
+                least = std::min<Cost>(least, Cost{left.stump} + right.stump);
+            }
             const auto feasible = [&](const SideErrors& side, bool split) {
                 Cost cost = side.feasible_leaf ? scale * side.leaf : infinite;
                 if (split && side.feasible_split >= 0) cost = std::min(cost, scale * side.feasible_split + penalty);
@@ -468,6 +504,10 @@ Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const
             }
         }
         refine(node, cut(), ties);
+        standing_.upper = outcome.upper;
+        standing_.plan = outcome.plan;
+        standing_.lower = std::min(limit, outcome.upper);
+        for (const Region& region : regions_) standing_.lower = std::min(standing_.lower, region.bound + penalty);
     }
     outcome.lower = std::min(limit, outcome.upper);
     outcome.relaxed = context_.constrained() ? std::min({outcome.lower, relaxed, bound_of_small_sides(node)}) : outcome.lower;

@@ -44,6 +44,12 @@ class DepthTwo {
     // With `ties`, also finds the preferred split among all that attain the optimum, which must be below `limit`.
     Outcome solve(const Node& node, std::int64_t splits, Cost limit, const Objective& objective, Relatives relatives, bool keep_profile, TieChoice* ties);
 
+    // For each column of the node solved last, the least errors found with its splits first; kInfinite where none was tried. Tables with many columns only.
+    const std::vector<Cost>& column_costs() const { return column_costs_; }
+
+    // Where the last solve stands after its last round: the best tree so far, and a bound. For a solve that was stopped.
+    const Outcome& standing() const { return standing_; }
+
   private:
     // A stretch of adjoining splits of one column that can still win, with the points that bound it.
     struct Region {
@@ -69,7 +75,13 @@ class DepthTwo {
     void find_open(const Node& node, Index column, const std::vector<PanelPoint>& points, Cost cut, const TieChoice* ties);
     OpenRange range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const;
     Cost point_bound(const PanelPoint& point) const;
-    void choose_lanes(const Node& node, std::size_t wanted_lanes);
+    // How much a round looks at: so many regions, those of the lowest bounds or of the best trees so far, and so many lanes for them all.
+    struct Portion {
+        std::size_t regions, lanes;
+        bool best_first = false;
+    };
+    Portion portion_of(const Node& node, int round, Cost cut, bool searching) const;
+    void choose_lanes(const Node& node, Portion portion);
     void share_lanes(const Node& node, std::size_t wanted_lanes);
     void evaluate_lanes(const Node& node, Cost cut);
     Cost bound_of_small_sides(const Node& node) const;
@@ -95,6 +107,12 @@ class DepthTwo {
     std::vector<std::vector<PanelPoint>> known_;  // per column what relatives told, kept for the profile
     std::vector<Evaluated> evaluated_;
     std::vector<Weight> seen_;
+    // Tables with many columns: the least errors of each column's own stump, of all of them, and of the trees tried so far.
+    bool wide_ = false;
+    std::vector<Weight> stumps_;
+    Weight best_stump_ = 0;
+    std::vector<Cost> column_costs_;
+    Outcome standing_;
 };
 
 }  // namespace provetree

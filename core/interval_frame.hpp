@@ -10,9 +10,13 @@
 
 namespace provetree {
 
-inline const NodeColumn& column_of(const Node& node, Index id) {
-    return *std::find_if(node.columns.begin(), node.columns.end(), [&](const NodeColumn& column) { return column.id == id; });
+// Null where the column does not vary within the node.
+inline const NodeColumn* find_column(const Node& node, Index id) {
+    const auto at = std::lower_bound(node.columns.begin(), node.columns.end(), id, [](const NodeColumn& column, Index wanted) { return column.id < wanted; });
+    return at != node.columns.end() && at->id == id ? &*at : nullptr;
 }
+
+inline const NodeColumn& column_of(const Node& node, Index id) { return *find_column(node, id); }
 
 // The search of one node.
 struct TreeSearch::Frame {

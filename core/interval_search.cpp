@@ -55,6 +55,14 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
             ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, objective, {}, false, ties) : solve(node, shape, kInfinite, {}, true, 0);
     } catch (const StopSearch& stop) {
         stopped = std::make_unique<StopSearch>(stop);
+        if (shape.depth == 2) {
+            const Outcome& standing = depth_two_.standing();
+            outcome.lower = outcome.relaxed = std::max(outcome.lower, standing.lower);
+            if (standing.upper < outcome.upper) {
+                outcome.upper = standing.upper;
+                outcome.plan = standing.plan;
+            }
+        }
         return outcome;
     }
     if (listener) listener(outcome.upper, outcome.lower);
@@ -144,17 +152,19 @@ std::vector<DeepPoint> TreeSearch::take_over(const Node& node, const NodeColumn&
     return hints;
 }
 
-void TreeSearch::make_families(Frame& frame, Relatives relatives) const {
+void TreeSearch::make_families(Frame& frame, Relatives relatives) {
     const Node& node = frame.node;
     const std::vector<Division> shares = divisions(frame.shape);
+    const Survey known = survey(frame);
     for (Index c = 0; c < node.columns.size(); ++c) {
         for (const Division& share : shares) {
             const std::uint32_t family = static_cast<std::uint32_t>(frame.families.size()), ends = static_cast<std::uint32_t>(frame.points.size());
-            frame.families.push_back({c, share.left, share.right, take_over(node, node.columns[c], share.left_splits, relatives)});
+            frame.families.push_back(
+                {c, share.left, share.right, take_over(node, node.columns[c], share.left_splits, relatives), known.order.empty() ? 0 : known.order[c]});
             frame.left_splits.push_back(share.left_splits);
             frame.points_of.emplace_back();
-            frame.points.push_back({0, 0, 0, 0, 0, nullptr, nullptr, nullptr, nullptr, 0, kInfinite});
-            frame.points.push_back({0, node.rows, node.weight, 0, 0, nullptr, nullptr, nullptr, nullptr, kInfinite, 0});
+            frame.points.push_back({0, 0, 0, 0, known.whole, nullptr, nullptr, nullptr, nullptr, 0, kInfinite});
+            frame.points.push_back({0, node.rows, node.weight, known.whole, 0, nullptr, nullptr, nullptr, nullptr, kInfinite, 0});
             push(frame, family, ends, ends + 1, {0, node.rows});
         }
     }
@@ -235,7 +245,7 @@ void TreeSearch::push(Frame& frame, std::uint32_t family, std::uint32_t a, std::
     const DeepPoint &low = frame.points[a], &high = frame.points[b];
     Opening opening{};
     if (high.position - low.position >= 2 && look_between(frame, family, low, high, within, opening))
-        frame.heap.push({opening.bound, family, a, b, high.position - low.position, opening.all});
+        frame.heap.push({opening.bound, family, a, b, high.position - low.position, opening.all, frame.families[family].order});
 }
 
 Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, const Opening& opening) const {
@@ -262,13 +272,23 @@ Index TreeSearch::choose_position(const Frame& frame, const Interval& interval, 
 }
 
 // What is known about a split before it is tried. Where there is a sample, its rows are divided here, because it may grow at any time.
-TreeSearch::Attempt TreeSearch::prepare(const Frame& frame, const Interval& interval, Index position) {
+TreeSearch::Attempt TreeSearch::prepare(Frame& frame, const Interval& interval, Index position) {
     const NodeColumn& column = frame.column(interval.family);
     if (frame.lazy) {
+        const auto sample_position = [&] {
+            const Node& sample = frame.lazy->sample();
+            const NodeColumn* same = find_column(sample, column.id);
+            return same ? Node::rows_up_to(*same, column.ranks[position - 1], 0, sample.rows) : 0;
+        };
+        Index at = sample_position();
+        // Both sides need a row of the sample, so that the split is one of the sample, too.
+        if (at == 0 || at == frame.lazy->sample().rows) {
+            sample_has_grown(frame, frame.lazy->include_ends(column));
+            at = sample_position();
+        }
         const Node& sample = frame.lazy->sample();
-        const NodeColumn& same = column_of(sample, column.id);
         Levels::Children& kids = levels.at(frame.level);
-        builder_.split(sample, same, Node::rows_up_to(same, column.ranks[position - 1], 0, sample.rows), kids.left, kids.right);
+        builder_.split(sample, *find_column(sample, column.id), at, kids.left, kids.right);
     }
     return {interval,
             position,
@@ -326,12 +346,15 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
         most_left = std::min(high.left_upper, low.left_upper + scale * (weight - low.weight));
         most_right = std::min(low.right_upper, high.right_upper + scale * (high.weight - weight));
     }
+    // With many columns nearly every one of them means nothing. It is closed as a whole once both sides of one split of it cost as much as the best
+    // tree does: proving more of it would be wasted.
+    const Cost enough = context_.wide(columns) ? attempt.cut : kInfinite;
     const auto solve_left = [&](Cost limit) {
-        sides.left = solve(kids.left, family.left, std::min(limit, most_left + 1), left_relatives, true, frame.level + 1);
+        sides.left = solve(kids.left, family.left, std::min({limit, most_left + 1, enough}), left_relatives, true, frame.level + 1);
         least_left = std::max(least_left, sides.left.relaxed);
     };
     const auto solve_right = [&](Cost limit) {
-        sides.right = solve(kids.right, family.right, std::min(limit, most_right + 1), right_relatives, true, frame.level + 1);
+        sides.right = solve(kids.right, family.right, std::min({limit, most_right + 1, enough}), right_relatives, true, frame.level + 1);
         least_right = std::max(least_right, sides.right.relaxed);
     };
     // The larger child first: its bound is the likelier to settle the split alone.
@@ -349,8 +372,10 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
 
 // The sample has grown: weights between splits are those of the new sample, trees of the old one may get the new rows wrong, and what was proven on
 // it holds for fewer rows now.
-void TreeSearch::grow_sample(Frame& frame, Cost wanted) {
-    const Cost more = objective.error_scale * frame.lazy->grow(wanted);
+void TreeSearch::grow_sample(Frame& frame, Cost wanted) { sample_has_grown(frame, frame.lazy->grow(wanted)); }
+
+void TreeSearch::sample_has_grown(Frame& frame, Weight added) const {
+    const Cost more = objective.error_scale * added;
     ++frame.sample_number;
     for (std::uint32_t f = 0; f < frame.families.size(); ++f) {
         const NodeColumn& column = frame.column(f);

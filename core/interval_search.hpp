@@ -56,14 +56,19 @@ class TreeSearch {
         std::uint32_t family;
         std::uint32_t a, b;  // evaluated points, or the ends of the column
         Index size;
-        Positions open;  // all splits that can still win lie between these
-        bool operator<(const Interval& other) const { return bound != other.bound ? bound > other.bound : size < other.size; }
+        Positions open;       // all splits that can still win lie between these
+        std::uint32_t order;  // of its column, the most promising first
+        bool operator<(const Interval& other) const {
+            if (bound != other.bound) return bound > other.bound;
+            return order != other.order ? order > other.order : size < other.size;
+        }
     };
     // The splits of one column with one division of the split budget.
     struct Family {
         Index column;  // index into the node's columns
         Shape left, right;
         std::vector<DeepPoint> hints;  // bounds taken over from relatives, by position: they bound splits but evaluate none
+        std::uint32_t order = 0;       // of its column, the most promising first
     };
     // What is open between two points: the least bound (penalty included), the stretch of splits that has it, and all that is open.
     struct Opening {
@@ -78,7 +83,13 @@ class TreeSearch {
 
     Outcome search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start,
                    const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties, LazyRows* lazy);
-    void make_families(Frame& frame, Relatives relatives) const;
+    void make_families(Frame& frame, Relatives relatives);
+    // What is known of a node with many columns before any of its splits is tried.
+    struct Survey {
+        Cost whole = 0;                    // what all rows cost with a level less, at least
+        std::vector<std::uint32_t> order;  // by column of the node; empty where nothing is known
+    };
+    Survey survey(const Frame& frame);
     std::vector<DeepPoint> take_over(const Node& node, const NodeColumn& column, std::int64_t left_splits, Relatives relatives) const;
     bool look_between(const Frame& frame, std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within, Opening& opening) const;
     void push(Frame& frame, std::uint32_t family, std::uint32_t a, std::uint32_t b, Positions within) const;
@@ -90,7 +101,7 @@ class TreeSearch {
         Weight weight;                 // of the rows going left
         Cost total() const { return left.upper >= kInfinite || right.upper >= kInfinite ? kInfinite : left.upper + right.upper; }
     };
-    Attempt prepare(const Frame& frame, const Interval& interval, Index position);
+    Attempt prepare(Frame& frame, const Interval& interval, Index position);
     Sides solve_sides(const Frame& frame, const Attempt& attempt, const Sides* on_fewer_rows);
     bool settle(Frame& frame, const Attempt& attempt, Sides& sides);
     bool next(Frame& frame, Interval& interval, Index& position) const;
@@ -99,6 +110,7 @@ class TreeSearch {
     void take_part(Frame& frame, Crew& crew, std::size_t who, const Listener* listener, Cost& proven);
     bool settle_on_all_rows(Frame& frame, const Interval& interval, Index position, const Sides& sides, PlanPtr& plan);
     void grow_sample(Frame& frame, Cost wanted);
+    void sample_has_grown(Frame& frame, Weight added) const;
     void accept(Frame& frame, std::uint32_t family, Index position, Cost cost, PlanPtr plan) const;
     void take_found(Frame& frame) const;
     void save(const Frame& frame) const;

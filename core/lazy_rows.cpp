@@ -8,7 +8,9 @@ namespace provetree {
 namespace {
 
 constexpr Index kFewestRows = 1500;  // below this the bookkeeping costs more than it saves
+constexpr Index kFewestRowsIfWide = 400;
 constexpr Index kFirstSample = 256;
+constexpr Index kRowsPerError = 16;     // with many columns: so that a column that means nothing has as many errors on a side of the sample
 constexpr std::int64_t kMostNoise = 8;  // not where one row in so many is wrong
 constexpr Cost kFirstErrors = 70;
 constexpr Cost kLeastGrowth = 64;
@@ -19,10 +21,11 @@ constexpr Cost kGrowth = 3;  // times the errors that would have kept the tree f
 bool LazyRows::worthwhile(const Context& context, const Node& all, Weight errors) {
     // Every error of the optimum must be in the sample, each with what makes it one: with much noise that is most of the table.
     if (context.off(kNoLazyRows) || context.constrained()) return false;
-    return context.tiny_samples() || (all.rows >= kFewestRows && std::int64_t{errors} * kMostNoise < all.weight);
+    const Index fewest = context.wide(all.columns.size()) ? kFewestRowsIfWide : kFewestRows;
+    return context.tiny_samples() || (all.rows >= fewest && std::int64_t{errors} * kMostNoise < all.weight);
 }
 
-LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first, const Objective& objective)
+LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first, Weight errors, const Objective& objective)
     : context_(context), builder_(builder), finisher_(context, builder, levels), all_(all), objective_(objective), marked_(all.rows, 0) {
     view_.rows = all.rows;
     view_.count = all.count;
@@ -30,12 +33,15 @@ LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const
     view_.columns = all.columns;
     weight_before_.assign(all.columns.size(), std::vector<Weight>(static_cast<std::size_t>(all.rows) + 1));
     for (std::size_t c = 0; c < all.columns.size(); ++c) view_.columns[c].weight_before = weight_before_[c].data();
-    // The ends of every column are in the sample, so that each split of the table is one of the sample, too.
-    for (const NodeColumn& column : all.columns) {
-        add(column.order[0] & entry::kRowMask);
-        add(column.order[all.rows - 1] & entry::kRowMask);
+    // The ends of every column are in the sample, so that each split of the table is one of the sample, too. With many columns that would be many rows:
+    // then they join when a split of their column is tried.
+    if (!context.wide(all.columns.size())) {
+        for (const NodeColumn& column : all.columns)
+            for (Index end : {Index{0}, all.rows - 1}) add(column.order[end] & entry::kRowMask);
     }
-    const Index step = std::max<Index>(1, all.rows / (context.tiny_samples() ? 2 : kFirstSample));
+    Index first_sample = context.tiny_samples() ? 2 : kFirstSample;
+    if (context.wide(all.columns.size()) && !context.tiny_samples()) first_sample = std::max(first_sample, kRowsPerError * static_cast<Index>(errors));
+    const Index step = std::max<Index>(1, all.rows / first_sample);
     for (Index row = 0; row < all.rows; row += step) add(row);
     rebuild();
     try_on_all(first);
@@ -118,6 +124,16 @@ Weight LazyRows::grow(Cost wanted) {
     for (std::size_t i = 0; i < wrong_.size(); i += step) add(wrong_[i]);
     rebuild();
     ++context_.counters.samples;
+    return view_.weight - before;
+}
+
+Weight LazyRows::include_ends(const NodeColumn& column) {
+    const Weight before = view_.weight;
+    const Index first = column.order[0] & entry::kRowMask, last = column.order[all_.rows - 1] & entry::kRowMask;
+    if (complete_ || (marked_[first] && marked_[last])) return 0;
+    add(first);
+    add(last);
+    rebuild();
     return view_.weight - before;
 }
 

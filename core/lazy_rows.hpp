@@ -16,8 +16,8 @@ namespace provetree {
 
 class LazyRows {
   public:
-    // Starts with an even sample and the rows that `first` (a tree for all rows) gets wrong.
-    LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first, const Objective& objective);
+    // Starts with an even sample and some of the rows that `first` (a tree for all rows, with so many errors) gets wrong.
+    LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first, Weight errors, const Objective& objective);
 
     // Whether a sample is worth its trouble: many rows, few of them wrong in the best tree so far.
     static bool worthwhile(const Context& context, const Node& all, Weight errors);
@@ -37,6 +37,9 @@ class LazyRows {
 
     // Adds rows that the tree tried last gets wrong (there are some where it costs more on all rows than on the sample); returns their weight.
     Weight grow(Cost wanted);
+
+    // Adds the first and the last row of a column where the sample lacks them; returns their weight.
+    Weight include_ends(const NodeColumn& column);
 
   private:
     void add(Index row);

@@ -14,6 +14,7 @@
 #include "improve/improvement.hpp"
 #include "interval_search.hpp"
 #include "lazy_rows.hpp"
+#include "shortlist.hpp"
 
 namespace provetree {
 
@@ -139,10 +140,11 @@ class BySweeps final : public Method {
         if (shape.depth < 3) return start;
         Greedy greedy(context_, builder_, search_);
         if (!context_.off(kNoStart)) start = greedy.grow(root_, shape);
+        if (!context_.off(kNoStart) && context_.wide(root_.columns.size())) start = Shortlist(context_, builder_, search_).search(root_, shape, start);
         const Weight errors = static_cast<Weight>(start.upper / search_.objective.error_scale);
         // What is known already was proven with other weights between splits than those of a new sample.
         if (with_ties_ && !search_.known_of_root && LazyRows::worthwhile(context_, root_, errors)) {
-            lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, start.plan, search_.objective);
+            lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, start.plan, errors, search_.objective);
         }
         // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
         if (!context_.off(kNoStart) && !lazy_) start = greedy.grow_with_exact_bottoms(root_, shape, start);
@@ -309,7 +311,8 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         upper = std::min(upper, context.found.cost);
         lower = std::max(lower, context.found.bound);
         // A tree has fewer splits than a unit, so whole units are the cost itself, and bounds round down.
-        const Cost cost = upper / unit, bound = lower / unit;
+        // Proof and improvement tell of their own best trees: what was told before stands.
+        const Cost cost = std::min(latest.cost, upper / unit), bound = std::max(latest.bound, lower / unit);
         if (bound >= cost && at_once) limit_tie_rule();
         if (cost == latest.cost && bound == latest.bound) return;
         latest = {monitor.seconds(), cost, bound};

@@ -19,6 +19,8 @@ ALL_OFF: int = (1 << len(_core.SWITCHES)) - 1
 TINY_SAMPLES: int = _core.parts.TINY_SAMPLES
 #: Looks for better trees beside the proof from the first step on, in every table.
 EAGER_IMPROVEMENT: int = _core.parts.EAGER_IMPROVEMENT
+#: Treats every table, and every node, as one with many columns.
+ALWAYS_WIDE: int = _core.parts.ALWAYS_WIDE
 #: Several threads on bits in every table.
 EAGER_THREADS: int = _core.parts.EAGER_THREADS
 #: What a tree is compared by: splits by rank, and labels.

@@ -149,6 +149,7 @@ class parts:
     """A module of its own: kernels and bounds one by one."""
 
     EAGER_IMPROVEMENT: int
+    ALWAYS_WIDE: int
     EAGER_THREADS: int
     TINY_SAMPLES: int
 

@@ -9,15 +9,25 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["TREE_OPTIONS", "Allowed", "Option", "ParameterError", "documented", "validate"]
+__all__ = [
+    "TREE_OPTIONS",
+    "Allowed",
+    "Option",
+    "ParameterError",
+    "byte_count",
+    "documented",
+    "validate",
+]
 
 Documented = TypeVar("Documented", bound=type)
 
@@ -126,6 +136,39 @@ def _is_path(value: object) -> bool:
     return isinstance(value, (str, os.PathLike)) and bool(str(value))
 
 
+#: Bytes of each unit of memory, by its name in small letters.
+_UNITS = {"b": 1} | {
+    letter + ending: base**power
+    for power, letter in enumerate("kmgt", start=1)
+    for ending, base in (("b", 1000), ("ib", 1024))
+}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?i?b)", re.IGNORECASE)
+
+
+def _is_size(value: object) -> bool:
+    size = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    return size is not None and size[2].lower() in _UNITS
+
+
+def byte_count(value: int | str) -> int:
+    """Return an amount of memory in bytes: a number, or words such as "4GB" or "512 MiB".
+
+    Parameters
+    ----------
+    value : int or str
+        Units are B, kB, MB, GB and TB (powers of 1000), KiB, MiB, GiB and TiB (powers of 1024).
+
+    Examples
+    --------
+    >>> from provetree.options import byte_count
+    >>> byte_count(4096), byte_count("1.5 GB"), byte_count("2MiB")
+    (4096, 1500000000, 2097152)
+    """
+    size = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    return int(value) if size is None else int(Decimal(size[1]) * _UNITS[size[2].lower()])
+
+
+_BYTES = Allowed("a size such as '4GB'", "str", _is_size)
 _PATH = Allowed("a path", "str or path", _is_path)
 _JOBS = Allowed("an int other than 0", "int", _is_job_count)
 _NONE = Allowed("None", "None", lambda value: value is None)
@@ -335,6 +378,15 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "The greatest number of steps for the search: rows looked at in one column, some hundred "
         "million of them a second. Unlike a time limit, it gives the same tree on every machine "
         'and in every run. When they are done, ``status_`` is "work_limit". None means no limit.',
+    ),
+    Option(
+        "max_memory",
+        None,
+        (_int(0), _BYTES, _NONE),
+        "The memory that the search may take beside the table it is given, in bytes or as a size "
+        'such as "4GB". What the rows need at each level of the tree comes first; bounds and '
+        "results that are kept to save time get what is left, and when it is used up they are "
+        "dropped or not kept. The optimum does not depend on it. None gives them 128 MiB.",
     ),
     Option(
         "n_jobs",

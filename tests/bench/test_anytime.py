@@ -54,3 +54,15 @@ def test_wrong_numbers_are_told_of() -> None:
     for words in ("", "0", "a,b"):
         with pytest.raises(ValueError, match="--depths must be a list of numbers above 0"):
             numbers(words, int, "--depths")
+
+
+def test_a_chart_is_drawn_of_fits_only(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    chart = tmp_path / "chart.svg"
+    words = ["bench", "anytime", "--tables", "small", "--depths", "2,3", "--seconds", "2"]
+    assert main([*words, "--chart", str(chart)]) == 0
+    assert chart.read_text().startswith("<?xml")
+    assert main([*words, "--threads", "1", "--chart", str(chart)]) == 2
+    assert "--chart draws fits over time" in capsys.readouterr().err

@@ -401,6 +401,7 @@ def test_errors_are_one_sentence(
         ("--min-leaf", "0"),
         ("--alpha", "x"),
         ("--time-limit", "0"),
+        ("--max-memory", "lots"),
         ("--class-weight", "heavy"),
     ],
 )

@@ -15,6 +15,7 @@ import pytest
 
 from core_calls import (
     ALL_OFF,
+    ALWAYS_WIDE,
     EAGER_IMPROVEMENT,
     KERNELS,
     NODE_FIELDS,
@@ -35,7 +36,7 @@ from random_problems import (
 )
 
 BLOCK = 500
-BLOCKS = 50  # 25,000 problems
+BLOCKS = 54  # 27,000 problems
 HARD_BLOCK = 20
 HARD_BLOCKS = 30
 DEEP_BLOCK = 50
@@ -59,6 +60,7 @@ def switchings(seed: int, kernel: int) -> Iterator[int]:
         part = (0, OFF["lipschitz"], OFF["slack"], OFF["start"])[seed // 3 % 4]
         yield TINY_SAMPLES | OFF["bits"] | part
         yield EAGER_IMPROVEMENT | (TINY_SAMPLES if seed // 3 % 2 else 0) | OFF["bits"] | part
+        yield ALWAYS_WIDE | (TINY_SAMPLES if seed // 3 % 5 > 1 else 0) | OFF["bits"] | part
     turn = (seed + 3 * kernel) % (len(ONE_OFF) + 2)
     if turn < len(ONE_OFF):
         yield ONE_OFF[turn] | OFF["bits"]  # so that the parts of the other search are at work
@@ -212,4 +214,4 @@ def test_each_part_is_switched_off_on_thousands_of_problems() -> None:
             alone.update(switchings(seed, number))
         assert min(alone[bit | OFF["bits"]] for bit in ONE_OFF) >= 2000
         assert alone[ALL_OFF ^ OFF["tie_rule"]] >= 2000
-        assert len(alone) > 0.8 * ALL_OFF  # combinations
+        assert len(alone) > 0.6 * ALL_OFF  # combinations

@@ -100,3 +100,18 @@ def test_the_bound_from_equal_rows_and_from_classes_without_a_leaf_holds(seed: i
     assert found["lower_bound"] <= right["cost"] <= found["cost"]
     if found["status"] == "work_limit" and found["counters"]["improvement_rounds"]:
         assert found["lower_bound"] > 0
+
+
+def test_the_history_only_gets_better() -> None:
+    """Proof and improvement each tell of their own best tree."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(150, 4))
+        y = (X[:, 0] * X[:, 1] + 0.6 * rng.normal(size=150) > 0).astype(int)
+        problem = build_problem(X, y, n_classes=2, max_depth=4)
+        found = core_search(
+            problem, switches=EAGER_IMPROVEMENT | OFF["bits"] | OFF["start"], max_work=3_000_000
+        )
+        _, costs, bounds = zip(*found["history"], strict=True)
+        assert list(costs) == sorted(costs, reverse=True), seed
+        assert list(bounds) == sorted(bounds), seed

@@ -21,7 +21,7 @@ from provetree.bench.data import data_folder, load_table
 from provetree.bench.report import format_seconds, format_table, machine
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
 
-__all__ = ["TABLES", "add_arguments", "measure", "numbers", "run"]
+__all__ = ["TABLES", "add_arguments", "draw", "measure", "numbers", "run"]
 
 #: Short names of the tables that are used unless others are named.
 TABLES = {
@@ -57,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--repeat", type=int, default=3, help="runs of each proof (default: 3)")
     parser.add_argument("--output", type=Path, help="also write the figures to this JSON file")
+    parser.add_argument(
+        "--chart", type=Path, help="draw best and bound over time into this file (extra: plot)"
+    )
 
 
 def numbers(words: str, kind: type, option: str) -> list[Any]:
@@ -200,9 +203,47 @@ def _measure_threads(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     return results
 
 
+def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw how the best tree and the bound of each fit went, side by side, into a file.
+
+    Parameters
+    ----------
+    results : sequence of dict
+        What :func:`measure` returned.
+    path : pathlib.Path
+        The picture; its ending says of which kind.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "A chart needs matplotlib: install it with pip install 'provetree[plot]'."
+        ) from error
+    figure = Figure(figsize=(3.6 * len(results), 3.2), layout="constrained")
+    axes = figure.subplots(1, len(results), squeeze=False)[0]
+    for ax, result in zip(axes, results, strict=True):
+        seconds, best, bound = zip(*result["history"], strict=True)
+        end = seconds[-1] if result["status"] == "optimal" else result["seconds"]
+        for values, name in ((best, "best tree"), (bound, "proven bound")):
+            ax.step((*seconds, end), (*values, values[-1]), where="post", label=name)
+        ax.axhline(result["cart"], color="#999999", linestyle=":", label="CART")
+        ax.set(
+            title=f"{result['table']}, depth {result['depth']}",
+            xlabel="seconds",
+            ylabel="training errors",
+            ylim=(0, None),
+        )
+        ax.legend(fontsize=7)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Run ``provetree bench anytime``."""
+    if arguments.threads and arguments.chart is not None:
+        raise ValueError("--chart draws fits over time, and --threads makes none of them.")
     results = _measure_threads(arguments) if arguments.threads else _measure_all(arguments)
+    if arguments.chart is not None:
+        draw(results, arguments.chart)
     if arguments.output is not None:
         text = json.dumps({"machine": machine(), "results": results}, indent=1)
         arguments.output.write_text(text + "\n", encoding="utf-8")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from provetree import __version__
-from provetree.bench import anytime, known, limits, paper, peers
+from provetree.bench import anytime, known, limits, paper, peers, scaling
 from provetree.bench.data import DataNotFoundError
 from provetree.cli.errors import UserError
 
@@ -40,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
         (known, "known", "check the known optima of the benchmark tables"),
         (paper, "paper", "the tables of a paper, published numbers beside ours"),
         (anytime, "anytime", "how good trees get within seconds, and what threads bring"),
+        (scaling, "scaling", "how time and memory grow with rows and with columns"),
         (limits, "limits", "time-limit overshoot, Ctrl-C latency and memory"),
     ):
         benchmark = benchmarks.add_parser(

@@ -24,6 +24,7 @@ _FLAGS = {
     "class_weight": "--class-weight",
     "time_limit": "--time-limit",
     "n_jobs": "--jobs",
+    "max_memory": "--max-memory",
 }
 #: Where the command line has another default: nobody waits for ever at a terminal.
 _DEFAULTS = {"time_limit": 30.0}
@@ -31,6 +32,7 @@ _HELP = {
     "time_limit": "Seconds for the whole command, reading included; 'none' for no limit.",
     "class_weight": "'balanced' gives every class the same total weight.",
     "n_jobs": "The number of threads; -1 is one for each core.  [default: 1]",
+    "max_memory": "Memory for the search, such as 4GB; the optimum does not depend on it.",
 }
 NONE_WORDS = ("none", "no", "unlimited")
 

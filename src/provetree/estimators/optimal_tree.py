@@ -9,9 +9,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from provetree.estimators._initial_tree import initial_splits
-from provetree.estimators._tree_classifier import TreeClassifier
+from provetree.estimators._tree_classifier import TreeClassifier, thread_count
 from provetree.options import TREE_OPTIONS, documented, validate
 from provetree.search.engine import ExactSearch, Splits
+from provetree.search.memory import cache_bytes
 from provetree.solution import Engine
 
 __all__ = ["OptimalTreeClassifier"]
@@ -87,6 +88,7 @@ class OptimalTreeClassifier(TreeClassifier):
         categorical_features: ArrayLike | str | None = "from_dtype",
         time_limit: float | None = None,
         max_work: int | None = None,
+        max_memory: int | str | None = None,
         n_jobs: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         verbose: int | bool = 0,
@@ -99,6 +101,7 @@ class OptimalTreeClassifier(TreeClassifier):
         self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.max_work = max_work
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -158,6 +161,7 @@ class OptimalTreeClassifier(TreeClassifier):
             prepared.problem,
             self.time_limit,
             self.verbose,
+            cache_bytes(self.max_memory, prepared.problem, thread_count(self.n_jobs)),
             max_work=self.max_work,
             n_jobs=self.n_jobs,
         )

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree import _core
-from provetree.solution import Limits, Progress, Solution, Status
+from provetree.solution import DEFAULT_MEMORY_LIMIT, Limits, Progress, Solution, Status
 from provetree.tree.build import build_tree
 
 if TYPE_CHECKING:
@@ -78,7 +78,9 @@ class SharedTime:
         large = problem.n_rows >= LARGE and 0 < problem.max_depth <= _DEEPEST
         if not large or math.isinf(limits.seconds):
             return
-        self._blocks = BlockBound(problem, kernel=kernel, n_jobs=limits.n_jobs)
+        self._blocks = BlockBound(
+            problem, kernel=kernel, n_jobs=limits.n_jobs, memory_limit=limits.memory_limit
+        )
         self._blocks.more(limits.seconds / 20)
         noisy = self._blocks.bound > _NOISY * problem.error_scale * self._blocks.weight
         share = _NOISY_SEARCH_SHARE if noisy else _SEARCH_SHARE
@@ -152,6 +154,8 @@ class BlockBound:
         The kernels that searches use.
     n_jobs : int
         The number of threads.
+    memory_limit : int
+        Bytes that the caches of the search of a block may hold.
 
     Attributes
     ----------
@@ -183,9 +187,11 @@ class BlockBound:
         second: int = _SECOND,
         kernel: str = "auto",
         n_jobs: int = 1,
+        memory_limit: int = DEFAULT_MEMORY_LIMIT,
     ) -> None:
         self._problem, self._kernel, self._n_jobs = problem, kernel, n_jobs
         self._size, self._second = first, second
+        self._memory_limit = memory_limit // n_jobs
         # Merged rows may be sorted; a block must look like the whole table. Always the same order.
         self._order = np.random.default_rng(0).permutation(problem.n_rows)
         self.bound, self.cost = 0, 2**62
@@ -261,7 +267,7 @@ class BlockBound:
             error_scale=1,
             split_penalty=0,
             time_limit=max(end - time.perf_counter(), 1e-3),
-            memory_limit=2**27,
+            memory_limit=self._memory_limit,
             on_progress=None,
             kernel=self._kernel,
             switches=_NO_TIE_RULE,

@@ -1,0 +1,362 @@
+"""How time and memory grow with rows and with columns: ``bench scaling``.
+
+Made-up tables: numbers, the classes those of a random tree on some of the columns, a share of them
+changed. Each fit runs in a process of its own. A solver that does not finish a table is not given
+larger ones of the same kind. Results are written after each fit, and a second call goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from provetree.bench.anytime import numbers
+from provetree.bench.data import BenchTable
+from provetree.bench.report import format_seconds, format_table, machine
+from provetree.bench.solvers import SOLVERS, warm_up
+from provetree.bench.worker import START_GRACE, one_core_environment
+
+__all__ = ["add_arguments", "draw", "growth", "made_up_table", "run"]
+
+#: Fits shorter than this say more about starting than about growing.
+_SHORTEST = 0.02
+_KEYS = ("solver", "axis", "depth", "noise", "rows", "columns", "limit")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``provetree bench scaling`` to a parser."""
+    parser.add_argument(
+        "--rows",
+        default="1000,3000,10000,30000,100000,300000,1000000",
+        metavar="N,N",
+        help="numbers of rows (default: 1000 to 1000000)",
+    )
+    parser.add_argument("--row-columns", type=int, default=10, help="columns of these tables")
+    parser.add_argument(
+        "--columns",
+        default="10,30,100,300,1000,3000,10000",
+        metavar="N,N",
+        help="numbers of columns (default: 10 to 10000)",
+    )
+    parser.add_argument("--column-rows", type=int, default=1000, help="rows of these tables")
+    parser.add_argument("--depths", default="2,3", metavar="D,D", help="depths (default: 2,3)")
+    parser.add_argument(
+        "--noise", default="0.01,0.2", metavar="S,S", help="shares of changed classes"
+    )
+    parser.add_argument("--limit", type=float, default=30.0, help="seconds of one fit")
+    parser.add_argument(
+        "--solvers", default="provetree,pycontree", metavar="A,B", help="solvers to measure"
+    )
+    parser.add_argument("--output", type=Path, help="JSON file of the figures; goes on from it")
+    parser.add_argument("--chart", type=Path, help="draw a picture into this file (extra: plot)")
+
+
+def made_up_table(rows: int, columns: int, depth: int, noise: float, seed: int = 0) -> BenchTable:
+    """Return a table whose classes are those of a random tree on the first columns.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Its size.
+    depth : int
+        The depth of the tree.
+    noise : float
+        The share of rows whose class is changed.
+    seed : int
+        Another number is another table.
+
+    Examples
+    --------
+    >>> from provetree.bench.scaling import made_up_table
+    >>> table = made_up_table(100, 5, 2, 0.1)
+    >>> table.shape_text, sorted(set(table.y.tolist()))
+    ('100 x 5', [0, 1])
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns))
+    y = np.zeros(rows, dtype=np.int64)
+
+    def grow(inside: np.ndarray[Any, Any], levels: int, label: int) -> None:
+        if levels == 0:
+            y[inside] = label
+            return
+        column = int(rng.integers(0, min(columns, 8)))
+        values = X[inside, column]
+        left = values <= (np.median(values) if len(values) else 0.0) + 0.2 * rng.normal()
+        grow(inside[left], levels - 1, 0)
+        grow(inside[~left], levels - 1, 1)
+
+    grow(np.arange(rows), depth, 0)
+    changed = rng.random(rows) < noise
+    y[changed] = 1 - y[changed]
+    y[:2] = 0, 1
+    name = f"{rows} x {columns}, depth {depth}, {noise:.0%} noise"
+    return BenchTable(name, X, y)
+
+
+def growth(results: Sequence[dict[str, Any]], axis: str, figure: str) -> float | None:
+    """Return the exponent b of the best fit ``figure = a * size ** b``, None with too few points.
+
+    Parameters
+    ----------
+    results : sequence of dict
+        What was measured for one solver; fits without a proof are left out.
+    axis : {"rows", "columns"}
+        What the size is.
+    figure : {"cpu_seconds", "megabytes"}
+        What grows.
+
+    Examples
+    --------
+    >>> from provetree.bench.scaling import growth
+    >>> results = [
+    ...     {"rows": n, "cpu_seconds": 1e-4 * n**1.5, "proven": True} for n in (100, 1000, 10_000)
+    ... ]
+    >>> growth(results, "rows", "cpu_seconds")
+    1.5
+    """
+    least = _SHORTEST if figure == "cpu_seconds" else 1.0
+    points = [
+        (math.log(r[axis]), math.log(r[figure]))
+        for r in results
+        if r["proven"] and r[figure] is not None and r[figure] >= least
+    ]
+    if len({x for x, _ in points}) < 2:
+        return None
+    x, y = np.array(points).T
+    return round(float(np.polyfit(x, y, 1)[0]), 2)
+
+
+def _cases(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    solvers = [word.strip() for word in arguments.solvers.split(",") if word.strip()]
+    unknown = [name for name in solvers if name not in SOLVERS]
+    if unknown or not solvers:
+        raise ValueError(
+            f"--solvers must be some of {', '.join(SOLVERS)}. Got {arguments.solvers!r} instead."
+        )
+    rows = sorted(numbers(arguments.rows, int, "--rows")) if arguments.rows != "none" else []
+    columns = (
+        sorted(numbers(arguments.columns, int, "--columns")) if arguments.columns != "none" else []
+    )
+    sizes = {
+        "rows": [(n, arguments.row_columns) for n in rows],
+        "columns": [(arguments.column_rows, n) for n in columns],
+    }
+    for depth in numbers(arguments.depths, int, "--depths"):
+        for noise in numbers(arguments.noise, float, "--noise"):
+            for axis, of_axis in sizes.items():
+                for solver in solvers:
+                    for n_rows, n_columns in of_axis:
+                        yield {
+                            "solver": solver,
+                            "axis": axis,
+                            "depth": depth,
+                            "noise": noise,
+                            "rows": n_rows,
+                            "columns": n_columns,
+                            "limit": arguments.limit,
+                        }
+
+
+def _fit(case: dict[str, Any]) -> dict[str, Any]:
+    """Measure one case in a process of its own."""
+    failed = {"cpu_seconds": None, "megabytes": None, "errors": None, "proven": False}
+    if not SOLVERS[case["solver"]].installed:
+        return {**case, **failed, "message": "not installed"}
+    try:
+        done = subprocess.run(
+            (sys.executable, "-m", "provetree.bench.scaling"),
+            input=json.dumps(case),
+            capture_output=True,
+            text=True,
+            timeout=case["limit"] * 2 + START_GRACE,
+            env=one_core_environment(),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return {**case, **failed, "message": "overran its limit"}
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()
+        return {**case, **failed, "message": lines[-1] if lines else "crashed"}
+    return {**case, **json.loads(done.stdout.splitlines()[-1]), "message": ""}
+
+
+#: Where Linux tells a process about its memory; elsewhere memory is not measured.
+_STATUS = Path("/proc/self/status")
+
+
+def _megabytes(what: str) -> float:
+    """Return a figure of this process's memory from the kernel's table."""
+    lines = _STATUS.read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(what))
+
+
+def _serve(case: dict[str, Any]) -> dict[str, Any]:
+    """Fit one case here; peak memory is what the fit took beyond the table itself."""
+    table = made_up_table(case["rows"], case["columns"], case["depth"], case["noise"])
+    solver = SOLVERS[case["solver"]]
+    warm_up(solver)
+    before = None
+    if _STATUS.exists():
+        _STATUS.with_name("clear_refs").write_text("5", encoding="ascii")  # forgets the peak so far
+        before = _megabytes("VmRSS")
+    begun = time.process_time()
+    fit = solver.fit(table, case["depth"], case["limit"])
+    return {
+        "cpu_seconds": time.process_time() - begun,
+        "megabytes": None if before is None else _megabytes("VmHWM") - before,
+        "errors": fit.errors,
+        "proven": fit.proven,
+    }
+
+
+def _series(results: Sequence[dict[str, Any]]) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """Return the results by solver, axis, depth and noise."""
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for result in results:
+        key = tuple(result[name] for name in ("axis", "depth", "noise", "solver"))
+        found.setdefault(key, []).append(result)
+    return found
+
+
+def _report(results: Sequence[dict[str, Any]]) -> str:
+    """Return the table of all fits and that of the exponents."""
+    rows, exponents = [], []
+    for (axis, depth, noise, solver), of_series in _series(results).items():
+        for r in of_series:
+            proof = "proven" if r["proven"] else r["message"] or "time limit"
+            rows.append(
+                (
+                    solver,
+                    str(depth),
+                    f"{noise:.0%}",
+                    str(r["rows"]),
+                    str(r["columns"]),
+                    format_seconds(r["cpu_seconds"]),
+                    "-" if r["megabytes"] is None else f"{r['megabytes']:.0f}",
+                    "-" if r["errors"] is None else str(r["errors"]),
+                    proof,
+                )
+            )
+        done = [r[axis] for r in of_series if r["proven"]]
+        powers = [growth(of_series, axis, figure) for figure in ("cpu_seconds", "megabytes")]
+        exponents.append(
+            (
+                f"{solver}, {axis}",
+                str(depth),
+                f"{noise:.0%}",
+                f"{min(done)} to {max(done)}" if done else "none",
+                *("-" if power is None else f"{power:.2f}" for power in powers),
+            )
+        )
+    header = ("solver", "depth", "noise", "rows", "columns", "CPU time", "MB", "errors", "proof")
+    growing = ("solver, axis", "depth", "noise", "proven sizes", "time ~ n^", "memory ~ n^")
+    return f"{format_table(header, rows)}\n\n{format_table(growing, exponents)}"
+
+
+def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw time and memory against rows and columns into a file.
+
+    Parameters
+    ----------
+    results : sequence of dict
+        What was measured.
+    path : pathlib.Path
+        The picture; its ending says of which kind.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "A chart needs matplotlib: install it with pip install 'provetree[plot]'."
+        ) from error
+    figure = Figure(figsize=(10, 7.5), layout="constrained")
+    axes = figure.subplots(2, 2)
+    styles = ("-", "--", ":", "-.")
+    colours = {"provetree": ("#0b5d8f", "#58a6d6"), "pycontree": ("#9c3a06", "#e8955c")}
+    depths = sorted({r["depth"] for r in results})
+    noises = sorted({r["noise"] for r in results})
+    for column, axis in enumerate(("rows", "columns")):
+        for row, (figures, words) in enumerate(
+            (("cpu_seconds", "CPU seconds"), ("megabytes", "MB beyond the table"))
+        ):
+            ax = axes[row][column]
+            for (of_axis, depth, noise, solver), of_series in _series(results).items():
+                points = [
+                    (r[axis], r[figures])
+                    for r in of_series
+                    if r["proven"] and r[figures] is not None
+                ]
+                if of_axis != axis or not points:
+                    continue
+                power = growth(of_series, axis, figures)
+                ax.plot(
+                    *zip(*points, strict=True),
+                    marker="o",
+                    markersize=3,
+                    linestyle=styles[depths.index(depth) % len(styles)],
+                    color=colours.get(solver, ("#444444", "#999999"))[noises.index(noise) % 2],
+                    label=f"{solver}, depth {depth}, {noise:.0%}"
+                    + ("" if power is None else f": n^{power:.2f}"),
+                )
+            ax.set(xscale="log", yscale="log", xlabel=axis, ylabel=words)
+            ax.grid(alpha=0.3)
+            if ax.lines:
+                ax.legend(fontsize=7)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run ``provetree bench scaling``."""
+    output: Path | None = arguments.output
+    known: list[dict[str, Any]] = []
+    if output is not None and output.exists():
+        known = json.loads(output.read_text(encoding="utf-8"))["results"]
+    done = {tuple(result[name] for name in _KEYS): result for result in known}
+    gave_up: set[tuple[Any, ...]] = set()
+    results: list[dict[str, Any]] = []
+    for case in _cases(arguments):
+        of_series = tuple(case[name] for name in ("solver", "axis", "depth", "noise"))
+        if of_series in gave_up:
+            continue
+        result = done.get(tuple(case[name] for name in _KEYS))
+        if result is None:
+            result = _fit(case)
+            took = format_seconds(result["cpu_seconds"])
+            state = "proven" if result["proven"] else "not proven"
+            print(
+                f"{case['solver']}, depth {case['depth']}, {case['noise']:.0%}, "
+                f"{case['rows']} x {case['columns']}: {took}, {state}",
+                flush=True,
+            )
+        if not result["proven"]:
+            gave_up.add(of_series)
+        results.append(result)
+        if output is not None:
+            others = [r for r in known if not any(_same(r, ours) for ours in results)]
+            text = json.dumps({"machine": machine(), "results": results + others}, indent=1)
+            written = output.with_suffix(output.suffix + ".part")
+            written.write_text(text + "\n", encoding="utf-8")
+            os.replace(written, output)
+    print(f"\n{_report(results)}")
+    if arguments.chart is not None:
+        draw(results, arguments.chart)
+    return 0
+
+
+def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(one[name] == other[name] for name in _KEYS)
+
+
+if __name__ == "__main__":
+    print(json.dumps(_serve(json.load(sys.stdin))), flush=True)

@@ -1,0 +1,71 @@
+"""How the memory that a search may take is shared out between its nodes and its caches."""
+
+from __future__ import annotations
+
+from provetree.options import byte_count
+from provetree.problem.problem import Problem
+from provetree.solution import DEFAULT_MEMORY_LIMIT
+
+__all__ = ["cache_bytes", "node_bytes"]
+
+#: Bytes for each row and ordered column: its place and rank in the order of the root, and in both
+#: children of a node at each level that is searched split by split.
+_ROOT, _CHILDREN = 8, 16
+#: The weight of the rows before it, where rows have weights, in each of those orders.
+_WEIGHT_SUM = 4
+
+
+def node_bytes(problem: Problem, n_jobs: int = 1) -> int:
+    """Return about how many bytes the rows of a search take, whatever is kept beside them.
+
+    It grows with rows times ordered columns times levels, for each thread.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_jobs : int
+        The number of threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.search.memory import node_bytes
+    >>> X, y = np.arange(50.0).reshape(10, 5) % 7, np.arange(10) % 2
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=3)
+    >>> problem.n_rows * len(problem.columns), node_bytes(problem)
+    (50, 1200)
+    """
+    cells = problem.n_rows * len(problem.columns)
+    weighted = bool((problem.weights != 1).any())
+    root = _ROOT + _WEIGHT_SUM * weighted
+    children = _CHILDREN + 2 * _WEIGHT_SUM * weighted
+    # The last two levels are solved without dividing rows; a tree is put together with one.
+    levels = max(1, problem.max_depth - 2)
+    return cells * (root + children * levels * n_jobs)
+
+
+def cache_bytes(max_memory: int | str | None, problem: Problem, n_jobs: int = 1) -> int:
+    """Return how many bytes the caches of a search may hold.
+
+    Parameters
+    ----------
+    max_memory : int, str or None
+        Bytes for all of the search, also in words such as "4GB"; None for the usual caches.
+    problem : Problem
+    n_jobs : int
+        The number of threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.search.memory import cache_bytes
+    >>> X, y = np.arange(50.0).reshape(10, 5) % 7, np.arange(10) % 2
+    >>> problem = build_problem(X, y, n_classes=2, max_depth=3)
+    >>> cache_bytes("2kB", problem), cache_bytes("1kB", problem), cache_bytes(None, problem)
+    (800, 0, 134217728)
+    """
+    if max_memory is None:
+        return DEFAULT_MEMORY_LIMIT
+    return min(max(0, byte_count(max_memory) - node_bytes(problem, n_jobs)), 2**62)
