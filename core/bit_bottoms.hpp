@@ -45,9 +45,10 @@ class Bottoms {
 
     // From now on this table and `other` are one. What they know already is not taken over.
     void share_with(Bottoms& other) {
-        if (!shared_) shared_ = std::make_shared<std::vector<Part>>(kParts);
-        if (shared_->front().known.bytes() == 0)
+        if (!shared_) {
+            shared_ = std::make_shared<std::vector<Part>>(kParts);
             for (Part& part : *shared_) part.known = Known(most_bytes_ / kParts);
+        }
         other.shared_ = shared_;
     }
 

@@ -3,14 +3,11 @@
 //
 // The first thread is the one that called the search: it alone tells the listener and watches the limits. What the others have proven is handed to it.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
 #include <thread>
 
 #include "bit_search.hpp"
+#include "crew.hpp"
 
 namespace provetree {
 
@@ -20,7 +17,7 @@ constexpr double kLeastSets = 10'000;  // sets of conditions below which threads
 
 }  // namespace
 
-struct BitSearch::Crew {
+struct BitSearch::Crew : CommonWork {
     struct Task {
         std::uint32_t feature;
         Division share;
@@ -29,18 +26,12 @@ struct BitSearch::Crew {
     explicit Crew(BitSearch& first) : leader(first) {}
 
     BitSearch& leader;
-    std::mutex lock;
-    std::condition_variable changed;
-    Team team;
     std::vector<Task> tasks;
     std::size_t next = 0;
     BitNodes::Floors floors;
     bool raise = false;
     Cost limit = 0;
     Proven best;
-    int busy = 0;
-    bool over = false;
-    std::exception_ptr failure;
 };
 
 // What a thread needs of its own.
@@ -106,17 +97,7 @@ void BitSearch::take_part(Crew& crew, bool leads) {
                 if (listener_ && *listener_) (*listener_)(told, 0);
             }
             if (crew.next == crew.tasks.size()) {
-                if (crew.busy == 0) {
-                    crew.over = true;
-                } else if (leads) {
-                    // The limits are watched while the others finish.
-                    crew.changed.wait_for(held, std::chrono::milliseconds(5));
-                    held.unlock();
-                    context_.monitor.look_now();
-                    held.lock();
-                } else {
-                    crew.changed.wait(held);
-                }
+                crew.wait(held, leads ? &context_.monitor : nullptr);
                 continue;
             }
             const Crew::Task task = crew.tasks[crew.next++];
@@ -144,11 +125,7 @@ void BitSearch::take_part(Crew& crew, bool leads) {
             crew.changed.notify_all();
         }
     } catch (...) {
-        if (!held.owns_lock()) held.lock();
-        // A thread that was told to stop is not the reason for it.
-        if (!crew.over) crew.failure = std::current_exception();
-        crew.over = true;
-        crew.team.stop = true;
+        crew.fail(held);
     }
     crew.changed.notify_all();
 }

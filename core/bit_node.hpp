@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <memory>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace provetree {
 struct Feature {
     Index column;
     Index rank;
+    auto operator<=>(const Feature&) const = default;
 };
 
 // A set of conditions: literals (2 * feature, plus one for having it), ascending, 16 bits each, the least in the lowest bits; ones where there are
@@ -72,6 +74,10 @@ class BitNodes {
     BitNodes(Context& context, const BitKernel& kernel);
 
     const std::vector<Feature>& features() const { return features_; }
+    // The number of a feature, or of the next one where there is no such feature.
+    std::uint32_t feature_at(Feature feature) const {
+        return static_cast<std::uint32_t>(std::lower_bound(features_.begin(), features_.end(), feature) - features_.begin());
+    }
     const BitKernel& kernel() const { return kernel_; }
     BitNode& root() { return root_; }
     const BitNode& root() const { return root_; }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "bit_search.hpp"
+#include "route.hpp"
 
 namespace provetree {
 
@@ -23,11 +24,6 @@ PlanPtr plan_of(const FlatTree& tree, std::int32_t from = 0) {
     return split_plan(static_cast<Index>(tree.column[at]), static_cast<Index>(tree.rank_low[at]), plan_of(tree, tree.left[at]), plan_of(tree, tree.right[at]));
 }
 
-std::int64_t splits_below(const FlatTree& tree, std::int32_t from) {
-    const std::size_t at = static_cast<std::size_t>(from);
-    return tree.column[at] < 0 ? 0 : 1 + splits_below(tree, tree.left[at]) + splits_below(tree, tree.right[at]);
-}
-
 }  // namespace
 
 void BitSearch::begin_sample() {
@@ -40,14 +36,12 @@ void BitSearch::begin_sample() {
     marked_.assign(context_.table.rows, 0);
     const std::size_t first = context_.tiny_samples() ? 2 : kFirstRows;
     for (std::size_t i = 0; i < first; ++i) marked_[nodes_.root().rows[i * rows / first]] = 1;
-    marked_rows_ = static_cast<std::size_t>(std::count(marked_.begin(), marked_.end(), 1));
     ++sample_;
 }
 
 void BitSearch::mark(const std::vector<std::uint32_t>& wrong) {
     const std::size_t most = context_.tiny_samples() ? 1 : kMostNewRows, step = (wrong.size() + most - 1) / most;
     for (std::size_t i = 0; i < wrong.size(); i += step) marked_[wrong[i]] = 1;
-    marked_rows_ = static_cast<std::size_t>(std::count(marked_.begin(), marked_.end(), 1));
     // Bounds of the sample hold for the larger one, its trees do not.
     ++sample_;
     for (auto& proven : proven_) proven.for_each([](Proven& one) { one = {one.lower, kInfinite, nullptr}; });
@@ -59,12 +53,7 @@ std::vector<std::uint32_t> BitSearch::wrong_rows(const BitNode& all, const FlatT
     const Table& table = context_.table;
     for (std::size_t i = 0; i < static_cast<std::size_t>(all.size()); ++i) {
         const std::uint32_t row = all.rows[i];
-        std::size_t at = 0;
-        while (tree.column[at] >= 0) {
-            const Index rank = table.ranks[static_cast<std::size_t>(tree.column[at]) * table.rows + row];
-            at = static_cast<std::size_t>(rank <= static_cast<Index>(tree.rank_low[at]) ? tree.left[at] : tree.right[at]);
-        }
-        if (table.classes[row] != tree.label[at]) wrong.push_back(row);
+        if (table.classes[row] != tree.label[leaf_of(tree, table, row)]) wrong.push_back(row);
     }
     context_.monitor.work(static_cast<std::size_t>(all.size()));
     return wrong;
@@ -84,9 +73,7 @@ BitSearch::Proven BitSearch::fewest_splits_of_sample(BitNode& sample, Shape shap
 PlanPtr BitSearch::with_smaller_limbs(BitNode& node, const Plan* plan, int depth, std::size_t level) {
     if (!plan || node.leaf_error() == 0) return nullptr;
     if (depth <= kLimbDepth) return solve(node, {depth, Shape::full(depth)}, kInfinite, level).plan;
-    const auto before = [](const Feature& a, const Feature& b) { return a.column != b.column ? a.column < b.column : a.rank < b.rank; };
-    const auto at = std::lower_bound(features_.begin(), features_.end(), Feature{plan->column, plan->rank}, before);
-    const std::uint32_t feature = static_cast<std::uint32_t>(at - features_.begin());
+    const std::uint32_t feature = nodes_.feature_at({plan->column, plan->rank});
     PlanPtr plans[2];
     for (int side = 0; side < 2; ++side) {
         BitNode& child = nodes_.child_at(level, side == 1);
@@ -168,8 +155,7 @@ PlanPtr BitSearch::canonical_without_errors(const BitNode& all, Shape shape, Cos
                     continue;
                 }
                 PlanPtr plans[2];
-                const Cost costs[2] = {objective_.split_penalty * splits_below(tree, tree.left[0]),
-                                       objective_.split_penalty * splits_below(tree, tree.right[0])};
+                const Cost costs[2] = {objective_.split_penalty * tree.splits_below(tree.left[0]), objective_.split_penalty * tree.splits_below(tree.right[0])};
                 for (int side = 0; side < 2; ++side) {
                     BitNode child;
                     nodes_.make_child(all, split.feature, side == 1, child);

@@ -229,12 +229,10 @@ BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share
 }
 
 void BitSearch::resume(const Checkpoint& checkpoint) {
-    const auto before = [](const Feature& a, const Feature& b) { return a.column != b.column ? a.column < b.column : a.rank < b.rank; };
     for (const Checkpoint::Point& point : checkpoint.points) {
         const Feature wanted{point.column, point.rank};
-        const auto at = std::lower_bound(features_.begin(), features_.end(), wanted, before);
-        if (at == features_.end() || before(wanted, *at)) continue;
-        root_sides_[{static_cast<std::uint32_t>(at - features_.begin()), point.left_splits}] = {point.left, point.right};
+        const std::uint32_t feature = nodes_.feature_at(wanted);
+        if (feature < features_.size() && features_[feature] == wanted) root_sides_[{feature, point.left_splits}] = {point.left, point.right};
     }
 }
 

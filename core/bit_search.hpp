@@ -129,7 +129,6 @@ class BitSearch {
     std::map<std::pair<std::uint32_t, std::int64_t>, Sides> root_sides_;  // proven, by feature and the left child's budget; for the checkpoint
     // The sample of rows on which trees without errors are looked for.
     std::vector<std::uint8_t> marked_;
-    std::size_t marked_rows_ = 0;
     std::int16_t sample_ = 0;  // counts the samples
 };
 

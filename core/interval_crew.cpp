@@ -3,28 +3,19 @@
 //
 // The first thread is the one that called the search: it alone tells the listener, watches the limits, and takes turns with the improvement.
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
 #include <thread>
 #include <utility>
 
+#include "crew.hpp"
 #include "interval_frame.hpp"
 #include "lazy_rows.hpp"
 
 namespace provetree {
 
-struct TreeSearch::Crew {
+struct TreeSearch::Crew : CommonWork {
     explicit Crew(std::size_t size) : at(size, kInfinite) {}
 
-    std::mutex lock;
-    std::condition_variable changed;
-    Team team;
     std::vector<Cost> at;  // bound of the interval that each thread is at; kInfinite where it waits
-    int busy = 0;
-    bool over = false;
-    std::exception_ptr failure;
 
     Cost least() const { return *std::min_element(at.begin(), at.end()); }
 };
@@ -76,17 +67,7 @@ void TreeSearch::take_part(Frame& frame, Crew& crew, std::size_t who, const List
             Interval interval{};
             Index position = 0;
             if (!next(frame, interval, position)) {
-                if (crew.busy == 0) {
-                    crew.over = true;
-                } else if (listener) {
-                    // The limits are watched while the others finish.
-                    crew.changed.wait_for(held, std::chrono::milliseconds(5));
-                    held.unlock();
-                    context_.monitor.look_now();
-                    held.lock();
-                } else {
-                    crew.changed.wait(held);
-                }
+                crew.wait(held, listener ? &context_.monitor : nullptr);
                 continue;
             }
             crew.at[who] = interval.bound;
@@ -104,11 +85,7 @@ void TreeSearch::take_part(Frame& frame, Crew& crew, std::size_t who, const List
             crew.changed.notify_all();
         }
     } catch (...) {
-        if (!held.owns_lock()) held.lock();
-        // A thread that was told to stop is not the reason for it. What it was at stays in `at`: it is open.
-        if (!crew.over) crew.failure = std::current_exception();
-        crew.over = true;
-        crew.team.stop = true;
+        crew.fail(held);  // what the thread was at stays in `at`: it is open
     }
     crew.changed.notify_all();
 }

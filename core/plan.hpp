@@ -41,6 +41,11 @@ struct FlatTree {
     Cost cost = 0;
     std::int64_t splits = 0;
 
+    std::int64_t splits_below(std::int32_t from) const {
+        const std::size_t at = static_cast<std::size_t>(from);
+        return column[at] < 0 ? 0 : 1 + splits_below(left[at]) + splits_below(right[at]);
+    }
+
     int depth(std::int32_t from = 0) const {
         const std::size_t at = static_cast<std::size_t>(from);
         return column[at] < 0 ? 0 : 1 + std::max(depth(left[at]), depth(right[at]));

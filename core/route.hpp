@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "node.hpp"
+#include "plan.hpp"
 #include "types.hpp"
 
 namespace provetree {
@@ -20,5 +22,15 @@ struct Routed {
 // nodes are no tree or name a column that does not exist.
 Routed route_rows(const Index* ranks, std::size_t columns, std::size_t rows, const std::int32_t* classes, const std::int64_t* weights,
                   const std::int64_t* counts, std::size_t n_classes, const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank);
+
+// The leaf that a row of the table ends in; at each split it goes left up to the lower of the two ranks.
+inline std::size_t leaf_of(const FlatTree& tree, const Table& table, Index row) {
+    std::size_t at = 0;
+    while (tree.column[at] >= 0) {
+        const Index rank = table.ranks[static_cast<std::size_t>(tree.column[at]) * table.rows + row];
+        at = static_cast<std::size_t>(rank <= static_cast<Index>(tree.rank_low[at]) ? tree.left[at] : tree.right[at]);
+    }
+    return at;
+}
 
 }  // namespace provetree

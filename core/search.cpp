@@ -14,6 +14,7 @@
 #include "improve/improvement.hpp"
 #include "interval_search.hpp"
 #include "lazy_rows.hpp"
+#include "route.hpp"
 #include "shortlist.hpp"
 
 namespace provetree {
@@ -248,24 +249,12 @@ class ByBits final : public Method {
     BitSearch search_;
 };
 
-std::int64_t splits_below(const FlatTree& tree, std::int32_t from) {
-    const std::size_t at = static_cast<std::size_t>(from);
-    return tree.column[at] < 0 ? 0 : 1 + splits_below(tree, tree.left[at]) + splits_below(tree, tree.right[at]);
-}
-
 // Throws where a tree is deeper, or has more splits or smaller leaves, than it may.
 void check_limits(const FlatTree& tree, Shape allowed, std::int64_t min_leaf, const Table& table) {
     bool within = tree.splits <= allowed.splits && tree.depth() <= allowed.depth;
     if (within && min_leaf > 1) {
         std::vector<std::int64_t> counts(tree.column.size(), 0);
-        for (Index row = 0; row < table.rows; ++row) {
-            std::size_t at = 0;
-            while (tree.column[at] >= 0) {
-                const Index rank = table.ranks[static_cast<std::size_t>(tree.column[at]) * table.rows + row];
-                at = static_cast<std::size_t>(rank <= static_cast<Index>(tree.rank_low[at]) ? tree.left[at] : tree.right[at]);
-            }
-            counts[at] += table.counts[row];
-        }
+        for (Index row = 0; row < table.rows; ++row) counts[leaf_of(tree, table, row)] += table.counts[row];
         for (std::size_t at = 0; at < counts.size(); ++at) within &= tree.column[at] >= 0 || counts[at] >= min_leaf;
     }
     if (!within) throw std::logic_error("provetree core: a tree exceeds its limits; please report this.");
@@ -337,7 +326,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         if (tree.cost >= start.upper || tree.column[0] < 0) return;
         start.upper = tree.cost;
         start.plan = plan;
-        start.left_splits = left_budget(shape, splits_below(tree, tree.left[0]));
+        start.left_splits = left_budget(shape, tree.splits_below(tree.left[0]));
     };
     const auto user_cost = [&](const FlatTree& tree) {
         const Cost errors = (tree.cost - objective.split_penalty * tree.splits) / objective.error_scale;

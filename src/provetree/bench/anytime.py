@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from provetree.bench.data import data_folder, load_table
 from provetree.bench.report import format_seconds, format_table, machine
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
+from provetree.export.plot import new_figure
 
 __all__ = ["TABLES", "add_arguments", "draw", "measure", "numbers", "run"]
 
@@ -213,13 +214,7 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
     path : pathlib.Path
         The picture; its ending says of which kind.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "A chart needs matplotlib: install it with pip install 'provetree[plot]'."
-        ) from error
-    figure = Figure(figsize=(3.6 * len(results), 3.2), layout="constrained")
+    figure = new_figure("A chart", (3.6 * len(results), 3.2))
     axes = figure.subplots(1, len(results), squeeze=False)[0]
     for ax, result in zip(axes, results, strict=True):
         seconds, best, bound = zip(*result["history"], strict=True)

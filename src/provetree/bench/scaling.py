@@ -25,6 +25,7 @@ from provetree.bench.data import BenchTable
 from provetree.bench.report import format_seconds, format_table, machine
 from provetree.bench.solvers import SOLVERS, warm_up
 from provetree.bench.worker import START_GRACE, one_core_environment
+from provetree.export.plot import new_figure
 
 __all__ = ["add_arguments", "draw", "growth", "made_up_table", "run"]
 
@@ -274,13 +275,7 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
     path : pathlib.Path
         The picture; its ending says of which kind.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "A chart needs matplotlib: install it with pip install 'provetree[plot]'."
-        ) from error
-    figure = Figure(figsize=(10, 7.5), layout="constrained")
+    figure = new_figure("A chart", (10, 7.5))
     axes = figure.subplots(2, 2)
     styles = ("-", "--", ":", "-.")
     colours = {"provetree": ("#0b5d8f", "#58a6d6"), "pycontree": ("#9c3a06", "#e8955c")}

@@ -21,6 +21,7 @@ from provetree.cli.options import tree_flags, tree_parameters
 from provetree.cli.screen import Screen
 from provetree.cli.tables import read_table
 from provetree.cli.training import Data, Settings, prepare
+from provetree.export.plot import new_figure
 from provetree.report.words import rate_words
 
 if TYPE_CHECKING:
@@ -274,14 +275,8 @@ def draw(found: list[Compared]) -> Figure:
     >>> figure.axes[0].get_xlabel()
     'accuracy'
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "Drawing needs matplotlib: install it with pip install 'provetree[plot]'."
-        ) from error
     rows = [row for row in found if row.problem is None][::-1]
-    figure = Figure(figsize=(7.0, 1.2 + 0.55 * len(rows)), layout="constrained")
+    figure = new_figure("Drawing", (7.0, 1.2 + 0.55 * len(rows)))
     ax = figure.subplots()
     places = np.arange(len(rows))
     # Points, not bars: the axis begins where the accuracies do.

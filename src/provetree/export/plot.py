@@ -10,8 +10,9 @@ from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["new_axes", "plot_tree"]
+__all__ = ["new_axes", "new_figure", "plot_tree"]
 
 #: Inches a leaf and a level take in a figure that is made here.
 _LEAF_WIDTH, _LEVEL_HEIGHT = 1.6, 1.1
@@ -110,6 +111,31 @@ def _draw_shares(ax: Axes, at: tuple[float, float], shares: list[float], sideway
             colour = class_colour(label)
             ax.add_patch(Rectangle((x, y), part, thick, color=colour, linewidth=0, zorder=2))
         x += part
+
+
+def new_figure(purpose: str, size: tuple[float, float]) -> Figure:
+    """Return a figure of a size in inches for a file, or say which extra is missing.
+
+    Parameters
+    ----------
+    purpose : str
+        What needs it, as the sentence begins.
+    size : tuple of two floats
+        Width and height in inches.
+
+    Examples
+    --------
+    >>> from provetree.export.plot import new_figure
+    >>> new_figure("A chart", (4.0, 3.0)).get_size_inches().tolist()
+    [4.0, 3.0]
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            f"{purpose} needs matplotlib: install it with pip install 'provetree[plot]'."
+        ) from error
+    return Figure(figsize=size, layout="constrained")
 
 
 def new_axes(size: tuple[float, float]) -> Axes:

@@ -17,6 +17,7 @@ from provetree.bench.data import DataNotFoundError, data_folder, load_table
 from provetree.bench.paper import PaperOptions
 from provetree.colgen.candidates import SAMPLE_RUNS, papers_q
 from provetree.colgen.engine import ColumnGeneration
+from provetree.export.plot import new_figure
 from provetree.problem.problem import build_problem
 from provetree.search.engine import ExactSearch
 from provetree.solution import Limits
@@ -265,13 +266,7 @@ def draw_bars(
     """Draw a figure of grouped bars into a folder, if there is one."""
     if folder is None:
         return
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "Drawing figures needs matplotlib: install it with pip install 'provetree[plot]'."
-        ) from error
-    figure = Figure(figsize=(max(6.0, 1.1 * len(rows)), 4.0), layout="constrained")
+    figure = new_figure("Drawing figures", (max(6.0, 1.1 * len(rows)), 4.0))
     axes = figure.subplots()
     width = 0.8 / len(series)
     for i, (label, values) in enumerate(series.items()):

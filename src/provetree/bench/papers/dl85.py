@@ -18,6 +18,7 @@ from provetree.bench.data import BenchTable, DataNotFoundError, data_folder, loa
 from provetree.bench.paper import PaperOptions
 from provetree.bench.report import format_table
 from provetree.bench.worker import default_core, run_worker
+from provetree.export.plot import new_figure
 
 METHODS: Mapping[str, str] = {
     "dl8": "DL8",
@@ -358,14 +359,7 @@ def _figure_4(options: PaperOptions) -> None:
 
 
 def _draw(curves: Mapping[int, Mapping[str, Sequence[float]]], folder: Path) -> Path:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError(
-            "Drawing figures needs matplotlib, which the extra 'plot' installs: "
-            "pip install provetree[plot]"
-        ) from None
-    figure = Figure(figsize=(4.2 * len(curves), 3.6), layout="constrained")
+    figure = new_figure("Drawing figures", (4.2 * len(curves), 3.6))
     axes = figure.subplots(1, len(curves), squeeze=False)[0]
     for ax, (depth, by_method) in zip(axes, curves.items(), strict=True):
         for method, seconds in by_method.items():
