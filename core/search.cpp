@@ -368,7 +368,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         const bool limited = options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity();
         Cost proven = 0;
         Improvement improvement(
-            context, method->root(), shape, objective, start, {limited && shape.depth > kDepthAtOnce && !by_bits, by_bits},
+            context, method->root(), shape, objective, start, {limited && shape.depth > kDepthAtOnce && !by_bits, by_bits, limited},
             [&](Cost cost) { listener(cost, proven); }, [&] { return proven >= std::min(start.upper, context.found.cost); });
         outcome = method->prove(
             shape, start,
@@ -379,6 +379,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
             stopped);
     }
     if (stopped) outcome.lower = std::max(outcome.lower, context.found.bound);
+    if (!stopped && context.found.bound > outcome.upper) throw std::logic_error("provetree core: a bound exceeds the proven optimum; please report this.");
     if (context.found.cost < outcome.upper) {
         if (!stopped) throw std::logic_error("provetree core: a tree costs less than the proven optimum; please report this.");
         outcome.upper = context.found.cost;

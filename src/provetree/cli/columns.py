@@ -33,6 +33,7 @@ _ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\
 #: Dates that do not begin with the year; the time of day is passed over.
 _OTHER_DATE = r"^(\d{1,2})[./-](\d{1,2})[./-]\d{4}([T ]\d{1,2}:\d{2}.*)?$"
 _LEADING_ZERO = r"^-?0\d"
+_DIGITS = r"^\d+$"
 _THOUSANDS = r"^-?\d{1,3}(,\d{3})+(\.\d+)?$"
 _DECIMAL_COMMA = r"^-?\d*,\d+$"
 
@@ -272,8 +273,13 @@ def _meaning(series: Series) -> InputColumn:
         return InputColumn(name, "category")
     present = series.drop_nulls().str.strip_chars()
     if present.cast(polars.Float64, strict=False).null_count() == 0:
-        # Digits that begin with zero are a code, such as 01234.
-        coded = present.str.contains(_LEADING_ZERO).any() and present.str.contains(r"^\d+$").all()
+        # Digits that begin with zero are a code, such as 01234. Most columns of numbers tell in
+        # their first rows that they are not all digits.
+        coded = (
+            present.head(1000).str.contains(_DIGITS).all()
+            and present.str.contains(_LEADING_ZERO).any()
+            and present.str.contains(_DIGITS).all()
+        )
         return InputColumn(name, "category" if coded else "number")
     if present.str.contains(_ISO_DATE).all():
         return InputColumn(name, "date")
