@@ -34,6 +34,7 @@ _ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\
 _OTHER_DATE = r"^(\d{1,2})[./-](\d{1,2})[./-]\d{4}([T ]\d{1,2}:\d{2}.*)?$"
 _LEADING_ZERO = r"^-?0\d"
 _DIGITS = r"^\d+$"
+_NUMBER = r"-?\d+([.,]\d+)?"
 _THOUSANDS = r"^-?\d{1,3}(,\d{3})+(\.\d+)?$"
 _DECIMAL_COMMA = r"^-?\d*,\d+$"
 
@@ -133,6 +134,8 @@ def learn_target(table: DataFrame, target: str) -> tuple[DataFrame, list[Any]]:
     if target not in table.columns:
         close = [name for name in table.columns if name.lower() == target.lower()]
         hint = f" Did you mean '{close[0]}'?" if close else ""
+        if any(re.fullmatch(_NUMBER, name) for name in table.columns):
+            hint += " The first line should name the columns, and this one holds numbers."
         raise UserError(
             f"There is no column '{target}' in the table. Its columns are "
             f"{', '.join(repr(name) for name in table.columns[:20])}"
@@ -402,4 +405,5 @@ def _numbers_the_rows(values: Series) -> bool:
 
 
 def _listed(notes: Sequence[tuple[str, str]]) -> str:
-    return "; ".join(f"'{name}' is {note}" for name, note in notes[:5])
+    more = "; ..." if len(notes) > 5 else ""
+    return "; ".join(f"'{name}' is {note}" for name, note in notes[:5]) + more + "."
