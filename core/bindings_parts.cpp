@@ -45,8 +45,11 @@ TableHolder::TableHolder(const Array2<const Index>& ranks, const nb::list& value
         if (!nb::try_cast(values[c], of_column)) throw nb::type_error("search needs one float64 array of values per column.");
         values_.push_back(of_column);
         table.values.push_back(values_.back().data());
-        for (std::size_t i = 0; i < rows; ++i)
-            if (ranks.data()[c * rows + i] >= values_.back().shape(0)) throw nb::value_error("search needs ranks that index the values of their column.");
+        const Index* const of_rows = ranks.data() + c * rows;
+        Index top = 0;
+        for (std::size_t i = 0; i < rows; ++i) top = std::max(top, of_rows[i]);
+        if (top >= values_.back().shape(0)) throw nb::value_error("search needs ranks that index the values of their column.");
+        table.tops.push_back(top);
     }
 }
 

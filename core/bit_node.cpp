@@ -10,9 +10,7 @@ namespace {
 std::vector<Feature> features_of(const Table& table) {
     std::vector<Feature> features;
     for (Index c = 0; c < table.columns; ++c) {
-        const Index* ranks = table.ranks + static_cast<std::size_t>(c) * table.rows;
-        const Index top = *std::max_element(ranks, ranks + table.rows);
-        for (Index rank = 0; rank < top; ++rank) features.push_back({c, rank});
+        for (Index rank = 0; rank < table.tops[c]; ++rank) features.push_back({c, rank});
     }
     return features;
 }
@@ -61,25 +59,37 @@ BitNodes::BitNodes(Context& context, const BitKernel& kernel)
       word_stride_(by_differences_ ? circle_.lanes + circle_.margin : circle_.lanes),
       blocks_(circle_.lanes / kFeatureBlock) {
     const Table& table = context.table;
-    const std::ptrdiff_t row_masks = mask_stride(blocks_);
-    masks_.assign(static_cast<std::size_t>(table.rows) * static_cast<std::size_t>(row_masks), 0);
-    for (std::size_t f = 0; f < features_.size(); ++f) {
-        const Index* ranks = table.ranks + static_cast<std::size_t>(features_[f].column) * table.rows;
-        std::uint32_t* mask = masks_.data() + f / kFeatureBlock;
-        for (Index row = 0; row < table.rows; ++row, mask += row_masks)
-            *mask |= static_cast<std::uint32_t>(ranks[row] > features_[f].rank) << (f % kFeatureBlock);
-    }
+    make_masks();
     root_.n_classes = table.n_classes;
     std::size_t begun = 0;
     for (int c = 0; c < table.n_classes; ++c) {
         for (Index row = 0; row < table.rows; ++row)
-            if (table.classes[row] == c) root_.rows.push_back(row);
+            if (table.classes[row] == c) root_.rows.insert(root_.rows.end(), static_cast<std::size_t>(table.counts[row]), row);
         root_.first_row[++begun] = static_cast<int>(root_.rows.size());
     }
     stumps_.resize(4 * static_cast<std::size_t>(lanes_));
     both_.resize(static_cast<std::size_t>(lanes_));
     if (by_differences_) room_.resize(2 * static_cast<std::size_t>(circle_.room_of_side()));
     count(root_);
+}
+
+void BitNodes::make_masks() {
+    constexpr std::size_t kRowsAtOnce = 512;
+    const Table& table = context_.table;
+    const std::size_t row_masks = static_cast<std::size_t>(mask_stride(blocks_)), rows = table.rows;
+    masks_.assign(rows * row_masks, 0);
+    for (std::size_t first = 0; first < features_.size(); first += kFeatureBlock) {
+        const std::size_t last = std::min(features_.size(), first + kFeatureBlock);
+        for (std::size_t begin = 0; begin < rows; begin += kRowsAtOnce) {
+            const std::size_t count = std::min(kRowsAtOnce, rows - begin);
+            std::uint32_t masks[kRowsAtOnce] = {};
+            for (std::size_t f = first; f < last; ++f) {
+                const Index* const ranks = table.ranks + static_cast<std::size_t>(features_[f].column) * rows + begin;
+                kernel_.mark_above(ranks, count, features_[f].rank, std::uint32_t{1} << (f - first), masks);
+            }
+            for (std::size_t i = 0; i < count; ++i) masks_[(begin + i) * row_masks + first / kFeatureBlock] = masks[i];
+        }
+    }
 }
 
 BitNode& BitNodes::child_at(std::size_t level, bool has) {

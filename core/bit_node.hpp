@@ -115,6 +115,7 @@ class BitNodes {
     BitStumps stumps() { return {stumps_.data(), stumps_.data() + lanes_}; }
 
   private:
+    void make_masks();
     void count(BitNode& node);
     BitWords words_of(BitNode& node) const { return {node.bits.data(), word_stride_, node.n_classes, node.first_word.data()}; }
     void count_pairs(BitNode& node);

@@ -188,8 +188,19 @@ void best_stumps_by_differences(const BitWords& words, const BitCounts& own, con
 }
 
 constexpr BitKernel make_bit_kernel() {
-    return BitKernel{pack,         select,       wrap_words, count, count_pairs, best_stumps, count_differences, best_stumps_by_differences, count_with_feature,
-                     raise_floors, fewest_errors};
+    return BitKernel{compare,
+                     mark_above,
+                     pack,
+                     select,
+                     wrap_words,
+                     count,
+                     count_pairs,
+                     best_stumps,
+                     count_differences,
+                     best_stumps_by_differences,
+                     count_with_feature,
+                     raise_floors,
+                     fewest_errors};
 }
 
 }  // namespace

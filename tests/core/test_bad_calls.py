@@ -270,6 +270,26 @@ def test_bad_rows_to_merge(changes: dict[str, Any]) -> None:
         _core.merge_rows(**{**{name: FINE[name] for name in names}, **changes})
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"table": np.zeros(4)},
+        {"classes": np.zeros(3, dtype=np.int32)},
+        {"weights": np.zeros(5, dtype=np.int64)},
+        {"counts": np.zeros(0, dtype=np.int64)},
+        {"counts": None},
+        {"kernel": "abacus"},
+    ],
+    ids=str,
+)
+def test_bad_binary_tables(changes: dict[str, Any]) -> None:
+    fine = {name: FINE[name] for name in ("classes", "weights", "counts")}
+    fine |= {"table": np.zeros((len(FINE["classes"]), 2)), "keep_duplicates": False}
+    assert _core.order_binary_table(**fine) is not None
+    with pytest.raises((TypeError, ValueError)):
+        _core.order_binary_table(**{**fine, **changes})
+
+
 def test_missing_and_unknown_arguments() -> None:
     for name, (function, options) in CALLS.items():
         with pytest.raises(TypeError):

@@ -308,7 +308,7 @@ def _routed(
     problem: Problem, column: list[int], rank: list[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the weight of each class and the number of rows at each node."""
-    totals, n_samples, *_ = _core.route_rows(
+    routed = _core.route_rows(
         problem.ranks,
         problem.classes,
         problem.weights,
@@ -317,7 +317,7 @@ def _routed(
         column,
         rank,
     )
-    return totals.reshape(len(column), problem.n_classes), n_samples
+    return routed["weights"], routed["counts"]
 
 
 def _without_idle_splits(
