@@ -132,7 +132,12 @@ def test_order_binary_table(seed: int, kernel: str) -> None:
     bits = bits[rng.integers(0, max(1, n // 2), n)]
     two = rng.choice([0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, 5e-324], (2, n_features))
     table = np.where(bits, two[0], two[1])
-    layouts = [table, np.asfortranarray(table), table[:, ::-1][:, ::-1], np.repeat(table, 2, 0)[::2]]
+    layouts = [
+        table,
+        np.asfortranarray(table),
+        table[:, ::-1][:, ::-1],
+        np.repeat(table, 2, 0)[::2],
+    ]
     table = layouts[seed % 4]
     classes = rng.integers(0, 3, n).astype(np.int32)
     weights, counts = rng.integers(1, 2**20, n), rng.integers(1, 4, n)

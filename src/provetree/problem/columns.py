@@ -8,7 +8,7 @@ offer no split, or only splits that an earlier column offers, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, overload
 
@@ -102,6 +102,27 @@ class ColumnSequence(Sequence[Column]):
             kind=_KINDS[self._kinds[c]],
             values=self._values[self._ends[c - 1] if c else 0 : self._ends[c]],
             category=int(self._categories[c]),
+        )
+
+    def around(
+        self, columns: Sequence[int], low: Sequence[int], high: Sequence[int]
+    ) -> Iterator[tuple[int, Kind, int, float, float, int]]:
+        """Describe splits, all at once, by their columns and the ranks next to them.
+
+        Yields the feature, the kind and the category of the column, the values behind both ranks,
+        and the highest rank.
+        """
+        at = np.array(columns, dtype=np.int64)
+        ends = self._ends[at]
+        starts = np.where(at > 0, self._ends[at - 1], 0)
+        return zip(
+            self._features[at].tolist(),
+            [_KINDS[kind] for kind in self._kinds[at].tolist()],
+            self._categories[at].tolist(),
+            self._values[starts + np.array(low, dtype=np.int64)].tolist(),
+            self._values[starts + np.array(high, dtype=np.int64)].tolist(),
+            (ends - starts - 1).tolist(),
+            strict=True,
         )
 
     def all_values(self) -> list[Float]:

@@ -287,7 +287,10 @@ def build_problem(
         most_leaves = min(len(classes), n_samples // least)
         max_splits = _most_splits(max_depth, max_leaf_nodes, most_leaves, alpha)
     root_error = _root_error(classes, weights)
-    error_scale, split_penalty = _objective(as_decimal(alpha) * root_error, root_error, max_splits)
+    error_scale, split_penalty = 1, 0
+    if alpha > 0:
+        penalty = as_decimal(alpha) * root_error
+        error_scale, split_penalty = _objective(penalty, root_error, max_splits)
     for array in (ranks, classes, weights, counts):
         array.flags.writeable = False
     return Problem(
@@ -363,8 +366,9 @@ def _ordered(
         # Tables of yes and no are common, and need no sorting.
         binary = _core.order_binary_table(table, classes, weights, each_row, keep_duplicates)
         if binary is not None:
-            merged, (ranks, *described) = binary
-            return _Rows(*merged), ColumnSequence(*described), ranks
+            merged, (ranks, of_columns, kinds, categories, values, ends) = binary
+            columns = ColumnSequence(of_columns, kinds, categories, values, ends)
+            return _Rows(*merged), columns, ranks
     features = _rank_features(table, levels)
     if merge:
         rows = _Rows(*_core.merge_rows(features.ranks, classes, weights, each_row))

@@ -69,20 +69,25 @@ def build_tree(
     feature, category, threshold = [-1] * n_nodes, [-1] * n_nodes, [math.nan] * n_nodes
     missing_left, missing_seen = [False] * n_nodes, [False] * n_nodes
     between: dict[tuple[float, float], float] = {}  # tables of yes and no have one threshold only
-    for node, c in enumerate(columns):
-        if c < 0:
-            continue
+    splits = [node for node, c in enumerate(columns) if c >= 0]
+    for node in splits:
         if last_left[node] < 0 or first_right[node] < 0:
             raise ValueError(
-                f"Node {node} splits column {c} at rank {ranks[node]} into an empty side."
+                f"Node {node} splits column {columns[node]} at rank {ranks[node]} into an empty "
+                "side."
             )
-        split = problem.columns[c]
-        feature[node] = split.feature
-        if split.kind == "category":
-            category[node] = split.category
+    described = problem.columns.around(
+        [columns[node] for node in splits],
+        [last_left[node] for node in splits],
+        [first_right[node] for node in splits],
+    )
+    for node, (of_feature, kind, of_category, low, high, top) in zip(
+        splits, described, strict=True
+    ):
+        feature[node] = of_feature
+        if kind == "category":
+            category[node] = of_category
             continue
-        low = float(split.values[last_left[node]])
-        high = float(split.values[first_right[node]])
         if (low, high) in between:
             threshold[node] = between[low, high]
         elif math.isnan(low):  # only missing values go left: no number may follow, -inf neither
@@ -91,11 +96,11 @@ def build_tree(
             threshold[node] = math.inf
         else:
             threshold[node] = between[low, high] = midpoint(low, high)
-        if split.kind == "missing_first":
+        if kind == "missing_first":
             missing_left[node] = True
             missing_seen[node] = routed["lowest"][node] == 0
-        elif split.kind == "missing_last":
-            missing_seen[node] = routed["highest"][node] == len(split.values) - 1
+        elif kind == "missing_last":
+            missing_seen[node] = routed["highest"][node] == top
 
     if label is None and problem.weight_scale == 1 and problem.of_numbers:
         # Whole weights add up exactly, in whatever order: nothing is left to check or to complete.
