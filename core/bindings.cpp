@@ -156,13 +156,13 @@ PlanPtr plan_of(const std::vector<std::int64_t>& column, const std::vector<std::
     return plan;
 }
 
-nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes,
-                      const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes, int max_depth,
-                      std::int64_t max_splits, std::int64_t min_samples_leaf, Cost error_scale, Cost split_penalty, double time_limit,
-                      std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches, std::uint64_t max_work,
-                      const std::vector<std::int64_t>& initial_column, const std::vector<std::int64_t>& initial_rank, int n_jobs, const std::string& checkpoint,
-                      double checkpoint_seconds) {
-    const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
+nb::dict search_table(const Array2<const Index>& ranks, const Array1<const double>& values, const Array1<const std::int64_t>& value_ends,
+                      const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts,
+                      int n_classes, int max_depth, std::int64_t max_splits, std::int64_t min_samples_leaf, Cost error_scale, Cost split_penalty,
+                      double time_limit, std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches,
+                      std::uint64_t max_work, const std::vector<std::int64_t>& initial_column, const std::vector<std::int64_t>& initial_rank, int n_jobs,
+                      const std::string& checkpoint, double checkpoint_seconds) {
+    const TableHolder holder(ranks, values, value_ends, classes, weights, counts, n_classes);
     SearchOptions options;
     options.max_depth = max_depth;
     options.max_splits = max_splits;
@@ -254,8 +254,8 @@ NB_MODULE(_core, module) {
     module.def("route_rows", &routed_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
                nb::arg("column"), nb::arg("rank"));
     module.def("available_kernels", &available_kernels);
-    module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
-               nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"),
+    module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"),
+               nb::arg("n_classes"), nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"),
                nb::arg("time_limit"), nb::arg("memory_limit"), nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto", nb::arg("switches") = 0u,
                nb::arg("max_work") = 0, nb::arg("initial_column") = std::vector<std::int64_t>(), nb::arg("initial_rank") = std::vector<std::int64_t>(),
                nb::arg("n_jobs") = 1, nb::arg("checkpoint") = "", nb::arg("checkpoint_seconds") = 20.0);

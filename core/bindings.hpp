@@ -80,12 +80,9 @@ inline const char* end_name(bool complete, bool interrupted) { return complete ?
 
 // A Table over Python's arrays, after checking everything the core relies on: a private module must not crash the process either.
 struct TableHolder {
-    TableHolder(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-                const Array1<const std::int64_t>& counts, int n_classes);
+    TableHolder(const Array2<const Index>& ranks, const Array1<const double>& values, const Array1<const std::int64_t>& value_ends,
+                const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes);
     Table table;
-
-  private:
-    std::vector<Array1<const double>> values_;  // keeps the arrays alive while the GIL is released
 };
 
 // The kernels and bounds one by one, for the tests.

@@ -16,6 +16,15 @@ inline Lanes load_lanes(const void* from) {
     return lanes;
 }
 
+// Lanes that are used several times: loaded once, not again by every instruction that can read memory. Loads across cache lines are slow.
+inline Lanes load_once(const void* from) {
+    Lanes lanes = load_lanes(from);
+#if defined(__AVX2__) && defined(__GNUC__)
+    asm("" : "+v"(lanes));
+#endif
+    return lanes;
+}
+
 inline void store_lanes(void* to, Lanes lanes) { __builtin_memcpy(to, &lanes, sizeof lanes); }
 
 // Bits set in each lane.

@@ -42,12 +42,13 @@ template <int kSteps>
 inline void differences(const BitWords& words, int f, int r, Lanes* sums) {
     for (int s = 0; s < kSteps; ++s) sums[s] = Lanes{};
     const std::uint16_t* bits = words.bits + f;
+    const int stride = words.stride, first = words.first_word[1], all = words.first_word[2];
     int w = 0;
-    for (; w < words.first_word[1]; ++w, bits += words.stride) {
+    for (; w < first; ++w, bits += stride) {
         const Lanes here = load_lanes(bits);
         for (int s = 0; s < kSteps; ++s) sums[s] += ones_in(here & load_lanes(bits + r + s));
     }
-    for (; w < words.first_word[2]; ++w, bits += words.stride) {
+    for (; w < all; ++w, bits += stride) {
         const Lanes here = load_lanes(bits);
         for (int s = 0; s < kSteps; ++s) sums[s] -= ones_in(here & load_lanes(bits + r + s));
     }
@@ -117,8 +118,11 @@ inline void close(const BitCounts& counts, const FeatureCircle& circle, const Si
 }
 
 template <bool kOwn, bool kRest>
-void best_stumps_of_two(const BitWords& words, const std::int16_t* __restrict parent_pairs, const FeatureCircle& circle, const Side& own, const Side& rest) {
+void best_stumps_of_two(const BitWords given, const std::int16_t* __restrict parent_pairs, const FeatureCircle circle, const Side own, const Side rest) {
     const std::ptrdiff_t row = circle.margin + circle.lanes;
+    // Copies, which no store can change.
+    const int first_word[3] = {given.first_word[0], given.first_word[1], given.first_word[2]};
+    const BitWords words{given.bits, given.stride, given.n_classes, first_word};
     // A pair as it concerns the feature of the lane.
     for (int f = 0; f < circle.lanes; f += kBitLanes) {
         Extremes of_own, of_rest;
@@ -147,7 +151,7 @@ void best_stumps_of_two(const BitWords& words, const std::int16_t* __restrict pa
         if constexpr (kRest) of_rest.store(rest.extremes_at(f));
     }
     // The same pair as it concerns the other feature, r lanes on; lanes before the first are those at the end of the circle.
-    const auto other_way_round = [&](const Side& side) {
+    const auto other_way_round = [&](const Side side) {
         for (int r = 1; r <= circle.half; ++r)
             for (int begin = -kBitLanes; begin > -r - kBitLanes; begin -= kBitLanes)
                 store_lanes(side.pairs + r * row + begin, load_lanes(side.pairs + r * row + circle.features + begin));
@@ -155,7 +159,7 @@ void best_stumps_of_two(const BitWords& words, const std::int16_t* __restrict pa
             Extremes seen;
             seen.load(side.extremes_at(f));
             for (int r = 1; r <= circle.half; ++r) {
-                const Lanes both = load_lanes(side.pairs + r * row + f - r);
+                const Lanes both = load_once(side.pairs + r * row + f - r);
                 seen.take(both, load_lanes(side.singles + f - r) - both);
             }
             seen.store(side.extremes_at(f));

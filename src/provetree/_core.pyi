@@ -136,7 +136,8 @@ def route_rows(
 
 def search(
     ranks: NDArray[np.uint32],
-    values: list[NDArray[np.float64]],
+    values: NDArray[np.float64],
+    value_ends: NDArray[np.int64],
     classes: NDArray[np.int32],
     weights: NDArray[np.int64],
     counts: NDArray[np.int64],
@@ -198,7 +199,8 @@ class parts:
     @staticmethod
     def evaluate_panel(
         ranks: NDArray[np.uint32],
-        values: list[NDArray[np.float64]],
+        values: NDArray[np.float64],
+        value_ends: NDArray[np.int64],
         classes: NDArray[np.int32],
         weights: NDArray[np.int64],
         counts: NDArray[np.int64],
@@ -216,7 +218,8 @@ class parts:
     @staticmethod
     def depth_one(
         ranks: NDArray[np.uint32],
-        values: list[NDArray[np.float64]],
+        values: NDArray[np.float64],
+        value_ends: NDArray[np.int64],
         classes: NDArray[np.int32],
         weights: NDArray[np.int64],
         counts: NDArray[np.int64],
@@ -230,7 +233,8 @@ class parts:
     @staticmethod
     def depth_two(
         ranks: NDArray[np.uint32],
-        values: list[NDArray[np.float64]],
+        values: NDArray[np.float64],
+        value_ends: NDArray[np.int64],
         classes: NDArray[np.int32],
         weights: NDArray[np.int64],
         counts: NDArray[np.int64],
@@ -374,7 +378,8 @@ class colgen:
     @staticmethod
     def sample_trees(
         ranks: NDArray[np.uint32],
-        values: list[NDArray[np.float64]],
+        values: NDArray[np.float64],
+        value_ends: NDArray[np.int64],
         classes: NDArray[np.int32],
         weights: NDArray[np.int64],
         counts: NDArray[np.int64],

@@ -256,7 +256,8 @@ class BlockBound:
         # Penalties and least rows are left out: without them trees are only better.
         found = _core.search(
             ranks=np.array(ranks),
-            values=[known.astype(np.float64) for known in values],
+            values=np.concatenate(values, dtype=np.float64),
+            value_ends=np.cumsum([len(known) for known in values], dtype=np.int64),
             classes=problem.classes[rows],
             weights=weights,
             counts=problem.counts[rows],
