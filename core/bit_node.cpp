@@ -17,7 +17,7 @@ std::vector<Feature> features_of(const Table& table) {
 
 // Scratch only ever grows: what it held does not matter.
 template <class T>
-void make_room(std::vector<T>& scratch, std::size_t size) {
+void make_room(LineVector<T>& scratch, std::size_t size) {
     if (scratch.size() < size) scratch.resize(size);
 }
 
@@ -170,9 +170,10 @@ SplitErrors BitNodes::split_errors(const BitNode& node, std::uint32_t feature) c
     return {left - largest_left, right - largest_right, left, right};
 }
 
-std::vector<std::uint32_t> BitNodes::promising_order(const BitNode& node) const {
+std::vector<std::uint32_t> BitNodes::promising_order(const BitNode& node) {
     const std::size_t lanes = static_cast<std::size_t>(lanes_), classes = static_cast<std::size_t>(node.n_classes);
-    std::vector<float> with(lanes, 0), squares_with(lanes, 0), squares_without(lanes, 0);
+    sums_.assign(3 * lanes, 0);
+    float *const with = sums_.data(), *const squares_with = with + lanes, *const squares_without = squares_with + lanes;
     for (std::size_t c = 0; c < classes; ++c) {
         const std::int16_t* counts = node.counts.data() + c * lanes;
         const float all = node.all[c];
@@ -185,18 +186,17 @@ std::vector<std::uint32_t> BitNodes::promising_order(const BitNode& node) const 
     }
     const float all = static_cast<float>(node.size()), least = static_cast<float>(least_leaf_);
     // What is at least zero has the order of its bits. The larger the sum of both, the purer the sides.
-    std::vector<float> impurity(lanes);
+    float* const impurity = squares_with;
     for (std::size_t f = 0; f < lanes; ++f) {
         const float without = all - with[f];
         impurity[f] = std::max(0.0f, all - (squares_with[f] / std::max(with[f], 1.0f) + squares_without[f] / std::max(without, 1.0f)));
     }
-    std::vector<std::uint64_t> scored;
-    scored.reserve(features_.size());
+    scored_.clear();
     for (std::size_t f = 0; f < features_.size(); ++f)
-        if (with[f] >= least && all - with[f] >= least) scored.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(impurity[f])} << 32 | f);
-    std::sort(scored.begin(), scored.end());
-    std::vector<std::uint32_t> order(scored.size());
-    for (std::size_t i = 0; i < scored.size(); ++i) order[i] = static_cast<std::uint32_t>(scored[i]);
+        if (with[f] >= least && all - with[f] >= least) scored_.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(impurity[f])} << 32 | f);
+    std::sort(scored_.begin(), scored_.end());
+    std::vector<std::uint32_t> order(scored_.size());
+    for (std::size_t i = 0; i < scored_.size(); ++i) order[i] = static_cast<std::uint32_t>(scored_[i]);
     return order;
 }
 

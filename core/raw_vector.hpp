@@ -1,7 +1,10 @@
-// A vector whose new elements are not set to anything: for large arrays of which every element is written anyway.
+// Vectors for much data: one whose new elements are not set to anything, for arrays of which every element is written anyway, and one that begins at a
+// cache line, for kernels, whose vectors are as long as a line.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -25,5 +28,20 @@ struct RawAllocator : std::allocator<T> {
 
 template <class T>
 using RawVector = std::vector<T, RawAllocator<T>>;
+
+template <class T>
+struct LineAllocator {
+    static constexpr std::align_val_t kLine{64};
+    using value_type = T;
+    LineAllocator() = default;
+    template <class U>
+    LineAllocator(const LineAllocator<U>&) {}
+    T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kLine)); }
+    void deallocate(T* from, std::size_t) { ::operator delete(from, kLine); }
+    bool operator==(const LineAllocator&) const = default;
+};
+
+template <class T>
+using LineVector = std::vector<T, LineAllocator<T>>;
 
 }  // namespace provetree

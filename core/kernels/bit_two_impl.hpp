@@ -54,8 +54,32 @@ inline void differences(const BitWords& words, int f, int r, Lanes* sums) {
     }
 }
 
+#if defined(__AVX512BW__)
+// Where on a circle of fewer features than lanes the lanes from `begin` on are.
+inline __m512i places_from(int begin, int features) {
+    typedef std::uint16_t Places __attribute__((vector_size(kVectorBytes)));
+    Places places;
+    for (int lane = 0; lane < kBitLanes; ++lane) places[lane] = static_cast<std::uint16_t>(lane);
+    const std::uint16_t all = static_cast<std::uint16_t>(features);
+    places += static_cast<std::uint16_t>((begin % features + features) % features);
+    for (int last = features - 1 + kBitLanes; last >= features; last -= features) places -= (Places)(places >= all) & all;
+    return (__m512i)places;
+}
+#endif
+
 void wrap_words(const BitWords& words, const FeatureCircle& circle) {
     std::uint16_t* bits = words.bits;
+#if defined(__AVX512BW__)
+    if (circle.half > 0 && circle.features < kBitLanes) {  // one feature alone has no margin
+        const __m512i here = places_from(0, circle.features), after = places_from(kBitLanes, circle.features);
+        for (int w = 0; w < words.first_word[2]; ++w, bits += words.stride) {
+            const __m512i word = _mm512_loadu_si512(bits);
+            _mm512_storeu_si512(bits, _mm512_permutexvar_epi16(here, word));
+            _mm512_storeu_si512(bits + kBitLanes, _mm512_permutexvar_epi16(after, word));
+        }
+        return;
+    }
+#endif
     for (int w = 0; w < words.first_word[2]; ++w, bits += words.stride) {
         if (circle.features < kBitLanes) {
             for (int at = circle.features; at < words.stride; ++at) bits[at] = bits[at - circle.features];
@@ -88,6 +112,14 @@ inline const std::int16_t* spread_singles(const BitCounts& counts, const Feature
     std::int16_t* singles = room + circle.margin;
     for (int f = 0; f < circle.lanes; f += kBitLanes)
         store_lanes(singles + f, load_lanes(counts.of_feature + f) - load_lanes(counts.of_feature + circle.lanes + f));
+#if defined(__AVX512BW__)
+    if (circle.half > 0 && circle.features < kBitLanes) {  // one feature alone has no margin
+        const __m512i given = _mm512_loadu_si512(singles);
+        for (int at = -kBitLanes; at <= kBitLanes; at += kBitLanes)
+            _mm512_storeu_si512(singles + at, _mm512_permutexvar_epi16(places_from(at, circle.features), given));
+        return singles;
+    }
+#endif
     if (circle.features < kBitLanes) {
         for (int at = circle.features; at < circle.lanes + circle.half; ++at) singles[at] = singles[at - circle.features];
         for (int at = -1; at >= -circle.half; --at) singles[at] = singles[at + circle.features];
