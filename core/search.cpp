@@ -141,7 +141,9 @@ class BySweeps final : public Method {
         if (shape.depth < 3) return start;
         Greedy greedy(context_, builder_, search_);
         if (!context_.off(kNoStart)) start = greedy.grow(root_, shape);
-        if (!context_.off(kNoStart) && context_.wide(root_.columns.size())) start = Shortlist(context_, builder_, search_).search(root_, shape, start);
+        // Deeper, the exact search of a shortlist rarely ends, and better trees are found beside the proof.
+        if (!context_.off(kNoStart) && shape.depth == 3 && context_.wide(root_.columns.size()))
+            start = Shortlist(context_, builder_, search_).search(root_, shape, start);
         const Weight errors = static_cast<Weight>(start.upper / search_.objective.error_scale);
         // What is known already was proven with other weights between splits than those of a new sample.
         if (with_ties_ && !search_.known_of_root && LazyRows::worthwhile(context_, root_, errors)) {
