@@ -24,6 +24,7 @@ namespace {
 // The tie rule may take this much effort (row steps) on its own, and beyond that as much as the proof took. Deterministic, unlike a time.
 constexpr std::uint64_t kTieRuleSteps = 30'000'000;
 constexpr std::uint64_t kTieRuleStepsOfBits = 1'000'000;  // a step on bits takes longer: this is some three milliseconds
+constexpr std::uint64_t kTieRuleStepsResumed = 100;       // times as many in a proof that goes on from a file: proofs kept there are long ones
 
 // Up to this depth the cost and the fewest splits are proven in one search.
 constexpr int kDepthAtOnce = 4;
@@ -297,8 +298,10 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     monitor.heed_stops();
     if (method->leaf_cost() >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
 
+    bool resumed = false;  // a proof that goes on has taken more steps than are counted here
     const auto limit_tie_rule = [&] {
-        if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(by_bits ? kTieRuleStepsOfBits : kTieRuleSteps, monitor.steps()));
+        const std::uint64_t own = (by_bits ? kTieRuleStepsOfBits : kTieRuleSteps) * (resumed ? kTieRuleStepsResumed : 1);
+        if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(own, monitor.steps()));
     };
     const auto listener = [&](Cost upper, Cost lower) {
         upper = std::min(upper, context.found.cost);
@@ -345,6 +348,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         earlier = file->read();
         if (!earlier) file->write({});  // a file that cannot be written is told of at once
         context.checkpoint = &*file;
+        resumed = earlier.has_value();
         if (earlier && shape.depth >= 3) method->resume(shape, *earlier);
     }
     Outcome start = method->start(shape);
