@@ -38,6 +38,7 @@ def test_tables_of_the_thesis(tmp_path, capsys):
     assert shown.out.count("\n| 2 |") == 8 + 2 + 4
     for title in ("Table 1: OCT on iris", "Table 2: without and with", "Table 3: a limit on"):
         assert title in shown.out
+    assert "A star: cut off at 0.2 s." in shown.out
     lines = shown.out.splitlines()
     first = next(line for line in lines if line.startswith("| 2 |     8 |     0 |     41.3 |"))
     assert "0.960 (6 >= 6)" in first, "the exact search proves it"
@@ -54,6 +55,9 @@ def test_model_p(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "| iris  |      98.8 |" in shown
     assert "of 2 |" in shown
+    assert "(2, 2) |" in shown
+    assert "(3, 3)" not in shown, "only depth 2 was asked for"
+    assert "A star: (P) was cut off at 0.2 s" in shown
 
 
 def test_a_stop_keeps_finished_cells(tmp_path, monkeypatch, capsys):

@@ -11,7 +11,7 @@ import pytest
 
 from mip_cases import small_case
 from provetree import ExactSearch, Limits, build_problem
-from provetree.mip.check import TreeLimits, check_tree
+from provetree.mip.check import RawRows, TreeLimits, check_tree
 from provetree.mip.engine import FORMULATIONS, MIPSearch, formulation_class
 from provetree.mip.formulation import Settings
 from provetree.mip.highs import Highs
@@ -436,13 +436,24 @@ def test_extreme_values_are_scaled_without_overflow():
     assert scale_columns(problem, "minmax").values[0].tolist() == [0.0, 0.5, 1.0]
 
 
-@pytest.mark.parametrize("name", ["oct", "p"])
-def test_a_sick_column_is_named(name):
-    X = np.array([[0.0, 1.0], [1e-12, 2.0], [1.0, 3.0]])
-    problem = build_problem(X, [0, 1, 0], n_classes=2, max_depth=1, feature_names=["sick", "sound"])
-    with pytest.raises(SickColumnError, match=r"column 'sick' differ by 1e-12 of its range"):
-        MIPSearch(name).solve(problem)
-    assert MIPSearch(name, scaling="rank").solve(problem).cost == 1
+@pytest.mark.parametrize("tighten", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sick_column_is_named_or_does_no_harm(name, tighten):
+    for low, next_up, high in ((0.0, 1e-12, 1.0), (1.0, 1.0 + 1e-12, 2.0)):
+        X = np.array([[low, 1.0], [next_up, 2.0], [high, 3.0], [low, 4.0]])
+        y = np.array([0, 1, 0, 0])
+        problem = build_problem(
+            X, y, n_classes=2, max_depth=2, feature_names=["sick", "sound"], max_leaf_nodes=3
+        )
+        rows = RawRows(X, y, np.ones(4, dtype=np.int64))
+        settings = {"depth": 2, "max_splits": 2, "tighten": tighten, "rows": rows}
+        if name in ("oct", "p"):  # thresholds are numbers there
+            with pytest.raises(SickColumnError, match="column 'sick' differ by 1e-12 of its range"):
+                MIPSearch(name, **settings).solve(problem)
+            settings["scaling"] = "rank"
+        solution = MIPSearch(name, **settings).solve(problem)
+        assert solution.status == "optimal"
+        assert np.array_equal(solution.tree.predict(X), y)
 
 
 def test_too_many_thresholds_are_refused():

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from provetree.mip.check import CheckedTree, RawRows, TreeLimits, check_tree
+from provetree.mip.costs import PossibleCosts
 from provetree.mip.formulation import Formulation, Scaling, Settings
 from provetree.mip.layout import Layout, PlacedTree, check_shape, place_tree, placed_to_tree
 from provetree.mip.side_constraints import SideConstraints
@@ -234,6 +235,10 @@ class _Run:
         self.tree_limits = TreeLimits(
             settings.depth, settings.min_samples_leaf, settings.max_splits, settings.side
         )
+        most_splits = min(self.formulation.layout.n_branches, problem.n_rows - 1)
+        if settings.max_splits is not None:
+            most_splits = min(most_splits, settings.max_splits)
+        self.costs = PossibleCosts(self.penalty, most_splits)
         self.raw = engine.rows or _rows_of(problem)
         self.best: tuple[Fraction, Tree] | None = None
         self.history: list[Progress] = []
@@ -259,6 +264,11 @@ class _Run:
                     threads=self.engine.threads,
                 ),
                 on_progress=self._tell,
+            )
+        if outcome.status == "unbounded":
+            raise SolverError(
+                "The solver says that the model is unbounded, which no model of a tree is: all of "
+                "its variables have bounds."
             )
         self._read(outcome)
         if self.best is None:
@@ -325,9 +335,21 @@ class _Run:
         return self.formulation.encode(placed)
 
     def _placed(self, tree: Tree, layout: Layout) -> PlacedTree:
+        """Place a tree as the model wants it.
+
+        Without side constraints a leaf has the class of most of its rows, and tightened models
+        know no split between two leaves of one class.
+        """
         rows = problem_rows(self.problem, self.raw.X, self.raw.classes)
         table = self.raw.X[representatives(self.problem, rows)]
-        return place_tree(self.problem, tree, table, layout)
+        placed = place_tree(self.problem, tree, table, layout)
+        return place_tree(self.problem, self._tidy(placed), table, layout)
+
+    def _tidy(self, placed: PlacedTree) -> Tree:
+        side = self.formulation.settings.side
+        keep = side is not None and side.chooses_labels
+        # A model may have to split where nothing is gained: BinOCT always does.
+        return placed_to_tree(self.problem, placed, keep_labels=keep, collapse=True)
 
     def _time_left(self) -> float | None:
         if self.limits.time_limit is None or math.isinf(self.limits.time_limit):
@@ -336,7 +358,7 @@ class _Run:
 
     def _absolute_gap(self) -> float:
         """Return a gap that cannot hide a cheaper tree, unless costs are finer than solvers."""
-        smallest = self.formulation.scale / self.formulation.unit / self.penalty.denominator
+        smallest = self.formulation.scale / self.formulation.unit * float(self.costs.spacing)
         return min(1e-6, max(_FINEST_GAP, smallest / 8))
 
     # -- after the solver ----------------------------------------------------------------
@@ -353,11 +375,7 @@ class _Run:
         """Take the tree from the solver's point; what it costs must be what the solver says."""
         if outcome.point is None:
             return
-        side = self.formulation.settings.side
-        placed = self.formulation.decode(outcome.point)
-        keep = side is not None and side.chooses_labels
-        # A model may have to split where nothing is gained: BinOCT always does.
-        tree = placed_to_tree(self.problem, placed, keep_labels=keep, collapse=True)
+        tree = self._tidy(self.formulation.decode(outcome.point))
         checked = self._consider(tree)
         if checked.broken:
             raise SolverError(
@@ -392,11 +410,10 @@ class _Run:
         slack += 1e-9 * abs(value)
         if self.formulation.unit > 1:  # small weights may be lost beside large ones
             slack += self._tolerance(value)
-        unit = self.penalty.denominator
-        lower = Fraction(value) - Fraction(slack)
-        if 4 * slack * unit < 1:
-            # Costs are whole multiples of 1 / unit: the next one up is a bound as well.
-            lower = Fraction(math.ceil(lower * unit), unit)
+        # The next cost that a tree can have is a bound as well. A jump is worth a wide berth: four
+        # times what the bound may be wrong.
+        next_up = self.costs.at_least(Fraction(value) - 4 * Fraction(slack))
+        lower = max(Fraction(value) - Fraction(slack), next_up)
         if lower > cost:
             if float(lower - cost) > self._tolerance(float(cost)) + slack:
                 raise SolverError(
@@ -411,12 +428,15 @@ class _Run:
         side = self.formulation.settings.side
         words = "" if side is None else side.words()
         if outcome.status == "infeasible":
+            depth = self.problem.max_depth if self.engine.depth is None else self.engine.depth
+            splits = self.engine.max_splits
+            size = f"depth {depth}"
+            if splits is not None:
+                size += f" and {splits} split{'s' * (splits != 1)}"
             raise InfeasibleError(
-                f"No tree of depth {self.formulation.settings.depth} keeps to the side constraints "
-                f"({words}): loosen them, or allow a larger tree."
+                f"No tree of at most {size} keeps to the side constraints ({words}): loosen them, "
+                "or allow a larger tree."
             )
-        if outcome.status == "unbounded":
-            raise SolverError("The solver says that the model is unbounded, which it cannot be.")
         raise NoTreeError(
             f"The search ended ({outcome.status.replace('_', ' ')}) before it found a tree that "
             f"keeps to the side constraints ({words}): allow more time, or loosen them."

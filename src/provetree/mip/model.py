@@ -177,6 +177,11 @@ class Model:
         """Number of constraints; bounds of variables are not counted."""
         return len(self.row_lower)
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every variable has bounds, so that no objective is without end."""
+        return bool(np.isfinite(self.lower).all() and np.isfinite(self.upper).all())
+
     def variable(self, name: str) -> VariableSet:
         """Return the variables of a name.
 
