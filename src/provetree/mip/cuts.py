@@ -53,6 +53,11 @@ class Cuts:
         """Number of cuts."""
         return len(self.column)
 
+    @property
+    def last(self) -> Int:
+        """The last cut of each column."""
+        return np.append(self.first[1:], self.n)[: len(self.first)] - 1
+
     def above(self, rows: ModelRows) -> Bool:
         """Return whether each row is right of each cut, shape (n_rows, n_cuts)."""
         return np.asarray(rows.ranks.T[:, self.column] > self.rank)
