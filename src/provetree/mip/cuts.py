@@ -1,6 +1,6 @@
 """Thresholds as binary columns: every cut of every ordered column, and who lies on which side.
 
-FlowOCT knows columns in this form only; the tightened threshold models use it to choose thresholds.
+FlowOCT knows columns in this form only; the tightened threshold models number their cuts by it.
 """
 
 from __future__ import annotations

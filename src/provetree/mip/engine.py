@@ -159,16 +159,7 @@ class MIPSearch:
                 f"{problem.n_rows * 2.0**depth:.2g} variables for places of rows, and at most "
                 f"{MOST_PLACES:.2g} are supported: choose a smaller max_depth or fewer rows."
             )
-        n_cuts = sum(len(column.values) - 1 for column in problem.columns)
-        by_cuts = self.formulation == "flowoct" or (self.tighten and self.formulation != "binoct")
-        entries = problem.n_rows * float(n_cuts) * 2.0**depth
-        if by_cuts and entries > MOST_ENTRIES:
-            raise ValueError(
-                f"A model that chooses among all {n_cuts} thresholds of {problem.n_rows} rows "
-                f"would have about {entries:.2g} entries, and at most {MOST_ENTRIES:.2g} are "
-                'supported: round the columns, take fewer rows, or use "oct", "p" or "binoct" with '
-                "tighten=False."
-            )
+        self._check_entries(problem, depth)
         max_splits = self.max_splits
         if self.formulation == "p" and max_splits is None:
             # Gamma sets the penalty: it must not depend on the depth that is left.
@@ -186,6 +177,24 @@ class MIPSearch:
             side=self.side,
         )
         return formulation_class(self.formulation)(problem, settings)
+
+    def _check_entries(self, problem: Problem, depth: int) -> None:
+        """Raise if the matrix of the model would have too many entries."""
+        cuts = [len(column.values) - 1 for column in problem.columns]
+        if self.formulation == "flowoct":
+            each = sum(cuts)
+            advice = f'or another formulation: "flowoct" chooses among all {each} thresholds'
+        else:
+            n_digits = max(cuts, default=1).bit_length() if self.formulation == "binoct" else 1
+            each = depth * len(cuts) * n_digits
+            advice = "or a smaller max_depth"
+        entries = problem.n_rows * 2.0**depth * each
+        if entries > MOST_ENTRIES:
+            raise ValueError(
+                f"A model of depth {depth} for {problem.n_rows} rows would have about "
+                f"{entries:.2g} entries, and at most {MOST_ENTRIES:.2g} are supported: take fewer "
+                f"rows, rounded columns, {advice}."
+            )
 
     def solve(
         self,

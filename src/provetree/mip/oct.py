@@ -148,7 +148,7 @@ class OCT(ThresholdModel):
         self._leaf_constraints(builder)
         self._split_constraints(builder)
         if tight:
-            self._symmetry_cuts(builder, self.c)
+            self._symmetry_cuts(builder)
             self._class_cuts(builder, Expression(self.loss, np.ones(n_leaves)))
 
     def _encode_rest(self, point: Float, leaf: NDArray[np.int64]) -> None:

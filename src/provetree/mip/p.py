@@ -109,7 +109,7 @@ class ModelP(ThresholdModel):
             meaning="a row in a leaf of a class is counted",
         )
         if self.settings.tighten:
-            self._symmetry_cuts(builder, self.c)
+            self._symmetry_cuts(builder)
             amounts = np.broadcast_to(cost, shape).reshape(-1)
             wrong_places = np.flatnonzero(amounts)
             errors = Expression(self.theta.reshape(-1)[wrong_places], amounts[wrong_places])

@@ -358,9 +358,9 @@ class ThresholdModel(Formulation):
             meaning=f"who goes {side} is {'' if sign > 0 else 'not '}below the threshold",
         )
 
-    def _symmetry_cuts(self, builder: ModelBuilder, c: Index) -> None:
+    def _symmetry_cuts(self, builder: ModelBuilder) -> None:
         """Cut off trees that a smaller one matches: empty sides, and siblings of one class."""
-        layout = self.layout
+        layout, c = self.layout, self.c
         if layout.depth == 0:
             return
         builder.constraint(
