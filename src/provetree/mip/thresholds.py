@@ -290,11 +290,21 @@ class ThresholdModel(Formulation):
         cuts = self.cuts = cuts_of(self.problem)
         self.g = g = builder.variables("g", (layout.n_branches, cuts.n), upper=1, integer=True)
         last = cuts.last
-        above = np.arange(cuts.n)[~np.isin(np.arange(cuts.n), last)]
-        builder.constraint(
+        not_last = np.ones(cuts.n, dtype=np.bool_)
+        not_last[last] = False
+        lower = np.flatnonzero(not_last)
+
+        def order(columns: Index, coefficients: Float) -> None:
+            pairs = columns.reshape(layout.n_branches, len(lower), 2)
+            pairs[:, :, 0] = g[:, lower]
+            pairs[:, :, 1] = g[:, lower + 1]
+            coefficients[:] = [1.0, -1.0]
+
+        builder.filled(
             "tight: order of cuts",
-            np.column_stack([g[:, above].reshape(-1), g[:, above + 1].reshape(-1)]),
-            [1.0, -1.0],
+            layout.n_branches * len(lower),
+            2,
+            order,
             upper=0,
             meaning="at a cut or below is at the next or below",
         )
@@ -307,7 +317,7 @@ class ThresholdModel(Formulation):
             meaning="a split on a column is at one of its cuts",
         )
         value = np.concatenate([v[1:] for v in self.scaled.values] or [np.empty(0)])
-        value[above] -= value[above + 1]
+        value[lower] -= value[lower + 1]
         builder.constraint(
             "tight: threshold",
             np.column_stack([g, self.b]),
@@ -316,27 +326,36 @@ class ThresholdModel(Formulation):
             upper=0,
             meaning="a threshold is the value above the cut",
         )
-        for side, below, sign in (
-            ("left", layout.left_leaves, 1.0),
-            ("right", layout.right_leaves, -1.0),
-        ):
+        ranks = self.rows.ranks.T
+        under = (cuts.first + np.maximum(ranks, 1) - 1).astype(np.int32)
+        for side in ("left", "right"):
             for level in range(layout.depth):
-                self._tight_side(builder, side, level, below, sign)
+                self._tight_side(builder, side, level, under, ranks > 0)
 
     def _tight_side(
-        self, builder: ModelBuilder, side: str, level: int, below: Bool, sign: float
+        self, builder: ModelBuilder, side: str, level: int, under: Index, has_under: Bool
     ) -> None:
         """Add that rows on a side of the branches of a level are sent there by the cut.
 
         Left of a branch: z <= d - g; right of it: z + d <= 1 + g. Here z are the leaves on the
-        side, and g the sum over columns of the variable of the highest cut below the row.
+        side, and g the sum over columns of the variable of the highest cut under the row.
+
+        Parameters
+        ----------
+        builder : ModelBuilder
+        side : {"left", "right"}
+        level : int
+        under : array of int, shape (n, p)
+            The highest cut under each row in each column, any cut where there is none.
+        has_under : array of bool, shape (n, p)
+            Whether there is one.
         """
-        n, ranks = self.rows.n, self.rows.ranks.T.astype(np.int64)
+        n, p = under.shape
+        sign = 1.0 if side == "left" else -1.0
+        below = self.layout.left_leaves if side == "left" else self.layout.right_leaves
         branches = np.arange(2**level - 1, 2 ** (level + 1) - 1)
         leaves = np.nonzero(below[branches])[1].reshape(len(branches), -1)
-        n_leaves, width = leaves.shape[1], leaves.shape[1] + 1 + ranks.shape[1]
-        under = self.cuts.first + np.maximum(ranks, 1) - 1
-        has_cut_under = np.where(ranks > 0, sign, 0.0)
+        n_leaves, width = leaves.shape[1], leaves.shape[1] + 1 + p
 
         def fill(columns: Index, coefficients: Float) -> None:
             shape = (len(branches), n, width)
@@ -347,7 +366,7 @@ class ThresholdModel(Formulation):
                 columns[at, :, n_leaves + 1 :] = self.g[branch, under]
             coefficients[:, :, :n_leaves] = 1.0
             coefficients[:, :, n_leaves] = -sign
-            coefficients[:, :, n_leaves + 1 :] = has_cut_under
+            coefficients[:, :, n_leaves + 1 :] = sign * has_under
 
         builder.filled(
             f"{self.numbers[side]} tight, level {level + 1}",
