@@ -67,3 +67,16 @@ def test_a_stop_keeps_finished_cells(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(paper, "_computed", stop)
     assert paper.run(options(tmp_path)) == 130
     assert "run it again to go on" in capsys.readouterr().err
+
+
+def test_what_the_tables_do_not_have(tmp_path):
+    for changes, words in (
+        (
+            {"datasets": ("monk2",)},
+            "--datasets must be among iris, wine, monks-2, haberman. Got mo",
+        ),
+        ({"tables": ("5",)}, "--tables must be among 1, 2, 3, 4. Got 5"),
+        ({"depths": (7,)}, "--depths must be among 2, 3, 4. Got 7"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            paper.run(options(tmp_path, **changes))
