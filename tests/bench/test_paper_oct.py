@@ -73,7 +73,7 @@ def test_what_the_tables_do_not_have(tmp_path):
     for changes, words in (
         (
             {"datasets": ("monk2",)},
-            "--datasets must be among iris, wine, monks-2, haberman. Got mo",
+            "--datasets must be among iris, wine, monks-2, haberman. Got",
         ),
         ({"tables": ("5",)}, "--tables must be among 1, 2, 3, 4. Got 5"),
         ({"depths": (7,)}, "--depths must be among 2, 3, 4. Got 7"),
