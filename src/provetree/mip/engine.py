@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 
@@ -282,7 +282,6 @@ class _Run:
         self._read(outcome)
         if self.best is None:
             self._explain(outcome)
-            raise AssertionError("unreachable")
         cost, tree = self.best
         bound = self._bound(outcome, cost)
         status: Status = "optimal" if bound == cost else _ended_by(outcome)
@@ -432,7 +431,7 @@ class _Run:
             lower = cost
         return max(lower, Fraction(0))
 
-    def _explain(self, outcome: Outcome) -> None:
+    def _explain(self, outcome: Outcome) -> NoReturn:
         """Say why there is no tree."""
         side = self.formulation.settings.side
         words = "" if side is None else side.words()
