@@ -65,10 +65,7 @@ void HardRows::choose(const PlanPtr& best) {
         taken_for.push_back(label);
     }
     std::vector<double> scale;
-    for (Index c = 0; c < table.columns; ++c) {
-        const Index* ranks = table.ranks + static_cast<std::size_t>(c) * table.rows;
-        scale.push_back(1.0 / (1.0 + *std::max_element(ranks, ranks + table.rows)));
-    }
+    for (Index top : table.tops) scale.push_back(1.0 / (1.0 + top));
     std::vector<std::uint8_t> marked(table.rows, 0);
     Index count = 0;
     const auto add = [&](Index row) {
