@@ -8,7 +8,7 @@ ones, which makes better columns. What it returns is close to an optimum, not a 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -134,6 +134,10 @@ def solve_interior(
             break
         x, y, z = following
     assert best is not None
+    if not best.accurate and pull is not None and pull.x is not None:
+        # The steps got stuck near a bad start.
+        pull = replace(pull, x=None)
+        return solve_interior(matrix, right, cost, gap=gap, error=error, go_on=go_on, pull=pull)
     return best
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 
-from provetree.colgen.interior import FEASIBLE, Pull, solve_interior
+from provetree.colgen.interior import Pull, solve_interior
 from provetree.colgen.master import Duals
 from provetree.colgen.paths import Paths
 from provetree.colgen.pricing import Allowed, ExactPricing, Priced, dual_bound
@@ -30,20 +30,22 @@ Float: TypeAlias = NDArray[np.float64]
 #: small part of the time of a step, so both are worth it.
 _COLUMNS = 60
 _SHORT = 0.5
-#: Columns that had no part in this many solutions leave.
+#: Columns that had no part in this many solutions leave, until no more than this many times the
+#: accepted gap is promised.
 _MOST_IDLE = 10
+_NEAR = 20
 _IDLE = 1e-4
 #: A step counts if the bound falls by this share of what the columns at hand promise; from the
 #: second share on the next one may be longer.
 _STEP, _LONG_STEP = 0.1, 0.5
+#: Steps become longer where they promise less than this share of the way to the best tree's value.
+_LEVEL = 0.6
 _MOST_ROUNDS = 80
 #: Items whose price becomes free at a time, and by how much of their worth they are off then.
 _FREED = 200
 _OFF = 1e-3
-#: Constraints may be missed by this much, all together, in the end.
-_MISSED = 1e-3
-#: A step is solved up to this share of what the last one promised, with this error of the
-#: constraints, from the last solution with so many times the gap; to the end it is solved well.
+#: A step is solved up to this share of what the last one promised and with this error of the
+#: constraints (a tenth of it towards the end), from the last solution and so many times the gap.
 _STEP_GAP = 0.1
 _STEP_ERROR = 1e-3
 _START_GAP = 3.0
@@ -117,7 +119,7 @@ class Proximal:
         clock = self._generation.clock
         best, priced = self._bound(self._joining, self._price)
         self._add(priced.paths)
-        length = longest = 1.0
+        length = 1.0
         gap, error = max(self._item_worth.sum() / 200, wanted / 4), _STEP_ERROR
         for _ in range(_MOST_ROUNDS):
             clock.check()
@@ -125,37 +127,35 @@ class Proximal:
                 solved = self._step(length, gap, error)
             if solved is None:
                 break
-            joining, price, missed = solved
+            joining, price = solved
             promised = best + float(joining[: self._master.n_leaves].sum()) - float(price.sum())
             with clock.part("pricing"):
                 found, priced = self._bound(joining, price)
                 nearer = self._joining + _SHORT * (joining - self._joining)
                 cheaper = self._price + _SHORT * (price - self._price)
                 short, also = self._bound(nearer, cheaper)
-                if short < found:
-                    found, joining, price = short, nearer, cheaper
             freed = self._set_free()
-            moved = found <= best - _STEP * promised
-            if found <= best - _LONG_STEP * promised:
+            if found > best + 2 * promised and promised > 2 * wanted:
+                length /= 2
+            elif found <= best - _LONG_STEP * promised:
                 length *= 3
+            elif promised < _LEVEL * (best - known):
+                length *= 1.5  # too near the centre to reach what is known to be possible
+            if short < found:
+                found, joining, price = short, nearer, cheaper
+            moved = found <= best - _STEP * promised
             if found < best:
                 best, self._joining, self._price = found, joining, price
-            elif found > best + 2 * promised and promised > 2 * wanted:
-                length /= 2
             self._generation.tell(min(known, best), best, len(self._columns.worth))
-            if best - known <= wanted or (promised <= wanted and missed <= _MISSED and not freed):
+            if best - known <= wanted or (promised <= wanted and not freed):
                 break
             gap = max(_STEP_GAP * promised, wanted / 4)
-            error = _STEP_ERROR if promised > 4 * wanted else FEASIBLE
+            error = _STEP_ERROR if promised > 4 * wanted else _STEP_ERROR / 10
             with clock.part("columns"):
-                if moved and promised > 4 * wanted:
-                    self._drop()  # without a move the same columns would come and go
+                if moved and promised > _NEAR * wanted:
+                    self._drop()  # otherwise the same columns would come and go
                 self._add(priced.paths)
                 self._add(also.paths)
-            longest = max(longest, length)
-            if promised <= 2 * wanted:
-                # Nearly there: let go of the centre, so that the constraints come to hold.
-                length = longest = 3 * longest
         with clock.part("columns"):
             self._master.add_paths(self._columns.paths)
         return best
@@ -203,10 +203,8 @@ class Proximal:
             self._known.difference_update(columns.paths.take(~kept).keys())
             self._columns = columns.taken(kept)
 
-    def _step(self, length: float, gap: float, error: float) -> tuple[Float, Float, float] | None:
+    def _step(self, length: float, gap: float, error: float) -> tuple[Float, Float] | None:
         """Return the multipliers of the columns at hand near the best ones; note the columns' part.
-
-        The last number is by how much all constraints together are missed.
 
         Constraints are ``joining`` and one per free item, whose slack keeps its price from falling
         below zero.
@@ -250,8 +248,7 @@ class Proximal:
         columns.part = point.x[len(free) :]
         price = self._price.copy()
         price[free] = np.maximum(-point.multiplier[n_joining:] * unit, 0.0)
-        missed = float(np.abs(strength * (point.multiplier - pull.centre)).sum())
-        return point.multiplier[:n_joining] * unit, price, missed
+        return point.multiplier[:n_joining] * unit, price
 
     def _set_free(self) -> int:
         """Free the prices of items that the last solution does not cover once."""
