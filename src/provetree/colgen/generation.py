@@ -271,7 +271,7 @@ class Generation:
         known = -np.inf if tree is None else model.evaluate(tree)[0] / model.unit
         stabilised = not listed and self.cuts.form not in ("none", "lower")
         if stabilised:
-            least = Proximal(self, allowed).run(wanted / 2, known)
+            least = Proximal(self, allowed).run(wanted, known)
             if tree is not None and least <= known + wanted:
                 # The tree is an optimum of the relaxation; nothing is left to solve.
                 return LpResult("optimal", self.bound, self._solution_of(tree))

@@ -33,7 +33,7 @@ _SHORT = 0.5
 #: Columns that had no part in this many solutions leave, until no more than this many times the
 #: accepted gap is promised.
 _MOST_IDLE = 10
-_NEAR = 20
+_NEAR = 2
 _IDLE = 1e-4
 #: A step counts if the bound falls by this share of what the columns at hand promise; from the
 #: second share on the next one may be longer.
@@ -112,7 +112,7 @@ class Proximal:
         Parameters
         ----------
         wanted : float
-            Stop when no more than this is to be gained.
+            The bound may be this far from the least one: stop when half of it is to be gained.
         known : float
             A value that the master is known to have: a bound this close to it is the least one.
         """
@@ -120,7 +120,7 @@ class Proximal:
         best, priced = self._bound(self._joining, self._price)
         self._add(priced.paths)
         length = 1.0
-        gap, error = max(self._item_worth.sum() / 200, wanted / 4), _STEP_ERROR
+        gap, error = max(self._item_worth.sum() / 200, wanted / 8), _STEP_ERROR
         for _ in range(_MOST_ROUNDS):
             clock.check()
             with clock.part("master"):
@@ -135,7 +135,7 @@ class Proximal:
                 cheaper = self._price + _SHORT * (price - self._price)
                 short, also = self._bound(nearer, cheaper)
             freed = self._set_free()
-            if found > best + 2 * promised and promised > 2 * wanted:
+            if found > best + 2 * promised and promised > wanted:
                 length /= 2
             elif found <= best - _LONG_STEP * promised:
                 length *= 3
@@ -147,10 +147,10 @@ class Proximal:
             if found < best:
                 best, self._joining, self._price = found, joining, price
             self._generation.tell(min(known, best), best, len(self._columns.worth))
-            if best - known <= wanted or (promised <= wanted and not freed):
+            if best - known <= wanted or (promised <= wanted / 2 and not freed):
                 break
-            gap = max(_STEP_GAP * promised, wanted / 4)
-            error = _STEP_ERROR if promised > 4 * wanted else _STEP_ERROR / 10
+            gap = max(_STEP_GAP * promised, wanted / 8)
+            error = _STEP_ERROR if promised > 2 * wanted else _STEP_ERROR / 10
             with clock.part("columns"):
                 if moved and promised > _NEAR * wanted:
                     self._drop()  # otherwise the same columns would come and go
