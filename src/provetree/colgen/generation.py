@@ -40,7 +40,7 @@ _ROOM = 0.01
 #: many rows all are cuts from the start. Where paths are too many to be listed the last digits of
 #: the gap take as long as all before, so it may be a little larger.
 INTERIOR_GAP = 1e-6
-STABLE_GAP = 5e-6
+STABLE_GAP = 1e-5
 LISTED_PATHS = 45_000
 INTERIOR_COLUMNS = 300
 MOST_START_CUTS = 1000
