@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 
+#include "binary_table.hpp"
 #include "columns.hpp"
 #include "route.hpp"
 #include "search.hpp"
@@ -34,6 +35,17 @@ nb::tuple ranked_columns_of(const nb::ndarray<const double, nb::ndim<2>, nb::dev
                           to_numpy(std::move(ranked.has_missing)));
 }
 
+// The ordered columns as Python is given them.
+nb::tuple tuple_of(OrderedColumns&& ordered, std::size_t rows) {
+    const std::size_t columns = ordered.features.size();
+    return nb::make_tuple(to_numpy(std::move(ordered.ranks), columns, rows), to_numpy(std::move(ordered.features)), to_numpy(std::move(ordered.kinds)),
+                          to_numpy(std::move(ordered.categories)), to_numpy(std::move(ordered.values)), to_numpy(std::move(ordered.value_ends)));
+}
+
+nb::tuple tuple_of(MergedRows&& merged) {
+    return nb::make_tuple(to_numpy(std::move(merged.first)), to_numpy(std::move(merged.weights)), to_numpy(std::move(merged.counts)));
+}
+
 nb::tuple ordered_columns_of(const Array2<const Index>& ranks, const Array1<const double>& values, const Array1<const std::int64_t>& value_ends,
                              const Array1<const std::uint8_t>& has_missing, const Array1<const std::int64_t>& n_categories,
                              const Array1<const std::int64_t>& rows, bool keep_duplicates) {
@@ -53,9 +65,7 @@ nb::tuple ordered_columns_of(const Array2<const Index>& ranks, const Array1<cons
         nb::gil_scoped_release release;
         ordered = order_columns({ranks.data(), features, n, values.data(), value_ends.data(), has_missing.data(), n_categories.data()}, taken, keep_duplicates);
     }
-    const std::size_t columns = ordered.features.size();
-    return nb::make_tuple(to_numpy(std::move(ordered.ranks), columns, taken.size()), to_numpy(std::move(ordered.features)), to_numpy(std::move(ordered.kinds)),
-                          to_numpy(std::move(ordered.categories)), to_numpy(std::move(ordered.values)), to_numpy(std::move(ordered.value_ends)));
+    return tuple_of(std::move(ordered), taken.size());
 }
 
 nb::tuple merged_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
@@ -67,12 +77,29 @@ nb::tuple merged_rows_of(const Array2<const Index>& ranks, const Array1<const st
         nb::gil_scoped_release release;
         merged = merge_rows(ranks.data(), ranks.shape(0), n, classes.data(), weights.data(), counts.data());
     }
-    return nb::make_tuple(to_numpy(std::move(merged.first)), to_numpy(std::move(merged.weights)), to_numpy(std::move(merged.counts)));
+    return tuple_of(std::move(merged));
 }
 
-nb::tuple routed_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-                         const Array1<const std::int64_t>& counts, int n_classes, const std::vector<std::int64_t>& column,
-                         const std::vector<std::int64_t>& rank) {
+nb::object binary_table_of(const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& table, const Array1<const std::int32_t>& classes,
+                           const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, bool keep_duplicates,
+                           const std::string& kernel) {
+    const std::size_t rows = table.shape(0), columns = table.shape(1);
+    must(classes.shape(0) == rows && weights.shape(0) == rows && counts.shape(0) == rows, "order_binary_table needs arrays over the same rows.");
+    const BitKernel& chosen = choose_bit_kernel(kernel);
+    std::optional<BinaryTable> made;
+    {
+        nb::gil_scoped_release release;
+        made = order_binary_table(chosen, table.data(), rows, columns, table.stride(0), table.stride(1), classes.data(), weights.data(), counts.data(),
+                                  keep_duplicates);
+    }
+    if (!made) return nb::none();
+    const std::size_t merged = made->rows.first.size();
+    return nb::make_tuple(tuple_of(std::move(made->rows)), tuple_of(std::move(made->columns), merged));
+}
+
+nb::dict routed_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
+                        const Array1<const std::int64_t>& counts, int n_classes, const std::vector<std::int64_t>& column,
+                        const std::vector<std::int64_t>& rank) {
     const std::size_t n = classes.shape(0);
     if (ranks.shape(1) != n || weights.shape(0) != n || counts.shape(0) != n) throw nb::value_error("route_rows needs arrays over the same rows.");
     if (column.size() != rank.size()) throw nb::value_error("route_rows needs one rank for each column.");
@@ -83,8 +110,19 @@ nb::tuple routed_rows_of(const Array2<const Index>& ranks, const Array1<const st
         nb::gil_scoped_release release;
         routed = route_rows(ranks.data(), ranks.shape(0), n, classes.data(), weights.data(), counts.data(), static_cast<std::size_t>(n_classes), column, rank);
     }
-    return nb::make_tuple(to_numpy(std::move(routed.weights)), to_numpy(std::move(routed.counts)), std::move(routed.last_left), std::move(routed.first_right),
-                          std::move(routed.lowest), std::move(routed.highest));
+    nb::dict found;
+    found["weights"] = to_numpy(std::move(routed.weights), column.size(), static_cast<std::size_t>(n_classes));
+    found["counts"] = to_numpy(std::move(routed.counts));
+    found["left"] = to_numpy(std::move(routed.left));
+    found["right"] = to_numpy(std::move(routed.right));
+    found["depth"] = to_numpy(std::move(routed.depth));
+    found["label"] = to_numpy(std::move(routed.label));
+    found["heavier_left"] = std::move(routed.heavier_left);
+    found["last_left"] = std::move(routed.last_left);
+    found["first_right"] = std::move(routed.first_right);
+    found["lowest"] = std::move(routed.lowest);
+    found["highest"] = std::move(routed.highest);
+    return found;
 }
 
 const char* status_name(Status status) {
@@ -118,13 +156,13 @@ PlanPtr plan_of(const std::vector<std::int64_t>& column, const std::vector<std::
     return plan;
 }
 
-nb::dict search_table(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes,
-                      const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes, int max_depth,
-                      std::int64_t max_splits, std::int64_t min_samples_leaf, Cost error_scale, Cost split_penalty, double time_limit,
-                      std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches, std::uint64_t max_work,
-                      const std::vector<std::int64_t>& initial_column, const std::vector<std::int64_t>& initial_rank, int n_jobs, const std::string& checkpoint,
-                      double checkpoint_seconds) {
-    const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
+nb::dict search_table(const Array2<const Index>& ranks, const Array1<const double>& values, const Array1<const std::int64_t>& value_ends,
+                      const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts,
+                      int n_classes, int max_depth, std::int64_t max_splits, std::int64_t min_samples_leaf, Cost error_scale, Cost split_penalty,
+                      double time_limit, std::uint64_t memory_limit, nb::object on_progress, const std::string& kernel, unsigned switches,
+                      std::uint64_t max_work, const std::vector<std::int64_t>& initial_column, const std::vector<std::int64_t>& initial_rank, int n_jobs,
+                      const std::string& checkpoint, double checkpoint_seconds) {
+    const TableHolder holder(ranks, values, value_ends, classes, weights, counts, n_classes);
     SearchOptions options;
     options.max_depth = max_depth;
     options.max_splits = max_splits;
@@ -211,11 +249,13 @@ NB_MODULE(_core, module) {
     module.def("order_columns", &ordered_columns_of, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"), nb::arg("has_missing"),
                nb::arg("n_categories"), nb::arg("rows"), nb::arg("keep_duplicates"));
     module.def("merge_rows", &merged_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"));
+    module.def("order_binary_table", &binary_table_of, nb::arg("table"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("keep_duplicates"),
+               nb::arg("kernel") = "auto");
     module.def("route_rows", &routed_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
                nb::arg("column"), nb::arg("rank"));
     module.def("available_kernels", &available_kernels);
-    module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
-               nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"),
+    module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"),
+               nb::arg("n_classes"), nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"),
                nb::arg("time_limit"), nb::arg("memory_limit"), nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto", nb::arg("switches") = 0u,
                nb::arg("max_work") = 0, nb::arg("initial_column") = std::vector<std::int64_t>(), nb::arg("initial_rank") = std::vector<std::int64_t>(),
                nb::arg("n_jobs") = 1, nb::arg("checkpoint") = "", nb::arg("checkpoint_seconds") = 20.0);

@@ -27,10 +27,11 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
 }
 
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Allocator>
+nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T, Allocator>&& values, std::size_t rows, std::size_t columns) {
+    using Kept = std::vector<T, Allocator>;
+    auto* kept = new Kept(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Kept*>(p); });
     return nb::ndarray<nb::numpy, T, nb::ndim<2>>(kept->data(), {rows, columns}, owner);
 }
 
@@ -79,12 +80,9 @@ inline const char* end_name(bool complete, bool interrupted) { return complete ?
 
 // A Table over Python's arrays, after checking everything the core relies on: a private module must not crash the process either.
 struct TableHolder {
-    TableHolder(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-                const Array1<const std::int64_t>& counts, int n_classes);
+    TableHolder(const Array2<const Index>& ranks, const Array1<const double>& values, const Array1<const std::int64_t>& value_ends,
+                const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes);
     Table table;
-
-  private:
-    std::vector<Array1<const double>> values_;  // keeps the arrays alive while the GIL is released
 };
 
 // The kernels and bounds one by one, for the tests.

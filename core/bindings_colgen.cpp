@@ -274,17 +274,17 @@ nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int
     return found;
 }
 
-nb::tuple sample_trees(const Array2<const Index>& ranks, const nb::list& values, const Array1<const std::int32_t>& classes,
-                       const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes, int depth, double share,
-                       std::uint64_t seed, std::size_t first, std::size_t n_trees, unsigned threads) {
-    const TableHolder holder(ranks, values, classes, weights, counts, n_classes);
+nb::tuple sample_trees(const Array2<const Index>& ranks, const Array1<const double>& values, const Array1<const std::int64_t>& value_ends,
+                       const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts,
+                       int n_classes, int depth, double share, std::uint64_t seed, std::size_t first, std::size_t n_trees, unsigned threads) {
+    const TableHolder holder(ranks, values, value_ends, classes, weights, counts, n_classes);
     must(depth >= 1 && depth <= 12, "depth must be from 1 to 12.");
     must(share > 0 && share <= 1, "share must be in (0, 1].");
     colgen::SamplerInput input;
     input.rows = classes.shape(0);
     input.columns = ranks.shape(0);
     input.ranks = ranks.data();
-    for (std::size_t c = 0; c < input.columns; ++c) input.values.push_back(nb::cast<Array1<const double>>(values[c]).data());
+    input.values = holder.table.values;
     input.classes = classes.data();
     input.weights = weights.data();
     input.counts = counts.data();
@@ -344,8 +344,9 @@ void register_colgen(nb::module_& module) {
         .def("separate_rows", &separate_rows, nb::arg("leaf"), nb::arg("candidates"), nb::arg("value"), nb::arg("column"), nb::arg("threshold"),
              nb::arg("thresholds_per_column"), nb::arg("least"), nb::arg("most_rows"), nb::arg("most_nodes"), nb::arg("time_limit"));
     part.def("add_gram", &add_gram, nb::arg("starts"), nb::arg("rows"), nb::arg("values"), nb::arg("weights"), nb::arg("out"));
-    part.def("sample_trees", &sample_trees, nb::arg("ranks"), nb::arg("values"), nb::arg("classes"), nb::arg("weights"), nb::arg("counts"),
-             nb::arg("n_classes"), nb::arg("depth"), nb::arg("share"), nb::arg("seed"), nb::arg("first"), nb::arg("n_trees"), nb::arg("threads"));
+    part.def("sample_trees", &sample_trees, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"), nb::arg("classes"), nb::arg("weights"),
+             nb::arg("counts"), nb::arg("n_classes"), nb::arg("depth"), nb::arg("share"), nb::arg("seed"), nb::arg("first"), nb::arg("n_trees"),
+             nb::arg("threads"));
 }
 
 }  // namespace provetree

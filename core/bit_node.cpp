@@ -10,16 +10,14 @@ namespace {
 std::vector<Feature> features_of(const Table& table) {
     std::vector<Feature> features;
     for (Index c = 0; c < table.columns; ++c) {
-        const Index* ranks = table.ranks + static_cast<std::size_t>(c) * table.rows;
-        const Index top = *std::max_element(ranks, ranks + table.rows);
-        for (Index rank = 0; rank < top; ++rank) features.push_back({c, rank});
+        for (Index rank = 0; rank < table.tops[c]; ++rank) features.push_back({c, rank});
     }
     return features;
 }
 
 // Scratch only ever grows: what it held does not matter.
 template <class T>
-void make_room(std::vector<T>& scratch, std::size_t size) {
+void make_room(LineVector<T>& scratch, std::size_t size) {
     if (scratch.size() < size) scratch.resize(size);
 }
 
@@ -61,25 +59,37 @@ BitNodes::BitNodes(Context& context, const BitKernel& kernel)
       word_stride_(by_differences_ ? circle_.lanes + circle_.margin : circle_.lanes),
       blocks_(circle_.lanes / kFeatureBlock) {
     const Table& table = context.table;
-    const std::ptrdiff_t row_masks = mask_stride(blocks_);
-    masks_.assign(static_cast<std::size_t>(table.rows) * static_cast<std::size_t>(row_masks), 0);
-    for (std::size_t f = 0; f < features_.size(); ++f) {
-        const Index* ranks = table.ranks + static_cast<std::size_t>(features_[f].column) * table.rows;
-        std::uint32_t* mask = masks_.data() + f / kFeatureBlock;
-        for (Index row = 0; row < table.rows; ++row, mask += row_masks)
-            *mask |= static_cast<std::uint32_t>(ranks[row] > features_[f].rank) << (f % kFeatureBlock);
-    }
+    make_masks();
     root_.n_classes = table.n_classes;
     std::size_t begun = 0;
     for (int c = 0; c < table.n_classes; ++c) {
         for (Index row = 0; row < table.rows; ++row)
-            if (table.classes[row] == c) root_.rows.push_back(row);
+            if (table.classes[row] == c) root_.rows.insert(root_.rows.end(), static_cast<std::size_t>(table.counts[row]), row);
         root_.first_row[++begun] = static_cast<int>(root_.rows.size());
     }
     stumps_.resize(4 * static_cast<std::size_t>(lanes_));
     both_.resize(static_cast<std::size_t>(lanes_));
     if (by_differences_) room_.resize(2 * static_cast<std::size_t>(circle_.room_of_side()));
     count(root_);
+}
+
+void BitNodes::make_masks() {
+    constexpr std::size_t kRowsAtOnce = 512;
+    const Table& table = context_.table;
+    const std::size_t row_masks = static_cast<std::size_t>(mask_stride(blocks_)), rows = table.rows;
+    masks_.assign(rows * row_masks, 0);
+    for (std::size_t first = 0; first < features_.size(); first += kFeatureBlock) {
+        const std::size_t last = std::min(features_.size(), first + kFeatureBlock);
+        for (std::size_t begin = 0; begin < rows; begin += kRowsAtOnce) {
+            const std::size_t count = std::min(kRowsAtOnce, rows - begin);
+            std::uint32_t masks[kRowsAtOnce] = {};
+            for (std::size_t f = first; f < last; ++f) {
+                const Index* const ranks = table.ranks + static_cast<std::size_t>(features_[f].column) * rows + begin;
+                kernel_.mark_above(ranks, count, features_[f].rank, std::uint32_t{1} << (f - first), masks);
+            }
+            for (std::size_t i = 0; i < count; ++i) masks_[(begin + i) * row_masks + first / kFeatureBlock] = masks[i];
+        }
+    }
 }
 
 BitNode& BitNodes::child_at(std::size_t level, bool has) {
@@ -160,9 +170,10 @@ SplitErrors BitNodes::split_errors(const BitNode& node, std::uint32_t feature) c
     return {left - largest_left, right - largest_right, left, right};
 }
 
-std::vector<std::uint32_t> BitNodes::promising_order(const BitNode& node) const {
+std::vector<std::uint32_t> BitNodes::promising_order(const BitNode& node) {
     const std::size_t lanes = static_cast<std::size_t>(lanes_), classes = static_cast<std::size_t>(node.n_classes);
-    std::vector<float> with(lanes, 0), squares_with(lanes, 0), squares_without(lanes, 0);
+    sums_.assign(3 * lanes, 0);
+    float *const with = sums_.data(), *const squares_with = with + lanes, *const squares_without = squares_with + lanes;
     for (std::size_t c = 0; c < classes; ++c) {
         const std::int16_t* counts = node.counts.data() + c * lanes;
         const float all = node.all[c];
@@ -175,18 +186,17 @@ std::vector<std::uint32_t> BitNodes::promising_order(const BitNode& node) const 
     }
     const float all = static_cast<float>(node.size()), least = static_cast<float>(least_leaf_);
     // What is at least zero has the order of its bits. The larger the sum of both, the purer the sides.
-    std::vector<float> impurity(lanes);
+    float* const impurity = squares_with;
     for (std::size_t f = 0; f < lanes; ++f) {
         const float without = all - with[f];
         impurity[f] = std::max(0.0f, all - (squares_with[f] / std::max(with[f], 1.0f) + squares_without[f] / std::max(without, 1.0f)));
     }
-    std::vector<std::uint64_t> scored;
-    scored.reserve(features_.size());
+    scored_.clear();
     for (std::size_t f = 0; f < features_.size(); ++f)
-        if (with[f] >= least && all - with[f] >= least) scored.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(impurity[f])} << 32 | f);
-    std::sort(scored.begin(), scored.end());
-    std::vector<std::uint32_t> order(scored.size());
-    for (std::size_t i = 0; i < scored.size(); ++i) order[i] = static_cast<std::uint32_t>(scored[i]);
+        if (with[f] >= least && all - with[f] >= least) scored_.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(impurity[f])} << 32 | f);
+    std::sort(scored_.begin(), scored_.end());
+    std::vector<std::uint32_t> order(scored_.size());
+    for (std::size_t i = 0; i < scored_.size(); ++i) order[i] = static_cast<std::uint32_t>(scored_[i]);
     return order;
 }
 

@@ -12,6 +12,7 @@
 
 #include "context.hpp"
 #include "kernels/bit_kernel.hpp"
+#include "raw_vector.hpp"
 
 namespace provetree {
 
@@ -39,13 +40,13 @@ struct ConditionSet {
 struct BitNode {
     ConditionSet conditions = ConditionSet::none();
     int n_classes = 0;
-    std::vector<std::uint32_t> rows;                   // class by class, with slack at the end
+    LineVector<std::uint32_t> rows;                    // class by class, with slack at the end
     std::array<int, kMostBitClasses + 1> first_row{};  // of each class, and the end
     std::array<int, kMostBitClasses + 1> first_word{};
     std::array<std::int16_t, kMostBitClasses> all{};  // rows of each class
-    std::vector<std::uint16_t> bits;
-    std::vector<std::int16_t> counts;  // of each class and feature
-    std::vector<std::int16_t> pairs;   // counted when they are needed
+    LineVector<std::uint16_t> bits;
+    LineVector<std::int16_t> counts;  // of each class and feature
+    LineVector<std::int16_t> pairs;   // counted when they are needed
     bool has_pairs = false;
     // Which node this is, and which split of which other one it is a side of.
     std::uint64_t number = 0, parent = 0;
@@ -95,7 +96,7 @@ class BitNodes {
     bool allowed(const SplitErrors& sides) const { return std::min(sides.size_left, sides.size_right) >= least_leaf_; }
 
     // Features that may split the node, purest first.
-    std::vector<std::uint32_t> promising_order(const BitNode& node) const;
+    std::vector<std::uint32_t> promising_order(const BitNode& node);
 
     // Lower bounds on what both sides of every split of a node cost, by feature.
     struct Floors {
@@ -115,6 +116,7 @@ class BitNodes {
     BitStumps stumps() { return {stumps_.data(), stumps_.data() + lanes_}; }
 
   private:
+    void make_masks();
     void count(BitNode& node);
     BitWords words_of(BitNode& node) const { return {node.bits.data(), word_stride_, node.n_classes, node.first_word.data()}; }
     void count_pairs(BitNode& node);
@@ -128,11 +130,13 @@ class BitNodes {
     int least_leaf_;       // rows, at least one; 32767 stands for all that is more
     bool by_differences_;  // two classes, leaves of any size: see kernels/bit_two_impl.hpp
     int lanes_, word_stride_, blocks_;
-    std::vector<std::uint32_t> masks_;  // features of the rows, 32 to a mask
+    LineVector<std::uint32_t> masks_;  // features of the rows, 32 to a mask
     BitNode root_;
     std::vector<std::unique_ptr<BitNode>> children_;
-    std::uint64_t numbered_ = 0;                      // nodes made
-    std::vector<std::int16_t> stumps_, room_, both_;  // scratch of the kernel
+    std::uint64_t numbered_ = 0;                     // nodes made
+    LineVector<std::int16_t> stumps_, room_, both_;  // scratch of the kernel
+    LineVector<float> sums_;                         // scratch of promising_order
+    std::vector<std::uint64_t> scored_;
 };
 
 }  // namespace provetree

@@ -24,10 +24,7 @@ bool BitSearch::fits(const Table& table, const SearchOptions& options) {
     }
     if (total > kMostRows) return false;
     std::size_t features = 0;
-    for (std::size_t c = 0; c < table.columns && features <= kMostFeatures; ++c) {
-        const Index* ranks = table.ranks + c * table.rows;
-        features += *std::max_element(ranks, ranks + table.rows);
-    }
+    for (Index top : table.tops) features += top;
     return features <= std::min(kMostFeatures, kMostPerColumn * table.columns);
 }
 

@@ -26,7 +26,7 @@ class BitSearch {
     // Whether all columns have so few values, and the table so few rows, that this search is the one to use.
     static bool fits(const Table& table, const SearchOptions& options);
 
-    // The rows of the table all have weight one.
+    // The weights of the rows are their counts: such a row is as many rows.
     BitSearch(Context& context, const BitKernel& kernel, const Objective& objective);
 
     Cost leaf_cost() const;

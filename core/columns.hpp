@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "raw_vector.hpp"
 #include "types.hpp"
 
 namespace provetree {
 
 // The columns of a table, each ranked: column by column. Missing values (NaN) have the rank after the last.
 struct RankedColumns {
-    std::vector<Index> ranks;
+    RawVector<Index> ranks;
     std::vector<double> values;             // distinct present values of all columns, one column after the other
     std::vector<std::int64_t> value_ends;   // of each column
     std::vector<std::uint8_t> has_missing;  // of each column
@@ -33,7 +34,7 @@ enum class ColumnKind : std::uint8_t { kNumeric, kMissingFirst, kMissingLast, kC
 
 // Ordered columns: the one form in which the search sees every kind of feature.
 struct OrderedColumns {
-    std::vector<Index> ranks;              // column by column
+    RawVector<Index> ranks;                // column by column
     std::vector<std::int32_t> features;    // of each column
     std::vector<std::uint8_t> kinds;       // of each column
     std::vector<std::int32_t> categories;  // the category of rank 0, -1 for numbers

@@ -2,6 +2,7 @@
 // Keys are compared whole, never by their hash alone. A key made without arguments stands for a free slot and must not be used.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -69,14 +70,15 @@ class FlatMap {
             size_ = 0;
             return;
         }
-        std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.empty() ? kFirstSlots : slots_.size() * 2));
+        std::vector<Slot> old = std::exchange(
+            slots_, std::vector<Slot>(slots_.empty() ? kFirstSlots : std::min(slots_.size() * kGrowth, std::max(most_slots_, slots_.size() * 2))));
         mask_ = slots_.size() - 1;
         size_ = 0;
         for (Slot& slot : old)
             if (!(slot.key == Key{})) at(slot.key) = std::move(slot.value);
     }
 
-    static constexpr std::size_t kFirstSlots = 1024;
+    static constexpr std::size_t kFirstSlots = 1024, kGrowth = 4;
     std::vector<Slot> slots_;
     std::size_t size_ = 0, mask_ = 0, most_slots_;
 };

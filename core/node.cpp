@@ -108,8 +108,7 @@ void NodeBuilder::build_root(Node& root) const {
         NodeColumn& column = root.columns[c];
         column.id = c;
         const Index* ranks = table_.ranks + static_cast<std::size_t>(c) * table_.rows;
-        const Index top = table_.rows ? *std::max_element(ranks, ranks + table_.rows) : 0;
-        next.assign(static_cast<std::size_t>(top) + 2, 0);  // counting sort: ranks are dense
+        next.assign(static_cast<std::size_t>(table_.tops[c]) + 2, 0);  // counting sort: ranks are dense
         for (Index i = 0; i < table_.rows; ++i) ++next[ranks[i] + 1];
         std::partial_sum(next.begin(), next.end(), next.begin());
         for (Index i = 0; i < table_.rows; ++i) {

@@ -21,6 +21,7 @@ struct Table {
     const std::int64_t* weights = nullptr;
     const std::int64_t* counts = nullptr;
     std::vector<const double*> values;  // values[c][rank], NaN where the rank stands for "missing"
+    std::vector<Index> tops;            // the highest rank in each column
 };
 
 // One ordered column within a node. The arrays lie in the node's own storage; ranks[-1], ranks[rows] and ranks[rows + 1] hold sentinels.

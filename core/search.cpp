@@ -51,13 +51,13 @@ ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
 // kernel.
 class Unmerged {
   public:
-    Unmerged(const Table& merged, bool always) : table(merged) {
+    explicit Unmerged(const Table& merged) : table(merged) {
         std::int64_t total = 0;
         for (Index i = 0; i < merged.rows; ++i) {
             if (merged.weights[i] != merged.counts[i]) return;
             total += merged.weights[i];
         }
-        if (total == merged.rows || (!always && total * 4 > std::int64_t{merged.rows} * 5)) return;
+        if (total == merged.rows || total * 4 > std::int64_t{merged.rows} * 5) return;
         const std::size_t n = static_cast<std::size_t>(total);
         std::vector<Index> rows;
         rows.reserve(n);
@@ -263,9 +263,11 @@ void check_limits(const FlatTree& tree, Shape allowed, std::int64_t min_leaf, co
 }  // namespace
 
 SearchResult run_search(const Table& merged, const SearchOptions& options, const std::function<bool(const ProgressPoint&)>& tick) {
-    const bool by_bits = BitSearch::fits(merged, options);
-    const Unmerged unmerged(merged, by_bits);
-    const Table& table = unmerged.table;
+    const Shape allowed = Shape::of(options.max_depth, options.max_splits);
+    const bool by_bits = BitSearch::fits(merged, options) && allowed.on(merged.rows).depth >= 3;
+    std::optional<Unmerged> unmerged;
+    if (!by_bits) unmerged.emplace(merged);
+    const Table& table = by_bits ? merged : unmerged->table;
     SearchResult result;
     ProgressPoint latest{0, kInfinite, 0};
     Monitor monitor(options.time_limit, [&] { return !tick || tick(latest); });
@@ -273,7 +275,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     Context context{table, choose_kernel(options.kernel), options.min_leaf, options.switches, options.memory_limit, monitor};
     // A limit on work is there to give the same tree every time, which threads cannot.
     context.n_jobs = options.max_work ? 1 : std::max(1, options.n_jobs);
-    const Shape allowed = Shape::of(options.max_depth, options.max_splits), shape = allowed.on(table.rows);
+    const Shape shape = allowed.on(table.rows);
 
     // Fewest splits among the cheapest trees: costs are multiplied so that one split counts as a unit that all splits together cannot raise to one
     // unit of cost. In shallow trees both are proven at once, which takes hardly longer; in deep ones the fewest splits can be far harder to prove
@@ -286,7 +288,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     const Cost unit = at_once ? factor : 1;
     std::unique_ptr<Method> method;
     monitor.ignore_stops();
-    if (by_bits && shape.depth >= 3)
+    if (by_bits)
         method = std::make_unique<ByBits>(context, choose_bit_kernel(options.kernel), objective);
     else
         method = std::make_unique<BySweeps>(context, objective, at_once);

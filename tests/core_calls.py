@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provetree import _core
 from provetree.problem.problem import Problem
@@ -27,11 +28,17 @@ EAGER_THREADS: int = _core.parts.EAGER_THREADS
 NODE_FIELDS = ("column", "rank_low", "rank_high", "label")
 
 
+def flat_values(values: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
+    """The values of all columns as the core takes them: one after the other, and their ends."""
+    ends = np.cumsum([len(of_column) for of_column in values], dtype=np.int64)
+    return {"values": np.concatenate([*values, np.empty(0)]), "value_ends": ends}
+
+
 def table_of(problem: Problem) -> dict[str, Any]:
     """The arguments that every function of the core takes first."""
     return {
         "ranks": problem.ranks,
-        "values": [column.values for column in problem.columns],
+        **flat_values([column.values for column in problem.columns]),
         "classes": problem.classes,
         "weights": problem.weights,
         "counts": problem.counts,

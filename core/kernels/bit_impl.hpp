@@ -16,6 +16,15 @@ inline Lanes load_lanes(const void* from) {
     return lanes;
 }
 
+// Lanes that are used several times: loaded once, not again by every instruction that can read memory. Loads across cache lines are slow.
+inline Lanes load_once(const void* from) {
+    Lanes lanes = load_lanes(from);
+#if defined(__AVX2__) && defined(__GNUC__)
+    asm("" : "+v"(lanes));
+#endif
+    return lanes;
+}
+
 inline void store_lanes(void* to, Lanes lanes) { __builtin_memcpy(to, &lanes, sizeof lanes); }
 
 // Bits set in each lane.
@@ -125,6 +134,43 @@ void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int
     }
 }
 #endif
+
+void compare(const double* x, const double* first, const double* second, std::size_t count, std::uint64_t* differs, std::uint64_t* neither) {
+    for (std::size_t begin = 0; begin < count; begin += 64) {
+        const std::size_t end = count - begin < 64 ? count : begin + 64;
+        std::uint64_t other = 0, others = 0;
+        std::size_t i = begin;
+#if defined(__AVX512F__)
+        for (; i < end; i += 8) {
+            const __mmask8 here = static_cast<__mmask8>(end - i < 8 ? (1u << (end - i)) - 1 : 0xff);
+            const __m512d number = _mm512_maskz_loadu_pd(here, x + i);
+            const __mmask8 of_first = _mm512_mask_cmp_pd_mask(here, number, _mm512_maskz_loadu_pd(here, first + i), _CMP_NEQ_UQ);
+            const __mmask8 of_both = _mm512_mask_cmp_pd_mask(of_first, number, _mm512_maskz_loadu_pd(here, second + i), _CMP_NEQ_UQ);
+            other |= std::uint64_t{of_first} << (i - begin);
+            others |= std::uint64_t{of_both} << (i - begin);
+        }
+#elif defined(__AVX2__)
+        for (; i + 4 <= end; i += 4) {
+            const __m256d number = _mm256_loadu_pd(x + i);
+            const __m256d of_first = _mm256_cmp_pd(number, _mm256_loadu_pd(first + i), _CMP_NEQ_UQ);
+            const __m256d of_second = _mm256_cmp_pd(number, _mm256_loadu_pd(second + i), _CMP_NEQ_UQ);
+            other |= static_cast<std::uint64_t>(_mm256_movemask_pd(of_first)) << (i - begin);
+            others |= static_cast<std::uint64_t>(_mm256_movemask_pd(_mm256_and_pd(of_first, of_second))) << (i - begin);
+        }
+#endif
+        for (; i < end; ++i) {
+            const bool of_first = x[i] != first[i];
+            other |= std::uint64_t{of_first} << (i - begin);
+            others |= std::uint64_t{of_first && x[i] != second[i]} << (i - begin);
+        }
+        *differs++ = other;
+        *neither++ = others;
+    }
+}
+
+void mark_above(const std::uint32_t* __restrict ranks, std::size_t count, std::uint32_t rank, std::uint32_t bit, std::uint32_t* __restrict masks) {
+    for (std::size_t i = 0; i < count; ++i) masks[i] |= ranks[i] > rank ? bit : 0;
+}
 
 int select(const std::uint32_t* rows, int count, const std::uint16_t* bits, int stride, bool has, std::uint32_t* chosen) {
     int kept = 0;

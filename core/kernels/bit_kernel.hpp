@@ -62,6 +62,12 @@ struct SplitProof {
 inline int mask_stride(int blocks) { return (blocks + 1) / 2 * 2; }
 
 struct BitKernel {
+    // Bit i of `differs` and `neither` (64 to a word): whether number i of x is another than the first, and than both. NaN differs from everything.
+    void (*compare)(const double* x, const double* first, const double* second, std::size_t count, std::uint64_t* differs, std::uint64_t* neither);
+
+    // Sets the bit in the masks of the rows whose rank is above this one.
+    void (*mark_above)(const std::uint32_t* ranks, std::size_t count, std::uint32_t rank, std::uint32_t bit, std::uint32_t* masks);
+
     // Turns rows (32 features to a mask, `blocks` masks to a row, rows mask_stride(blocks) apart) into the words of a node: sixteen rows each, the last padded
     // with zeros.
     void (*pack)(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits, int stride);

@@ -42,19 +42,44 @@ template <int kSteps>
 inline void differences(const BitWords& words, int f, int r, Lanes* sums) {
     for (int s = 0; s < kSteps; ++s) sums[s] = Lanes{};
     const std::uint16_t* bits = words.bits + f;
+    const int stride = words.stride, first = words.first_word[1], all = words.first_word[2];
     int w = 0;
-    for (; w < words.first_word[1]; ++w, bits += words.stride) {
+    for (; w < first; ++w, bits += stride) {
         const Lanes here = load_lanes(bits);
         for (int s = 0; s < kSteps; ++s) sums[s] += ones_in(here & load_lanes(bits + r + s));
     }
-    for (; w < words.first_word[2]; ++w, bits += words.stride) {
+    for (; w < all; ++w, bits += stride) {
         const Lanes here = load_lanes(bits);
         for (int s = 0; s < kSteps; ++s) sums[s] -= ones_in(here & load_lanes(bits + r + s));
     }
 }
 
+#if defined(__AVX512BW__)
+// Where on a circle of fewer features than lanes the lanes from `begin` on are.
+inline __m512i places_from(int begin, int features) {
+    typedef std::uint16_t Places __attribute__((vector_size(kVectorBytes)));
+    Places places;
+    for (int lane = 0; lane < kBitLanes; ++lane) places[lane] = static_cast<std::uint16_t>(lane);
+    const std::uint16_t all = static_cast<std::uint16_t>(features);
+    places += static_cast<std::uint16_t>((begin % features + features) % features);
+    for (int last = features - 1 + kBitLanes; last >= features; last -= features) places -= (Places)(places >= all) & all;
+    return (__m512i)places;
+}
+#endif
+
 void wrap_words(const BitWords& words, const FeatureCircle& circle) {
     std::uint16_t* bits = words.bits;
+#if defined(__AVX512BW__)
+    if (circle.half > 0 && circle.features < kBitLanes) {  // one feature alone has no margin
+        const __m512i here = places_from(0, circle.features), after = places_from(kBitLanes, circle.features);
+        for (int w = 0; w < words.first_word[2]; ++w, bits += words.stride) {
+            const __m512i word = _mm512_loadu_si512(bits);
+            _mm512_storeu_si512(bits, _mm512_permutexvar_epi16(here, word));
+            _mm512_storeu_si512(bits + kBitLanes, _mm512_permutexvar_epi16(after, word));
+        }
+        return;
+    }
+#endif
     for (int w = 0; w < words.first_word[2]; ++w, bits += words.stride) {
         if (circle.features < kBitLanes) {
             for (int at = circle.features; at < words.stride; ++at) bits[at] = bits[at - circle.features];
@@ -87,6 +112,14 @@ inline const std::int16_t* spread_singles(const BitCounts& counts, const Feature
     std::int16_t* singles = room + circle.margin;
     for (int f = 0; f < circle.lanes; f += kBitLanes)
         store_lanes(singles + f, load_lanes(counts.of_feature + f) - load_lanes(counts.of_feature + circle.lanes + f));
+#if defined(__AVX512BW__)
+    if (circle.half > 0 && circle.features < kBitLanes) {  // one feature alone has no margin
+        const __m512i given = _mm512_loadu_si512(singles);
+        for (int at = -kBitLanes; at <= kBitLanes; at += kBitLanes)
+            _mm512_storeu_si512(singles + at, _mm512_permutexvar_epi16(places_from(at, circle.features), given));
+        return singles;
+    }
+#endif
     if (circle.features < kBitLanes) {
         for (int at = circle.features; at < circle.lanes + circle.half; ++at) singles[at] = singles[at - circle.features];
         for (int at = -1; at >= -circle.half; --at) singles[at] = singles[at + circle.features];
@@ -117,8 +150,11 @@ inline void close(const BitCounts& counts, const FeatureCircle& circle, const Si
 }
 
 template <bool kOwn, bool kRest>
-void best_stumps_of_two(const BitWords& words, const std::int16_t* __restrict parent_pairs, const FeatureCircle& circle, const Side& own, const Side& rest) {
+void best_stumps_of_two(const BitWords given, const std::int16_t* __restrict parent_pairs, const FeatureCircle circle, const Side own, const Side rest) {
     const std::ptrdiff_t row = circle.margin + circle.lanes;
+    // Copies, which no store can change.
+    const int first_word[3] = {given.first_word[0], given.first_word[1], given.first_word[2]};
+    const BitWords words{given.bits, given.stride, given.n_classes, first_word};
     // A pair as it concerns the feature of the lane.
     for (int f = 0; f < circle.lanes; f += kBitLanes) {
         Extremes of_own, of_rest;
@@ -147,7 +183,7 @@ void best_stumps_of_two(const BitWords& words, const std::int16_t* __restrict pa
         if constexpr (kRest) of_rest.store(rest.extremes_at(f));
     }
     // The same pair as it concerns the other feature, r lanes on; lanes before the first are those at the end of the circle.
-    const auto other_way_round = [&](const Side& side) {
+    const auto other_way_round = [&](const Side side) {
         for (int r = 1; r <= circle.half; ++r)
             for (int begin = -kBitLanes; begin > -r - kBitLanes; begin -= kBitLanes)
                 store_lanes(side.pairs + r * row + begin, load_lanes(side.pairs + r * row + circle.features + begin));
@@ -155,7 +191,7 @@ void best_stumps_of_two(const BitWords& words, const std::int16_t* __restrict pa
             Extremes seen;
             seen.load(side.extremes_at(f));
             for (int r = 1; r <= circle.half; ++r) {
-                const Lanes both = load_lanes(side.pairs + r * row + f - r);
+                const Lanes both = load_once(side.pairs + r * row + f - r);
                 seen.take(both, load_lanes(side.singles + f - r) - both);
             }
             seen.store(side.extremes_at(f));
@@ -188,8 +224,19 @@ void best_stumps_by_differences(const BitWords& words, const BitCounts& own, con
 }
 
 constexpr BitKernel make_bit_kernel() {
-    return BitKernel{pack,         select,       wrap_words, count, count_pairs, best_stumps, count_differences, best_stumps_by_differences, count_with_feature,
-                     raise_floors, fewest_errors};
+    return BitKernel{compare,
+                     mark_above,
+                     pack,
+                     select,
+                     wrap_words,
+                     count,
+                     count_pairs,
+                     best_stumps,
+                     count_differences,
+                     best_stumps_by_differences,
+                     count_with_feature,
+                     raise_floors,
+                     fewest_errors};
 }
 
 }  // namespace

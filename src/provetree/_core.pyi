@@ -21,6 +21,26 @@ class SearchResult(TypedDict):
     history: list[tuple[float, int, int]]
     counters: dict[str, int]
 
+class Routed(TypedDict):
+    """What arrives at the nodes of a tree, by node.
+
+    ``weights`` has one column per class. Of splits: ``heavier_left`` tells whether the left child
+    weighs at least as much as the right one; the rest are ranks in the column of the split, of the
+    rows that arrive: the last that goes left, the first that goes right, the ends.
+    """
+
+    weights: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    depth: NDArray[np.int32]
+    label: NDArray[np.int32]
+    heavier_left: list[int]
+    last_left: list[int]
+    first_right: list[int]
+    lowest: list[int]
+    highest: list[int]
+
 class ItemsetResult(TypedDict):
     """The best tree in preorder (rows without the attribute first), and what is proven of it."""
 
@@ -77,6 +97,32 @@ def merge_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Merge rows of equal ranks and class: one original row of each, sums of weights and counts."""
 
+def order_binary_table(
+    table: NDArray[np.float64],
+    classes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    keep_duplicates: bool,
+    kernel: str = ...,
+) -> (
+    tuple[
+        tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+        tuple[
+            NDArray[np.uint32],
+            NDArray[np.int32],
+            NDArray[np.uint8],
+            NDArray[np.int32],
+            NDArray[np.float64],
+            NDArray[np.int64],
+        ],
+    ]
+    | None
+):
+    """Merge the rows and order the columns of a table of numbers with at most two values each.
+
+    Returns what ``merge_rows`` and ``order_columns`` return, or None where there are more values.
+    """
+
 def route_rows(
     ranks: NDArray[np.uint32],
     classes: NDArray[np.int32],
@@ -85,16 +131,13 @@ def route_rows(
     n_classes: int,
     column: list[int],
     rank: list[int],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int], list[int], list[int], list[int]]:
-    """Send rows down a tree in preorder (column -1 for a leaf; rank and below go left).
-
-    Returns the class weights and the row counts of the leaves, node by node, and for each split
-    the last rank that goes left, the first that goes right, the lowest and the highest.
-    """
+) -> Routed:
+    """Send rows down a tree in preorder (column -1 for a leaf; rank and below go left)."""
 
 def search(
     ranks: NDArray[np.uint32],
-    values: list[NDArray[np.float64]],
+    values: NDArray[np.float64],
+    value_ends: NDArray[np.int64],
     classes: NDArray[np.int32],
     weights: NDArray[np.int64],
     counts: NDArray[np.int64],
@@ -156,7 +199,8 @@ class parts:
     @staticmethod
     def evaluate_panel(
         ranks: NDArray[np.uint32],
-        values: list[NDArray[np.float64]],
+        values: NDArray[np.float64],
+        value_ends: NDArray[np.int64],
         classes: NDArray[np.int32],
         weights: NDArray[np.int64],
         counts: NDArray[np.int64],
@@ -174,7 +218,8 @@ class parts:
     @staticmethod
     def depth_one(
         ranks: NDArray[np.uint32],
-        values: list[NDArray[np.float64]],
+        values: NDArray[np.float64],
+        value_ends: NDArray[np.int64],
         classes: NDArray[np.int32],
         weights: NDArray[np.int64],
         counts: NDArray[np.int64],
@@ -188,7 +233,8 @@ class parts:
     @staticmethod
     def depth_two(
         ranks: NDArray[np.uint32],
-        values: list[NDArray[np.float64]],
+        values: NDArray[np.float64],
+        value_ends: NDArray[np.int64],
         classes: NDArray[np.int32],
         weights: NDArray[np.int64],
         counts: NDArray[np.int64],
@@ -332,7 +378,8 @@ class colgen:
     @staticmethod
     def sample_trees(
         ranks: NDArray[np.uint32],
-        values: list[NDArray[np.float64]],
+        values: NDArray[np.float64],
+        value_ends: NDArray[np.int64],
         classes: NDArray[np.int32],
         weights: NDArray[np.int64],
         counts: NDArray[np.int64],

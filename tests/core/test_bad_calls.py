@@ -21,7 +21,8 @@ from provetree import _core
 
 FINE: dict[str, Any] = {
     "ranks": np.array([[0, 1, 2, 2], [1, 1, 0, 1]], dtype=np.uint32),
-    "values": [np.array([1.0, 2.0, 4.0]), np.array([0.0, 1.0])],
+    "values": np.array([1.0, 2.0, 4.0, 0.0, 1.0]),
+    "value_ends": np.array([3, 5]),
     "classes": np.array([0, 1, 1, 0], dtype=np.int32),
     "weights": np.array([1, 2, 1, 1], dtype=np.int64),
     "counts": np.array([1, 2, 1, 1], dtype=np.int64),
@@ -54,13 +55,16 @@ BAD_TABLES: dict[str, dict[str, Any]] = {
     "ranks as text": {"ranks": np.full((2, 4), "a")},
     "ranks too large": {"ranks": np.full((2, 4), 3, dtype=np.uint32)},
     "ranks far too large": {"ranks": np.full((2, 4), 2**32 - 1, dtype=np.uint32)},
-    "one array of values too few": {"values": FINE["values"][:1]},
-    "one array of values too many": {"values": [*FINE["values"], np.zeros(3)]},
-    "values that are no arrays": {"values": [1, 2]},
-    "values as text": {"values": ["ab", "cd"]},
-    "values of two dimensions": {"values": [np.zeros((3, 1)), np.zeros((2, 1))]},
-    "values that are no list": {"values": np.zeros((2, 3))},
-    "empty values": {"values": [np.empty(0), np.empty(0)]},
+    "one end of values too few": {"value_ends": np.array([3])},
+    "one end of values too many": {"value_ends": np.array([3, 5, 5])},
+    "ends beyond the values": {"value_ends": np.array([3, 6])},
+    "ends that fall": {"value_ends": np.array([6, 5])},
+    "ends below zero": {"value_ends": np.array([-1, 5])},
+    "no ends": {"value_ends": None},
+    "values as text": {"values": np.array(["ab", "cd"])},
+    "values of two dimensions": {"values": np.zeros((5, 1))},
+    "values that are no array": {"values": [1.0, 2.0, 4.0, 0.0, 1.0]},
+    "empty values": {"values": np.empty(0), "value_ends": np.array([0, 0])},
     "classes of other rows": {"classes": np.zeros(5, dtype=np.int32)},
     "class too high": {"classes": np.array([0, 1, 2, 0], dtype=np.int32)},
     "class below zero": {"classes": np.array([0, -1, 1, 0], dtype=np.int32)},
@@ -83,7 +87,8 @@ BAD_TABLES: dict[str, dict[str, Any]] = {
     },
     "nothing at all": {
         "ranks": np.empty((0, 0), dtype=np.uint32),
-        "values": [],
+        "values": np.empty(0),
+        "value_ends": np.empty(0, dtype=np.int64),
         **{name: np.empty(0, dtype=np.int64) for name in ("weights", "counts")},
         "classes": np.empty(0, dtype=np.int32),
     },
@@ -157,11 +162,11 @@ def test_bad_options_of_the_search(changes: dict[str, Any]) -> None:
         {"time_limit": -math.inf},
         {"memory_limit": 2**64 - 1},
         {"switches": 2**32 - 1},
-        {"values": [np.full(3, np.nan), np.full(2, np.inf)]},
-        {"values": [np.array([4.0, 2.0, 1.0]), np.array([1.0, 0.0])]},
-        {"values": [np.zeros(1000), np.zeros(1000)]},
+        {"values": np.repeat([np.nan, np.inf], [3, 2])},
+        {"values": np.array([4.0, 2.0, 1.0, 1.0, 0.0])},
+        {"values": np.zeros(2000), "value_ends": np.array([1000, 2000])},
         {"n_classes": 100_000},
-        {"ranks": np.empty((0, 4), dtype=np.uint32), "values": []},
+        {"ranks": np.empty((0, 4), dtype=np.uint32), "value_ends": np.empty(0, dtype=np.int64)},
         {"ranks": np.zeros((2, 4), dtype=np.uint32)},
         {"weights": np.full(4, 2**28)},
         {"counts": np.full(4, 2**28)},
@@ -268,6 +273,26 @@ def test_bad_rows_to_merge(changes: dict[str, Any]) -> None:
     names = ("ranks", "classes", "weights", "counts")
     with pytest.raises((TypeError, ValueError)):
         _core.merge_rows(**{**{name: FINE[name] for name in names}, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"table": np.zeros(4)},
+        {"classes": np.zeros(3, dtype=np.int32)},
+        {"weights": np.zeros(5, dtype=np.int64)},
+        {"counts": np.zeros(0, dtype=np.int64)},
+        {"counts": None},
+        {"kernel": "abacus"},
+    ],
+    ids=str,
+)
+def test_bad_binary_tables(changes: dict[str, Any]) -> None:
+    fine = {name: FINE[name] for name in ("classes", "weights", "counts")}
+    fine |= {"table": np.zeros((len(FINE["classes"]), 2)), "keep_duplicates": False}
+    assert _core.order_binary_table(**fine) is not None
+    with pytest.raises((TypeError, ValueError)):
+        _core.order_binary_table(**{**fine, **changes})
 
 
 def test_missing_and_unknown_arguments() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core_calls import KERNELS, OFF
+from core_calls import KERNELS, OFF, flat_values
 from provetree import _core
 
 #: What the core calls a cost when there is no tree.
@@ -31,8 +31,8 @@ class RawTable:
     least: int
 
     def arguments(self) -> dict[str, Any]:
-        names = ("ranks", "values", "classes", "weights", "counts", "n_classes")
-        table = {name: getattr(self, name) for name in names}
+        names = ("ranks", "classes", "weights", "counts", "n_classes")
+        table = {name: getattr(self, name) for name in names} | flat_values(self.values)
         return {**table, "min_samples_leaf": self.least}
 
     @property

@@ -116,3 +116,72 @@ def test_merge_rows(seed: int) -> None:
     shuffled = np.ascontiguousarray(ranks[:, order])
     again = _core.merge_rows(shuffled, classes[order], weights[order], counts[order])
     assert merged_contents(shuffled, classes[order], again) == contents
+
+
+@pytest.mark.parametrize("kernel", _core.available_kernels())
+@pytest.mark.parametrize("seed", range(40))
+def test_order_binary_table(seed: int, kernel: str) -> None:
+    """In one call what ranking, merging and ordering do one after the other."""
+    rng = np.random.default_rng(seed)
+    n, n_features = int(rng.integers(1, [6, 70, 300][seed % 3])), int(rng.integers(1, 150))
+    bits = rng.random((n, n_features)) < rng.random(n_features) ** 3
+    copied = rng.random(n_features) < 0.3
+    bits[:, copied] = bits[:, rng.integers(0, n_features, copied.sum())] ^ (
+        rng.random(copied.sum()) < 0.5
+    )
+    bits = bits[rng.integers(0, max(1, n // 2), n)]
+    two = rng.choice([0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, 5e-324], (2, n_features))
+    table = np.where(bits, two[0], two[1])
+    layouts = [
+        table,
+        np.asfortranarray(table),
+        table[:, ::-1][:, ::-1],
+        np.repeat(table, 2, 0)[::2],
+    ]
+    table = layouts[seed % 4]
+    classes = rng.integers(0, 3, n).astype(np.int32)
+    weights, counts = rng.integers(1, 2**20, n), rng.integers(1, 4, n)
+    keep = bool(seed // 4 % 2)
+
+    made = _core.order_binary_table(table, classes, weights, counts, keep, kernel)
+    assert made is not None
+    merged, (got, features, kinds, categories, flat, stops) = made
+    ranks, values, ends, _ = core_twins.rank_columns(table)
+    contents = merged_contents(ranks, classes, merged)
+    twin = merged_contents(ranks, classes, core_twins.merge_rows(ranks, classes, weights, counts))
+    assert sorted(contents) == sorted(twin)
+    columns = core_twins.order_columns(
+        ranks,
+        np.split(values, ends[:-1]),
+        [False] * n_features,
+        [-1] * n_features,
+        merged[0].tolist(),
+        keep_duplicates=keep,
+    )
+    assert got.shape == (len(columns), len(merged[0]))
+    found = zip(got.tolist(), features, kinds, categories, strict=True)
+    assert [tuple(c) for c in found] == [column[:-1] for column in columns]
+    assert flat.tolist() == [value for column in columns for value in column[-1]]
+    assert not np.signbit(flat[flat == 0]).any()
+    assert stops.tolist() == list(range(2, 2 * len(columns) + 1, 2))
+
+    # The order of the rows depends on their contents only.
+    order = rng.permutation(n)
+    again = _core.order_binary_table(
+        table[order], classes[order], weights[order], counts[order], keep, kernel
+    )
+    assert again is not None
+    assert merged_contents(ranks[:, order], classes[order], again[0]) == contents
+
+
+@pytest.mark.parametrize("kernel", _core.available_kernels())
+@pytest.mark.parametrize("other", [2.0, np.nan, -1.0])
+@pytest.mark.parametrize("place", [(0, 0), (0, 66), (5, 3), (99, 66)])
+def test_no_binary_table(place: tuple[int, int], other: float, kernel: str) -> None:
+    """A third value, or a missing one, wherever it is."""
+    table = np.random.default_rng(0).integers(0, 2, (100, 67)).astype(float)
+    ones = np.ones(100, dtype=np.int64)
+    classes = np.zeros(100, dtype=np.int32)
+    assert _core.order_binary_table(table, classes, ones, ones, False, kernel) is not None
+    table[place] = other
+    assert _core.order_binary_table(table, classes, ones, ones, False, kernel) is None

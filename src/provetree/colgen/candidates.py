@@ -193,7 +193,8 @@ def run_cart(
     """
     column, rank = _core.colgen.sample_trees(
         ranks=problem.ranks,
-        values=problem.columns.all_values(),
+        values=problem.columns.values,
+        value_ends=problem.columns.ends,
         classes=problem.classes,
         weights=problem.weights,
         counts=problem.counts,

@@ -8,7 +8,7 @@ offer no split, or only splits that an earlier column offers, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, overload
 
@@ -82,7 +82,7 @@ class ColumnSequence(Sequence[Column]):
     ) -> None:
         values.flags.writeable = False
         self._features, self._kinds, self._categories = features, kinds, categories
-        self._values, self._ends = values, ends
+        self.values, self.ends = values, ends
 
     def __len__(self) -> int:
         return len(self._features)
@@ -100,20 +100,41 @@ class ColumnSequence(Sequence[Column]):
         return Column(
             feature=int(self._features[c]),
             kind=_KINDS[self._kinds[c]],
-            values=self._values[self._ends[c - 1] if c else 0 : self._ends[c]],
+            values=self.values[self.ends[c - 1] if c else 0 : self.ends[c]],
             category=int(self._categories[c]),
+        )
+
+    def around(
+        self, columns: Sequence[int], low: Sequence[int], high: Sequence[int]
+    ) -> Iterator[tuple[int, Kind, int, float, float, int]]:
+        """Describe splits, all at once, by their columns and the ranks next to them.
+
+        Yields the feature, the kind and the category of the column, the values behind both ranks,
+        and the highest rank.
+        """
+        at = np.array(columns, dtype=np.int64)
+        ends = self.ends[at]
+        starts = np.where(at > 0, self.ends[at - 1], 0)
+        return zip(
+            self._features[at].tolist(),
+            [_KINDS[kind] for kind in self._kinds[at].tolist()],
+            self._categories[at].tolist(),
+            self.values[starts + np.array(low, dtype=np.int64)].tolist(),
+            self.values[starts + np.array(high, dtype=np.int64)].tolist(),
+            (ends - starts - 1).tolist(),
+            strict=True,
         )
 
     def all_values(self) -> list[Float]:
         """Return the values behind the ranks of each column."""
-        ends = self._ends.tolist()
-        return [self._values[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        ends = self.ends.tolist()
+        return [self.values[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
     def all_in_float32(self) -> bool:
         """Tell whether float32 holds all values exactly."""
         with np.errstate(over="ignore"):
-            rounded = self._values.astype(np.float32)
-        return bool(((rounded == self._values) | (self._values != self._values)).all())
+            rounded = self.values.astype(np.float32)
+        return bool(((rounded == self.values) | (self.values != self.values)).all())
 
     def take(self, columns: Sequence[int]) -> ColumnSequence:
         """Return some of the columns."""

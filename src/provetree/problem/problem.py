@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,6 +108,11 @@ class Problem:
     def n_samples(self) -> int:
         """Number of table rows with a weight above zero."""
         return int(self.counts.sum())
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether no feature has categories."""
+        return self.categories.count(None) == len(self.categories)
 
     @property
     def weight_unit(self) -> float:
@@ -271,29 +276,21 @@ def build_problem(
         whole = integer_weights(given)
     n_samples = len(classes)
 
-    features = _rank_features(table, levels)
-    each_row = np.ones(n_samples, dtype=np.int64)
-    if merge:
-        first, weights, counts = _core.merge_rows(features.ranks, classes, whole.weights, each_row)
-    else:
-        first, weights, counts = np.arange(n_samples), whole.weights, each_row
-    classes = classes[first]
-    n_cells = len(first) * features.most_columns
-    if n_cells > MAX_CELLS:
-        raise ValueError(
-            f"The table has {n_cells} cells (rows x columns, a category feature counting as one "
-            f"column per category), and at most {MAX_CELLS} are supported. "
-            "Use fewer rows or group rare categories."
-        )
-    columns, ranks = features.ordered(first, keep_duplicates=keep_duplicates or not merge)
+    rows, columns, ranks = _ordered(
+        table, levels, classes, whole.weights, merge=merge, keep_duplicates=keep_duplicates
+    )
+    classes, weights, counts = classes[rows.first], rows.weights, rows.counts
 
     least = _least_rows(min_samples_leaf, n_samples)
     max_splits = 0
     if len(columns):
-        most_leaves = min(len(first), n_samples // least)
+        most_leaves = min(len(classes), n_samples // least)
         max_splits = _most_splits(max_depth, max_leaf_nodes, most_leaves, alpha)
     root_error = _root_error(classes, weights)
-    error_scale, split_penalty = _objective(as_decimal(alpha) * root_error, root_error, max_splits)
+    error_scale, split_penalty = 1, 0
+    if alpha > 0:
+        penalty = as_decimal(alpha) * root_error
+        error_scale, split_penalty = _objective(penalty, root_error, max_splits)
     for array in (ranks, classes, weights, counts):
         array.flags.writeable = False
     return Problem(
@@ -344,6 +341,47 @@ def check_weights(sample_weight: ArrayLike, n_rows: int) -> Float:
     if weights.max() == 0:
         raise ValueError("The 'sample_weight' must hold a number above zero. Got only zeros.")
     return weights
+
+
+class _Rows(NamedTuple):
+    """The rows of a problem: one of the table rows behind each, their weight and number."""
+
+    first: Int64
+    weights: Int64
+    counts: Int64
+
+
+def _ordered(
+    table: Float,
+    levels: tuple[tuple[object, ...] | None, ...],
+    classes: Int32,
+    weights: Int64,
+    *,
+    merge: bool,
+    keep_duplicates: bool,
+) -> tuple[_Rows, ColumnSequence, Ranks]:
+    """Return the rows of the problem, its ordered columns, and the ranks of the rows in them."""
+    each_row = np.ones(len(table), dtype=np.int64)
+    if merge and table.size <= MAX_CELLS and levels.count(None) == len(levels):
+        # Tables of yes and no are common, and need no sorting.
+        binary = _core.order_binary_table(table, classes, weights, each_row, keep_duplicates)
+        if binary is not None:
+            merged, (ranks, of_columns, kinds, categories, values, ends) = binary
+            columns = ColumnSequence(of_columns, kinds, categories, values, ends)
+            return _Rows(*merged), columns, ranks
+    features = _rank_features(table, levels)
+    if merge:
+        rows = _Rows(*_core.merge_rows(features.ranks, classes, weights, each_row))
+    else:
+        rows = _Rows(np.arange(len(table)), weights, each_row)
+    n_cells = len(rows.first) * features.most_columns
+    if n_cells > MAX_CELLS:
+        raise ValueError(
+            f"The table has {n_cells} cells (rows x columns, a category feature counting as one "
+            f"column per category), and at most {MAX_CELLS} are supported. "
+            "Use fewer rows or group rare categories."
+        )
+    return rows, *features.ordered(rows.first, keep_duplicates=keep_duplicates or not merge)
 
 
 def _rank_features(table: Float, levels: Sequence[tuple[object, ...] | None]) -> RankedFeatures:

@@ -256,7 +256,8 @@ class BlockBound:
         # Penalties and least rows are left out: without them trees are only better.
         found = _core.search(
             ranks=np.array(ranks),
-            values=[known.astype(np.float64) for known in values],
+            values=np.concatenate(values, dtype=np.float64),
+            value_ends=np.cumsum([len(known) for known in values], dtype=np.int64),
             classes=problem.classes[rows],
             weights=weights,
             counts=problem.counts[rows],
@@ -308,7 +309,7 @@ def _routed(
     problem: Problem, column: list[int], rank: list[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the weight of each class and the number of rows at each node."""
-    totals, n_samples, *_ = _core.route_rows(
+    routed = _core.route_rows(
         problem.ranks,
         problem.classes,
         problem.weights,
@@ -317,7 +318,7 @@ def _routed(
         column,
         rank,
     )
-    return totals.reshape(len(column), problem.n_classes), n_samples
+    return routed["weights"], routed["counts"]
 
 
 def _without_idle_splits(

@@ -84,10 +84,12 @@ class ExactSearch:
             if on_progress is not None:
                 on_progress(progress(seconds, cost, bound))
 
-        shared = SharedTime(problem, limits, chosen_kernel())
+        kernel = chosen_kernel()
+        shared = SharedTime(problem, limits, kernel)
         found = _core.search(
             ranks=problem.ranks,
-            values=problem.columns.all_values(),
+            values=problem.columns.values,
+            value_ends=problem.columns.ends,
             classes=problem.classes,
             weights=problem.weights,
             counts=problem.counts,
@@ -100,7 +102,7 @@ class ExactSearch:
             time_limit=shared.search_seconds,
             memory_limit=limits.memory_limit,
             on_progress=None if on_progress is None else tell,
-            kernel=chosen_kernel(),
+            kernel=kernel,
             switches=self.switches,
             max_work=limits.max_work or 0,
             n_jobs=limits.n_jobs,

@@ -56,12 +56,7 @@ def build_tree(
     columns = np.asarray(column, dtype=np.int64).tolist()
     ranks = np.asarray(rank, dtype=np.int64).tolist()
     n_nodes = len(columns)
-    feature = np.full(n_nodes, -1, dtype=np.int32)
-    threshold = np.full(n_nodes, np.nan)
-    category = np.full(n_nodes, -1, dtype=np.int32)
-    missing_left = np.zeros(n_nodes, dtype=np.bool_)
-    missing_seen = np.zeros(n_nodes, dtype=np.bool_)
-    totals, n_samples, last_left, first_right, lowest, highest = _core.route_rows(
+    routed = _core.route_rows(
         problem.ranks,
         problem.classes,
         problem.weights,
@@ -70,21 +65,29 @@ def build_tree(
         columns,
         ranks,
     )
+    last_left, first_right = routed["last_left"], routed["first_right"]
+    feature, category, threshold = [-1] * n_nodes, [-1] * n_nodes, [math.nan] * n_nodes
+    missing_left, missing_seen = [False] * n_nodes, [False] * n_nodes
     between: dict[tuple[float, float], float] = {}  # tables of yes and no have one threshold only
-    for node, c in enumerate(columns):
-        if c < 0:
-            continue
+    splits = [node for node, c in enumerate(columns) if c >= 0]
+    for node in splits:
         if last_left[node] < 0 or first_right[node] < 0:
             raise ValueError(
-                f"Node {node} splits column {c} at rank {ranks[node]} into an empty side."
+                f"Node {node} splits column {columns[node]} at rank {ranks[node]} into an empty "
+                "side."
             )
-        split = problem.columns[c]
-        feature[node] = split.feature
-        if split.kind == "category":
-            category[node] = split.category
+    described = problem.columns.around(
+        [columns[node] for node in splits],
+        [last_left[node] for node in splits],
+        [first_right[node] for node in splits],
+    )
+    for node, (of_feature, kind, of_category, low, high, top) in zip(
+        splits, described, strict=True
+    ):
+        feature[node] = of_feature
+        if kind == "category":
+            category[node] = of_category
             continue
-        low = float(split.values[last_left[node]])
-        high = float(split.values[first_right[node]])
         if (low, high) in between:
             threshold[node] = between[low, high]
         elif math.isnan(low):  # only missing values go left: no number may follow, -inf neither
@@ -93,20 +96,40 @@ def build_tree(
             threshold[node] = math.inf
         else:
             threshold[node] = between[low, high] = midpoint(low, high)
-        if split.kind == "missing_first":
+        if kind == "missing_first":
             missing_left[node] = True
-            missing_seen[node] = lowest[node] == 0
-        elif split.kind == "missing_last":
-            missing_seen[node] = highest[node] == len(split.values) - 1
+            missing_seen[node] = routed["lowest"][node] == 0
+        elif kind == "missing_last":
+            missing_seen[node] = routed["highest"][node] == top
 
+    if label is None and problem.weight_scale == 1 and problem.of_numbers:
+        # Whole weights add up exactly, in whatever order: nothing is left to check or to complete.
+        sides = zip(missing_seen, missing_left, routed["heavier_left"], strict=True)
+        return Tree._completed(
+            feature=np.array(feature, dtype=np.int32),
+            threshold=np.array(threshold),
+            category=np.array(category, dtype=np.int32),
+            missing_left=np.array([given if seen else bool(side) for seen, given, side in sides]),
+            missing_seen=np.array(missing_seen),
+            left=routed["left"],
+            right=routed["right"],
+            value=routed["weights"].astype(np.float64),
+            n_samples=routed["counts"],
+            label=routed["label"],
+            node_depth=routed["depth"],
+            n_features=problem.n_features,
+            feature_names=problem.feature_names,
+            class_names=problem.class_names,
+            categories=problem.categories,
+        )
     return Tree(
         feature=feature,
         threshold=threshold,
         category=category,
         missing_left=missing_left,
         missing_seen=missing_seen,
-        value=problem.to_user_weight(totals.reshape(n_nodes, problem.n_classes).astype(np.float64)),
-        n_samples=n_samples,
+        value=problem.to_user_weight(routed["weights"].astype(np.float64)),
+        n_samples=routed["counts"],
         n_features=problem.n_features,
         feature_names=problem.feature_names,
         class_names=problem.class_names,

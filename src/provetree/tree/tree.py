@@ -218,6 +218,28 @@ class Tree:
             "categories": levels,
             "_hash": None,
         }
+        self._set(fields)
+
+    @classmethod
+    def _completed(
+        cls,
+        *,
+        feature_names: Sequence[str] | None,
+        class_names: Iterable[object] | None,
+        **fields: object,
+    ) -> Tree:
+        """Return the tree of arrays that are as :class:`Tree` would make them of what it is given.
+
+        For trees that come from the core, of tables of numbers: looking them over takes longer than
+        finding the smallest of them.
+        """
+        tree = cls.__new__(cls)
+        names = None if feature_names is None else tuple(str(name) for name in feature_names)
+        classes = None if class_names is None else tuple(plain(name) for name in class_names)
+        tree._set({**fields, "feature_names": names, "class_names": classes, "_hash": None})
+        return tree
+
+    def _set(self, fields: Mapping[str, object]) -> None:
         for name, field in fields.items():
             if isinstance(field, np.ndarray):
                 field.flags.writeable = False
