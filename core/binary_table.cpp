@@ -16,9 +16,9 @@ std::size_t words_for(std::size_t bits) { return (bits + kWord - 1) / kWord; }
 
 // The cells of a table: which of its two values each is.
 struct Cells {
-    std::size_t words;                // of a row
-    std::vector<double> low, high;    // of each column; the same where it is constant
-    std::vector<std::uint64_t> bits;  // row by row, set where the value is the higher one
+    std::size_t words;              // of a row
+    std::vector<double> low, high;  // of each column; the same where it is constant
+    RawVector<std::uint64_t> bits;  // row by row, set where the value is the higher one
 
     const std::uint64_t* row(std::size_t i) const { return bits.data() + i * words; }
 };
@@ -28,7 +28,7 @@ std::optional<Cells> read_cells(const BitKernel& kernel, const double* table, st
                                 std::ptrdiff_t column_step) {
     constexpr std::size_t kRowsAtOnce = 32;  // of tables whose columns do not lie side by side
     const std::size_t words = words_for(columns);
-    Cells cells{words, std::vector<double>(columns), {}, std::vector<std::uint64_t>(rows * words)};
+    Cells cells{words, std::vector<double>(columns), {}, RawVector<std::uint64_t>(rows * words)};
     std::vector<double>& first = cells.low;
     for (std::size_t c = 0; c < columns; ++c) first[c] = table[static_cast<std::ptrdiff_t>(c) * column_step];
     std::vector<double> second = first, side_by_side;

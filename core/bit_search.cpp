@@ -311,7 +311,8 @@ std::vector<BitSearch::NodeSplit> BitSearch::splits_by_tie_rule(const BitNode& n
 }
 
 PlanPtr BitSearch::canonical(Shape shape, Cost cost) {
-    if (!marked_.empty() && leaves_no_errors(cost)) return canonical_without_errors(nodes_.root(), shape, cost, 0);
+    // A leaf with one error was not found on a sample.
+    if (!marked_.empty() && cost < objective_.error_scale) return canonical_without_errors(nodes_.root(), shape, cost, 0);
     return canonical(nodes_.root(), shape, cost, 0);
 }
 

@@ -38,7 +38,7 @@ Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives r
 }
 
 Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped,
-                               TieChoice* ties, LazyRows* lazy) {
+                               TieChoice* ties, LazyRows* lazy, Cost limit) {
     shape = shape.on(node.rows);
     Outcome outcome = start;
     if (ties) *ties = choice_of(node, start);
@@ -48,7 +48,7 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
     }
     if (shape.depth >= 3 && !node.columns.empty()) {
         const Relatives known{known_of_root.get(), known_of_root.get()};
-        return search(node, shape, kInfinite, known, !ties, 0, start, &listener, &stopped, ties, lazy);
+        return search(node, shape, limit, known, !ties, 0, start, &listener, &stopped, ties, lazy);
     }
     try {
         outcome =
@@ -331,7 +331,7 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
         least_right = std::max(least_right, on_fewer_rows->least_right);
     }
     // A child that stops as soon as it cannot improve proves little about its neighbours; a raised budget makes its bound close more of the interval.
-    const Cost slack = context_.off(kNoSlack) ? 0 : scale * std::min(weight - low.weight, high.weight - weight) / 2;
+    const Cost slack = context_.off(kNoSlack) ? 0 : std::min(attempt.cut, scale * std::min(weight - low.weight, high.weight - weight) / 2);
     const Cost budget = attempt.cut - objective.split_penalty + slack;
 
     const auto nearest = [](const ProfilePtr& near, const ProfilePtr& far) { return near ? near.get() : far.get(); };
@@ -403,7 +403,7 @@ void TreeSearch::accept(Frame& frame, std::uint32_t family, Index position, Cost
 void TreeSearch::tell(Frame& frame, const Listener& listener, Cost busy, Cost& proven) const {
     take_found(frame);
     const Cost open = std::min(busy, frame.heap.empty() ? kInfinite : frame.heap.top().bound);
-    proven = std::max(proven, std::min(frame.outcome.upper, open));
+    proven = std::max(proven, std::min({frame.outcome.upper, open, frame.limit}));
     listener(frame.outcome.upper, proven);
     if (context_.checkpoint && context_.checkpoint->due()) save(frame);
 }
@@ -577,7 +577,7 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
         *stopped = std::make_unique<StopSearch>(stop);
         if (told) take_found(frame);
         if (told && context_.checkpoint) save(frame);
-        frame.outcome.lower = std::min({frame.outcome.upper, current, frame.heap.empty() ? current : frame.heap.top().bound});
+        frame.outcome.lower = std::min({frame.outcome.upper, limit, current, frame.heap.empty() ? current : frame.heap.top().bound});
         frame.outcome.lower = frame.outcome.relaxed = std::max(frame.outcome.lower, proven);
         return frame.outcome;
     }

@@ -35,8 +35,9 @@ class TreeSearch {
     // The root of a search: keeps `start` as the first incumbent, reports to `listener`, keeps its profile, and survives a stop with what it has:
     // then `stopped` tells why, and the outcome's bounds are valid but apart.
     // With `ties` it also finds the split the tie rule prefers. With `lazy` its children are solved on a sample of the rows.
+    // With a `limit` it looks for trees below it only: where there is none, the limit is what is proven.
     Outcome solve_root(const Node& node, Shape shape, const Outcome& start, const Listener& listener, std::unique_ptr<StopSearch>& stopped, TieChoice* ties,
-                       LazyRows* lazy);
+                       LazyRows* lazy, Cost limit = kInfinite);
 
     // Among all optimal trees of cost `best.upper` or less, the one the tie rule prefers; `known` bounds the splits of this node.
     PlanPtr canonical(const Node& node, Shape shape, const Outcome& best, Relatives known, std::size_t level);

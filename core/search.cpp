@@ -24,6 +24,7 @@ namespace {
 // The tie rule may take this much effort (row steps) on its own, and beyond that as much as the proof took. Deterministic, unlike a time.
 constexpr std::uint64_t kTieRuleSteps = 30'000'000;
 constexpr std::uint64_t kTieRuleStepsOfBits = 1'000'000;  // a step on bits takes longer: this is some three milliseconds
+constexpr std::uint64_t kTieRuleStepsResumed = 100;       // times as many in a proof that goes on from a file: proofs kept there are long ones
 
 // Up to this depth the cost and the fewest splits are proven in one search.
 constexpr int kDepthAtOnce = 4;
@@ -141,7 +142,9 @@ class BySweeps final : public Method {
         if (shape.depth < 3) return start;
         Greedy greedy(context_, builder_, search_);
         if (!context_.off(kNoStart)) start = greedy.grow(root_, shape);
-        if (!context_.off(kNoStart) && context_.wide(root_.columns.size())) start = Shortlist(context_, builder_, search_).search(root_, shape, start);
+        // Deeper, the exact search of a shortlist rarely ends, and better trees are found beside the proof.
+        if (!context_.off(kNoStart) && shape.depth == 3 && context_.wide(root_.columns.size()))
+            start = Shortlist(context_, builder_, search_).search(root_, shape, start);
         const Weight errors = static_cast<Weight>(start.upper / search_.objective.error_scale);
         // What is known already was proven with other weights between splits than those of a new sample.
         if (with_ties_ && !search_.known_of_root && LazyRows::worthwhile(context_, root_, errors)) {
@@ -295,8 +298,10 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     monitor.heed_stops();
     if (method->leaf_cost() >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
 
+    bool resumed = false;  // a proof that goes on has taken more steps than are counted here
     const auto limit_tie_rule = [&] {
-        if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(by_bits ? kTieRuleStepsOfBits : kTieRuleSteps, monitor.steps()));
+        const std::uint64_t own = (by_bits ? kTieRuleStepsOfBits : kTieRuleSteps) * (resumed ? kTieRuleStepsResumed : 1);
+        if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(own, monitor.steps()));
     };
     const auto listener = [&](Cost upper, Cost lower) {
         upper = std::min(upper, context.found.cost);
@@ -343,6 +348,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         earlier = file->read();
         if (!earlier) file->write({});  // a file that cannot be written is told of at once
         context.checkpoint = &*file;
+        resumed = earlier.has_value();
         if (earlier && shape.depth >= 3) method->resume(shape, *earlier);
     }
     Outcome start = method->start(shape);
@@ -370,7 +376,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         const bool limited = options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity();
         Cost proven = 0;
         Improvement improvement(
-            context, method->root(), shape, objective, start, {limited && shape.depth > kDepthAtOnce && !by_bits, by_bits},
+            context, method->root(), shape, objective, start, {limited && shape.depth > kDepthAtOnce && !by_bits, by_bits, limited},
             [&](Cost cost) { listener(cost, proven); }, [&] { return proven >= std::min(start.upper, context.found.cost); });
         outcome = method->prove(
             shape, start,
@@ -381,6 +387,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
             stopped);
     }
     if (stopped) outcome.lower = std::max(outcome.lower, context.found.bound);
+    if (!stopped && context.found.bound > outcome.upper) throw std::logic_error("provetree core: a bound exceeds the proven optimum; please report this.");
     if (context.found.cost < outcome.upper) {
         if (!stopped) throw std::logic_error("provetree core: a tree costs less than the proven optimum; please report this.");
         outcome.upper = context.found.cost;

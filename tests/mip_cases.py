@@ -33,6 +33,13 @@ class Case:
         """The problem as the exact search takes it."""
         return self.problem.with_penalty(self.penalty)
 
+    def penalty_of(self, formulation: str) -> Fraction:
+        """The penalty of a split in a formulation: model (P) has its own."""
+        if formulation != "p":
+            return self.penalty
+        gamma = 2**self.depth - 1 if self.max_splits is None else self.max_splits
+        return Fraction(1, gamma + 1)
+
 
 def small_case(seed: int) -> Case:
     """The case of a seed: rows of a random table, with its alpha, leaf size and limit on leaves."""

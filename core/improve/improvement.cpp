@@ -54,6 +54,33 @@ void Improvement::begin() {
     context_.found.bound = objective_.error_scale * cheap_error_bound(context_, shape_);
     listener_(start_.upper);
     improver_ = std::make_unique<Improver>(context_, *root_, shape_, objective_, start_, keep);
+    if (share_of_hard_rows() > 0) hard_rows_ = std::make_unique<HardRows>(context_, *root_, shape_, objective_);
+}
+
+// The part of the proof's steps that goes into a bound from some of the rows.
+double Improvement::share_of_hard_rows() const {
+    if (policy_.by_bits || !policy_.limited || shape_.depth < 4) return context_.eager_improvement() ? 0.5 : 0;
+    return policy_.hopeless ? 0.5 : 0.15;
+}
+
+void Improvement::bound_by_hard_rows() {
+    if (!hard_rows_ || hard_rows_->finished()) return;
+    const std::uint64_t before = context_.monitor.steps();
+    const double of_proof = static_cast<double>(before - context_.counters.improvement_steps);
+    if (static_cast<double>(context_.counters.hard_row_steps + hard_rows_->effort()) > share_of_hard_rows() * of_proof) return;
+    const auto keep = [&] {
+        context_.counters.hard_row_steps += context_.monitor.steps() - before;
+        if (hard_rows_->bound() <= context_.found.bound) return;
+        context_.found.bound = hard_rows_->bound();
+        listener_(std::min(start_.upper, context_.found.cost));
+    };
+    try {
+        hard_rows_->search(context_.found.plan ? context_.found.plan : start_.plan);
+    } catch (const StopSearch&) {
+        keep();
+        throw;
+    }
+    keep();
 }
 
 // The part of all steps that goes into better trees.
@@ -67,6 +94,7 @@ double Improvement::share() const {
 std::uint64_t Improvement::turn() {
     if (proven_()) return kNever;
     if (!improver_) begin();
+    bound_by_hard_rows();
     const std::uint64_t before = context_.counters.improvement_steps, start = context_.monitor.steps();
     while (!improver_->finished() && !proven_()) {
         improver_->step();

@@ -1,4 +1,5 @@
-// When to look for better trees: not before the proof has had its chance, then in turns with it, less and less where nothing better turns up.
+// When to look for better trees: not before the proof has had its chance, then in turns with it, less and less where nothing better turns up. Where proofs
+// take long, a part of the proof's turns goes to a bound that some of the rows give.
 #pragma once
 
 #include <functional>
@@ -6,6 +7,7 @@
 
 #include "context.hpp"
 #include "depth_two.hpp"
+#include "improve/hard_rows.hpp"
 #include "improve/improver.hpp"
 
 namespace provetree {
@@ -15,6 +17,7 @@ class Improvement {
     struct Policy {
         bool hopeless = false;  // the search has a limit and its depth is one at which proofs rarely end: better trees matter most
         bool by_bits = false;   // the proof is that of the search on bits, which is fast
+        bool limited = false;   // there is a limit: a bound matters before the proof is complete
     };
     // Told about better trees and better bounds.
     using Listener = std::function<void(Cost cost)>;
@@ -31,7 +34,9 @@ class Improvement {
   private:
     std::uint64_t turn();
     double share() const;
+    double share_of_hard_rows() const;
     void begin();
+    void bound_by_hard_rows();
 
     Context& context_;
     const Node* root_;
@@ -43,6 +48,7 @@ class Improvement {
     Listener listener_;
     Proven proven_;
     std::unique_ptr<Improver> improver_;
+    std::unique_ptr<HardRows> hard_rows_;
 };
 
 // A lower bound on the weight of the errors that costs one pass over the table: rows that are equal in every column but not in class, and classes that

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from provetree.bench import anytime
 from provetree.bench.anytime import measure, numbers
 from provetree.cli import main
 
@@ -42,6 +43,38 @@ def test_the_command_prints_a_table(folder: Path, capsys: pytest.CaptureFixture[
     assert "| test accuracy" in printed
     results = json.loads((folder / "out.json").read_text())["results"]
     assert [result["depth"] for result in results] == [2, 3]
+
+
+def test_a_second_call_goes_on_from_the_file(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = folder / "out.json"
+    words = ["bench", "anytime", "--tables", "small", "--seconds", "1,2", "--output", str(output)]
+    assert main([*words, "--depths", "2"]) == 0
+    fitted = []
+
+    def noted(name: str, depth: int, seconds: float) -> dict[str, object]:
+        fitted.append((name, depth, seconds))
+        return measure(name, depth, seconds)
+
+    monkeypatch.setattr(anytime, "measure", noted)
+    assert main([*words, "--depths", "2,3"]) == 0
+    assert fitted == [("small", 3, 2.0)]
+    assert len(json.loads(output.read_text())["results"]) == 2
+    assert "bound, 2 s" in capsys.readouterr().out
+
+
+def test_tables_with_categories_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    rows = [f"{i % 7},{'ab'[i % 2]},{'yes' if i % 2 and i % 7 > 2 else 'no'}" for i in range(60)]
+    text = "\n".join(["n,kind,target", *rows])
+    (tmp_path / "mixed.csv.gz").write_bytes(gzip.compress(text.encode()))
+    split = {"train": list(range(50)), "valid": [], "test": list(range(50, 60))}
+    (tmp_path / "mixed.splits.json").write_text(json.dumps({"splits": [split]}))
+    facts = {"rows": 60, "features": 2, "suites": ["mixed"]}
+    (tmp_path / "manifest.json").write_text(json.dumps({"mixed": facts}))
+    result = measure("mixed", 2, 5.0, tmp_path)
+    assert (result["errors"], result["test_accuracy"], result["shape"]) == (0, 1.0, "50 x 2")
 
 
 def test_threads_are_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,6 +38,7 @@ def test_tables_of_the_thesis(tmp_path, capsys):
     assert shown.out.count("\n| 2 |") == 8 + 2 + 4
     for title in ("Table 1: OCT on iris", "Table 2: without and with", "Table 3: a limit on"):
         assert title in shown.out
+    assert "A star: cut off at 0.2 s." in shown.out
     lines = shown.out.splitlines()
     first = next(line for line in lines if line.startswith("| 2 |     8 |     0 |     41.3 |"))
     assert "0.960 (6 >= 6)" in first, "the exact search proves it"
@@ -54,6 +55,9 @@ def test_model_p(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "| iris  |      98.8 |" in shown
     assert "of 2 |" in shown
+    assert "(2, 2) |" in shown
+    assert "(3, 3)" not in shown, "only depth 2 was asked for"
+    assert "A star: (P) was cut off at 0.2 s" in shown
 
 
 def test_a_stop_keeps_finished_cells(tmp_path, monkeypatch, capsys):
@@ -63,3 +67,16 @@ def test_a_stop_keeps_finished_cells(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(paper, "_computed", stop)
     assert paper.run(options(tmp_path)) == 130
     assert "run it again to go on" in capsys.readouterr().err
+
+
+def test_what_the_tables_do_not_have(tmp_path):
+    for changes, words in (
+        (
+            {"datasets": ("monk2",)},
+            "--datasets must be among iris, wine, monks-2, haberman. Got",
+        ),
+        ({"tables": ("5",)}, "--tables must be among 1, 2, 3, 4. Got 5"),
+        ({"depths": (7,)}, "--depths must be among 2, 3, 4. Got 7"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            paper.run(options(tmp_path, **changes))

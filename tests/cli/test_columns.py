@@ -155,3 +155,12 @@ def test_no_labels_in_a_list() -> None:
 def test_nothing_left_to_learn_from() -> None:
     with pytest.raises(UserError, match="No column is left to learn from: 'x' is left out: always"):
         learn_columns(polars.DataFrame({"x": ["1", "1"], "y": ["a", "b"]}), "y")
+
+
+def test_a_first_line_of_numbers_is_pointed_out() -> None:
+    table = polars.DataFrame({"47": ["1", "2"], "3,5": ["3", "4"], "yes": ["no", "yes"]})
+    with pytest.raises(UserError, match="The first line should name the columns"):
+        learn_target(table, "y")
+    with pytest.raises(UserError) as told:
+        learn_target(table.rename({"47": "a", "3,5": "b"}), "y")
+    assert "first line" not in str(told.value)

@@ -454,7 +454,8 @@ def test_the_search_has_what_the_rest_leaves() -> None:
     # Starting up took three seconds, reading and CART two; half as much comes after the search.
     assert _search_seconds(20.0, 5.0, 2.0, small) == 14.0
     assert _search_seconds(20.0, 5.0, 2.0, large) == pytest.approx(8.0)
-    assert _search_seconds(20.0, 30.0, 25.0, small) == 2.0
+    # Where the machine was too slow for all this, a first tree is all that there is time for.
+    assert _search_seconds(20.0, 30.0, 25.0, small) == pytest.approx(0.2)
 
 
 def test_thresholds_of_dates_are_dates() -> None:

@@ -178,3 +178,16 @@ def test_tables_that_do_not_fit_are_swept() -> None:
     for X, n_classes in ((many, 2), (few, 9)):
         problem = build_problem(X, y, n_classes=n_classes, max_depth=3)
         assert core_search(problem)["counters"]["panels"] > 0
+
+
+@pytest.mark.parametrize("depth", [3, 4, 5])
+@pytest.mark.parametrize(("n", "switches"), [(60, TINY_SAMPLES), (2000, 0)])
+def test_one_error_that_no_split_takes_away(n: int, switches: int, depth: int) -> None:
+    """A leaf with one error costs as much as the dearest tree without errors may."""
+    X = np.random.default_rng(0).integers(0, 2, (n, 8)).astype(float)
+    X[1] = X[0]
+    y = np.zeros(n, dtype=int)
+    y[0] = 1
+    problem = build_problem(X, y, n_classes=2, max_depth=depth)
+    found = core_search(problem, switches=switches)
+    assert (found["cost"], found["status"], found["column"].tolist()) == (1, "optimal", [-1])

@@ -52,6 +52,26 @@ def hard_table(n: int = 1200) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
+def test_a_proof_of_many_pieces_has_time_for_the_tie_rule(tmp_path: Path) -> None:
+    """What the last piece proves is little; the tree is still that of a search in one go."""
+    rng = np.random.default_rng(901)
+    n = int(rng.integers(300, 700))
+    X = np.round(rng.normal(size=(n, 4)), int(rng.integers(1, 4)))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    filled = np.nan_to_num(X)
+    y = (filled[:, 0] * filled[:, 1] + 0.6 * rng.normal(size=n) > 0).astype(int)
+    weight = rng.integers(1, 4, n).astype(float)
+    problem = build_problem(X, y, n_classes=2, max_depth=4, sample_weight=weight)
+    file = str(tmp_path / "proof")
+    for _ in range(10):
+        piece = core_search(problem, checkpoint=file, max_work=20_000_000)
+        assert piece["status"] == "work_limit"
+    last = core_search(problem, checkpoint=file)
+    whole = core_search(problem)
+    assert last["counters"]["tie_rule_complete"]
+    assert same_tree(last, whole)
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_what_was_proven_is_not_proven_again(n_jobs: int, tmp_path: Path) -> None:
     X, y = hard_table()

@@ -102,6 +102,43 @@ def test_the_bound_from_equal_rows_and_from_classes_without_a_leaf_holds(seed: i
         assert found["lower_bound"] > 0
 
 
+@pytest.mark.parametrize(
+    "block", [0, *(pytest.param(b, marks=pytest.mark.slow) for b in range(1, BLOCKS))]
+)
+def test_the_bound_from_some_of_the_rows_holds(block: int) -> None:
+    """Whenever the work is over, the bound is at most the optimum, which the whole proof tells."""
+    used = raised = 0
+    for seed in range(block * 15, (block + 1) * 15):
+        rng = np.random.default_rng(seed)
+        n, n_classes = int(rng.integers(20, 70)), int(rng.choice([2, 2, 3]))
+        X = rng.integers(0, int(rng.choice([3, 8, 1000])), size=(n, 3)).astype(float)
+        X[rng.random((n, 3)) < rng.choice([0.0, 0.1])] = np.nan
+        y = (np.nan_to_num(X).sum(axis=1) * rng.random(n) * n_classes).astype(int) % n_classes
+        options: dict[str, Any] = {"max_depth": int(rng.integers(3, 6))}
+        if seed % 2:
+            options["sample_weight"] = rng.integers(1, 5, n).astype(float)
+        if seed % 3 == 1:
+            options["min_samples_leaf"] = 3
+        if seed % 4 == 2:
+            options["alpha"] = 0.01
+        if seed % 5 == 3:
+            options["max_leaf_nodes"] = 6
+        problem = build_problem(X, y, n_classes=n_classes, **options)
+        whole = core_search(problem, switches=OFF["improvement"] | OFF["bits"], max_work=30_000_000)
+        if whole["status"] != "optimal":
+            continue
+        for work in (3_000, 20_000, 100_000, 500_000):
+            found = core_search(
+                problem, switches=EAGER_IMPROVEMENT | OFF["bits"] | OFF["start"], max_work=work
+            )
+            assert found["lower_bound"] <= whole["cost"] <= found["cost"], (seed, work)
+            assert (found["status"] == "optimal") == (found["lower_bound"] == found["cost"])
+            used += found["counters"]["hard_row_steps"] > 0
+            raised += found["status"] == "work_limit" and found["lower_bound"] > 0
+    assert used >= 15
+    assert raised >= 3
+
+
 def test_the_history_only_gets_better() -> None:
     """Proof and improvement each tell of their own best tree."""
     for seed in range(6):

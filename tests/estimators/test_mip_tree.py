@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mip_cases import StartOnly
@@ -89,6 +90,21 @@ def test_alpha_is_a_share_of_the_baseline():
     assert (clf.get_depth(), clf.objective_) == (1, pytest.approx(1.8))
 
 
+@pytest.mark.parametrize("formulation", ["oct", "binoct", "flowoct"])
+def test_no_alpha_is_rounded_away(formulation):
+    # One split settles all rows; a second one would be free if the penalty were lost.
+    X = np.array([[1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0]])
+    y = np.array([0, 0, 1, 1])
+    for alpha in (1e-5, 0.000123456):
+        clf = MIPTreeClassifier(formulation, max_depth=2, alpha=alpha, tighten=True).fit(X, y)
+        assert (clf.status_, clf.tree_.n_splits) == ("optimal", 1)
+        assert clf.objective_ == clf.lower_bound_ == 2 * alpha
+    # Finer than any solver's tolerance: nothing is claimed, and the bound is one.
+    clf = MIPTreeClassifier(formulation, max_depth=2, alpha=1e-12, tighten=True).fit(X, y)
+    assert clf.status_ == "gap_limit"
+    assert 0 <= clf.lower_bound_ <= 2e-12 <= clf.objective_
+
+
 def test_time_limit_gives_the_best_tree_and_a_valid_bound():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(120, 4)), rng.integers(0, 2, 120)
@@ -135,6 +151,32 @@ def test_starts():
         MIPTreeClassifier(max_depth=1, warm_start=start.tree_).fit(X[:, :2], y)
 
 
+@pytest.mark.parametrize("tighten", [False, True])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_every_start_is_a_point_of_its_model(formulation, tighten):
+    class Look:
+        def solve(self, model, *, start, limits, on_progress):
+            assert model.violation(start).size < 1e-9
+            self.seen = True
+            return Outcome("time_limit", start, model.value(start), -np.inf)
+
+    X, y = table()
+    # Grown for other labels: leaves predict rare classes here, and siblings predict the same.
+    for seed, most in ((0, None), (1, None), (2, 5)):
+        other = np.random.default_rng(seed).permutation(y)
+        grown = DecisionTreeClassifier(max_depth=2, max_leaf_nodes=most, random_state=0)
+        grown.fit(X, other)
+        look = Look()
+        clf = MIPTreeClassifier(
+            formulation, max_depth=2, tighten=tighten, warm_start=grown, solver=look
+        ).fit(X, y)
+        assert look.seen
+        leaf, best = grown.apply(X), 0
+        for node in np.unique(leaf):
+            best += np.bincount(y[leaf == node]).max()
+        assert int((clf.predict(X) != y).sum()) == len(y) - best
+
+
 def test_groups_and_recall():
     X, y = table(4)
     group = np.where(X[:, 0] > 0, "b", "a")
@@ -172,6 +214,9 @@ def test_infeasible_constraints_give_an_error():
     y = np.array(["a", "b"])
     with pytest.raises(InfeasibleError, match=r"keeps to the side constraints \(min_recall\)"):
         MIPTreeClassifier(max_depth=1, min_recall=1.0).fit(X, y)
+    # What was asked for stands in the message, not what is left of it in a tightened model.
+    with pytest.raises(InfeasibleError, match="No tree of at most depth 3 and 1 split keeps"):
+        MIPTreeClassifier(max_depth=3, max_splits=1, tighten=True, min_recall=1.0).fit(X, y)
 
 
 def test_no_tree_in_time():
@@ -213,13 +258,10 @@ def test_a_wrong_answer_of_a_solver_is_not_believed():
         (better, "and the solver says"),
         (tighter, "says that no tree costs less than"),
         (impossible, "says that no tree keeps to the constraints"),
+        (unbounded, "says that the model is unbounded, which no model of a tree is"),
     ):
         with pytest.raises(SolverError, match=words):
             MIPTreeClassifier(max_depth=1, solver=Liar(change)).fit(X, y)
-    with pytest.raises(SolverError, match="unbounded"):
-        MIPTreeClassifier(
-            max_depth=1, solver=Liar(unbounded), min_recall={1: 1.0, 0: 0.01}, warm_start=None
-        ).fit(X, y)
 
 
 @pytest.mark.parametrize("ending", ["lp", "mps"])

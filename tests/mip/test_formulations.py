@@ -11,7 +11,7 @@ import pytest
 
 from mip_cases import small_case
 from provetree import ExactSearch, Limits, build_problem
-from provetree.mip.check import TreeLimits, check_tree
+from provetree.mip.check import RawRows, TreeLimits, check_tree
 from provetree.mip.engine import FORMULATIONS, MIPSearch, formulation_class
 from provetree.mip.formulation import Settings
 from provetree.mip.highs import Highs
@@ -75,108 +75,6 @@ def test_sizes_are_those_of_the_papers(name, depth, merge):
     matrix = made.model.matrix.copy()
     matrix.sum_duplicates()
     assert matrix.nnz == made.model.matrix.nnz, "no variable stands twice in a constraint"
-
-
-def oct_by_loops(problem, depth, least, alpha, baseline):
-    """Model (9) of the thesis as a reader would write it: dicts of coefficients by name."""
-    values = scale_columns(problem, "minmax").values
-    n, p, k = problem.n_rows, len(problem.columns), problem.n_classes
-    x = [[values[j][problem.ranks[j, i]] for j in range(p)] for i in range(n)]
-    eps = [min(np.diff(v)) for v in values]
-    small, large = min(eps), max(eps)
-    branches, nodes = 2**depth - 1, 2 ** (depth + 1) - 1
-    leaves = range(branches + 1, nodes + 1)
-    left, right = {}, {}
-    for t in leaves:
-        left[t], right[t] = [], []
-        at = t
-        while at > 1:
-            (left if at % 2 == 0 else right)[t].append(at // 2)
-            at //= 2
-    weights = problem.weights
-    total = float(weights.sum())
-    rows = []
-
-    def add(terms, low, high):
-        rows.append((frozenset((v, round(c, 12)) for v, c in terms.items() if c), low, high))
-
-    inf = np.inf
-    for t in leaves:
-        leaf = t - branches
-        for c in range(1, k + 1):
-            add(
-                {f"L_{leaf}": 1, f"N_{leaf}": -1, f"N_k_{c}_{leaf}": 1, f"c_{c}_{leaf}": -total},
-                -total,
-                inf,
-            )
-            add({f"L_{leaf}": 1, f"N_{leaf}": -1, f"N_k_{c}_{leaf}": 1}, -inf, 0)
-            terms = {f"N_k_{c}_{leaf}": 1}
-            for i in range(n):
-                if problem.classes[i] == c - 1:
-                    terms[f"z_{i + 1}_{leaf}"] = -float(weights[i])
-            add(terms, 0, 0)
-        add({f"N_{leaf}": 1, **{f"z_{i + 1}_{leaf}": -float(weights[i]) for i in range(n)}}, 0, 0)
-        add({f"l_{leaf}": -1, **{f"c_{c}_{leaf}": 1 for c in range(1, k + 1)}}, 0, 0)
-        add(
-            {
-                f"l_{leaf}": -float(least),
-                **{f"z_{i + 1}_{leaf}": float(problem.counts[i]) for i in range(n)},
-            },
-            0,
-            inf,
-        )
-        for i in range(n):
-            add({f"z_{i + 1}_{leaf}": 1, f"l_{leaf}": -1}, -inf, 0)
-            for m in right[t]:
-                terms = {f"a_{j + 1}_{m}": x[i][j] for j in range(p)}
-                add({**terms, f"b_{m}": -1, f"z_{i + 1}_{leaf}": -1}, -1, inf)
-            for m in left[t]:
-                terms = {f"a_{j + 1}_{m}": x[i][j] + eps[j] - small for j in range(p)}
-                add(
-                    {**terms, f"b_{m}": -1, f"z_{i + 1}_{leaf}": 1 + large}, -inf, 1 + large - small
-                )
-    for i in range(n):
-        add({f"z_{i + 1}_{t - branches}": 1 for t in leaves}, 1, 1)
-    add({"C": 1, **{f"d_{t}": -1 for t in range(1, branches + 1)}}, 0, 0)
-    for t in range(1, branches + 1):
-        add({f"d_{t}": -1, **{f"a_{j + 1}_{t}": 1 for j in range(p)}}, 0, 0)
-        add({f"b_{t}": 1, f"d_{t}": -1}, -inf, 0)
-        if t > 1:
-            add({f"d_{t}": 1, f"d_{t // 2}": -1}, -inf, 0)
-    objective = {f"L_{t - branches}": 1 / baseline for t in leaves} | {"C": alpha}
-    return rows, objective
-
-
-def as_rows(model):
-    names = model.variable_names()
-    matrix = model.matrix
-    found = []
-    for r in range(model.n_constraints):
-        part = slice(matrix.indptr[r], matrix.indptr[r + 1])
-        terms = zip(matrix.indices[part], matrix.data[part], strict=True)
-        found.append(
-            (
-                frozenset((names[c], round(float(v), 12)) for c, v in terms),
-                model.row_lower[r],
-                model.row_upper[r],
-            )
-        )
-    return found
-
-
-@pytest.mark.parametrize("depth", [1, 2])
-def test_oct_is_the_model_of_the_thesis_row_by_row(depth):
-    problem = random_problem(1, n=7, min_samples_leaf=2)
-    settings = Settings(depth, min_samples_leaf=2, penalty=Fraction(1, 2), baseline=5)
-    model = formulation_class("oct")(problem, settings).model
-    rows, objective = oct_by_loops(problem, depth, 2, 0.1, 5)
-
-    def sortable(found):
-        return sorted((sorted(t), round(a, 12), round(b, 12)) for t, a, b in found)
-
-    assert sortable(as_rows(model)) == sortable(rows)
-    costs = dict(zip(model.variable_names(), model.objective.tolist(), strict=True))
-    assert {v: c for v, c in costs.items() if c} == pytest.approx(objective)
 
 
 def test_split_limit_of_section_3_4():
@@ -333,10 +231,7 @@ def test_proven_optima_are_those_of_the_exact_search(name):
         if case.problem.weights.max() > 1000:
             continue  # costs there are finer than the tolerances of solvers
         rng = np.random.default_rng(seed)
-        penalty = case.penalty
-        if name == "p":
-            gamma = 2**case.depth - 1 if case.max_splits is None else case.max_splits
-            penalty = Fraction(1, gamma + 1)
+        penalty = case.penalty_of(name)
         truth = ExactSearch().solve(case.problem.with_penalty(penalty)).tree
         cost = check_tree(truth, case.rows, TreeLimits(case.depth)).cost(penalty)
         engine = MIPSearch(
@@ -395,20 +290,19 @@ def test_heavy_weights_are_not_called_optimal_beyond_tolerance():
 # -- building ----------------------------------------------------------------------------------
 
 
-def test_building_takes_less_than_twice_the_memory_of_the_matrix():
+@pytest.mark.parametrize("tighten", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_building_takes_less_than_twice_the_memory_of_the_matrix(name, tighten):
     rng = np.random.default_rng(0)
-    n = 4000
-    problem = build_problem(
-        rng.normal(size=(n, 6)), rng.integers(0, 2, n), n_classes=2, max_depth=4
-    )
-    made = formulation_class("oct")(problem, Settings(4, scaling="rank"))
+    n = 2000
+    X = rng.normal(size=(n, 6)).round(1 if name in ("binoct", "flowoct") else 6)
+    problem = build_problem(X, rng.integers(0, 2, n), n_classes=2, max_depth=4)
     tracemalloc.start()
-    model = made.model
+    made = formulation_class(name)(problem, Settings(4, scaling="rank", tighten=tighten))
+    matrix = made.model.matrix
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    matrix = model.matrix
-    size = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
-    assert peak < 2 * size
+    assert peak < 2 * (matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 
 
 def test_scaling():
@@ -436,23 +330,35 @@ def test_extreme_values_are_scaled_without_overflow():
     assert scale_columns(problem, "minmax").values[0].tolist() == [0.0, 0.5, 1.0]
 
 
-@pytest.mark.parametrize("name", ["oct", "p"])
-def test_a_sick_column_is_named(name):
-    X = np.array([[0.0, 1.0], [1e-12, 2.0], [1.0, 3.0]])
-    problem = build_problem(X, [0, 1, 0], n_classes=2, max_depth=1, feature_names=["sick", "sound"])
-    with pytest.raises(SickColumnError, match=r"column 'sick' differ by 1e-12 of its range"):
-        MIPSearch(name).solve(problem)
-    assert MIPSearch(name, scaling="rank").solve(problem).cost == 1
+@pytest.mark.parametrize("tighten", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sick_column_is_named_or_does_no_harm(name, tighten):
+    for low, next_up, high in ((0.0, 1e-12, 1.0), (1.0, 1.0 + 1e-12, 2.0)):
+        X = np.array([[low, 1.0], [next_up, 2.0], [high, 3.0], [low, 4.0]])
+        y = np.array([0, 1, 0, 0])
+        problem = build_problem(
+            X, y, n_classes=2, max_depth=2, feature_names=["sick", "sound"], max_leaf_nodes=3
+        )
+        rows = RawRows(X, y, np.ones(4, dtype=np.int64))
+        settings = {"depth": 2, "max_splits": 2, "tighten": tighten, "rows": rows}
+        if name in ("oct", "p"):  # thresholds are numbers there
+            with pytest.raises(SickColumnError, match="column 'sick' differ by 1e-12 of its range"):
+                MIPSearch(name, **settings).solve(problem)
+            settings["scaling"] = "rank"
+        solution = MIPSearch(name, **settings).solve(problem)
+        assert solution.status == "optimal"
+        assert np.array_equal(solution.tree.predict(X), y)
 
 
-def test_too_many_thresholds_are_refused():
+def test_too_many_entries_are_refused():
     rng = np.random.default_rng(0)
     problem = build_problem(
         rng.normal(size=(20_000, 5)), rng.integers(0, 2, 20_000), n_classes=2, max_depth=2
     )
-    for engine in (MIPSearch("flowoct"), MIPSearch("oct", tighten=True)):
-        with pytest.raises(ValueError, match="chooses among all 99995 thresholds of 20000 rows"):
-            engine.solve(problem)
+    with pytest.raises(ValueError, match='"flowoct" chooses among all 99995 thresholds'):
+        MIPSearch("flowoct").solve(problem)
+    with pytest.raises(ValueError, match=r"20000 rows would have about 3.4e\+10 entries"):
+        MIPSearch("binoct", depth=11).solve(problem)
 
 
 def test_ctrl_c_in_the_search_for_a_start(monkeypatch):
@@ -477,10 +383,7 @@ def test_other_solvers_prove_the_same(solver, package):
         case = small_case(20 + seed)
         if case.problem.weights.max() > 1000:
             continue
-        penalty = case.penalty
-        if name == "p":
-            gamma = 2**case.depth - 1 if case.max_splits is None else case.max_splits
-            penalty = Fraction(1, gamma + 1)
+        penalty = case.penalty_of(name)
         truth = ExactSearch().solve(case.problem.with_penalty(penalty)).tree
         cost = check_tree(truth, case.rows, TreeLimits(case.depth)).cost(penalty)
         solution = MIPSearch(

@@ -1,6 +1,8 @@
-"""(P), BinOCT and FlowOCT constraint by constraint, written down as a reader would do it."""
+"""The four models constraint by constraint, written down as a reader would do it."""
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,11 +15,11 @@ from provetree.mip.thresholds import scale_columns
 INF = np.inf
 
 
-def random_problem(seed, n=7, p=2, n_classes=3):
+def random_problem(seed, n=7, p=2, n_classes=3, **options):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 5, (n, p)).astype(float)
     y = rng.integers(0, n_classes, n)
-    return build_problem(X, y, n_classes=n_classes, max_depth=2)
+    return build_problem(X, y, n_classes=n_classes, max_depth=2, **options)
 
 
 def found_rows(model):
@@ -56,6 +58,52 @@ def goes_left(t, ancestor):
     while t // 2 != ancestor:
         t //= 2
     return t % 2 == 0
+
+
+def oct_by_loops(problem, depth, least):
+    """Model (9) of the thesis: constraints (1) to (7), and those of its own."""
+    values = scale_columns(problem, "minmax").values
+    n, p, n_classes = problem.n_rows, len(problem.columns), problem.n_classes
+    x = [[values[j][problem.ranks[j, i]] for j in range(p)] for i in range(n)]
+    eps = [min(np.diff(v)) for v in values]
+    small, large = min(eps), max(eps)
+    branches, leaves, left, right = tree_of(depth)
+    weights = [float(weight) for weight in problem.weights]
+    total = sum(weights)
+    rows = []
+    for t in leaves:
+        leaf = t - len(branches)
+        z = [f"z_{i + 1}_{leaf}" for i in range(n)]
+        loss = {f"L_{leaf}": 1, f"N_{leaf}": -1}
+        for k in range(n_classes):
+            of_class = {f"N_k_{k + 1}_{leaf}": 1}
+            rows.append((loss | of_class | {f"c_{k + 1}_{leaf}": -total}, -total, INF))
+            rows.append((loss | of_class, -INF, 0))
+            members = [i for i in range(n) if problem.classes[i] == k]
+            rows.append((of_class | {z[i]: -weights[i] for i in members}, 0, 0))
+        rows.append(({f"N_{leaf}": 1} | {z[i]: -weights[i] for i in range(n)}, 0, 0))
+        classes = {f"c_{k + 1}_{leaf}": 1 for k in range(n_classes)}
+        rows.append((classes | {f"l_{leaf}": -1}, 0, 0))  # (6)
+        counts = {z[i]: float(problem.counts[i]) for i in range(n)}
+        rows.append((counts | {f"l_{leaf}": -float(least)}, 0, INF))  # (3)
+        for i in range(n):
+            rows.append(({z[i]: 1, f"l_{leaf}": -1}, -INF, 0))  # (3)
+            for a in right[t]:  # (5)
+                terms = {f"a_{j + 1}_{a}": x[i][j] for j in range(p)}
+                rows.append((terms | {f"b_{a}": -1, z[i]: -1}, -1, INF))
+            for a in left[t]:  # (5)
+                terms = {f"a_{j + 1}_{a}": x[i][j] + eps[j] - small for j in range(p)}
+                terms |= {f"b_{a}": -1, z[i]: 1 + large}
+                rows.append((terms, -INF, 1 + large - small))
+    places = range(1, len(leaves) + 1)
+    rows += [({f"z_{i + 1}_{leaf}": 1 for leaf in places}, 1, 1) for i in range(n)]  # (4)
+    rows.append(({"C": 1} | {f"d_{t}": -1 for t in branches}, 0, 0))  # (7)
+    for t in branches:
+        rows.append(({f"a_{j + 1}_{t}": 1 for j in range(p)} | {f"d_{t}": -1}, 0, 0))  # (1)
+        rows.append(({f"b_{t}": 1, f"d_{t}": -1}, -INF, 0))  # (1)
+        if t > 1:
+            rows.append(({f"d_{t}": 1, f"d_{t // 2}": -1}, -INF, 0))  # (2)
+    return rows
 
 
 def p_by_loops(problem, depth, gamma):
@@ -206,3 +254,14 @@ def test_every_published_constraint_is_there_and_no_other(name, seed, depth):
         by_loops = binoct_by_loops if name == "binoct" else flowoct_by_loops
         wanted = by_loops(problem, depth)
     assert sortable(found_rows(model)) == sortable(wanted)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_oct_is_the_model_of_the_thesis(depth):
+    problem = random_problem(1, p=3, min_samples_leaf=2)
+    settings = Settings(depth, min_samples_leaf=2, penalty=Fraction(1, 2), baseline=5)
+    model = formulation_class("oct")(problem, settings).model
+    assert sortable(found_rows(model)) == sortable(oct_by_loops(problem, depth, 2))
+    costs = dict(zip(model.variable_names(), model.objective.tolist(), strict=True))
+    expected = {f"L_{leaf}": 1 / 5 for leaf in range(1, 2**depth + 1)} | {"C": 0.1}
+    assert {v: c for v, c in costs.items() if c} == pytest.approx(expected)

@@ -208,11 +208,13 @@ def test_cpsat_refuses_what_is_not_whole():
     builder.variables("y", upper=1.0)
     with pytest.raises(SolverError, match="the variable y of the model may take any value"):
         solver.solve(builder.build())
-    builder = ModelBuilder("odd")
-    x = builder.variables("x", 2, upper=1, integer=True, cost=-1.0)
-    builder.constraint("(1)", [x], [np.pi, np.e], upper=3)
-    with pytest.raises(SolverError, match="not fractions of small numbers"):
-        solver.solve(builder.build())
+    # Every number is near a fraction of six digits; near is not enough.
+    for odd in ([np.pi, np.e], [0.12345678912, 1.0], [1.0, np.sqrt(2) * 1e-3]):
+        builder = ModelBuilder("odd")
+        x = builder.variables("x", 2, upper=1, integer=True, cost=-1.0)
+        builder.constraint("(1)", [x], odd, upper=3)
+        with pytest.raises(SolverError, match="not fractions of small numbers"):
+            solver.solve(builder.build())
 
 
 def test_highs_names_a_bad_option():

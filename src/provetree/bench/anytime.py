@@ -1,28 +1,33 @@
 """How good trees get while a proof is out of reach, and what threads bring: ``bench anytime``.
 
-For each table, depth and number of seconds: training errors of CART, of the tree the search begins
-with, and of the tree it ends with, the proven bound, and the accuracy on the test part. With
-``--threads``, instead, the seconds of whole proofs with different numbers of threads.
+For each table and depth one fit with the longest of the time limits: training errors of CART, of
+the tree the search begins with, and of the best tree after each of the times (what it does before
+one does not depend on the limit), the proven bound, and the accuracy of the last tree on both
+parts.
+With ``--threads``, instead, the seconds of whole proofs with different numbers of threads.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
+import numpy.typing as npt
 
-from provetree.bench.data import data_folder, load_table
+from provetree.bench.data import data_folder, load_table, read_manifest
 from provetree.bench.report import format_seconds, format_table, machine
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
 from provetree.export.plot import new_figure
+from provetree.problem.table import TableEncoder
+from provetree.report.cart import fit_cart
 
-__all__ = ["TABLES", "add_arguments", "draw", "measure", "numbers", "run"]
+__all__ = ["TABLES", "add_arguments", "after", "draw", "measure", "numbers", "run"]
 
 #: Short names of the tables that are used unless others are named.
 TABLES = {
@@ -33,6 +38,7 @@ TABLES = {
     "magic": "contree-magic",
     "spambase": "spambase",
     "letter": "letter",
+    "adult": "adult",
 }
 #: Whole proofs that threads are measured on: table and depth.
 PROOFS = "magic:3,eeg:3,rice:4"
@@ -41,11 +47,11 @@ PROOFS = "magic:3,eeg:3,rice:4"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``provetree bench anytime`` to a parser."""
     parser.add_argument(
-        "--tables", default=",".join(TABLES), metavar="A,B", help="tables (default: all seven)"
+        "--tables", default=",".join(TABLES), metavar="A,B", help="tables (default: all eight)"
     )
     parser.add_argument("--depths", default="5", metavar="D,D", help="depths (default: 5)")
     parser.add_argument(
-        "--seconds", default="1,5,15", metavar="S,S", help="time limits (default: 1,5,15)"
+        "--seconds", default="1,5,15", metavar="S,S", help="moments to look at (default: 1,5,15)"
     )
     parser.add_argument(
         "--threads",
@@ -57,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--proofs", default=PROOFS, metavar="T:D,T:D", help=f"the proofs (default: {PROOFS})"
     )
     parser.add_argument("--repeat", type=int, default=3, help="runs of each proof (default: 3)")
-    parser.add_argument("--output", type=Path, help="also write the figures to this JSON file")
+    parser.add_argument("--output", type=Path, help="JSON file of the figures; goes on from it")
     parser.add_argument(
         "--chart", type=Path, help="draw best and bound over time into this file (extra: plot)"
     )
@@ -99,28 +105,82 @@ def measure(name: str, depth: int, seconds: float, folder: Path | None = None) -
     -------
     dict
         ``cart``, ``start`` and ``errors`` (training errors of the three trees), ``bound``,
-        ``status``, ``test_accuracy``, and ``history``: seconds, errors and bound.
+        ``status``, ``train_accuracy``, ``test_accuracy``, and ``history``: seconds, errors and
+        bound.
     """
     folder = data_folder() if folder is None else folder
-    train, whole = load_table(name, "train", folder), load_table(name, folder=folder)
-    splits = json.loads((folder / f"{name}.splits.json").read_text(encoding="utf-8"))["splits"]
-    test = np.asarray(splits[0]["test"], dtype=np.int64)
-    cart = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(train.X, train.y)
-    model = OptimalTreeClassifier(max_depth=depth, time_limit=seconds).fit(train.X, train.y)
-    right = model.predict(whole.X[test]) == whole.y[test]
+    parts = _parts(name, folder)
+    rows, columns = parts.X_train.shape
+    encoder = TableEncoder()
+    encoded = encoder.fit_transform(parts.X_train)
+    cart = fit_cart(encoded, parts.y_train, encoder.categories, max_depth=depth)
+    model = OptimalTreeClassifier(max_depth=depth, time_limit=seconds)
+    model.fit(parts.X_train, parts.y_train)
+    right = model.predict(parts.X_test) == parts.y_test
     return {
         "table": name,
-        "shape": train.shape_text,
+        "shape": f"{rows} x {columns}",
         "depth": depth,
         "seconds": seconds,
-        "cart": int((cart.predict(train.X) != train.y).sum()),
+        "cart": int((cart.predict(encoded) != parts.y_train).sum()),
         "start": model.history_[0].cost,
         "errors": model.objective_,
         "bound": model.lower_bound_,
         "status": model.status_,
-        "test_accuracy": float(right.mean()) if len(test) else None,
+        "train_accuracy": 1.0 - model.objective_ / rows,
+        "test_accuracy": float(right.mean()) if len(right) else None,
         "history": [[moment.seconds, moment.cost, moment.lower_bound] for moment in model.history_],
     }
+
+
+class _Parts(NamedTuple):
+    """The train and test rows of the first split; tables with categories are data frames."""
+
+    X_train: Any
+    y_train: npt.NDArray[np.int64]
+    X_test: Any
+    y_test: npt.NDArray[np.int64]
+
+
+def _parts(name: str, folder: Path) -> _Parts:
+    splits = json.loads((folder / f"{name}.splits.json").read_text(encoding="utf-8"))["splits"]
+    train, test = (np.asarray(splits[0][part], dtype=np.int64) for part in ("train", "test"))
+    if "mixed" in read_manifest(folder).get(name, {}).get("suites", ()):
+        # Here, because the commands import the benchmarks.
+        from provetree.cli.columns import learn_columns, learn_target
+        from provetree.cli.tables import read_table
+
+        whole, labels = learn_target(read_table(str(folder / f"{name}.csv.gz")), "target")
+        X: Any = learn_columns(whole, "target").values
+        y = np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    else:
+        table = load_table(name, folder=folder)
+        X, y = table.X, table.y
+    return _Parts(X[train], y[train], X[test], y[test])
+
+
+def after(result: dict[str, Any], seconds: float) -> tuple[int, int, bool]:
+    """Return the errors and the bound that a fit had after some time, and whether it was over.
+
+    Parameters
+    ----------
+    result : dict
+        What :func:`measure` returned.
+    seconds : float
+        The moment; the first tree counts as there from the beginning.
+
+    Examples
+    --------
+    >>> from provetree.bench.anytime import after
+    >>> fit = {"history": [[0.1, 9, 0], [2.0, 7, 3], [4.0, 7, 7]]}
+    >>> after(fit, 1.0), after(fit, 3.0), after(fit, 5.0)
+    ((9, 0, False), (7, 3, False), (7, 7, True))
+    """
+    _, errors, bound = result["history"][0]
+    for moment, cost, lower in result["history"]:
+        if moment <= seconds:
+            errors, bound = cost, lower
+    return errors, bound, bound >= errors
 
 
 def _full_name(word: str) -> str:
@@ -128,38 +188,63 @@ def _full_name(word: str) -> str:
 
 
 def _measure_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    moments = sorted(numbers(arguments.seconds, float, "--seconds"))
+    output: Path | None = arguments.output
+    known: list[dict[str, Any]] = []
+    if output is not None and output.exists():
+        known = json.loads(output.read_text(encoding="utf-8"))["results"]
+    done = {_key(result): result for result in known}
     results = []
     for word in arguments.tables.split(","):
         for depth in numbers(arguments.depths, int, "--depths"):
-            for seconds in numbers(arguments.seconds, float, "--seconds"):
-                results.append(measure(_full_name(word), depth, seconds))
-                print("  ".join(_cells(results[-1])), flush=True)
+            key = (_full_name(word), depth, moments[-1])
+            result = done[key] if key in done else measure(*key)
+            done[key] = result
+            results.append(result)
+            print("  ".join(_cells(result, moments)), flush=True)
+            _write(output, list(done.values()))
     header = (
         "table",
         "train rows x columns",
         "depth",
-        "seconds",
         "CART",
         "start",
-        "errors",
-        "bound",
+        *(f"{seconds:g} s" for seconds in moments),
+        f"bound, {moments[-1]:g} s",
+        "train accuracy",
         "test accuracy",
     )
-    print(f"\n{format_table(header, [_cells(result) for result in results])}")
+    print(f"\n{format_table(header, [_cells(result, moments) for result in results])}")
     return results
 
 
-def _cells(result: dict[str, Any]) -> tuple[str, ...]:
+def _key(result: dict[str, Any]) -> tuple[str, int, float]:
+    return result["table"], result["depth"], result["seconds"]
+
+
+def _write(output: Path | None, results: Sequence[dict[str, Any]]) -> None:
+    """Replace the file of figures as a whole."""
+    if output is None:
+        return
+    text = json.dumps({"machine": machine(), "results": results}, indent=1)
+    written = output.with_suffix(output.suffix + ".part")
+    written.write_text(text + "\n", encoding="utf-8")
+    os.replace(written, output)
+
+
+def _cells(result: dict[str, Any], moments: Sequence[float]) -> tuple[str, ...]:
     accuracy = result["test_accuracy"]
+    states = [after(result, seconds) for seconds in moments]
     return (
         result["table"],
         result["shape"],
         str(result["depth"]),
-        f"{result['seconds']:g}",
         str(result["cart"]),
         str(result["start"]),
+        *(f"{errors}*" if proven else str(errors) for errors, _, proven in states[:-1]),
         str(result["errors"]) + ("*" if result["status"] == "optimal" else ""),
         str(result["bound"]),
+        f"{result['train_accuracy']:.4f}",
         "-" if accuracy is None else f"{accuracy:.4f}",
     )
 
@@ -236,10 +321,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run ``provetree bench anytime``."""
     if arguments.threads and arguments.chart is not None:
         raise ValueError("--chart draws fits over time, and --threads makes none of them.")
-    results = _measure_threads(arguments) if arguments.threads else _measure_all(arguments)
+    if arguments.threads:
+        _write(arguments.output, _measure_threads(arguments))
+        return 0
+    results = _measure_all(arguments)
     if arguments.chart is not None:
         draw(results, arguments.chart)
-    if arguments.output is not None:
-        text = json.dumps({"machine": machine(), "results": results}, indent=1)
-        arguments.output.write_text(text + "\n", encoding="utf-8")
     return 0

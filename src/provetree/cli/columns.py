@@ -33,6 +33,8 @@ _ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\
 #: Dates that do not begin with the year; the time of day is passed over.
 _OTHER_DATE = r"^(\d{1,2})[./-](\d{1,2})[./-]\d{4}([T ]\d{1,2}:\d{2}.*)?$"
 _LEADING_ZERO = r"^-?0\d"
+_DIGITS = r"^\d+$"
+_NUMBER = r"-?\d+([.,]\d+)?"
 _THOUSANDS = r"^-?\d{1,3}(,\d{3})+(\.\d+)?$"
 _DECIMAL_COMMA = r"^-?\d*,\d+$"
 
@@ -132,6 +134,8 @@ def learn_target(table: DataFrame, target: str) -> tuple[DataFrame, list[Any]]:
     if target not in table.columns:
         close = [name for name in table.columns if name.lower() == target.lower()]
         hint = f" Did you mean '{close[0]}'?" if close else ""
+        if any(re.fullmatch(_NUMBER, name) for name in table.columns):
+            hint += " The first line should name the columns, and this one holds numbers."
         raise UserError(
             f"There is no column '{target}' in the table. Its columns are "
             f"{', '.join(repr(name) for name in table.columns[:20])}"
@@ -272,8 +276,13 @@ def _meaning(series: Series) -> InputColumn:
         return InputColumn(name, "category")
     present = series.drop_nulls().str.strip_chars()
     if present.cast(polars.Float64, strict=False).null_count() == 0:
-        # Digits that begin with zero are a code, such as 01234.
-        coded = present.str.contains(_LEADING_ZERO).any() and present.str.contains(r"^\d+$").all()
+        # Digits that begin with zero are a code, such as 01234. Most columns of numbers tell in
+        # their first rows that they are not all digits.
+        coded = (
+            present.head(1000).str.contains(_DIGITS).all()
+            and present.str.contains(_LEADING_ZERO).any()
+            and present.str.contains(_DIGITS).all()
+        )
         return InputColumn(name, "category" if coded else "number")
     if present.str.contains(_ISO_DATE).all():
         return InputColumn(name, "date")
@@ -396,4 +405,5 @@ def _numbers_the_rows(values: Series) -> bool:
 
 
 def _listed(notes: Sequence[tuple[str, str]]) -> str:
-    return "; ".join(f"'{name}' is {note}" for name, note in notes[:5])
+    more = "; ..." if len(notes) > 5 else ""
+    return "; ".join(f"'{name}' is {note}" for name, note in notes[:5]) + more + "."

@@ -29,8 +29,9 @@ __all__ = ["Data", "Settings", "Trained", "prepare", "train", "with_whole_dates"
 _FEWEST_TO_DIVIDE = 60
 #: Seconds that preparing a search and what comes after it take at least, per million cells.
 _SECONDS_PER_MILLION = 0.35
-#: The least share of the time limit that is left for the search.
-_LEAST_SEARCH = 0.1
+#: The least share of the time limit that is left for the search: a first tree takes as long as it
+#: takes, and where the machine was slow there is no time for more.
+_LEAST_SEARCH = 0.01
 
 
 @dataclass(frozen=True)

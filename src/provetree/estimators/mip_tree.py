@@ -24,9 +24,6 @@ from provetree.problem.weights import as_decimal, integer_weights
 
 __all__ = ["MIPTreeClassifier"]
 
-#: Penalties are fractions of small numbers: finer ones no solver can tell apart.
-_FINEST_PENALTY = 10_000
-
 
 @documented(MIP_OPTIONS)
 class MIPTreeClassifier(TreeClassifier):
@@ -257,13 +254,12 @@ class MIPTreeClassifier(TreeClassifier):
         rows = _raw_rows(prepared, groups)
         totals = np.bincount(problem.classes, problem.weights)
         baseline = int(totals.max() if self.baseline == "majority" else problem.root_error)
-        penalty = as_decimal(self.alpha) * baseline
         start = start_tree(self.warm_start)
         engine = MIPSearch(
             formulation=self.formulation,
             solver=self.solver,
             depth=self.max_depth,
-            penalty=penalty.limit_denominator(_FINEST_PENALTY),
+            penalty=as_decimal(self.alpha) * baseline,
             max_splits=self.max_splits,
             baseline=max(1, baseline),
             warm_start=(self.warm_start or None) if start is None else start,

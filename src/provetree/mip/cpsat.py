@@ -41,6 +41,9 @@ Int: TypeAlias = NDArray[np.int64]
 #: Largest denominator that a coefficient may have, and largest whole coefficient.
 _LARGEST_DENOMINATOR = 10**6
 _LARGEST_WHOLE = 2**40
+#: A fraction in floats, times its denominator, is off by no more than this. Any number at all is
+#: within 1e-6 of a fraction of the largest denominator, so this must be far below.
+_ROUNDING = 1e-9
 #: No bound: CP-SAT takes whole numbers of 64 bits, with room to add some.
 _NO_BOUND = 2**62
 #: Seconds between two looks at whether to stop.
@@ -177,7 +180,7 @@ def _steps(model: Model) -> Float:
             f"CP-SAT works on whole numbers, and the variable {name} of the model may take any "
             'value: use scaling="rank", another formulation or another solver.'
         )
-    if not (np.isfinite(model.lower).all() and np.isfinite(model.upper).all()):
+    if not model.is_bounded:
         raise SolverError("CP-SAT needs bounds on all variables, and the model leaves some out.")
     return np.asarray(step, dtype=np.float64)
 
@@ -212,7 +215,7 @@ def _whole(values: Float, row: Int, n_rows: int) -> tuple[Int, Float]:
     whole = np.round(scaled)
     if len(values) and (
         scale.max() > _LARGEST_WHOLE
-        or np.abs(scaled - whole).max() > 1e-6
+        or (np.abs(scaled - whole) > _ROUNDING + 1e-15 * np.abs(scaled)).any()
         or np.abs(whole).max() > _LARGEST_WHOLE
     ):
         raise SolverError(

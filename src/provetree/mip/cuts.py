@@ -1,6 +1,6 @@
 """Thresholds as binary columns: every cut of every ordered column, and who lies on which side.
 
-FlowOCT knows columns in this form only; the tightened threshold models use it to choose thresholds.
+FlowOCT knows columns in this form only; the tightened threshold models number their cuts by it.
 """
 
 from __future__ import annotations
@@ -52,6 +52,11 @@ class Cuts:
     def n(self) -> int:
         """Number of cuts."""
         return len(self.column)
+
+    @property
+    def last(self) -> Int:
+        """The last cut of each column."""
+        return np.append(self.first[1:], self.n)[: len(self.first)] - 1
 
     def above(self, rows: ModelRows) -> Bool:
         """Return whether each row is right of each cut, shape (n_rows, n_cuts)."""

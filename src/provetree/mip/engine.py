@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 
 from provetree.mip.check import CheckedTree, RawRows, TreeLimits, check_tree
+from provetree.mip.costs import PossibleCosts
 from provetree.mip.formulation import Formulation, Scaling, Settings
 from provetree.mip.layout import Layout, PlacedTree, check_shape, place_tree, placed_to_tree
 from provetree.mip.side_constraints import SideConstraints
@@ -158,16 +159,7 @@ class MIPSearch:
                 f"{problem.n_rows * 2.0**depth:.2g} variables for places of rows, and at most "
                 f"{MOST_PLACES:.2g} are supported: choose a smaller max_depth or fewer rows."
             )
-        n_cuts = sum(len(column.values) - 1 for column in problem.columns)
-        by_cuts = self.formulation == "flowoct" or (self.tighten and self.formulation != "binoct")
-        entries = problem.n_rows * float(n_cuts) * 2.0**depth
-        if by_cuts and entries > MOST_ENTRIES:
-            raise ValueError(
-                f"A model that chooses among all {n_cuts} thresholds of {problem.n_rows} rows "
-                f"would have about {entries:.2g} entries, and at most {MOST_ENTRIES:.2g} are "
-                'supported: round the columns, take fewer rows, or use "oct", "p" or "binoct" with '
-                "tighten=False."
-            )
+        self._check_entries(problem, depth)
         max_splits = self.max_splits
         if self.formulation == "p" and max_splits is None:
             # Gamma sets the penalty: it must not depend on the depth that is left.
@@ -185,6 +177,24 @@ class MIPSearch:
             side=self.side,
         )
         return formulation_class(self.formulation)(problem, settings)
+
+    def _check_entries(self, problem: Problem, depth: int) -> None:
+        """Raise if the matrix of the model would have too many entries."""
+        cuts = [len(column.values) - 1 for column in problem.columns]
+        if self.formulation == "flowoct":
+            each = sum(cuts)
+            advice = f'or another formulation: "flowoct" chooses among all {each} thresholds'
+        else:
+            n_digits = max(cuts, default=1).bit_length() if self.formulation == "binoct" else 1
+            each = depth * len(cuts) * n_digits
+            advice = "or a smaller max_depth"
+        entries = problem.n_rows * 2.0**depth * each
+        if entries > MOST_ENTRIES:
+            raise ValueError(
+                f"A model of depth {depth} for {problem.n_rows} rows would have about "
+                f"{entries:.2g} entries, and at most {MOST_ENTRIES:.2g} are supported: take fewer "
+                f"rows, rounded columns, {advice}."
+            )
 
     def solve(
         self,
@@ -234,6 +244,10 @@ class _Run:
         self.tree_limits = TreeLimits(
             settings.depth, settings.min_samples_leaf, settings.max_splits, settings.side
         )
+        most_splits = min(self.formulation.layout.n_branches, problem.n_rows - 1)
+        if settings.max_splits is not None:
+            most_splits = min(most_splits, settings.max_splits)
+        self.costs = PossibleCosts(self.penalty, most_splits)
         self.raw = engine.rows or _rows_of(problem)
         self.best: tuple[Fraction, Tree] | None = None
         self.history: list[Progress] = []
@@ -260,10 +274,14 @@ class _Run:
                 ),
                 on_progress=self._tell,
             )
+        if outcome.status == "unbounded":
+            raise SolverError(
+                "The solver says that the model is unbounded, which no model of a tree is: all of "
+                "its variables have bounds."
+            )
         self._read(outcome)
         if self.best is None:
             self._explain(outcome)
-            raise AssertionError("unreachable")
         cost, tree = self.best
         bound = self._bound(outcome, cost)
         status: Status = "optimal" if bound == cost else _ended_by(outcome)
@@ -325,9 +343,21 @@ class _Run:
         return self.formulation.encode(placed)
 
     def _placed(self, tree: Tree, layout: Layout) -> PlacedTree:
+        """Place a tree as the model wants it.
+
+        Without side constraints a leaf has the class of most of its rows, and tightened models
+        know no split between two leaves of one class.
+        """
         rows = problem_rows(self.problem, self.raw.X, self.raw.classes)
         table = self.raw.X[representatives(self.problem, rows)]
-        return place_tree(self.problem, tree, table, layout)
+        placed = place_tree(self.problem, tree, table, layout)
+        return place_tree(self.problem, self._tidy(placed), table, layout)
+
+    def _tidy(self, placed: PlacedTree) -> Tree:
+        side = self.formulation.settings.side
+        keep = side is not None and side.chooses_labels
+        # A model may have to split where nothing is gained: BinOCT always does.
+        return placed_to_tree(self.problem, placed, keep_labels=keep, collapse=True)
 
     def _time_left(self) -> float | None:
         if self.limits.time_limit is None or math.isinf(self.limits.time_limit):
@@ -336,7 +366,7 @@ class _Run:
 
     def _absolute_gap(self) -> float:
         """Return a gap that cannot hide a cheaper tree, unless costs are finer than solvers."""
-        smallest = self.formulation.scale / self.formulation.unit / self.penalty.denominator
+        smallest = self.formulation.scale / self.formulation.unit * float(self.costs.spacing)
         return min(1e-6, max(_FINEST_GAP, smallest / 8))
 
     # -- after the solver ----------------------------------------------------------------
@@ -353,11 +383,7 @@ class _Run:
         """Take the tree from the solver's point; what it costs must be what the solver says."""
         if outcome.point is None:
             return
-        side = self.formulation.settings.side
-        placed = self.formulation.decode(outcome.point)
-        keep = side is not None and side.chooses_labels
-        # A model may have to split where nothing is gained: BinOCT always does.
-        tree = placed_to_tree(self.problem, placed, keep_labels=keep, collapse=True)
+        tree = self._tidy(self.formulation.decode(outcome.point))
         checked = self._consider(tree)
         if checked.broken:
             raise SolverError(
@@ -392,11 +418,10 @@ class _Run:
         slack += 1e-9 * abs(value)
         if self.formulation.unit > 1:  # small weights may be lost beside large ones
             slack += self._tolerance(value)
-        unit = self.penalty.denominator
-        lower = Fraction(value) - Fraction(slack)
-        if 4 * slack * unit < 1:
-            # Costs are whole multiples of 1 / unit: the next one up is a bound as well.
-            lower = Fraction(math.ceil(lower * unit), unit)
+        # The next cost that a tree can have is a bound as well. A jump is worth a wide berth: four
+        # times what the bound may be wrong.
+        next_up = self.costs.at_least(Fraction(value) - 4 * Fraction(slack))
+        lower = max(Fraction(value) - Fraction(slack), next_up)
         if lower > cost:
             if float(lower - cost) > self._tolerance(float(cost)) + slack:
                 raise SolverError(
@@ -406,17 +431,20 @@ class _Run:
             lower = cost
         return max(lower, Fraction(0))
 
-    def _explain(self, outcome: Outcome) -> None:
+    def _explain(self, outcome: Outcome) -> NoReturn:
         """Say why there is no tree."""
         side = self.formulation.settings.side
         words = "" if side is None else side.words()
         if outcome.status == "infeasible":
+            depth = self.problem.max_depth if self.engine.depth is None else self.engine.depth
+            splits = self.engine.max_splits
+            size = f"depth {depth}"
+            if splits is not None:
+                size += f" and {splits} split{'s' * (splits != 1)}"
             raise InfeasibleError(
-                f"No tree of depth {self.formulation.settings.depth} keeps to the side constraints "
-                f"({words}): loosen them, or allow a larger tree."
+                f"No tree of at most {size} keeps to the side constraints ({words}): loosen them, "
+                "or allow a larger tree."
             )
-        if outcome.status == "unbounded":
-            raise SolverError("The solver says that the model is unbounded, which it cannot be.")
         raise NoTreeError(
             f"The search ended ({outcome.status.replace('_', ' ')}) before it found a tree that "
             f"keeps to the side constraints ({words}): allow more time, or loosen them."

@@ -69,7 +69,7 @@ class FlowOCT(Formulation):
         self.scale = 1.0 / (1.0 + self.model_penalty)
         whole = not settings.tighten  # b, p and w settle every flow
 
-        cost = 1.0 - self.scale
+        cost = self.model_penalty * self.scale  # lambda; 1 - scale would lose digits
         self.b = builder.variables("b", (n_branches, self.cuts.n), upper=1, integer=True, cost=cost)
         self.p = builder.variables("p", n_nodes, upper=1, integer=True)
         self.w = builder.variables("w", (n_nodes, n_classes), upper=1, integer=True)

@@ -216,9 +216,9 @@ def _outcome(
         bound = objective
     word: OutcomeStatus
     if status in (_Status.kInfeasible, _Status.kUnboundedOrInfeasible):
-        # Models of trees bound every variable; "unbounded or infeasible" is then infeasible.
-        bounded = bool(np.isfinite(model.lower).all() and np.isfinite(model.upper).all())
-        word = "infeasible" if status == _Status.kInfeasible or bounded else "unbounded"
+        # "Unbounded or infeasible" is infeasible where every variable has bounds.
+        infeasible = status == _Status.kInfeasible or model.is_bounded
+        word = "infeasible" if infeasible else "unbounded"
         objective = bound = math.inf if word == "infeasible" else -math.inf
         point = None
     elif status == _Status.kUnbounded:

@@ -177,6 +177,11 @@ class Model:
         """Number of constraints; bounds of variables are not counted."""
         return len(self.row_lower)
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every variable has bounds, so that no objective is without end."""
+        return bool(np.isfinite(self.lower).all() and np.isfinite(self.upper).all())
+
     def variable(self, name: str) -> VariableSet:
         """Return the variables of a name.
 
@@ -360,19 +365,22 @@ class ModelBuilder:
         known = 1.0 if integer else 0.0 if step is None else step
         values = {"objective": cost, "lower": lower, "upper": upper, "step": known}
         for part, value in values.items():
-            array = np.broadcast_to(np.asarray(value, dtype=np.float64), shape)
-            self._parts[part].append(np.array(array).reshape(-1))
-        self._parts["integer"].append(np.full(group.size, integer))
+            # Views of what is often one number: memory is taken when the model is built.
+            self._parts[part].append(np.broadcast_to(np.asarray(value, dtype=np.float64), shape))
+        self._parts["integer"].append(np.broadcast_to(np.bool_(integer), shape))
         self._sets.append(group)
         self._n_variables += group.size
         return group.positions
 
     def cost(self, columns: Index, cost: float) -> None:
         """Set the cost of variables that were added before."""
-        for group, costs in zip(self._sets, self._parts["objective"], strict=True):
+        parts = self._parts["objective"]
+        for at, group in enumerate(self._sets):
             inside = (columns >= group.start) & (columns < group.start + group.size)
             if inside.any():
-                costs[columns[inside] - group.start] = cost
+                costs = np.array(parts[at])
+                costs.reshape(-1)[columns[inside] - group.start] = cost
+                parts[at] = costs
 
     def constraint(
         self,
@@ -507,7 +515,7 @@ class ModelBuilder:
             row_upper=_concatenated([pending.upper for pending in self._pending]),
             lower=self._joined("lower"),
             upper=self._joined("upper"),
-            integer=self._joined("integer").astype(np.bool_),
+            integer=_concatenated(self._parts["integer"], np.bool_),
             step=self._joined("step"),
             variables=tuple(self._sets),
             constraints=tuple(pending.group for pending in self._pending),
@@ -517,5 +525,10 @@ class ModelBuilder:
         return _concatenated(self._parts[part])
 
 
-def _concatenated(arrays: Sequence[NDArray[Any]]) -> Float:
-    return np.concatenate([*arrays, np.empty(0)]).astype(np.float64, copy=False)
+def _concatenated(arrays: Sequence[NDArray[Any]], kind: Any = np.float64) -> NDArray[Any]:
+    joined = np.empty(sum(array.size for array in arrays), dtype=kind)
+    at = 0
+    for array in arrays:
+        joined[at : at + array.size].reshape(array.shape)[...] = array
+        at += array.size
+    return joined

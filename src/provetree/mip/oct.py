@@ -11,6 +11,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.mip.formulation import Expression
 from provetree.mip.model import ModelBuilder
 from provetree.mip.thresholds import ThresholdModel
 
@@ -147,7 +148,8 @@ class OCT(ThresholdModel):
         self._leaf_constraints(builder)
         self._split_constraints(builder)
         if tight:
-            self._symmetry_cuts(builder, self.c)
+            self._symmetry_cuts(builder)
+            self._class_cuts(builder, Expression(self.loss, np.ones(n_leaves)))
 
     def _encode_rest(self, point: Float, leaf: NDArray[np.int64]) -> None:
         totals = np.zeros((self.n_classes, self.layout.n_leaves))

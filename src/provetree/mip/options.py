@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from provetree.mip.starts import tree_of_sklearn
 from provetree.options import (
     _BOOL,
     _DICT,
@@ -24,6 +25,8 @@ __all__ = ["MIP_OPTIONS", "start_tree"]
 def start_tree(value: Any) -> Tree | None:
     """Return the tree that a value is or holds, None if it holds none.
 
+    It may be a tree or a fitted classifier of this library, or scikit-learn's fitted classifier.
+
     Examples
     --------
     >>> from provetree import OptimalTreeClassifier
@@ -34,7 +37,13 @@ def start_tree(value: Any) -> Tree | None:
     1
     """
     found = value if isinstance(value, Tree) else getattr(value, "tree_", None)
-    return found if isinstance(found, Tree) else None
+    if found is None or isinstance(found, Tree):
+        return found
+    from sklearn.tree import DecisionTreeClassifier
+
+    if isinstance(value, DecisionTreeClassifier) and value.n_outputs_ == 1:
+        return tree_of_sklearn(value)
+    return None
 
 
 _TREE = Allowed("a fitted tree", "Tree", lambda value: start_tree(value) is not None)
@@ -98,7 +107,8 @@ MIP_OPTIONS: tuple[Option, ...] = (
         "cart",
         (_word("cart"), _word("search"), _TREE, _NONE, _FALSE),
         'What the solver starts from: the tree of CART, that of the exact search ("search"), a '
-        "given tree, or nothing. A given tree must keep to all limits.",
+        "given tree, or nothing. A given tree (a ``Tree``, a fitted classifier of this library, or "
+        "a fitted ``DecisionTreeClassifier``) must keep to all limits.",
     ),
     Option(
         "tighten",

@@ -8,6 +8,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.mip.formulation import Expression
 from provetree.mip.model import Index, ModelBuilder
 from provetree.mip.thresholds import ThresholdModel
 
@@ -108,7 +109,11 @@ class ModelP(ThresholdModel):
             meaning="a row in a leaf of a class is counted",
         )
         if self.settings.tighten:
-            self._symmetry_cuts(builder, self.c)
+            self._symmetry_cuts(builder)
+            amounts = np.broadcast_to(cost, shape).reshape(-1)
+            wrong_places = np.flatnonzero(amounts)
+            errors = Expression(self.theta.reshape(-1)[wrong_places], amounts[wrong_places])
+            self._class_cuts(builder, errors)
             self._tight_counts(builder)
 
     def _tight_counts(self, builder: ModelBuilder) -> None:

@@ -91,7 +91,7 @@ class Scip:
             solver.optimize()
             if failures:
                 raise failures[0]
-        return _outcome(solver, variables, limits, trace)
+        return _outcome(solver, variables, model, limits, trace)
 
 
 def _watch(trace: Trace, stopped: Callable[[], bool], failures: list[BaseException]) -> Any:
@@ -172,9 +172,13 @@ def _load(solver: Any, model: Model) -> list[Any]:
     return variables
 
 
-def _outcome(solver: Any, variables: list[Any], limits: SolveLimits, trace: Trace) -> Outcome:
+def _outcome(
+    solver: Any, variables: list[Any], model: Model, limits: SolveLimits, trace: Trace
+) -> Outcome:
     word = solver.getStatus()
     status = _STATUS.get(word)
+    if word == "inforunbd":
+        status = "infeasible" if model.is_bounded else "unbounded"
     if status is None:
         raise SolverError(f"SCIP gave up: {word}.")
     if status in ("infeasible", "unbounded"):

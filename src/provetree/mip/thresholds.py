@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.cuts import add_side_rows, cuts_of
+from provetree.mip.cuts import cuts_of
 from provetree.mip.formulation import Expression, Formulation, Scaling
 from provetree.mip.layout import PlacedTree
 from provetree.mip.model import Index, ModelBuilder
@@ -279,65 +279,107 @@ class ThresholdModel(Formulation):
         )
 
     def _tight_path_constraints(self, builder: ModelBuilder) -> None:
-        """Add the choice of each threshold as variables s; the way of the rows follows from them.
+        """Add the choice of each threshold as variables g; the way of the rows follows from them.
 
-        No big-M is left: a row is below the left side of a branch only if the branch splits at a
-        threshold that sends it there. The threshold b is the value above the chosen cut, which is
-        what the paper's constraints ask of it.
+        ``g[t, j, k]`` is one where branch t splits column j at its cut k or below. No big-M is
+        left: a row is on the right of a branch if the cut lies below it, and g says that with one
+        variable for each column. The threshold b is the value above the chosen cut, which is what
+        the paper's constraints ask of it.
         """
-        layout, p = self.layout, len(self.a)
+        layout = self.layout
         cuts = self.cuts = cuts_of(self.problem)
-        self.s = s = builder.variables("s", (layout.n_branches, cuts.n), upper=1, integer=True)
+        self.g = g = builder.variables("g", (layout.n_branches, cuts.n), upper=1, integer=True)
+        last = cuts.last
+        not_last = np.ones(cuts.n, dtype=np.bool_)
+        not_last[last] = False
+        lower = np.flatnonzero(not_last)
+
+        def order(columns: Index, coefficients: Float) -> None:
+            pairs = columns.reshape(layout.n_branches, len(lower), 2)
+            pairs[:, :, 0] = g[:, lower]
+            pairs[:, :, 1] = g[:, lower + 1]
+            coefficients[:] = [1.0, -1.0]
+
+        builder.filled(
+            "tight: order of cuts",
+            layout.n_branches * len(lower),
+            2,
+            order,
+            upper=0,
+            meaning="at a cut or below is at the next or below",
+        )
+        builder.constraint(
+            "tight: cuts of a column",
+            np.column_stack([g[:, last].reshape(-1), self.a.T.reshape(-1)]),
+            [1.0, -1.0],
+            lower=0,
+            upper=0,
+            meaning="a split on a column is at one of its cuts",
+        )
         value = np.concatenate([v[1:] for v in self.scaled.values] or [np.empty(0)])
-        for j in range(p):
-            of_column = s[:, cuts.column == j]
-            builder.constraint(
-                f"tight: cuts of column {j + 1}",
-                np.column_stack([of_column, self.a[j]]),
-                [1.0] * of_column.shape[1] + [-1.0],
-                lower=0,
-                upper=0,
-                meaning="a split on a column is at one of its cuts",
-            )
+        value[lower] -= value[lower + 1]
         builder.constraint(
             "tight: threshold",
-            np.column_stack([s, self.b]),
+            np.column_stack([g, self.b]),
             np.append(value, -1.0),
             lower=0,
             upper=0,
             meaning="a threshold is the value above the cut",
         )
-        above = cuts.above(self.rows)
-        for level in range(layout.depth):
-            branches = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-            left = np.nonzero(layout.left_leaves[branches])[1].reshape(len(branches), -1)
-            right = np.nonzero(layout.right_leaves[branches])[1].reshape(len(branches), -1)
-            add_side_rows(
-                builder,
-                f"{self.numbers['left']} tight, level {level + 1}",
-                self.z[:, left].transpose(1, 0, 2),
-                [1.0] * left.shape[1],
-                s[branches],
-                ~above,
-                meaning="who goes left is below the threshold",
-            )
-            split = np.broadcast_to(
-                self.d[branches, np.newaxis, np.newaxis], (len(branches), self.rows.n, 1)
-            )
-            add_side_rows(
-                builder,
-                f"{self.numbers['right']} tight, level {level + 1}",
-                np.concatenate([self.z[:, right].transpose(1, 0, 2), split], axis=2),
-                [1.0] * (right.shape[1] + 1),
-                s[branches],
-                above,
-                upper=1,
-                meaning="who goes right is not below the threshold",
-            )
+        ranks = self.rows.ranks.T
+        under = (cuts.first + np.maximum(ranks, 1) - 1).astype(np.int32)
+        for side in ("left", "right"):
+            for level in range(layout.depth):
+                self._tight_side(builder, side, level, under, ranks > 0)
 
-    def _symmetry_cuts(self, builder: ModelBuilder, c: Index) -> None:
+    def _tight_side(
+        self, builder: ModelBuilder, side: str, level: int, under: Index, has_under: Bool
+    ) -> None:
+        """Add that rows on a side of the branches of a level are sent there by the cut.
+
+        Left of a branch: z <= d - g; right of it: z + d <= 1 + g. Here z are the leaves on the
+        side, and g the sum over columns of the variable of the highest cut under the row.
+
+        Parameters
+        ----------
+        builder : ModelBuilder
+        side : {"left", "right"}
+        level : int
+        under : array of int, shape (n, p)
+            The highest cut under each row in each column, any cut where there is none.
+        has_under : array of bool, shape (n, p)
+            Whether there is one.
+        """
+        n, p = under.shape
+        sign = 1.0 if side == "left" else -1.0
+        below = self.layout.left_leaves if side == "left" else self.layout.right_leaves
+        branches = np.arange(2**level - 1, 2 ** (level + 1) - 1)
+        leaves = np.nonzero(below[branches])[1].reshape(len(branches), -1)
+        n_leaves, width = leaves.shape[1], leaves.shape[1] + 1 + p
+
+        def fill(columns: Index, coefficients: Float) -> None:
+            shape = (len(branches), n, width)
+            columns, coefficients = columns.reshape(shape), coefficients.reshape(shape)
+            columns[:, :, :n_leaves] = self.z[:, leaves].transpose(1, 0, 2)
+            columns[:, :, n_leaves] = self.d[branches, np.newaxis]
+            for at, branch in enumerate(branches.tolist()):
+                columns[at, :, n_leaves + 1 :] = self.g[branch, under]
+            coefficients[:, :, :n_leaves] = 1.0
+            coefficients[:, :, n_leaves] = -sign
+            coefficients[:, :, n_leaves + 1 :] = sign * has_under
+
+        builder.filled(
+            f"{self.numbers[side]} tight, level {level + 1}",
+            len(branches) * n,
+            width,
+            fill,
+            upper=0.0 if sign > 0 else 1.0,
+            meaning=f"who goes {side} is {'' if sign > 0 else 'not '}below the threshold",
+        )
+
+    def _symmetry_cuts(self, builder: ModelBuilder) -> None:
         """Cut off trees that a smaller one matches: empty sides, and siblings of one class."""
-        layout = self.layout
+        layout, c = self.layout, self.c
         if layout.depth == 0:
             return
         builder.constraint(
@@ -367,6 +409,36 @@ class ThresholdModel(Formulation):
                 upper=0,
                 meaning="nothing goes left at a node without a split",
             )
+
+    def _class_cuts(self, builder: ModelBuilder, errors: Expression) -> None:
+        """Add what a small tree must get wrong: all rows of a class that no leaf predicts.
+
+        There is one leaf more than there are splits, and each has one class, so the number of
+        splits alone says how many classes are left out.
+        """
+        self.u = builder.variables("u", self.n_classes, upper=1, step=1.0)
+        builder.constraint(
+            "tight: leaves",
+            [np.append(self.l, self.d)],
+            np.repeat([1.0, -1.0], [len(self.l), len(self.d)]),
+            lower=1,
+            upper=1,
+            meaning="one leaf more than splits",
+        )
+        builder.constraint(
+            "tight: classes without a leaf",
+            np.column_stack([self.c, self.u]),
+            1.0,
+            lower=1,
+            meaning="a class has a leaf or is left out",
+        )
+        builder.constraint(
+            "tight: rows of classes without a leaf",
+            [np.append(errors.columns, self.u)],
+            np.append(errors.coefficients, -self.class_weights),
+            lower=0,
+            meaning="the rows of a class that is left out are errors",
+        )
 
     # -- points and trees ------------------------------------------------------------------
 
@@ -415,7 +487,9 @@ class ThresholdModel(Formulation):
         point[self.c[placed.label[node[first]], used]] = 1.0
         if self.settings.tighten:
             cuts = self.cuts.first[columns] + placed.rank[branches]
-            point[self.s[branches, cuts]] = 1.0
+            for branch, column, cut in zip(branches, columns, cuts, strict=True):
+                point[self.g[branch, cut : self.cuts.last[column] + 1]] = 1.0
+            point[self.u] = point[self.c].sum(axis=1) < 0.5
         self._encode_rest(point, leaf)
         self._encode_counts(point)
         return point
