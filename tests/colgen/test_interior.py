@@ -86,6 +86,23 @@ def test_a_pull_gives_the_optimum_of_the_quadratic_program():
         assert np.allclose(matrix @ point.x + moved, right, atol=1e-4), seed
         assert np.all(cost - matrix.T @ point.multiplier >= -1e-4), seed
         assert point.x @ (cost - matrix.T @ point.multiplier) == pytest.approx(0, abs=1e-3), seed
+        # From another start the multipliers are the same; they are unique here.
+        for x in (point.x, point.x + rng.uniform(0, 0.1, n)):
+            near = Pull(pull.centre, pull.strength, x, 10 ** rng.uniform(-4, -1))
+            again = solve_interior(csc_array(matrix), right, cost, gap=1e-9, pull=near)
+            assert again.accurate, seed
+            assert np.allclose(again.multiplier, point.multiplier, atol=1e-3), seed
+
+
+def test_a_larger_error_may_be_allowed():
+    rng = np.random.default_rng(0)
+    matrix = np.vstack([rng.integers(-1, 3, (4, 30)), np.ones((1, 30))]).astype(float)
+    right, cost = matrix @ rng.uniform(0, 2, 30), rng.integers(-5, 6, 30).astype(float)
+    for error in (1e-2, 1e-6):
+        point = solve_interior(csc_array(matrix), right, cost, gap=1.0, error=error)
+        missed = np.linalg.norm(right - matrix @ point.x) / (1 + np.linalg.norm(right))
+        assert point.accurate
+        assert missed <= error
 
 
 def test_bounds_of_the_proximal_method_are_valid_and_close():

@@ -202,12 +202,46 @@ def test_constraints_that_cannot_be_met(cancer):
         clf.fit(X, y)
 
 
+def test_constraints_are_named_by_the_users_labels_and_groups():
+    X, y = [[0.0], [0.0], [1.0], [1.0]], ["no", "yes", "no", "yes"]
+    clf = ColumnGenerationClassifier(max_depth=1, min_recall={"yes": 1.0, "no": 0.5})
+    with pytest.raises(InfeasibleError, match="recall of class 'yes', recall of class 'no'"):
+        clf.fit(X, y)
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    clf = ColumnGenerationClassifier(
+        max_depth=1, min_recall=1.0, max_parity_gap=0.1, min_samples_leaf=2
+    )
+    words = r"parity of class 1 between groups 'a' and 'b', at least 2 rows per leaf"
+    with pytest.raises(InfeasibleError, match=words):
+        clf.fit(X, y, groups=["a", "a", "b", "b"])
+
+
+def test_empty_candidate_sets_are_told():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    for candidates, nodes in (([], "0, 1, 2"), ({0: [(0, 0.5)], 2: [(0, 99.0)]}, "2")):
+        with pytest.warns(ConvergenceWarning, match=f"no split for node {nodes} that tells"):
+            clf = ColumnGenerationClassifier(max_depth=2, candidates=candidates).fit(X, y)
+        assert clf.candidate_optimal_
+        assert (clf.predict(X) != y).sum() == clf.objective_
+    assert clf.proof_.unsplit_nodes == (1, 2)  # node 1 was left out on purpose
+
+
+def test_weights_too_far_apart_are_told():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    with pytest.warns(ConvergenceWarning, match="rounded weights"):
+        clf = ColumnGenerationClassifier(max_depth=1).fit(X, y, sample_weight=[1e9, 1e-9, 1e9, 1e9])
+    assert clf.objective_ == pytest.approx(0, abs=10)
+    assert clf.predict([[0.0], [3.0]]).tolist() == [0, 1]
+
+
 def test_a_missing_cpsat_is_said_before_any_work(monkeypatch):
     from provetree.colgen import cpsat
 
     monkeypatch.setattr(cpsat, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install 'provetree\[cpsat\]'"):
         ColumnGenerationClassifier(pricing="cpsat").fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ImportError, match=r"pip install 'provetree\[cpsat\]'"):
+        ColumnGenerationClassifier(row_constraints="extra", separation="cpsat").fit([[0.0]], [0])
 
 
 def test_a_master_in_trouble_is_said(monkeypatch, cancer):
@@ -222,6 +256,35 @@ def test_a_master_in_trouble_is_said(monkeypatch, cancer):
         clf = ColumnGenerationClassifier(max_depth=2, master_method="simplex").fit(X, y)
     assert clf.status_ == "feasible" or clf.candidate_optimal_
     assert (clf.predict(X) != y).sum() == clf.objective_
+
+
+def test_a_master_that_is_solved_again_is_said(monkeypatch, cancer):
+    import highspy
+
+    from provetree.colgen import master
+
+    class Faltering(highspy.Highs):
+        """Cannot say how its first two solves ended."""
+
+        runs = 0
+
+        def run(self):
+            self.runs += 1
+            return super().run()
+
+        def getModelStatus(self):
+            if self.runs <= 2:
+                return highspy.HighsModelStatus.kUnknown
+            return super().getModelStatus()
+
+    X, y = cancer
+    wanted = ColumnGenerationClassifier(max_depth=2, master_method="simplex").fit(X, y)
+    monkeypatch.setattr(master.highspy, "Highs", Faltering)
+    with pytest.warns(ConvergenceWarning, match=r"solved again from scratch \(2 times\)"):
+        clf = ColumnGenerationClassifier(max_depth=2, master_method="simplex").fit(X, y)
+    assert clf.proof_.resolves == 2
+    assert clf.master_value_ == pytest.approx(wanted.master_value_)
+    assert clf.tree_ == wanted.tree_
 
 
 def test_cp_sat_prices_the_same_tree():

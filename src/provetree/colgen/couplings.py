@@ -50,8 +50,8 @@ class Coupling:
     max_parity_gap : Fraction or None
         Largest difference between two groups in the share that is predicted as a class, for every
         class.
-    group_names : tuple
-        Names of the groups, for messages.
+    class_names, group_names : tuple
+        Names of classes and groups, for messages; their numbers where there are none.
 
     Examples
     --------
@@ -64,7 +64,16 @@ class Coupling:
     min_recall: Mapping[int, Fraction] = field(default_factory=dict)
     max_false_positive_rate: Mapping[int, Fraction] = field(default_factory=dict)
     max_parity_gap: Fraction | None = None
+    class_names: tuple[object, ...] = ()
     group_names: tuple[object, ...] = ()
+
+    def class_name(self, c: int) -> str:
+        """Return a class as messages name it."""
+        return repr(self.class_names[c]) if self.class_names else str(c)
+
+    def group_name(self, g: int) -> str:
+        """Return a group as messages name it."""
+        return repr(self.group_names[g]) if self.group_names else str(g)
 
     @property
     def is_empty(self) -> bool:
@@ -156,12 +165,18 @@ def coupling_rows(
         per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
         per_kind[kind_class == c, c] = 1
         total = int(kind_weight[kind_class == c].sum())
-        row(f"recall of class {c}", per_kind, math.ceil(floor * total), _UNBOUNDED)
+        row(
+            f"recall of class {coupling.class_name(c)}",
+            per_kind,
+            math.ceil(floor * total),
+            _UNBOUNDED,
+        )
     for c, cap in coupling.max_false_positive_rate.items():
         per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
         per_kind[kind_class != c, c] = 1
         total = int(kind_weight[kind_class != c].sum())
-        row(f"false positives of class {c}", per_kind, -_UNBOUNDED, math.floor(cap * total))
+        name = f"false positives of class {coupling.class_name(c)}"
+        row(name, per_kind, -_UNBOUNDED, math.floor(cap * total))
     if coupling.max_parity_gap is not None:
         groups = range(int(kind_group.max()) + 1)
         size = [int(kind_weight[kind_group == g].sum()) for g in groups]
@@ -175,7 +190,9 @@ def coupling_rows(
                 per_kind[kind_group == h, c] = -size[g]
                 most = math.floor(coupling.max_parity_gap * size[g] * size[h])
                 scale = float(max(size[g], size[h]))
-                row(f"parity of class {c} between groups {g} and {h}", per_kind, -most, most, scale)
+                name = f"parity of class {coupling.class_name(c)} between groups "
+                name += f"{coupling.group_name(g)} and {coupling.group_name(h)}"
+                row(name, per_kind, -most, most, scale)
     if max_leaves is not None:
         none = np.zeros((n_kinds, n_classes), dtype=np.int64)
         rows.append(CouplingRow("number of leaves", none, 1, -_UNBOUNDED, max_leaves, 1.0))

@@ -15,8 +15,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.colgen import messages
 from provetree.colgen.branch_and_price import BranchAndPrice
 from provetree.colgen.candidates import (
+    PASS,
     SAMPLE_RUNS,
     SAMPLE_SHARE,
     CandidateSet,
@@ -29,6 +31,7 @@ from provetree.colgen.candidates import (
     sampled_candidates,
 )
 from provetree.colgen.couplings import Coupling, InfeasibleError
+from provetree.colgen.cpsat import CpSatPricing, Worker, require_cpsat, separate_rows
 from provetree.colgen.cuts import CpSatSeparation, Cuts, RowConstraints, Separation
 from provetree.colgen.generation import Clock, Generation, Iteration, LpResult, is_integral, tree_of
 from provetree.colgen.integer_step import diving, recursion, restricted_mip
@@ -186,11 +189,19 @@ class ColumnGeneration:
             was found before the time ran out.
         """
         limits = Limits() if limits is None else limits
+        if "cpsat" in (self.pricing, self.separation if self._form == "extra" else ""):
+            require_cpsat()
         return _Run(self, problem, Clock(limits.time_limit), on_progress).solve()
 
     @property
     def _is_revised(self) -> bool:
         return self.variant == "revised"
+
+    @property
+    def _form(self) -> RowConstraints:
+        if self.row_constraints is not None:
+            return self.row_constraints
+        return "upper" if self._is_revised else "all"
 
 
 class _Run:
@@ -208,7 +219,7 @@ class _Run:
         self.clock = clock
         self.on_progress = on_progress
         self.history: list[GenerationProgress] = []
-        self.trouble: list[str] = []
+        self.trouble = messages.rounded_weights(problem.weight_error)
         self.best: CandidateTree | None = None
         self.best_worth: int | None = None
         self.bound = math.inf  # on the worth of any tree of the candidates; an int once known
@@ -295,13 +306,21 @@ class _Run:
             else:
                 candidates = given_candidates(problem, settings.candidates, with_pass=smaller)
                 self.cart = None  # its splits need not be among the user's
+                given = settings.candidates
+                self.trouble += messages.empty_nodes(
+                    [
+                        j
+                        for j in _unsplit(candidates)
+                        if not isinstance(given, Mapping) or j in given
+                    ]
+                )
         return self._model(candidates)
 
     def _keep_sampling(self) -> bool:
         """Sample on while time is left; what was sampled so far is enough for some tree."""
         if self.clock.left > 0:
             return True
-        self.trouble.append("The time limit cut the sampling of candidate splits short.")
+        self.trouble.append(messages.SAMPLING_CUT)
         return False
 
     def _optimise(self) -> None:
@@ -357,14 +376,10 @@ class _Run:
                 seed = settings.random_state + 1
                 trees = run_cart(self.problem, runs, START_SHARE, seed, n_jobs=settings.n_jobs)
                 master.add_paths(start_paths(model, trees))
-        form = settings.row_constraints
-        if form is None:
-            form = "upper" if settings._is_revised else "all"
+        form = settings._form
         with_cpsat: CpSatSeparation | None = None
         if settings.separation == "cpsat" and form == "extra":
-            from provetree.colgen import cpsat
-
-            with_cpsat = partial(cpsat.separate_rows, worker=cpsat.Worker())
+            with_cpsat = partial(separate_rows, worker=Worker())
         cuts = Cuts(model, form, settings.separation, with_cpsat=with_cpsat)
         if not bare:
             cuts.start(master)
@@ -384,8 +399,6 @@ class _Run:
     def _exact_pricing(self) -> Pricing:
         settings, per_target = self.settings, not self.settings._is_revised
         if settings.pricing == "cpsat":
-            from provetree.colgen.cpsat import CpSatPricing
-
             return CpSatPricing(self.model, per_target)
         return ExactPricing(self.model, settings.columns_per_leaf, per_target)
 
@@ -510,7 +523,7 @@ class _Run:
     def _solution(self) -> GenerationSolution:
         problem, model = self.problem, self.model
         if self.best is None:
-            raise InfeasibleError(self._infeasible_sentence())
+            raise InfeasibleError(messages.infeasible(model, self.proven_infeasible, self.status))
         tree, cost = finished_tree(problem, model.candidates, self.best)
         proven = self._is_proven()
         covers = covers_all_trees(problem, model.candidates)
@@ -540,19 +553,6 @@ class _Run:
             return self.lower
         return max(self.lower, self.model.cost(int(self.bound)))
 
-    def _infeasible_sentence(self) -> str:
-        if self.proven_infeasible:
-            return (
-                "No tree of the candidate splits keeps all constraints ("
-                + ", ".join(row.name for row in self.model.rows)
-                + f"; at least {self.problem.min_samples_leaf} rows per leaf). "
-                "Relax a constraint or allow more candidates."
-            )
-        return (
-            "No tree that keeps all constraints was found before the search was stopped "
-            f"({self.status.replace('_', ' ')}). Allow more time or relax a constraint."
-        )
-
     def _counters(self) -> dict[str, int]:
         generation = self.generation
         return {
@@ -578,6 +578,7 @@ class _Run:
                 n_columns = len(self.search.trees.columns)
         trouble = self.trouble + ([] if generation is None else generation.trouble)
         resolves = 0 if generation is None else generation.master.resolves
+        trouble += messages.solved_again(resolves)
         return CandidateProof(
             candidate_optimal=proven,
             candidate_bound=self.problem.to_user_cost(bound),
@@ -591,8 +592,14 @@ class _Run:
             n_extra_cuts=0 if generation is None else generation.cuts.n_extra_cuts,
             n_branch_nodes=0 if self.search is None else self.search.nodes,
             n_paths=self.model.candidates.n_paths,
+            unsplit_nodes=_unsplit(self.model.candidates),
             resolves=resolves,
             seconds=dict(self.clock.parts),
             trouble=tuple(trouble),
             covers_all_trees=covers,
         )
+
+
+def _unsplit(candidates: CandidateSet) -> tuple[int, ...]:
+    """Return the nodes that have no candidate but to pass all rows on."""
+    return tuple(j for j, node in enumerate(candidates.splits) if node == (PASS,))

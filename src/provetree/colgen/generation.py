@@ -37,8 +37,10 @@ _FEASIBLE = 1e-7
 _ROOM = 0.01
 #: With interior points: value and bound of the master are this close, as a share of all rows; up
 #: to so many paths all are columns from the start; later so many of each leaf at a time; up to so
-#: many rows all are cuts from the start.
+#: many rows all are cuts from the start. Where paths are too many to be listed the last digits of
+#: the gap take as long as all before, so it may be a little larger.
 INTERIOR_GAP = 1e-6
+STABLE_GAP = 1e-5
 LISTED_PATHS = 45_000
 INTERIOR_COLUMNS = 300
 MOST_START_CUTS = 1000
@@ -265,11 +267,11 @@ class Generation:
             if listed:
                 master.add_paths(self._every_path(allowed))
         size = max(1.0, model.whole / model.unit)
-        wanted = INTERIOR_GAP * size
+        wanted = (INTERIOR_GAP if listed else STABLE_GAP) * size
         known = -np.inf if tree is None else model.evaluate(tree)[0] / model.unit
         stabilised = not listed and self.cuts.form not in ("none", "lower")
         if stabilised:
-            least = Proximal(self, allowed).run(wanted / 2, known)
+            least = Proximal(self, allowed).run(wanted, known)
             if tree is not None and least <= known + wanted:
                 # The tree is an optimum of the relaxation; nothing is left to solve.
                 return LpResult("optimal", self.bound, self._solution_of(tree))

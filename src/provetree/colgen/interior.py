@@ -8,7 +8,7 @@ ones, which makes better columns. What it returns is close to an optimum, not a 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ from provetree import _core
 
 Float: TypeAlias = NDArray[np.float64]
 
-#: Relative error of the constraints, primal and dual, in a point that is accepted.
+#: Relative error of the constraints, primal and dual, that is accepted unless more is allowed.
 FEASIBLE = 1e-6
 _MOST_STEPS = 100
 #: Steps without a better point after which rounding is taken to be in the way.
@@ -49,7 +49,9 @@ class InteriorPoint:
 class Pull:
     """Keeps the multipliers near a centre: costs ``strength @ (multiplier - centre)**2 / 2``.
 
-    The constraints then hold up to ``strength * (multiplier - centre)``.
+    The constraints then hold up to ``strength * (multiplier - centre)``. ``x`` is a solution of a
+    like problem to start from, and ``product`` what its entries times their reduced costs should
+    be there; without one the start is made up.
 
     Examples
     --------
@@ -65,6 +67,8 @@ class Pull:
 
     centre: Float
     strength: Float
+    x: Float | None = None
+    product: float = 0.0
 
 
 def solve_interior(
@@ -73,6 +77,7 @@ def solve_interior(
     cost: Float,
     *,
     gap: float,
+    error: float = FEASIBLE,
     go_on: Callable[[], None] = lambda: None,
     pull: Pull | None = None,
 ) -> InteriorPoint:
@@ -86,6 +91,8 @@ def solve_interior(
         Right-hand side and objective.
     gap : float
         Largest difference between the values of the two problems that is accepted.
+    error : float
+        Largest relative error of the constraints, primal and dual, that is accepted.
     go_on : callable
         Called before every step; raises what should stop the solve.
     pull : Pull, optional
@@ -102,21 +109,21 @@ def solve_interior(
     (True, 0.0)
     """
     step = _Steps(matrix, right, cost, pull)
-    x, y, z = step.start() if pull is None else step.start_near(pull.centre)
+    x, y, z = step.start() if pull is None else step.start_near(pull)
     best: InteriorPoint | None = None
-    least_size = least_error = np.inf
+    least_size = least_missed = np.inf
     idle = 0
     for _ in range(_MOST_STEPS):
         go_on()
         primal, dual = step.misses(x, y, z)
-        error = max(_size(primal) / (1 + _size(right)), _size(dual) / (1 + _size(cost)))
+        missed = max(_size(primal) / (1 + _size(right)), _size(dual) / (1 + _size(cost)))
         here = float(x @ z)
-        accurate = bool(error <= FEASIBLE and here <= gap)
+        accurate = bool(missed <= error and here <= gap)
         # Both parts of the error in units of what is asked for.
-        size = max(error / FEASIBLE, here / gap)
+        size = max(missed / error, here / gap)
         # A point near the constraints may have to come first, at the cost of the gap.
-        idle = 0 if size < least_size or error < 0.9 * least_error else idle + 1
-        least_error = min(least_error, error)
+        idle = 0 if size < least_size or missed < 0.9 * least_missed else idle + 1
+        least_missed = min(least_missed, missed)
         if size < least_size:
             least_size = size
             best = InteriorPoint(x, y, z, here, accurate)
@@ -127,6 +134,10 @@ def solve_interior(
             break
         x, y, z = following
     assert best is not None
+    if not best.accurate and pull is not None and pull.x is not None:
+        # The steps got stuck near a bad start.
+        pull = replace(pull, x=None)
+        return solve_interior(matrix, right, cost, gap=gap, error=error, go_on=go_on, pull=pull)
     return best
 
 
@@ -182,11 +193,14 @@ class _Steps:
         product = float(x @ z)
         return x + product / z.sum() / 2, y, z + product / x.sum() / 2
 
-    def start_near(self, centre: Float) -> tuple[Float, Float, Float]:
-        """Return a starting point with given multipliers."""
-        z = self.cost - self.transposed @ centre
-        z = np.maximum(z, 0.0) + np.where(z < 0.1, 0.5, 0.01)
-        return np.maximum(1e-3, 0.1 / z), centre.copy(), z
+    def start_near(self, pull: Pull) -> tuple[Float, Float, Float]:
+        """Return a starting point whose multipliers are the centre."""
+        z = self.cost - self.transposed @ pull.centre
+        if pull.x is None:
+            z = np.maximum(z, 0.0) + np.where(z < 0.1, 0.5, 0.01)
+            return np.maximum(1e-3, 0.1 / z), pull.centre.copy(), z
+        z = np.maximum(z, np.sqrt(pull.product))
+        return np.maximum(pull.x, pull.product / z), pull.centre.copy(), z
 
     def take(
         self, x: Float, y: Float, z: Float, primal: Float, dual: Float

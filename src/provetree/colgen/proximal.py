@@ -25,31 +25,45 @@ if TYPE_CHECKING:
 
 Float: TypeAlias = NDArray[np.float64]
 
-#: Paths of each leaf that are added at a time.
-_COLUMNS = 100
-#: Columns that had no part in this many solutions leave.
+#: Paths of each leaf that are added at a time, for each of the multipliers that are priced: those
+#: of a step, and those this share of the way, which mostly have the lower bound. Pricing takes a
+#: small part of the time of a step, so both are worth it.
+_COLUMNS = 60
+_SHORT = 0.5
+#: Columns that had no part in this many solutions leave, until no more than this many times the
+#: accepted gap is promised.
 _MOST_IDLE = 10
+_NEAR = 2
 _IDLE = 1e-4
 #: A step counts if the bound falls by this share of what the columns at hand promise; from the
 #: second share on the next one may be longer.
 _STEP, _LONG_STEP = 0.1, 0.5
+#: Steps become longer where they promise less than this share of the way to the best tree's value.
+_LEVEL = 0.6
 _MOST_ROUNDS = 80
 #: Items whose price becomes free at a time, and by how much of their worth they are off then.
 _FREED = 200
-#: Constraints may be missed by this much, all together, in the end.
-_MISSED = 1e-3
 _OFF = 1e-3
+#: A step is solved up to this share of what the last one promised and with this error of the
+#: constraints (a tenth of it towards the end), from the last solution and so many times the gap.
+_STEP_GAP = 0.1
+_STEP_ERROR = 1e-3
+_START_GAP = 3.0
 
 
 @dataclass(eq=False)
 class _Columns:
-    """The paths at hand, as columns over the constraints that join leaves and over items."""
+    """The paths at hand, as columns over the constraints that join leaves and over items.
+
+    ``part`` is what the last solution has of each; ``idle`` for how many it had next to nothing.
+    """
 
     paths: Paths
     joining: csc_array
     items: csc_array
     worth: Float
     idle: NDArray[np.intp]
+    part: Float
 
     def taken(self, kept: NDArray[np.bool_]) -> _Columns:
         return _Columns(
@@ -58,6 +72,7 @@ class _Columns:
             csc_array(self.items[:, kept]),
             self.worth[kept],
             self.idle[kept],
+            self.part[kept],
         )
 
 
@@ -97,45 +112,50 @@ class Proximal:
         Parameters
         ----------
         wanted : float
-            Stop when no more than this is to be gained.
+            The bound may be this far from the least one: stop when half of it is to be gained.
         known : float
             A value that the master is known to have: a bound this close to it is the least one.
         """
         clock = self._generation.clock
         best, priced = self._bound(self._joining, self._price)
         self._add(priced.paths)
-        length = longest = 1.0
-        gap = max(self._item_worth.sum() / 200, wanted / 4)
+        length = 1.0
+        gap, error = max(self._item_worth.sum() / 200, wanted / 8), _STEP_ERROR
         for _ in range(_MOST_ROUNDS):
             clock.check()
             with clock.part("master"):
-                solved = self._step(length, gap)
+                solved = self._step(length, gap, error)
             if solved is None:
                 break
-            joining, price, x, missed = solved
+            joining, price = solved
             promised = best + float(joining[: self._master.n_leaves].sum()) - float(price.sum())
             with clock.part("pricing"):
                 found, priced = self._bound(joining, price)
-            freed = self._set_free(x)
-            moved = found <= best - _STEP * promised
-            if found <= best - _LONG_STEP * promised:
+                nearer = self._joining + _SHORT * (joining - self._joining)
+                cheaper = self._price + _SHORT * (price - self._price)
+                short, also = self._bound(nearer, cheaper)
+            freed = self._set_free()
+            if found > best + 2 * promised and promised > wanted:
+                length /= 2
+            elif found <= best - _LONG_STEP * promised:
                 length *= 3
+            elif promised < _LEVEL * (best - known):
+                length *= 1.5  # too near the centre to reach what is known to be possible
+            if short < found:
+                found, joining, price = short, nearer, cheaper
+            moved = found <= best - _STEP * promised
             if found < best:
                 best, self._joining, self._price = found, joining, price
-            elif found > best + 2 * promised and promised > 2 * wanted:
-                length /= 2
             self._generation.tell(min(known, best), best, len(self._columns.worth))
-            if best - known <= wanted or (promised <= wanted and missed <= _MISSED and not freed):
+            if best - known <= wanted or (promised <= wanted / 2 and not freed):
                 break
-            gap = max(0.05 * promised, wanted / 4)
+            gap = max(_STEP_GAP * promised, wanted / 8)
+            error = _STEP_ERROR if promised > 2 * wanted else _STEP_ERROR / 10
             with clock.part("columns"):
-                if moved and promised > 4 * wanted:
-                    self._drop(x)  # without a move the same columns would come and go
+                if moved and promised > _NEAR * wanted:
+                    self._drop()  # otherwise the same columns would come and go
                 self._add(priced.paths)
-            longest = max(longest, length)
-            if promised <= 2 * wanted:
-                # Nearly there: let go of the centre, so that the constraints come to hold.
-                length = longest = 3 * longest
+                self._add(also.paths)
         with clock.part("columns"):
             self._master.add_paths(self._columns.paths)
         return best
@@ -155,7 +175,7 @@ class Proximal:
         items = csc_array((np.ones(len(path)), (item, path)), shape=(len(every), n))
         worth = model.worths(paths, model.totals(paths)) / model.unit
         idle = np.zeros(n, dtype=np.intp)
-        return _Columns(paths, csc_array(self._agreement @ base), items, worth, idle)
+        return _Columns(paths, csc_array(self._agreement @ base), items, worth, idle, np.zeros(n))
 
     def _add(self, paths: Paths) -> None:
         new = [i for i, key in enumerate(paths.keys()) if key not in self._known]
@@ -172,20 +192,19 @@ class Proximal:
             csc_array(hstack([old.items, more.items], format="csc")),
             np.concatenate([old.worth, more.worth]),
             np.concatenate([old.idle, more.idle]),
+            np.concatenate([old.part, more.part]),
         )
 
-    def _drop(self, x: Float) -> None:
+    def _drop(self) -> None:
         columns = self._columns
-        columns.idle = np.where(x < _IDLE, columns.idle + 1, 0)
+        columns.idle = np.where(columns.part < _IDLE, columns.idle + 1, 0)
         kept = columns.idle < _MOST_IDLE
         if not kept.all():
             self._known.difference_update(columns.paths.take(~kept).keys())
             self._columns = columns.taken(kept)
 
-    def _step(self, length: float, gap: float) -> tuple[Float, Float, Float, float] | None:
-        """Return the multipliers of the columns at hand near the best ones, and the columns' part.
-
-        The last number is by how much all constraints together are missed.
+    def _step(self, length: float, gap: float, error: float) -> tuple[Float, Float] | None:
+        """Return the multipliers of the columns at hand near the best ones; note the columns' part.
 
         Constraints are ``joining`` and one per free item, whose slack keeps its price from falling
         below zero.
@@ -208,25 +227,32 @@ class Proximal:
         scale = np.concatenate([np.ones(n_joining), scale])
         strength = 1 / (length * scale**2)
         strength[: self._master.n_leaves] = 0.0
-        pull = Pull(np.concatenate([self._joining, -self._price[free]]) / unit, strength)
+        centre = np.concatenate([self._joining, -self._price[free]]) / unit
+        start: Float | None = None
+        if columns.part.any():
+            uncovered = np.maximum(1 - columns.items @ columns.part, 0.0)[free]
+            start = np.concatenate([uncovered, columns.part])
+        product = _START_GAP * gap / unit / len(columns.part)
+        pull = Pull(centre, strength, start, product)
         point = solve_interior(
             csc_array(hstack([slack, paths], format="csc")),
             np.concatenate([leaves, ones]),
             np.concatenate([np.zeros(len(free)), -worth / unit]),
             gap=gap / unit,
+            error=error,
             go_on=self._generation.clock.check,
             pull=pull,
         )
         if not point.accurate:
             return None
+        columns.part = point.x[len(free) :]
         price = self._price.copy()
         price[free] = np.maximum(-point.multiplier[n_joining:] * unit, 0.0)
-        missed = float(np.abs(strength * (point.multiplier - pull.centre)).sum())
-        return point.multiplier[:n_joining] * unit, price, point.x[len(free) :], missed
+        return point.multiplier[:n_joining] * unit, price
 
-    def _set_free(self, x: Float) -> int:
-        """Free the prices of items that the columns at hand do not cover once."""
-        off = np.abs(1 - self._columns.items @ x) * self._item_worth
+    def _set_free(self) -> int:
+        """Free the prices of items that the last solution does not cover once."""
+        off = np.abs(1 - self._columns.items @ self._columns.part) * self._item_worth
         off[self._free] = 0.0
         order = np.argsort(-off, kind="stable")[:_FREED]
         order = order[off[order] > _OFF * self._unit]

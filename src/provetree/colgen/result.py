@@ -70,6 +70,9 @@ class CandidateProof:
         What was done.
     n_paths : int
         Number of paths of the candidate set.
+    unsplit_nodes : tuple of int
+        Nodes without a candidate split, which do not split (0 is the root, the children of j are
+        2j + 1 and 2j + 2).
     resolves : int
         How often the master had to be solved from scratch because of numerical trouble.
     seconds : mapping of str to float
@@ -99,6 +102,7 @@ class CandidateProof:
     n_extra_cuts: int
     n_branch_nodes: int
     n_paths: int
+    unsplit_nodes: tuple[int, ...]
     resolves: int
     seconds: Mapping[str, float]
     trouble: tuple[str, ...]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from provetree.colgen.generation import Clock
 from provetree.colgen.integer_step import recursion_for
+from provetree.colgen.master import MasterError
 from provetree.colgen.paths import CandidateTree, PathModel
 from provetree.colgen.pricing import Allowed
 
@@ -77,6 +78,10 @@ class TreeColumns:
         self._rows = [row for row in self.model.rows if row.per_active_leaf == 0]
         items = self.model.items.weights
         self._kinds = items.sum(axis=0)
+        # Candidates and targets of the columns, one row each, with room for more.
+        candidates = self.model.candidates
+        self._chosen = np.zeros((64, candidates.n_nodes), dtype=np.intp)
+        self._targets = np.zeros((64, candidates.n_leaves), dtype=np.intp)
 
     def add(self, tree: CandidateTree) -> TreeColumn:
         """Return a tree as a column, kept for this and later relaxations."""
@@ -87,6 +92,12 @@ class TreeColumns:
         key = tree.candidates.tobytes() + tree.targets.tobytes()
         if key not in self._known:
             self._known.add(key)
+            n = len(self.columns)
+            if n == len(self._chosen):
+                self._chosen = np.concatenate([self._chosen, np.zeros_like(self._chosen)])
+                self._targets = np.concatenate([self._targets, np.zeros_like(self._targets)])
+            self._chosen[n] = self.model.candidates.offsets[:-1] + tree.candidates
+            self._targets[n] = tree.targets
             self.columns.append(column)
         return column
 
@@ -102,7 +113,7 @@ class TreeColumns:
         on_tree : callable
             Told about every tree that is found; returns the worth of the best so far, or None.
         """
-        usable = [column for column in self.columns if self._fits(column, allowed)]
+        usable = self._fitting(allowed)
         bound: float = math.inf
         empty = np.zeros(len(allowed.candidate)), np.zeros(allowed.target.shape)
         seen: set[bytes] = {c.tree.candidates.tobytes() + c.tree.targets.tobytes() for c in usable}
@@ -143,11 +154,13 @@ class TreeColumns:
         rho, mass = self._shares([column], np.ones(1), allowed)
         return TreeLp("optimal", column.worth, column.worth, rho, mass, True)
 
-    def _fits(self, column: TreeColumn, allowed: Allowed) -> bool:
-        flat = self.model.candidates.offsets[:-1] + column.tree.candidates
-        leaves = np.arange(len(column.tree.targets))
-        fits = allowed.candidate[flat].all() and allowed.target[leaves, column.tree.targets].all()
-        return bool(fits)
+    def _fitting(self, allowed: Allowed) -> list[TreeColumn]:
+        """Return the columns at hand that may be used."""
+        n = len(self.columns)
+        leaves = np.arange(self.model.candidates.n_leaves)
+        fits = allowed.candidate[self._chosen[:n]].all(axis=1)
+        fits &= allowed.target[leaves, self._targets[:n]].all(axis=1)
+        return [self.columns[i] for i in np.flatnonzero(fits).tolist()]
 
     def _master(self, columns: list[TreeColumn]) -> tuple[float, Float, Float, bool]:
         """Solve the master over trees; return value, shares, multipliers, whether in phase one.
@@ -192,7 +205,7 @@ class TreeColumns:
                 dual = -np.asarray(solution.row_dual, dtype=np.float64)[1:] / np.array(sizes)
                 dual = dual if phase_one else dual * self.model.unit
                 return -h.getObjectiveValue() * self.model.unit, y, dual, phase_one
-        raise RuntimeError("The master over trees could not be solved.")
+        raise MasterError("The master over trees could not be solved, each time from scratch.")
 
     def _scaled(self, multipliers: Float, phase_one: bool) -> tuple[list[int], int]:
         """Return the multipliers as whole numbers of 2**-shift, of the right sign."""

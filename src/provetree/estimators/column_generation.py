@@ -267,6 +267,7 @@ feature_importances_
                     "max_false_positive_rate", self.max_false_positive_rate, prepared.classes
                 ),
                 max_parity_gap=gap,
+                class_names=tuple(prepared.classes.tolist()),
                 group_names=names,
             ),
             group_weights=weights,
