@@ -169,10 +169,30 @@ MergedRows merge_rows(const Index* ranks, std::size_t columns, std::size_t n, co
     return merge_by_hash(hashes, before, weights, counts);
 }
 
+namespace {
+
+// Whether the one split of a column of two values is a split of another one: all low ranks of the other are on one side.
+bool is_split_of(const Index* column, const Index* other, std::size_t n) {
+    constexpr std::size_t kRowsAtOnce = 64;  // columns that have nothing to do with each other are soon told apart
+    Index least[2] = {std::numeric_limits<Index>::max(), std::numeric_limits<Index>::max()}, most[2] = {0, 0};
+    for (std::size_t begin = 0; begin < n; begin += kRowsAtOnce) {
+        for (std::size_t i = begin; i < std::min(n, begin + kRowsAtOnce); ++i) {
+            least[column[i]] = std::min(least[column[i]], other[i]);
+            most[column[i]] = std::max(most[column[i]], other[i]);
+        }
+        if (most[0] >= least[1] && most[1] >= least[0]) return false;
+    }
+    return std::max(least[0], least[1]) < std::numeric_limits<Index>::max();  // there are both
+}
+
+}  // namespace
+
 OrderedColumns order_columns(const RankedFeatures& ranked, const std::vector<std::int64_t>& rows, bool keep_duplicates) {
     const std::size_t n = rows.size();
     OrderedColumns ordered;
     std::unordered_multimap<std::uint64_t, std::size_t> known;  // columns by the hash of their ranks
+    constexpr Index kFewRanks = 32;
+    std::vector<std::size_t> few_valued;  // columns of more than two ranks, but not many
     const auto top_of = [&](std::size_t c) { return static_cast<Index>(ordered.value_ends[c] - (c ? ordered.value_ends[c - 1] : 0) - 1); };
     // The last of the columns, of which only the ranks and the values are there yet, stays unless it is constant or known.
     const auto keep_last = [&](std::size_t values_before, std::size_t feature, ColumnKind kind, std::int32_t category) {
@@ -201,12 +221,15 @@ OrderedColumns order_columns(const RankedFeatures& ranked, const std::vector<std
         bool drop = false;
         if (!keep_duplicates)
             for (auto [at, end] = known.equal_range(hash); at != end && !drop; ++at) drop = same(at->second);
+        if (!keep_duplicates && top == 1)
+            for (auto at = few_valued.begin(); at != few_valued.end() && !drop; ++at) drop = is_split_of(column, ordered.ranks.data() + *at * n, n);
         if (drop) {
             ordered.ranks.resize(c * n);
             ordered.values.resize(values_before);
             return;
         }
         known.emplace(hash, c);
+        if (top > 1 && top < kFewRanks) few_valued.push_back(c);
         ordered.features.push_back(static_cast<std::int32_t>(feature));
         ordered.kinds.push_back(static_cast<std::uint8_t>(kind));
         ordered.categories.push_back(category);

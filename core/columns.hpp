@@ -43,8 +43,9 @@ struct OrderedColumns {
 };
 
 // Ranked features and what they are: a number is one column, a number with missing values two (missing first, missing last), a category feature one
-// column per category. Columns that are constant, and those that order the rows as an earlier one does, forwards or backwards, are left out;
-// the latter stay with `keep_duplicates`. `n_categories` of a feature is -1 for numbers; `rows` are the rows to take.
+// column per category. Columns that are constant, those that order the rows as an earlier one does, forwards or backwards, and those of two
+// values that are one of the splits of an earlier one of up to 32 are left out; all but the first stay with `keep_duplicates`. `n_categories` of a feature is
+// -1 for numbers; `rows` are the rows to take.
 struct RankedFeatures {
     const Index* ranks;
     std::size_t features, rows;

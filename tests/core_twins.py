@@ -56,6 +56,13 @@ def order_columns(
         top = len(column[-1]) - 1
         mirror = [top - x for x in column[0]]
         known = any(len(one[-1]) - 1 == top and one[0] in (column[0], mirror) for one in kept)
+        if (
+            top == 1 and len(set(column[0])) == 2
+        ):  # the one split of the column may be one of an earlier column
+            for ranks_of_other, *_, numbers_of_other in kept:
+                for rank in range(len(numbers_of_other) - 1 if len(numbers_of_other) <= 32 else 0):
+                    split = [int(x > rank) for x in ranks_of_other]
+                    known = known or split in (column[0], mirror)
         if keep_duplicates or not known:
             kept.append(column)
     return kept

@@ -200,7 +200,8 @@ class RankedFeatures:
         """Return the ordered columns, and the ranks of some of the rows in each.
 
         Constant columns are left out, and so are columns that order the rows as an earlier one
-        does, forwards or backwards: they offer the same splits. With `keep_duplicates` the latter
+        does, forwards or backwards, and yes and no where it is a split of an earlier column of few
+        values: they offer no other splits. With `keep_duplicates` the latter
         stay, for engines to which it matters which feature a split is on.
         """
         ranks, features, kinds, categories, values, ends = _core.order_columns(
