@@ -33,7 +33,7 @@ def table_of(tmp_path: Path, content: bytes) -> polars.DataFrame:
         PLAIN.encode("latin-1"),
         PLAIN.replace("\n", "\r\n").encode(),
         PLAIN.replace("\n", "\r").encode(),
-        gzip.compress(PLAIN.encode()),
+        gzip.compress(PLAIN.encode(), mtime=0),
         b"\n\n" + PLAIN.encode(),
         PLAIN.replace("größe;", " größe ;").replace(";y", "; y").encode(),
     ],
