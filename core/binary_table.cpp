@@ -131,24 +131,24 @@ std::optional<BinaryTable> order_binary_table(const BitKernel& kernel, const dou
         }
     }
 
-    const std::uint64_t last_bits = n % kWord ? (std::uint64_t{1} << (n % kWord)) - 1 : ~std::uint64_t{0};
+    constexpr std::uint64_t kAll = ~std::uint64_t{0};
+    const std::uint64_t last_bits = n % kWord ? (std::uint64_t{1} << (n % kWord)) - 1 : kAll;
+    // A column and its mirror image become the one without the first row. The last word is turned as far as there are rows.
+    const auto word = [&](std::size_t c, std::size_t w) {
+        const std::uint64_t* const bits = by_column.data() + c * length;
+        return (bits[w] ^ (bits[0] & 1 ? kAll : 0)) & (w + 1 == length ? last_bits : kAll);
+    };
     std::unordered_multimap<std::uint64_t, std::size_t> known;  // columns by the hash of their bits
     OrderedColumns& ordered = made.columns;
     for (std::size_t c = 0; c < columns; ++c) {
         if (cells->low[c] == cells->high[c]) continue;
-        std::uint64_t* const bits = by_column.data() + c * length;
-        // A column and its mirror image become the one without the first row. The last word is turned as far as there are rows.
-        const std::uint64_t turned = bits[0] & 1 ? ~std::uint64_t{0} : 0;
-        const auto word = [&](std::size_t w) { return (bits[w] ^ turned) & (w + 1 == length ? last_bits : ~std::uint64_t{0}); };
         std::uint64_t hash = 0;
-        for (std::size_t w = 0; w < length; ++w) hash = hash * kHashStep + word(w);
+        for (std::size_t w = 0; w < length; ++w) hash = hash * kHashStep + word(c, w);
         hash = mix(hash);
         bool drop = false;
         for (auto [at, end] = known.equal_range(hash); at != end && !drop && !keep_duplicates; ++at) {
-            const std::uint64_t* const theirs = by_column.data() + at->second * length;
-            const std::uint64_t other = theirs[0] & 1 ? ~std::uint64_t{0} : 0;
             drop = true;  // unless a word differs: equal hashes are no proof
-            for (std::size_t w = 0; w < length && drop; ++w) drop = word(w) == ((theirs[w] ^ other) & (w + 1 == length ? last_bits : ~std::uint64_t{0}));
+            for (std::size_t w = 0; w < length && drop; ++w) drop = word(c, w) == word(at->second, w);
         }
         if (drop) continue;
         known.emplace(hash, c);

@@ -60,12 +60,18 @@ def goes_left(t, ancestor):
     return t % 2 == 0
 
 
+def scaled_rows(problem):
+    """The rows in the scale of both papers, and the least distance of two values of each column."""
+    values = scale_columns(problem, "minmax").values
+    columns = range(len(problem.columns))
+    rows = [[values[j][problem.ranks[j, i]] for j in columns] for i in range(problem.n_rows)]
+    return rows, [min(np.diff(v)) for v in values]
+
+
 def oct_by_loops(problem, depth, least):
     """Model (9) of the thesis: constraints (1) to (7), and those of its own."""
-    values = scale_columns(problem, "minmax").values
     n, p, n_classes = problem.n_rows, len(problem.columns), problem.n_classes
-    x = [[values[j][problem.ranks[j, i]] for j in range(p)] for i in range(n)]
-    eps = [min(np.diff(v)) for v in values]
+    x, eps = scaled_rows(problem)
     small, large = min(eps), max(eps)
     branches, leaves, left, right = tree_of(depth)
     weights = [float(weight) for weight in problem.weights]
@@ -108,10 +114,8 @@ def oct_by_loops(problem, depth, least):
 
 def p_by_loops(problem, depth, gamma):
     """Constraints (1) to (12) of Ales et al., section 2.1."""
-    values = scale_columns(problem, "minmax").values
     n, p, n_classes = problem.n_rows, len(problem.columns), problem.n_classes
-    x = [[values[j][problem.ranks[j, i]] for j in range(p)] for i in range(n)]
-    mu = [min(np.diff(v)) for v in values]
+    x, mu = scaled_rows(problem)
     least, most = min(mu), max(mu)
     branches, leaves, left, right = tree_of(depth)
     place = {t: t - len(branches) for t in leaves}
