@@ -226,10 +226,10 @@ BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share
 }
 
 void BitSearch::resume(const Checkpoint& checkpoint) {
-    for (const Checkpoint::Point& point : checkpoint.points) {
-        const Feature wanted{point.column, point.rank};
+    for (const KnownNode::Point& point : checkpoint.root.points) {
+        const Feature wanted{point.split.column, point.split.rank};
         const std::uint32_t feature = nodes_.feature_at(wanted);
-        if (feature < features_.size() && features_[feature] == wanted) root_sides_[{feature, point.left_splits}] = {point.left, point.right};
+        if (feature < features_.size() && features_[feature] == wanted) root_sides_[{feature, point.split.left_splits}] = {point.left, point.right};
     }
 }
 
@@ -247,9 +247,13 @@ void BitSearch::note(std::uint32_t feature, const Division& share, const Sides& 
 }
 
 void BitSearch::save(const Proven& best) const {
-    Checkpoint checkpoint{best.upper, best.plan, {}};
-    for (const auto& [split, sides] : root_sides_)
-        checkpoint.points.push_back({features_[split.first].column, split.second, features_[split.first].rank, sides.left, sides.right});
+    Checkpoint checkpoint;
+    checkpoint.root.upper = best.upper;
+    checkpoint.root.plan = best.plan;
+    for (const auto& [split, sides] : root_sides_) {
+        const Feature& feature = features_[split.first];
+        checkpoint.root.points.push_back({{feature.column, split.second, feature.rank}, sides.left, sides.right});
+    }
     context_.checkpoint->write(checkpoint);
 }
 

@@ -10,8 +10,9 @@ namespace provetree {
 
 namespace {
 
-constexpr const char* kTitle = "provetree-checkpoint-1";
-constexpr int kDeepest = 4096;  // no tree is deeper; a damaged file might seem so
+constexpr const char* kTitle = "provetree-checkpoint-2";
+constexpr const char* kFirstTitle = "provetree-checkpoint-1";  // the root alone, and no more than bounds of it
+constexpr int kDeepest = 4096;                                 // no tree is deeper; a damaged file might seem so
 
 // FNV-1a
 class Sum {
@@ -67,6 +68,127 @@ PlanPtr read_plan(std::istream& in, int depth) {
     return split_plan(column, rank, std::move(left), std::move(right));
 }
 
+// Infinite costs are -1.
+void write_cost(std::ostream& out, Cost cost) { out << (cost >= kInfinite ? -1 : cost) << ' '; }
+
+Cost read_cost(std::istream& in) {
+    Cost cost = 0;
+    in >> cost;
+    return cost < 0 ? kInfinite : cost;
+}
+
+void write_split(std::ostream& out, const SplitName& split) { out << split.column << ' ' << split.left_splits << ' ' << split.rank << ' '; }
+
+SplitName read_split(std::istream& in) {
+    SplitName split;
+    in >> split.column >> split.left_splits >> split.rank;
+    return split;
+}
+
+// The number of things that follow; each takes some characters.
+std::size_t read_count(std::istream& in, std::size_t most) {
+    std::size_t count = 0;
+    if (!(in >> count) || count > most) throw std::ios_base::failure("count");
+    return count;
+}
+
+void write_node(std::ostream& out, const KnownNode& node) {
+    out << node.way.size() << ' ';
+    for (const KnownNode::Step& step : node.way) {
+        write_split(out, step.split);
+        out << step.right << ' ';
+    }
+    out << '\n' << node.shape.depth << ' ' << node.shape.splits << ' ' << node.rows << ' ' << node.weight << ' ' << node.left_splits << ' ';
+    for (Cost cost : {node.upper, node.cut, node.lower, node.relaxed}) write_cost(out, cost);
+    write_plan(out, node.plan);
+    out << '\n' << node.tried.size() << ' ';
+    for (const SplitName& split : node.tried) write_split(out, split);
+    out << '\n' << node.points.size() << '\n';
+    for (const KnownNode::Point& point : node.points) {
+        write_split(out, point.split);
+        out << point.left << ' ' << point.right << ' ' << point.settled << ' ';
+        if (point.settled) {
+            write_cost(out, point.left_upper);
+            write_cost(out, point.right_upper);
+        }
+        out << '\n';
+    }
+}
+
+KnownNode read_node(std::istream& in, std::size_t most) {
+    KnownNode node;
+    node.way.resize(read_count(in, most));
+    for (KnownNode::Step& step : node.way) {
+        step.split = read_split(in);
+        in >> step.right;
+    }
+    in >> node.shape.depth >> node.shape.splits >> node.rows >> node.weight >> node.left_splits;
+    for (Cost* cost : {&node.upper, &node.cut, &node.lower, &node.relaxed}) *cost = read_cost(in);
+    node.plan = read_plan(in, 0);
+    node.tried.resize(read_count(in, most));
+    for (SplitName& split : node.tried) split = read_split(in);
+    node.points.resize(read_count(in, most));
+    for (KnownNode::Point& point : node.points) {
+        point.split = read_split(in);
+        in >> point.left >> point.right >> point.settled;
+        if (!point.settled) continue;
+        point.left_upper = read_cost(in);
+        point.right_upper = read_cost(in);
+    }
+    return node;
+}
+
+// Rows four by four as hexadecimal digits.
+void write_sample(std::ostream& out, const std::vector<std::uint8_t>& sample) {
+    out << sample.size() << ' ';
+    for (std::size_t i = 0; i < sample.size(); i += 4) {
+        unsigned digit = 0;
+        for (std::size_t k = 0; k < 4 && i + k < sample.size(); ++k) digit |= static_cast<unsigned>(sample[i + k] != 0) << k;
+        out << "0123456789abcdef"[digit];
+    }
+    out << '\n';
+}
+
+std::vector<std::uint8_t> read_sample(std::istream& in, std::size_t most) {
+    std::vector<std::uint8_t> sample(read_count(in, 4 * most));
+    if (sample.empty()) return sample;
+    std::string digits;
+    in >> digits;
+    if (digits.size() != (sample.size() + 3) / 4) throw std::ios_base::failure("sample");
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+        const char c = digits[i / 4];
+        sample[i] = (static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10) >> (i % 4)) & 1u;
+    }
+    return sample;
+}
+
+Checkpoint read_first_version(std::istream& in, std::size_t most) {
+    Checkpoint checkpoint;
+    in >> checkpoint.root.upper;
+    checkpoint.root.plan = read_plan(in, 0);
+    checkpoint.root.points.resize(read_count(in, most));
+    for (KnownNode::Point& point : checkpoint.root.points) {
+        point.split = read_split(in);
+        in >> point.left >> point.right;
+    }
+    return checkpoint;
+}
+
+Checkpoint read_body(const std::string& body, bool first_version) {
+    std::istringstream in(body);
+    Checkpoint checkpoint;
+    if (first_version) {
+        checkpoint = read_first_version(in, body.size());
+    } else {
+        checkpoint.sample = read_sample(in, body.size());
+        checkpoint.root = read_node(in, body.size());
+        checkpoint.below.resize(read_count(in, body.size()));
+        for (KnownNode& node : checkpoint.below) node = read_node(in, body.size());
+    }
+    if (!in) throw std::ios_base::failure("end");
+    return checkpoint;
+}
+
 }  // namespace
 
 std::uint64_t fingerprint_of(const Table& table, int max_depth, std::int64_t max_splits, std::int64_t min_leaf, const Objective& objective) {
@@ -99,28 +221,25 @@ std::optional<Checkpoint> CheckpointFile::read() const {
     file >> title >> fingerprint >> sum;
     file.get();  // the end of the line
     const std::string body{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (title != kTitle || sum != sum_of(body))
-        throw std::invalid_argument("The checkpoint file '" + path_ + "' is damaged or no checkpoint. Remove it, or name another file.");
+    const auto damaged = [&] {
+        return std::invalid_argument("The checkpoint file '" + path_ + "' is damaged or no checkpoint. Remove it, or name another file.");
+    };
+    if ((title != kTitle && title != kFirstTitle) || sum != sum_of(body)) throw damaged();
     if (fingerprint != fingerprint_)
         throw std::invalid_argument("The checkpoint file '" + path_ + "' belongs to another table or other limits. Remove it, or name another file.");
-    std::istringstream in(body);
-    Checkpoint checkpoint;
-    std::size_t count = 0;
-    in >> checkpoint.upper;
-    checkpoint.plan = read_plan(in, 0);
-    in >> count;
-    checkpoint.points.resize(count);
-    for (Checkpoint::Point& point : checkpoint.points) in >> point.column >> point.left_splits >> point.rank >> point.left >> point.right;
-    return checkpoint;
+    try {
+        return read_body(body, title == kFirstTitle);
+    } catch (const std::ios_base::failure&) {
+        throw damaged();
+    }
 }
 
 void CheckpointFile::write(const Checkpoint& checkpoint) {
     std::ostringstream body;
-    body << checkpoint.upper << '\n';
-    write_plan(body, checkpoint.plan);
-    body << '\n' << checkpoint.points.size() << '\n';
-    for (const Checkpoint::Point& point : checkpoint.points)
-        body << point.column << ' ' << point.left_splits << ' ' << point.rank << ' ' << point.left << ' ' << point.right << '\n';
+    write_sample(body, checkpoint.sample);
+    write_node(body, checkpoint.root);
+    body << checkpoint.below.size() << '\n';
+    for (const KnownNode& node : checkpoint.below) write_node(body, node);
     const std::string text = body.str(), beside = path_ + ".part";
     {
         std::ofstream file(beside, std::ios::binary | std::ios::trunc);

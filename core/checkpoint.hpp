@@ -1,10 +1,11 @@
-// What a long proof leaves on disk, so that another process can go on with it: the best tree, and the bounds of the splits of the root that were
-// tried. The file is replaced as a whole, so a process that is killed at any moment leaves the old one or the new one, and it carries a fingerprint of
-// the problem and a sum over its content.
+// What a long proof leaves on disk, so that another process can go on with it: the best tree, the bounds of the splits of the root that were tried,
+// and the same of the nodes below it that are being searched. The file is replaced as a whole, so a process that is killed at any moment leaves the old
+// one or the new one, and it carries a fingerprint of the problem and a sum over its content.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,17 +16,46 @@
 
 namespace provetree {
 
-struct Checkpoint {
-    // Bounds of the two sides of a split of the root, whatever the sample of rows they were proven on.
-    struct Point {
-        Index column;
-        std::int64_t left_splits;  // the budget of the left child
-        Index rank;
-        Cost left, right;
+// A split of a node by names that every search of the same table understands.
+struct SplitName {
+    Index column = 0;
+    std::int64_t left_splits = 0;  // the budget of the left child
+    Index rank = 0;                // rank <= this goes left
+    bool operator==(const SplitName&) const = default;
+};
+
+// What is known of a node whose search is not over, or of a side of a split whose other side is still searched.
+struct KnownNode {
+    struct Step {
+        SplitName split;
+        bool right;
+        bool operator==(const Step&) const = default;
     };
+    // Bounds of the two sides of a split, whatever the sample of rows they were proven on. Settled: the split was tried, and no tree that begins with it
+    // costs less than `cut`.
+    struct Point {
+        SplitName split;
+        Cost left, right;
+        bool settled = false;
+        Cost left_upper = kInfinite, right_upper = kInfinite;  // costs of trees of the sides
+    };
+    std::vector<Step> way;  // from the root; none for the root itself
+    Shape shape;
+    Index rows = 0;
+    Weight weight = 0;  // of the sample where there is one
     Cost upper = kInfinite;
     PlanPtr plan;
+    std::int64_t left_splits = 0;  // split budget of the plan's left child
+    Cost cut = 0;
+    Cost lower = 0, relaxed = 0;   // of the whole node
+    std::vector<SplitName> tried;  // splits that are being solved
     std::vector<Point> points;
+};
+
+struct Checkpoint {
+    KnownNode root;
+    std::vector<KnownNode> below;
+    std::vector<std::uint8_t> sample;  // by row: whether it is in the sample; empty where all rows are searched
 };
 
 // What a problem is told by: the table, the limits and the objective.
@@ -41,14 +71,22 @@ class CheckpointFile {
     std::optional<Checkpoint> read() const;
     // Whether it is time to write again.
     bool due() const { return Clock::now() >= next_; }
+    Clock::duration between() const { return between_; }
     void write(const Checkpoint& checkpoint);
     void remove() const;
+
+    // Who writes when it is time and nobody comes by: `look` is called now and then, from inside the search. Null: nobody.
+    void keep_by(std::function<void()> keeper) { keeper_ = std::move(keeper); }
+    void look() const {
+        if (keeper_ && due()) keeper_();
+    }
 
   private:
     std::string path_;
     std::uint64_t fingerprint_;
     Clock::duration between_;
     Clock::time_point next_;
+    std::function<void()> keeper_;
 };
 
 }  // namespace provetree

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "crew.hpp"
+#include "interval_chain.hpp"
 #include "interval_frame.hpp"
 #include "lazy_rows.hpp"
 
@@ -22,13 +23,20 @@ struct TreeSearch::Crew : CommonWork {
 
 // What a thread needs of its own.
 struct TreeSearch::Mate {
-    Mate(Context& leader, const Objective& objective, Team& team)
-        : monitor(team),
+    Mate(Context& leader, const Objective& objective, Team& team, std::shared_ptr<Chain> own_chain)
+        : chain(std::move(own_chain)),
+          monitor(team, chain ? std::function<bool()>([this] {
+                      chain->tell(false);
+                      return true;
+                  })
+                              : nullptr),
           context{leader.table, leader.kernel, leader.min_leaf, leader.switches, leader.memory_limit, monitor, {}, {}, leader.profile_bytes},
           builder(context.table, context.kernel, context.min_leaf),
           search(context, builder) {
         search.objective = objective;
+        search.chain_ = chain;
     }
+    std::shared_ptr<Chain> chain;  // null where the proof is not kept on disk
     Monitor monitor;
     Context context;
     NodeBuilder builder;
@@ -40,7 +48,9 @@ void TreeSearch::search_together(Frame& frame, const Listener& listener, Cost& c
     const std::size_t size = static_cast<std::size_t>(context_.n_jobs);
     Crew crew(size);
     std::vector<std::unique_ptr<Mate>> mates;
-    for (std::size_t who = 1; who < size; ++who) mates.push_back(std::make_unique<Mate>(context_, objective, crew.team));
+    for (std::size_t who = 1; who < size; ++who)
+        mates.push_back(std::make_unique<Mate>(context_, objective, crew.team, chain_ ? std::make_shared<Chain>(chain_->common, who) : nullptr));
+    if (chain_) chain_->common->root_lock = &crew.lock;
     for (std::size_t who = 1; who < size; ++who) {
         Mate& mate = *mates[who - 1];
         mate.thread = std::thread([&frame, &crew, &mate, who] {
@@ -55,6 +65,7 @@ void TreeSearch::search_together(Frame& frame, const Listener& listener, Cost& c
         context_.counters.add(mate->context.counters);
     }
     context_.monitor.lead(nullptr);
+    if (chain_) chain_->common->root_lock = nullptr;
     current = crew.least();
     if (crew.failure) std::rethrow_exception(crew.failure);
 }
@@ -86,6 +97,7 @@ void TreeSearch::take_part(Frame& frame, Crew& crew, std::size_t who, const List
         }
     } catch (...) {
         crew.fail(held);  // what the thread was at stays in `at`: it is open
+        if (chain_ && !listener) chain_->tell(true);
     }
     crew.changed.notify_all();
 }

@@ -18,6 +18,11 @@ inline const NodeColumn* find_column(const Node& node, Index id) {
 
 inline const NodeColumn& column_of(const Node& node, Index id) { return *find_column(node, id); }
 
+inline bool by_position(const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; }
+
+// Merges points of one position, tightens all from their neighbours and drops those that say nothing their neighbours do not.
+void tidy(std::vector<DeepPoint>& points, Cost scale);
+
 // The search of one node.
 struct TreeSearch::Frame {
     const Node& node;
@@ -34,7 +39,21 @@ struct TreeSearch::Frame {
     std::vector<std::vector<std::uint32_t>> points_of;  // per family, those evaluated
     std::priority_queue<Interval> heap;
     std::uint64_t sample_number = 0;  // times the sample of rows has grown
+    // Splits that an earlier search was at, with the intervals they are in: they are tried before all others.
+    struct Resumed {
+        Interval interval;
+        Index position;
+    };
+    std::vector<Resumed> resumed;
 
+    // The least bound of what is open and not being tried.
+    Cost least_open() const {
+        Cost least = heap.empty() ? kInfinite : heap.top().bound;
+        for (const Resumed& first : resumed) least = std::min(least, first.interval.bound);
+        return least;
+    }
+    // What is known of the node now, as it is kept on disk.
+    KnownNode known() const;
     // Trees below this are looked for; with ties also those equal to the best.
     Cost cut() const { return std::min(limit, ties && outcome.upper < kInfinite ? outcome.upper + 1 : outcome.upper); }
     const NodeColumn& column(std::uint32_t family) const { return node.columns[families[family].column]; }

@@ -5,6 +5,7 @@
 
 #include "checkpoint.hpp"
 #include "depth_one.hpp"
+#include "interval_chain.hpp"
 #include "interval_frame.hpp"
 #include "lazy_rows.hpp"
 
@@ -67,89 +68,6 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
     }
     if (listener) listener(outcome.upper, outcome.lower);
     return outcome;
-}
-
-namespace {
-
-bool by_position(const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; }
-
-// Merges points of one position, tightens all from their neighbours and drops those that say nothing their neighbours do not.
-void tidy(std::vector<DeepPoint>& points, Cost scale) {
-    std::stable_sort(points.begin(), points.end(), by_position);
-    std::size_t kept = 0;
-    for (DeepPoint& point : points) {
-        if (kept && points[kept - 1].position == point.position) {
-            DeepPoint& same = points[kept - 1];
-            same.left = std::max(same.left, point.left);
-            same.right = std::max(same.right, point.right);
-            if (!same.inner_left) same.inner_left = point.inner_left;
-            if (!same.outer_left) same.outer_left = point.outer_left;
-            if (!same.inner_right) same.inner_right = point.inner_right;
-            if (!same.outer_right) same.outer_right = point.outer_right;
-        } else {
-            if (&points[kept] != &point) points[kept] = std::move(point);
-            ++kept;
-        }
-    }
-    points.resize(kept);
-    for (std::size_t i = 1; i < points.size(); ++i) {
-        points[i].left = std::max(points[i].left, points[i - 1].left);
-        points[i].right = std::max(points[i].right, points[i - 1].right - scale * (points[i].weight - points[i - 1].weight));
-    }
-    for (std::size_t i = points.size(); i-- > 1;) {
-        points[i - 1].left = std::max(points[i - 1].left, points[i].left - scale * (points[i].weight - points[i - 1].weight));
-        points[i - 1].right = std::max(points[i - 1].right, points[i].right);
-    }
-    if (points.size() < 3) return;
-    kept = 1;
-    for (std::size_t i = 1; i + 1 < points.size(); ++i) {
-        const DeepPoint &before = points[kept - 1], &here = points[i], &after = points[i + 1];
-        const bool implied = here.left <= std::max(before.left, after.left - scale * (after.weight - here.weight)) &&
-                             here.right <= std::max(after.right, before.right - scale * (here.weight - before.weight));
-        if (implied) continue;
-        if (kept != i) points[kept] = std::move(points[i]);
-        ++kept;
-    }
-    if (kept != points.size() - 1) points[kept] = std::move(points.back());
-    points.resize(kept + 1);
-}
-
-}  // namespace
-
-std::vector<DeepPoint> TreeSearch::take_over(const Node& node, const NodeColumn& column, std::int64_t left_splits, Relatives relatives) const {
-    const auto family_of = [&](const Profile* profile) -> const DeepFamily* {
-        if (!profile || context_.off(kNoInheritance)) return nullptr;
-        for (const DeepFamily& family : profile->deep)
-            if (family.id == column.id && family.left_splits == left_splits) return &family;
-        return nullptr;
-    };
-    std::vector<DeepPoint> hints;
-    if (const DeepFamily* inner = family_of(relatives.inner)) {
-        const Index missing = node.rows - relatives.inner->rows;
-        for (DeepPoint point : inner->points) {
-            point.left_upper = point.right_upper = kInfinite;
-            const Carried at = carry_from_subset(node, column, point, *relatives.inner);
-            point.position = at.position;
-            point.weight = at.weight;
-            // With the same rows its children are this node's own, valid either way; otherwise they are subsets.
-            if (missing) point.outer_left = point.outer_right = nullptr;
-            hints.push_back(std::move(point));
-        }
-    }
-    if (const DeepFamily* outer = relatives.outer == relatives.inner ? nullptr : family_of(relatives.outer)) {
-        for (DeepPoint point : outer->points) {
-            const Carried at = carry_from_superset(node, column, point, *relatives.outer);
-            point.left = std::max<Cost>(0, point.left - objective.error_scale * at.gone_left);
-            point.right = std::max<Cost>(0, point.right - objective.error_scale * at.gone_right);
-            point.left_upper = point.right_upper = kInfinite;
-            point.position = at.position;
-            point.weight = at.weight;
-            point.inner_left = point.inner_right = nullptr;
-            hints.push_back(std::move(point));
-        }
-    }
-    if (!hints.empty()) tidy(hints, objective.error_scale);
-    return hints;
 }
 
 void TreeSearch::make_families(Frame& frame, Relatives relatives) {
@@ -312,7 +230,9 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
     const DeepPoint& above = after != hints.end() && after->position < high.position ? *after : high;
     const DeepPoint& below = beyond != hints.begin() && (beyond - 1)->position > low.position ? *(beyond - 1) : low;
     Levels::Children& kids = levels.at(frame.level);
-    if (!frame.lazy) builder_.split(frame.node, frame.node.columns[family.column], position, kids.left, kids.right);
+    const NodeColumn& column = frame.node.columns[family.column];
+    if (chain_) chain_->begin(frame.level, {column.id, frame.left_splits[attempt.interval.family], column.ranks[position - 1]});
+    if (!frame.lazy) builder_.split(frame.node, column, position, kids.left, kids.right);
     context_.counters.nodes += 2;
     const std::size_t columns = frame.lazy ? context_.table.columns : frame.node.columns.size();
     context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (columns + 1) / 2);
@@ -350,12 +270,16 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
     // tree does: proving more of it would be wasted.
     const Cost enough = context_.wide(columns) ? attempt.cut : kInfinite;
     const auto solve_left = [&](Cost limit) {
+        if (chain_) chain_->go(frame.level, false);
         sides.left = solve(kids.left, family.left, std::min({limit, most_left + 1, enough}), left_relatives, true, frame.level + 1);
         least_left = std::max(least_left, sides.left.relaxed);
+        if (chain_) chain_->side_done(frame.level, sides.left, family.left, kids.left.rows);
     };
     const auto solve_right = [&](Cost limit) {
+        if (chain_) chain_->go(frame.level, true);
         sides.right = solve(kids.right, family.right, std::min({limit, most_right + 1, enough}), right_relatives, true, frame.level + 1);
         least_right = std::max(least_right, sides.right.relaxed);
+        if (chain_) chain_->side_done(frame.level, sides.right, family.right, kids.right.rows);
     };
     // The larger child first: its bound is the likelier to settle the split alone.
     if (kids.left.rows >= kids.right.rows) {
@@ -367,6 +291,7 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
         solve_right(budget - known_left);
         if (budget - sides.right.lower > known_left) solve_left(budget - sides.right.lower);
     }
+    if (chain_) chain_->split_done(frame.level);
     return sides;
 }
 
@@ -402,25 +327,10 @@ void TreeSearch::accept(Frame& frame, std::uint32_t family, Index position, Cost
 // Takes over what was found beside this search, and tells the listener. `busy` is the least bound of intervals that are being tried.
 void TreeSearch::tell(Frame& frame, const Listener& listener, Cost busy, Cost& proven) const {
     take_found(frame);
-    const Cost open = std::min(busy, frame.heap.empty() ? kInfinite : frame.heap.top().bound);
+    const Cost open = std::min(busy, frame.least_open());
     proven = std::max(proven, std::min({frame.outcome.upper, open, frame.limit}));
     listener(frame.outcome.upper, proven);
     if (context_.checkpoint && context_.checkpoint->due()) save(frame);
-}
-
-// Leaves the best tree and the bounds of all splits tried, or known from before, on disk.
-void TreeSearch::save(const Frame& frame) const {
-    Checkpoint checkpoint{frame.outcome.upper, frame.outcome.plan, {}};
-    for (std::uint32_t f = 0; f < frame.families.size(); ++f) {
-        const NodeColumn& column = frame.column(f);
-        const auto add = [&](const DeepPoint& point) {
-            checkpoint.points.push_back({column.id, frame.left_splits[f], column.ranks[point.position - 1], point.left, point.right});
-        };
-        for (std::uint32_t number : frame.points_of[f]) add(frame.points[number]);
-        for (const DeepPoint& hint : frame.families[f].hints)
-            if (hint.position > 0 && hint.position < frame.node.rows) add(hint);
-    }
-    context_.checkpoint->write(checkpoint);
 }
 
 // A better tree was found beside this search.
@@ -503,6 +413,7 @@ bool TreeSearch::settle(Frame& frame, const Attempt& attempt, Sides& sides) {
 
 // The interval of the lowest bound that can still hold a better tree, and where to try it. False where there is none.
 bool TreeSearch::next(Frame& frame, Interval& interval, Index& position) const {
+    if (next_resumed(frame, interval, position)) return true;
     while (!frame.heap.empty() && frame.heap.top().bound < frame.cut()) {
         interval = frame.heap.top();
         frame.heap.pop();
@@ -560,8 +471,10 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
     frame.outcome.left_splits = start.left_splits;
     Cost current = 0, proven = 0;  // bound of the interval at hand; bound of the whole node
     const bool told = listener && *listener;
+    Visit visit(*this, frame, told);
     try {
         make_families(frame, relatives);
+        visit.arrive();
         if (told && context_.n_jobs > 1) {
             search_together(frame, *listener, current, proven);
         } else {
@@ -573,11 +486,12 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
             }
         }
     } catch (const StopSearch& stop) {
+        visit.strand();
         if (!stopped) throw;
         *stopped = std::make_unique<StopSearch>(stop);
         if (told) take_found(frame);
         if (told && context_.checkpoint) save(frame);
-        frame.outcome.lower = std::min({frame.outcome.upper, limit, current, frame.heap.empty() ? current : frame.heap.top().bound});
+        frame.outcome.lower = std::min({frame.outcome.upper, limit, current, frame.least_open()});
         frame.outcome.lower = frame.outcome.relaxed = std::max(frame.outcome.lower, proven);
         return frame.outcome;
     }

@@ -11,6 +11,7 @@
 #include <queue>
 #include <vector>
 
+#include "checkpoint.hpp"
 #include "context.hpp"
 #include "depth_two.hpp"
 #include "plan.hpp"
@@ -48,6 +49,9 @@ class TreeSearch {
     // Bounds of splits of the root that are known before its search begins; may be null.
     ProfilePtr known_of_root;
 
+    // What an earlier search of the root has left on disk; it is taken up where this one comes to the same nodes.
+    Checkpoint known_proof;
+
     // Children of the nodes at hand, by level.
     Levels levels;
 
@@ -81,6 +85,8 @@ class TreeSearch {
     struct Attempt;
     struct Crew;
     struct Mate;
+    struct Chain;
+    class Visit;
 
     Outcome search(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level, const Outcome& start,
                    const Listener* listener, std::unique_ptr<StopSearch>* stopped, TieChoice* ties, LazyRows* lazy);
@@ -115,6 +121,9 @@ class TreeSearch {
     void accept(Frame& frame, std::uint32_t family, Index position, Cost cost, PlanPtr plan) const;
     void take_found(Frame& frame) const;
     void save(const Frame& frame) const;
+    void take_up(Frame& frame, const KnownNode& known);
+    void take_up(Frame& frame, std::uint32_t family, std::vector<DeepPoint> ends, const KnownNode& known);
+    bool next_resumed(Frame& frame, Interval& interval, Index& position) const;
     Cost bound_of_small_sides(const Frame& frame) const;
     ProfilePtr make_profile(const Frame& frame) const;
     TieChoice choice_of(const Node& node, const Outcome& best) const;
@@ -123,6 +132,7 @@ class TreeSearch {
     Context& context_;
     NodeBuilder& builder_;
     DepthTwo depth_two_;
+    std::shared_ptr<Chain> chain_;  // of a proof that is kept on disk, while it goes on; null otherwise
 };
 
 }  // namespace provetree

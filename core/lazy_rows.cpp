@@ -25,7 +25,7 @@ bool LazyRows::worthwhile(const Context& context, const Node& all, Weight errors
     return context.tiny_samples() || (all.rows >= fewest && std::int64_t{errors} * kMostNoise < all.weight);
 }
 
-LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first, Weight errors, const Objective& objective)
+LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const Objective& objective)
     : context_(context), builder_(builder), finisher_(context, builder, levels), all_(all), objective_(objective), marked_(all.rows, 0) {
     view_.rows = all.rows;
     view_.count = all.count;
@@ -33,6 +33,17 @@ LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const
     view_.columns = all.columns;
     weight_before_.assign(all.columns.size(), std::vector<Weight>(static_cast<std::size_t>(all.rows) + 1));
     for (std::size_t c = 0; c < all.columns.size(); ++c) view_.columns[c].weight_before = weight_before_[c].data();
+}
+
+LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const std::vector<std::uint8_t>& marked, const Objective& objective)
+    : LazyRows(context, builder, levels, all, objective) {
+    for (Index row = 0; row < all.rows; ++row)
+        if (marked[row]) add(row);
+    rebuild();
+}
+
+LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first, Weight errors, const Objective& objective)
+    : LazyRows(context, builder, levels, all, objective) {
     // The ends of every column are in the sample, so that each split of the table is one of the sample, too. With many columns that would be many rows:
     // then they join when a split of their column is tried.
     if (!context.wide(all.columns.size())) {

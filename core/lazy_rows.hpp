@@ -19,11 +19,15 @@ class LazyRows {
     // Starts with an even sample and some of the rows that `first` (a tree for all rows, with so many errors) gets wrong.
     LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first, Weight errors, const Objective& objective);
 
+    // Starts with the rows of an earlier search.
+    LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const std::vector<std::uint8_t>& marked, const Objective& objective);
+
     // Whether a sample is worth its trouble: many rows, few of them wrong in the best tree so far.
     static bool worthwhile(const Context& context, const Node& all, Weight errors);
 
     const Node& sample() const { return complete_ ? all_ : sample_; }
     bool complete() const { return complete_; }
+    const std::vector<std::uint8_t>& marked() const { return marked_; }  // by row: whether it is in the sample
 
     // All rows, with the weights of the sample: what lies between two splits is measured by the rows that the bounds were proven on.
     const Node& view() const { return view_; }
@@ -42,6 +46,7 @@ class LazyRows {
     Weight include_ends(const NodeColumn& column);
 
   private:
+    LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const Objective& objective);
     void add(Index row);
     void rebuild();
 

@@ -34,7 +34,8 @@ class Monitor {
     Monitor(double time_limit, std::function<bool()> tick) : start_(Clock::now()), time_limit_(time_limit), tick_(std::move(tick)) {}
 
     // Of a thread that does not lead: no limits of its own.
-    explicit Monitor(Team& team) : start_(Clock::now()), time_limit_(std::numeric_limits<double>::infinity()), team_(&team) {}
+    explicit Monitor(Team& team, std::function<bool()> tick = nullptr)
+        : start_(Clock::now()), time_limit_(std::numeric_limits<double>::infinity()), tick_(std::move(tick)), team_(&team) {}
     // From now on this monitor counts the steps of a team; null ends it.
     void lead(Team* team) {
         leads_ = true;

@@ -88,7 +88,7 @@ class Method {
     virtual Cost leaf_cost() = 0;
     virtual Outcome start(Shape shape) = 0;
     // Takes up what an earlier search has proven; called before `start`.
-    virtual void resume(Shape, const Checkpoint&) {}
+    virtual void resume(const Checkpoint&) {}
     virtual Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) = 0;
     virtual FlatTree finish(const PlanPtr& plan) = 0;
     virtual const Node* root() const { return nullptr; }  // all rows as a node, where there is one
@@ -115,26 +115,7 @@ class BySweeps final : public Method {
 
     Cost leaf_cost() override { return provetree::leaf_cost(context_, root_, search_.objective); }
 
-    void resume(Shape shape, const Checkpoint& checkpoint) override {
-        // Bounds that were proven on a sample hold for all rows, with the weights of all rows between them.
-        auto profile = std::make_shared<Profile>(context_.profile_bytes, shape, root_.rows, root_.weight);
-        for (const NodeColumn& column : root_.columns) {
-            for (const Division& share : divisions(shape)) {
-                DeepFamily family{column.id, share.left_splits, {}};
-                for (const Checkpoint::Point& known : checkpoint.points) {
-                    if (known.column != column.id || known.left_splits != share.left_splits) continue;
-                    const Index position = Node::rows_up_to(column, known.rank, 0, root_.rows);
-                    if (position == 0 || position == root_.rows) continue;
-                    DeepPoint point{known.rank, position, root_.weight_left(column, position), known.left, known.right, {}, {}, {}, {}};
-                    family.points.push_back(point);
-                }
-                std::stable_sort(family.points.begin(), family.points.end(), [](const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; });
-                profile->deep.push_back(std::move(family));
-            }
-        }
-        profile->account();
-        search_.known_of_root = profile;
-    }
+    void resume(const Checkpoint& checkpoint) override { search_.known_proof = checkpoint; }
 
     Outcome start(Shape shape) override {
         Outcome start;
@@ -142,12 +123,15 @@ class BySweeps final : public Method {
         if (shape.depth < 3) return start;
         Greedy greedy(context_, builder_, search_);
         if (!context_.off(kNoStart)) start = greedy.grow(root_, shape);
-        // Deeper, the exact search of a shortlist rarely ends, and better trees are found beside the proof.
-        if (!context_.off(kNoStart) && shape.depth == 3 && context_.wide(root_.columns.size()))
+        // Deeper, the exact search of a shortlist rarely ends, and better trees are found beside the proof. A proof that goes on has its tree.
+        const Checkpoint& known = search_.known_proof;
+        if (!context_.off(kNoStart) && shape.depth == 3 && context_.wide(root_.columns.size()) && !known.root.plan)
             start = Shortlist(context_, builder_, search_).search(root_, shape, start);
         const Weight errors = static_cast<Weight>(start.upper / search_.objective.error_scale);
         // What is known already was proven with other weights between splits than those of a new sample.
-        if (with_ties_ && !search_.known_of_root && LazyRows::worthwhile(context_, root_, errors)) {
+        if (!known.sample.empty()) {
+            lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, known.sample, search_.objective);
+        } else if (with_ties_ && known.root.points.empty() && LazyRows::worthwhile(context_, root_, errors)) {
             lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, start.plan, errors, search_.objective);
         }
         // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
@@ -208,7 +192,7 @@ class ByBits final : public Method {
 
     Cost leaf_cost() override { return search_.leaf_cost(); }
 
-    void resume(Shape, const Checkpoint& checkpoint) override { search_.resume(checkpoint); }
+    void resume(const Checkpoint& checkpoint) override { search_.resume(checkpoint); }
 
     Outcome start(Shape shape) override {
         Outcome start;
@@ -273,7 +257,11 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     const Table& table = by_bits ? merged : unmerged->table;
     SearchResult result;
     ProgressPoint latest{0, kInfinite, 0};
-    Monitor monitor(options.time_limit, [&] { return !tick || tick(latest); });
+    std::optional<CheckpointFile> file;
+    Monitor monitor(options.time_limit, [&] {
+        if (file) file->look();
+        return !tick || tick(latest);
+    });
     if (options.max_work) monitor.limit_work(options.max_work);
     Context context{table, choose_kernel(options.kernel), options.min_leaf, options.switches, options.memory_limit, monitor};
     // A limit on work is there to give the same tree every time, which threads cannot.
@@ -340,7 +328,6 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         return options.objective.error_scale * errors + options.objective.split_penalty * tree.splits;
     };
 
-    std::optional<CheckpointFile> file;
     std::optional<Checkpoint> earlier;
     if (!options.checkpoint.empty()) {
         file.emplace(options.checkpoint, fingerprint_of(merged, options.max_depth, options.max_splits, options.min_leaf, objective),
@@ -349,10 +336,10 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         if (!earlier) file->write({});  // a file that cannot be written is told of at once
         context.checkpoint = &*file;
         resumed = earlier.has_value();
-        if (earlier && shape.depth >= 3) method->resume(shape, *earlier);
+        if (earlier && shape.depth >= 3) method->resume(*earlier);
     }
     Outcome start = method->start(shape);
-    if (earlier && earlier->plan) take_initial(start, earlier->plan);
+    if (earlier && earlier->root.plan) take_initial(start, earlier->root.plan);
     if (options.initial) take_initial(start, options.initial);
     listener(start.upper, 0);
     std::unique_ptr<StopSearch> stopped;
