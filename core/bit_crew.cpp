@@ -2,12 +2,10 @@
 // bounds of the root's splits are common; whoever reads or changes them holds the lock, and nobody holds it while solving.
 //
 // The first thread is the one that called the search: it alone tells the listener and watches the limits. What the others have proven is handed to it.
+#include "bit_crew.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <thread>
-
-#include "bit_search.hpp"
-#include "crew.hpp"
 
 namespace provetree {
 
@@ -16,33 +14,6 @@ namespace {
 constexpr double kLeastSets = 10'000;  // sets of conditions below which threads take longer to start than they save
 
 }  // namespace
-
-struct BitSearch::Crew : CommonWork {
-    struct Task {
-        std::uint32_t feature;
-        Division share;
-    };
-
-    explicit Crew(BitSearch& first) : leader(first) {}
-
-    BitSearch& leader;
-    std::vector<Task> tasks;
-    std::size_t next = 0;
-    BitNodes::Floors floors;
-    bool raise = false;
-    Cost limit = 0;
-    Proven best;
-};
-
-// What a thread needs of its own.
-struct BitSearch::Mate {
-    Mate(const Context& leader, const BitKernel& kernel, const Objective& objective, std::uint64_t memory_limit, Team& team)
-        : monitor(team), context{leader.table, leader.kernel, leader.min_leaf, leader.switches, memory_limit, monitor}, search(context, kernel, objective) {}
-    Monitor monitor;
-    Context context;
-    BitSearch search;
-    std::thread thread;
-};
 
 bool BitSearch::worth_a_crew(Shape shape) const {
     if (context_.n_jobs == 1 || shape.depth < 3) return false;
@@ -63,14 +34,20 @@ BitSearch::Proven BitSearch::solve_together(Shape shape, Cost limit) {
     crew.limit = limit;
     std::vector<std::unique_ptr<Mate>> mates;
     const std::uint64_t memory_limit = context_.memory_limit / static_cast<std::uint64_t>(context_.n_jobs);
-    for (int who = 1; who < context_.n_jobs; ++who) mates.push_back(std::make_unique<Mate>(context_, nodes_.kernel(), objective_, memory_limit, crew.team));
+    const std::size_t size = static_cast<std::size_t>(context_.n_jobs);
+    for (std::size_t who = 1; who < size; ++who) mates.push_back(std::make_unique<Mate>(context_, nodes_.kernel(), objective_, memory_limit, crew, who));
+    crew.told.resize(size);
+    const std::vector<KnownSet> known = context_.checkpoint ? known_sets() : std::vector<KnownSet>();
     for (const auto& mate : mates) {
+        mate->search.take_up(known);
         of_two_.share_with(mate->search.of_two_);
         mate->search.sample_ = sample_;
     }
     for (const auto& mate : mates) mate->thread = std::thread([&crew, search = &mate->search] { search->take_part(crew, false); });
     context_.monitor.lead(&crew.team);
+    crew_ = &crew;
     take_part(crew, true);
+    crew_ = nullptr;
     for (const auto& mate : mates) {
         mate->thread.join();
         context_.counters.add(mate->context.counters);
@@ -97,7 +74,9 @@ void BitSearch::take_part(Crew& crew, bool leads) {
                 if (listener_ && *listener_) (*listener_)(told, 0);
             }
             if (crew.next == crew.tasks.size()) {
+                lock_is_free_ = true;  // whenever the monitor looks
                 crew.wait(held, leads ? &context_.monitor : nullptr);
+                lock_is_free_ = false;
                 continue;
             }
             const Crew::Task task = crew.tasks[crew.next++];
@@ -107,7 +86,9 @@ void BitSearch::take_part(Crew& crew, bool leads) {
             if (sides.left + sides.right + objective_.split_penalty >= cut) continue;
             ++crew.busy;
             held.unlock();
+            lock_is_free_ = true;
             const Proven tried = solve_split(root, task.share, task.feature, sides, cut, 0);
+            lock_is_free_ = false;
             held.lock();
             --crew.busy;
             if (crew.raise && sides.left + sides.right > 0)
@@ -121,7 +102,8 @@ void BitSearch::take_part(Crew& crew, bool leads) {
                     crew.team.stop = true;
                 }
             }
-            crew.leader.note(task.feature, task.share, sides, crew.best);
+            crew.leader.note(task.feature, task.share, sides);
+            if (leads) keep_if_due(crew.best);
             crew.changed.notify_all();
         }
     } catch (...) {

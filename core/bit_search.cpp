@@ -132,7 +132,10 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
                     if (listener_ && leaves_no_errors(best.upper)) return best;  // the rest is done by fewest_splits
                 }
             }
-            if (is_root) note(feature, share, sides, best);
+            if (is_root) {
+                note(feature, share, sides);
+                keep_if_due(best);
+            }
         }
     }
     best.lower = found || leaf < limit ? best.upper : std::min(least, best.upper);
@@ -225,43 +228,12 @@ BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share
     return result;
 }
 
-void BitSearch::resume(const Checkpoint& checkpoint) {
-    for (const KnownNode::Point& point : checkpoint.root.points) {
-        const Feature wanted{point.split.column, point.split.rank};
-        const std::uint32_t feature = nodes_.feature_at(wanted);
-        if (feature < features_.size() && features_[feature] == wanted) root_sides_[{feature, point.split.left_splits}] = {point.left, point.right};
-    }
-}
-
-void BitSearch::recall(std::uint32_t feature, const Division& share, Sides& sides) const {
-    const auto known = root_sides_.find({feature, share.left_splits});
-    if (known == root_sides_.end()) return;
-    sides.left = std::max(sides.left, known->second.left);
-    sides.right = std::max(sides.right, known->second.right);
-}
-
-void BitSearch::note(std::uint32_t feature, const Division& share, const Sides& sides, const Proven& best) {
-    if (!context_.checkpoint) return;
-    root_sides_[{feature, share.left_splits}] = sides;
-    if (context_.checkpoint->due()) save(best.upper < root_best_.upper ? best : root_best_);
-}
-
-void BitSearch::save(const Proven& best) const {
-    Checkpoint checkpoint;
-    checkpoint.root.upper = best.upper;
-    checkpoint.root.plan = best.plan;
-    for (const auto& [split, sides] : root_sides_) {
-        const Feature& feature = features_[split.first];
-        checkpoint.root.points.push_back({{feature.column, split.second, feature.rank}, sides.left, sides.right});
-    }
-    context_.checkpoint->write(checkpoint);
-}
-
 Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) {
     Outcome outcome = start;
     Cost least = 0;
     root_best_ = {0, start.upper, start.plan};
     listener_ = &listener;
+    keep_proof(listener ? &listener : nullptr);
     try {
         if (!leaves_no_errors(outcome.upper)) {
             // Only what costs less is looked for.
@@ -274,6 +246,7 @@ Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearc
         if (leaves_no_errors(outcome.upper)) {
             root_best_ = {0, outcome.upper, outcome.plan};
             listener_ = nullptr;
+            keep_proof(nullptr);  // from here on, what is proven holds for samples of the rows
             fewest_splits(shape, outcome, least);
         }
         outcome.lower = outcome.relaxed = outcome.upper;
@@ -288,6 +261,7 @@ Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearc
         if (context_.checkpoint) save({0, outcome.upper, outcome.plan});
     }
     listener_ = nullptr;
+    keep_proof(nullptr);
     return outcome;
 }
 

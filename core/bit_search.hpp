@@ -74,8 +74,14 @@ class BitSearch {
     };
     // What is known of the sides of a split of the root from an earlier search, and leaving what this one has proven on disk.
     void recall(std::uint32_t feature, const Division& share, Sides& sides) const;
-    void note(std::uint32_t feature, const Division& share, const Sides& sides, const Proven& best);
+    void note(std::uint32_t feature, const Division& share, const Sides& sides);
     void save(const Proven& best) const;
+    // From now on the file is written when it is due, from inside the search; null ends it.
+    void keep_proof(const TreeSearch::Listener* listener);
+    void keep_if_due(const Proven& best) const;
+    // The sets of conditions that something is proven for, those with the most levels below them first.
+    std::vector<KnownSet> known_sets() const;
+    void take_up(const std::vector<KnownSet>& sets);
     // The root, solved by several threads (bit_crew.cpp).
     struct Crew;
     struct Mate;
@@ -127,6 +133,9 @@ class BitSearch {
     Proven root_best_;
     const TreeSearch::Listener* listener_ = nullptr;
     std::map<std::pair<std::uint32_t, std::int64_t>, Sides> root_sides_;  // proven, by feature and the left child's budget; for the checkpoint
+    Crew* crew_ = nullptr;                                                // while several threads are at the root
+    bool lock_is_free_ = false;                                           // of that crew, as far as this thread goes
+    bool kept_ = false;                                                   // what is proven for sets of conditions is for the checkpoint, too
     // The sample of rows on which trees without errors are looked for.
     std::vector<std::uint8_t> marked_;
     std::int16_t sample_ = 0;  // counts the samples

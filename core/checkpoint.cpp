@@ -184,6 +184,12 @@ Checkpoint read_body(const std::string& body, bool first_version) {
         checkpoint.root = read_node(in, body.size());
         checkpoint.below.resize(read_count(in, body.size()));
         for (KnownNode& node : checkpoint.below) node = read_node(in, body.size());
+        checkpoint.sets.resize(read_count(in, body.size()));
+        for (KnownSet& set : checkpoint.sets) {
+            in >> set.low >> set.high >> set.depth >> set.splits >> set.lower;
+            set.upper = read_cost(in);
+            set.plan = read_plan(in, 0);
+        }
     }
     if (!in) throw std::ios_base::failure("end");
     return checkpoint;
@@ -240,6 +246,13 @@ void CheckpointFile::write(const Checkpoint& checkpoint) {
     write_node(body, checkpoint.root);
     body << checkpoint.below.size() << '\n';
     for (const KnownNode& node : checkpoint.below) write_node(body, node);
+    body << checkpoint.sets.size() << '\n';
+    for (const KnownSet& set : checkpoint.sets) {
+        body << set.low << ' ' << set.high << ' ' << set.depth << ' ' << set.splits << ' ' << set.lower << ' ';
+        write_cost(body, set.upper);
+        write_plan(body, set.plan);
+        body << '\n';
+    }
     const std::string text = body.str(), beside = path_ + ".part";
     {
         std::ofstream file(beside, std::ios::binary | std::ios::trunc);

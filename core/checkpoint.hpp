@@ -52,9 +52,19 @@ struct KnownNode {
     std::vector<Point> points;
 };
 
+// What the bit search has proven for a set of conditions, by the numbers it has for them.
+struct KnownSet {
+    std::uint64_t low = 0, high = 0;
+    int depth = 0;
+    std::int64_t splits = 0;
+    Cost lower = 0, upper = kInfinite;
+    PlanPtr plan;
+};
+
 struct Checkpoint {
     KnownNode root;
     std::vector<KnownNode> below;
+    std::vector<KnownSet> sets;
     std::vector<std::uint8_t> sample;  // by row: whether it is in the sample; empty where all rows are searched
 };
 

@@ -197,7 +197,7 @@ void TreeSearch::Visit::arrive() {
 }
 
 void TreeSearch::Visit::strand() {
-    if (!chain_ || chain_->links.size() <= frame_.level || chain_->links[frame_.level].frame != &frame_) return;
+    if (!chain_ || opens_ || chain_->links.size() <= frame_.level || chain_->links[frame_.level].frame != &frame_) return;
     chain_->add_nodes(frame_.level, chain_->stranded);
 }
 

@@ -99,7 +99,7 @@ class TreeSearch::Visit {
 
     // Its splits are listed: takes up what is known of them.
     void arrive();
-    // A stop unwinds the search: what it knows stays.
+    // A stop unwinds the search: what it knows stays. (The root writes it.)
     void strand();
 
   private:
