@@ -76,7 +76,7 @@ void BitSearch::save(const Proven& best) const {
     checkpoint.root.plan = best.plan;
     for (const auto& [split, sides] : root_sides_) {
         const Feature& feature = features_[split.first];
-        checkpoint.root.points.push_back({{feature.column, split.second, feature.rank}, sides.left, sides.right});
+        checkpoint.root.points.push_back({{feature.column, split.second, feature.rank}, sides.left, sides.right, false, kInfinite, kInfinite, {}, {}, false});
     }
     if (kept_) checkpoint.sets = known_sets();
     if (kept_ && crew_)

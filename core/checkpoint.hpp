@@ -12,6 +12,7 @@
 
 #include "node.hpp"
 #include "plan.hpp"
+#include "profile.hpp"
 #include "types.hpp"
 
 namespace provetree {
@@ -38,6 +39,9 @@ struct KnownNode {
         Cost left, right;
         bool settled = false;
         Cost left_upper = kInfinite, right_upper = kInfinite;  // costs of trees of the sides
+        // Bounds of the splits of the sides, where they help what is open beside this one; `whole` where they are about all rows of the sides.
+        ProfilePtr of_left, of_right;
+        bool whole = false;
     };
     std::vector<Step> way;  // from the root; none for the root itself
     Shape shape;
@@ -78,7 +82,8 @@ class CheckpointFile {
     CheckpointFile(std::string path, std::uint64_t fingerprint, double seconds_between);
 
     // What the file holds; nothing where there is none. Throws std::invalid_argument where it is damaged or belongs to another problem.
-    std::optional<Checkpoint> read() const;
+    // Its profiles are counted in `held`.
+    std::optional<Checkpoint> read(ByteCount& held) const;
     // Whether it is time to write again.
     bool due() const { return Clock::now() >= next_; }
     Clock::duration between() const { return between_; }

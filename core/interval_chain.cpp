@@ -11,7 +11,8 @@ namespace provetree {
 
 namespace {
 
-constexpr std::size_t kMostPoints = 100'000;  // of one node, on disk; what is beyond is found again
+constexpr std::size_t kMostPoints = 100'000;         // of one node, on disk; what is beyond is found again
+constexpr std::size_t kMostProfilePoints = 300'000;  // of the sides of splits, in one file
 constexpr std::chrono::seconds kBetweenTelling{5};
 
 // Fewer points, where there are too many: bounds taken over first, then evenly. Each of them is true by itself.
@@ -22,6 +23,25 @@ void thin_out(std::vector<KnownNode::Point>& points) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < points.size(); i += step) points[kept++] = points[i];
     points.resize(kept);
+}
+
+std::size_t points_in(const ProfilePtr& profile) {
+    std::size_t points = 0;
+    if (!profile) return points;
+    for (const PanelColumn& column : profile->panel) points += column.points.size();
+    for (const DeepFamily& family : profile->deep) points += family.points.size();
+    return points;
+}
+
+// Drops what is known of the sides of splits beyond what a file should hold.
+void limit_profiles(KnownNode& node, std::size_t& room) {
+    for (KnownNode::Point& point : node.points) {
+        const std::size_t points = points_in(point.of_left) + points_in(point.of_right);
+        if (points > room)
+            point.of_left = point.of_right = nullptr;
+        else
+            room -= points;
+    }
 }
 
 }  // namespace
@@ -98,7 +118,7 @@ std::optional<SplitName> TreeSearch::Chain::at_root() const {
 void TreeSearch::Chain::add_nodes(std::size_t level, std::vector<KnownNode>& nodes) const {
     const Link& link = links[level];
     if (level > 0 && link.frame) {
-        KnownNode node = link.frame->known();
+        KnownNode node = search.known_of(*link.frame);
         node.way = way(level);
         if (link.trying) node.tried.push_back(link.step.split);
         nodes.push_back(std::move(node));
@@ -118,7 +138,8 @@ void TreeSearch::Chain::add_nodes(std::size_t level, std::vector<KnownNode>& nod
     if (side.outcome.profile) {
         node.weight = side.outcome.profile->weight;
         for (const DeepFamily& family : side.outcome.profile->deep)
-            for (const DeepPoint& point : family.points) node.points.push_back({{family.id, family.left_splits, point.rank}, point.left, point.right});
+            for (const DeepPoint& point : family.points)
+                node.points.push_back({{family.id, family.left_splits, point.rank}, point.left, point.right, false, kInfinite, kInfinite, {}, {}, false});
         thin_out(node.points);
     }
     nodes.push_back(std::move(node));
@@ -136,29 +157,49 @@ void TreeSearch::Chain::tell(bool at_once) {
     next_ = Clock::now() + std::min<Clock::duration>(kBetweenTelling, common->file.between());
 }
 
-KnownNode TreeSearch::Frame::known() const {
+// What is known of a node now, as it is kept on disk.
+KnownNode TreeSearch::known_of(const Frame& frame) const {
     KnownNode known;
-    known.shape = shape;
-    known.rows = node.rows;
-    known.weight = node.weight;
-    known.upper = outcome.upper;
-    known.plan = outcome.plan;
-    known.left_splits = outcome.left_splits;
-    known.cut = std::min(limit, outcome.upper);
-    for (std::uint32_t f = 0; f < families.size(); ++f) {
-        const NodeColumn& of = column(f);
-        const auto name = [&](Index position) { return SplitName{of.id, left_splits[f], of.ranks[position - 1]}; };
-        for (std::uint32_t number : points_of[f]) {
-            const DeepPoint& point = points[number];
-            known.points.push_back({name(point.position), point.left, point.right, true, point.left_upper, point.right_upper});
+    known.shape = frame.shape;
+    known.rows = frame.node.rows;
+    known.weight = frame.node.weight;
+    known.upper = frame.outcome.upper;
+    known.plan = frame.outcome.plan;
+    known.left_splits = frame.outcome.left_splits;
+    known.cut = std::min(frame.limit, frame.outcome.upper);
+    std::vector<std::uint32_t> numbers;
+    for (std::uint32_t f = 0; f < frame.families.size(); ++f) {
+        const NodeColumn& column = frame.column(f);
+        const auto name = [&](Index position) { return SplitName{column.id, frame.left_splits[f], column.ranks[position - 1]}; };
+        numbers = frame.points_of[f];
+        std::sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) { return by_position(frame.points[a], frame.points[b]); });
+        // What is known of the sides of a split helps its neighbours only, where they are open.
+        const auto open = [&](std::uint32_t a, std::uint32_t b) {
+            const DeepPoint &low = frame.points[a], &high = frame.points[b];
+            Opening opening{};
+            return high.position - low.position >= 2 && look_between(frame, f, low, high, {0, frame.node.rows}, opening);
+        };
+        bool open_before = numbers.empty() || open(2 * f, numbers[0]);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const DeepPoint& point = frame.points[numbers[i]];
+            const bool open_after = open(numbers[i], i + 1 < numbers.size() ? numbers[i + 1] : 2 * f + 1);
+            KnownNode::Point kept{name(point.position), point.left, point.right, true, point.left_upper, point.right_upper, {}, {}, false};
+            if (open_before || open_after) {
+                kept.of_left = point.inner_left;
+                kept.of_right = point.inner_right;
+                kept.whole = point.inner_left == point.outer_left && point.inner_right == point.outer_right;
+            }
+            known.points.push_back(std::move(kept));
+            open_before = open_after;
         }
-        for (const DeepPoint& hint : families[f].hints)
-            if (hint.position > 0 && hint.position < node.rows) known.points.push_back({name(hint.position), hint.left, hint.right});
+        for (const DeepPoint& hint : frame.families[f].hints)
+            if (hint.position > 0 && hint.position < frame.node.rows)
+                known.points.push_back({name(hint.position), hint.left, hint.right, false, kInfinite, kInfinite, {}, {}, false});
     }
     thin_out(known.points);
-    for (const Resumed& first : resumed) {
-        const NodeColumn& of = column(first.interval.family);
-        known.tried.push_back({of.id, left_splits[first.interval.family], of.ranks[first.position - 1]});
+    for (const Frame::Resumed& first : frame.resumed) {
+        const NodeColumn& column = frame.column(first.interval.family);
+        known.tried.push_back({column.id, frame.left_splits[first.interval.family], column.ranks[first.position - 1]});
     }
     return known;
 }
@@ -166,7 +207,7 @@ KnownNode TreeSearch::Frame::known() const {
 TreeSearch::Visit::Visit(TreeSearch& search, Frame& frame, bool opens) : search_(search), frame_(frame), opens_(opens) {
     CheckpointFile* file = search.context_.checkpoint;
     if (opens && file) {
-        search.chain_ = std::make_shared<Chain>(std::make_shared<Chain::Common>(*file, std::move(search.known_proof.below)), 0);
+        search.chain_ = std::make_shared<Chain>(search, std::make_shared<Chain::Common>(*file, std::move(search.known_proof.below)), 0);
         search.known_proof.below.clear();
         file->keep_by([this] {
             std::unique_lock<std::mutex> held;
@@ -204,7 +245,7 @@ void TreeSearch::Visit::strand() {
 // Leaves the best tree and the bounds of all splits tried, or known from before, on disk: those of the root and of the nodes that are searched below it.
 void TreeSearch::save(const Frame& frame) const {
     Checkpoint checkpoint;
-    checkpoint.root = frame.known();
+    checkpoint.root = known_of(frame);
     if (frame.lazy && !frame.lazy->complete()) checkpoint.sample = frame.lazy->marked();
     if (context_.found.cost < frame.outcome.upper) {
         checkpoint.root.upper = context_.found.cost;
@@ -214,6 +255,9 @@ void TreeSearch::save(const Frame& frame) const {
     if (const std::optional<SplitName> split = chain_->at_root()) checkpoint.root.tried.push_back(*split);
     checkpoint.below = chain_->nodes();
     chain_->common->add_to(checkpoint);
+    std::size_t room = kMostProfilePoints;
+    limit_profiles(checkpoint.root, room);
+    for (KnownNode& node : checkpoint.below) limit_profiles(node, room);
     context_.checkpoint->write(checkpoint);
 }
 
@@ -246,9 +290,15 @@ void TreeSearch::take_up(Frame& frame, const KnownNode& known) {
             const Index position = Node::rows_up_to(column, of->split.rank, 0, node.rows);
             if (position == 0 || position == node.rows) continue;
             DeepPoint point{of->split.rank, position, node.weight_left(column, position), of->left, of->right, {}, {}, {}, {}};
+            point.inner_left = of->of_left;
+            point.inner_right = of->of_right;
             if (same_sample) {
                 point.left_upper = of->left_upper;
                 point.right_upper = of->right_upper;
+                if (of->whole) {
+                    point.outer_left = of->of_left;
+                    point.outer_right = of->of_right;
+                }
             }
             (settled && of->settled ? ends : hints).push_back(std::move(point));
         }

@@ -62,7 +62,7 @@ struct TreeSearch::Chain {
         std::optional<Side> done;
     };
 
-    Chain(std::shared_ptr<Common> with, std::size_t number) : common(std::move(with)), who(number), next_(Clock::now()) {}
+    Chain(const TreeSearch& of, std::shared_ptr<Common> with, std::size_t number) : search(of), common(std::move(with)), who(number), next_(Clock::now()) {}
 
     void begin(std::size_t level, const SplitName& split);
     void go(std::size_t level, bool right) { links[level].step.right = right; }
@@ -76,6 +76,7 @@ struct TreeSearch::Chain {
     // A thread that does not lead tells the others, if it is time or if it must.
     void tell(bool at_once);
 
+    const TreeSearch& search;
     std::shared_ptr<Common> common;
     std::size_t who;
     std::vector<Link> links;          // by level

@@ -23,20 +23,18 @@ struct TreeSearch::Crew : CommonWork {
 
 // What a thread needs of its own.
 struct TreeSearch::Mate {
-    Mate(Context& leader, const Objective& objective, Team& team, std::shared_ptr<Chain> own_chain)
-        : chain(std::move(own_chain)),
-          monitor(team, chain ? std::function<bool()>([this] {
-                      chain->tell(false);
+    Mate(Context& leader, const Objective& objective, Team& team, const Chain* of_leader, std::size_t who)
+        : monitor(team,
+                  [this] {
+                      if (search.chain_) search.chain_->tell(false);
                       return true;
-                  })
-                              : nullptr),
+                  }),
           context{leader.table, leader.kernel, leader.min_leaf, leader.switches, leader.memory_limit, monitor, {}, {}, leader.profile_bytes},
           builder(context.table, context.kernel, context.min_leaf),
           search(context, builder) {
         search.objective = objective;
-        search.chain_ = chain;
+        if (of_leader) search.chain_ = std::make_shared<Chain>(search, of_leader->common, who);
     }
-    std::shared_ptr<Chain> chain;  // null where the proof is not kept on disk
     Monitor monitor;
     Context context;
     NodeBuilder builder;
@@ -48,8 +46,7 @@ void TreeSearch::search_together(Frame& frame, const Listener& listener, Cost& c
     const std::size_t size = static_cast<std::size_t>(context_.n_jobs);
     Crew crew(size);
     std::vector<std::unique_ptr<Mate>> mates;
-    for (std::size_t who = 1; who < size; ++who)
-        mates.push_back(std::make_unique<Mate>(context_, objective, crew.team, chain_ ? std::make_shared<Chain>(chain_->common, who) : nullptr));
+    for (std::size_t who = 1; who < size; ++who) mates.push_back(std::make_unique<Mate>(context_, objective, crew.team, chain_.get(), who));
     if (chain_) chain_->common->root_lock = &crew.lock;
     for (std::size_t who = 1; who < size; ++who) {
         Mate& mate = *mates[who - 1];

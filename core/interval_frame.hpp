@@ -52,8 +52,6 @@ struct TreeSearch::Frame {
         for (const Resumed& first : resumed) least = std::min(least, first.interval.bound);
         return least;
     }
-    // What is known of the node now, as it is kept on disk.
-    KnownNode known() const;
     // Trees below this are looked for; with ties also those equal to the best.
     Cost cut() const { return std::min(limit, ties && outcome.upper < kInfinite ? outcome.upper + 1 : outcome.upper); }
     const NodeColumn& column(std::uint32_t family) const { return node.columns[families[family].column]; }

@@ -121,6 +121,7 @@ class TreeSearch {
     void accept(Frame& frame, std::uint32_t family, Index position, Cost cost, PlanPtr plan) const;
     void take_found(Frame& frame) const;
     void save(const Frame& frame) const;
+    KnownNode known_of(const Frame& frame) const;
     void take_up(Frame& frame, const KnownNode& known);
     void take_up(Frame& frame, std::uint32_t family, std::vector<DeepPoint> ends, const KnownNode& known);
     bool next_resumed(Frame& frame, Interval& interval, Index& position) const;
