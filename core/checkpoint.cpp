@@ -293,6 +293,10 @@ CheckpointFile::CheckpointFile(std::string path, std::uint64_t fingerprint, doub
       between_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds_between))),
       next_(Clock::now() + between_) {}
 
+std::invalid_argument CheckpointFile::damaged() const {
+    return std::invalid_argument("The checkpoint file '" + path_ + "' is damaged or no checkpoint. Remove it, or name another file.");
+}
+
 std::optional<Checkpoint> CheckpointFile::read(ByteCount& held) const {
     std::ifstream file(path_, std::ios::binary);
     if (!file) {
@@ -304,9 +308,6 @@ std::optional<Checkpoint> CheckpointFile::read(ByteCount& held) const {
     file >> title >> fingerprint >> sum;
     file.get();  // the end of the line
     const std::string body{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    const auto damaged = [&] {
-        return std::invalid_argument("The checkpoint file '" + path_ + "' is damaged or no checkpoint. Remove it, or name another file.");
-    };
     if ((title != kTitle && title != kFirstTitle) || sum != sum_of(body)) throw damaged();
     if (fingerprint != fingerprint_)
         throw std::invalid_argument("The checkpoint file '" + path_ + "' belongs to another table or other limits. Remove it, or name another file.");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,7 @@ class CheckpointFile {
     // What the file holds; nothing where there is none. Throws std::invalid_argument where it is damaged or belongs to another problem.
     // Its profiles are counted in `held`.
     std::optional<Checkpoint> read(ByteCount& held) const;
+    std::invalid_argument damaged() const;
     // Whether it is time to write again.
     bool due() const { return Clock::now() >= next_; }
     Clock::duration between() const { return between_; }

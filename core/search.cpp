@@ -333,6 +333,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         file.emplace(options.checkpoint, fingerprint_of(merged, options.max_depth, options.max_splits, options.min_leaf, objective),
                      options.checkpoint_seconds);
         earlier = file->read(context.profile_bytes);
+        if (earlier && !earlier->sample.empty() && earlier->sample.size() != table.rows) throw file->damaged();
         if (!earlier) file->write({});  // a file that cannot be written is told of at once
         context.checkpoint = &*file;
         resumed = earlier.has_value();

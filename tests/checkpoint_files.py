@@ -1,4 +1,4 @@
-"""Checkpoint files as plain text: what they say of each node, and files made by hand for the tests."""
+"""Checkpoint files as plain text: what they say of each node, and files made by hand."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Node:
     tried: list[tuple[int, ...]] = field(default_factory=list)
     points: list[tuple[int, ...]] = field(default_factory=list)  # column, budget, rank, bounds
     settled: int = 0
+    profiles: int = 0  # sides of splits whose own splits are known
     plan: str = ""
 
 
@@ -50,8 +51,22 @@ class _Words:
             node.points.append(tuple(point))
             node.settled += settled
             if settled:
-                self.numbers(2)
+                self.numbers(3)
+                node.profiles += self.profile() + self.profile()
         return node
+
+    def profile(self) -> int:
+        """Pass by what is known of a side; 1 where there is something."""
+        if not self.number():
+            return 0
+        self.numbers(4)
+        for _ in range(self.number()):
+            self.number()
+            self.numbers(7 * self.number())
+        for _ in range(self.number()):
+            self.numbers(2)
+            self.numbers(5 * self.number())
+        return 1
 
 
 def nodes_of(text: str) -> list[Node]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -79,35 +80,193 @@ def test_a_search_in_many_pieces_ends_as_the_whole_does(block: int, tmp_path: Pa
     assert deep > BLOCK // 8
 
 
-def long_split(n: int = 900, depth: int = 4) -> Problem:
+def long_split(n: int = 900) -> Problem:
     """A table on which every split of the root takes long."""
     rng = np.random.default_rng(7)
     X = rng.normal(size=(n, 5))
     y = (X[:, 0] * X[:, 1] + X[:, 2] + 0.8 * rng.normal(size=n) > 0).astype(int)
-    return build_problem(X, y, n_classes=2, max_depth=depth)
+    return build_problem(X, y, n_classes=2, max_depth=4)
 
 
-def stopped_in_the_first_split(problem: Problem, file: Path) -> str:
-    """The file of a search that was stopped before any split of the root was done."""
-    found = core_search(
-        problem, switches=OFF["improvement"], max_work=30_000_000, checkpoint=str(file)
-    )
-    assert found["status"] == "work_limit"
-    root, *below = nodes_of(file.read_text())
-    assert not root.points
-    assert len(root.tried) == 1
-    assert any(node.settled > 5 for node in below)
-    return file.read_text()
+PROOF_ALONE = OFF["improvement"]
 
 
-def steps_until_a_split_is_done(problem: Problem, file: Path) -> int:
-    """Steps, in pieces, until the first split of the root is done."""
-    steps = 0
-    for _ in range(1000):
+def proof_in_pieces(
+    problem: Problem, work: int, file: Path, change: Callable[[str], str] = str
+) -> tuple[int, bool]:
+    """Steps of a proof in pieces, and whether it came to its end within twice those of a whole.
+
+    What the file says may be changed between two pieces.
+    """
+    whole = core_search(problem, switches=PROOF_ALONE)
+    total = 0
+    file.unlink(missing_ok=True)
+    while total < 2 * whole["counters"]["row_steps"]:
+        found = core_search(problem, switches=PROOF_ALONE, max_work=work, checkpoint=str(file))
+        total += found["counters"]["row_steps"]
+        assert found["lower_bound"] <= whole["cost"] <= found["cost"]
+        if found["status"] == "optimal":
+            assert found["cost"] == whole["cost"]
+            return total, True
+        file.write_text(change(file.read_text()))
+    return total, False
+
+
+def test_pieces_shorter_than_a_split_of_the_root_end_a_proof(tmp_path: Path) -> None:
+    problem = long_split()
+    steps = core_search(problem, switches=PROOF_ALONE)["counters"]["row_steps"]
+    file = tmp_path / "proof"
+    total, ended = proof_in_pieces(problem, steps // 150, file)
+    assert ended
+    assert total < 1.3 * steps
+    # With the bounds of the root alone, every piece begins the same split again.
+    assert not proof_in_pieces(problem, steps // 150, file, without_nodes_below)[1]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_half_a_proof_spares_half_of_the_steps(n_jobs: int, tmp_path: Path) -> None:
+    problem = long_split()
+    whole = core_search(problem, switches=PROOF_ALONE)
+    steps = whole["counters"]["row_steps"]
+    file = str(tmp_path / "proof")
+    first = core_search(problem, switches=PROOF_ALONE, max_work=steps // 2, checkpoint=file)
+    rest = core_search(problem, switches=PROOF_ALONE, checkpoint=file, n_jobs=n_jobs)
+    assert rest["status"] == "optimal"
+    assert same_tree(rest, whole)
+    if n_jobs == 1:  # two threads may take some more
+        assert first["counters"]["row_steps"] + rest["counters"]["row_steps"] < 1.1 * steps
+
+
+def some_file(problem: Problem, file: Path) -> str:
+    """The file of a search that was stopped inside a split, with nodes of all kinds."""
+    for work in range(300_000, 5_000_000, 100_000):
+        file.unlink(missing_ok=True)
+        found = core_search(problem, switches=PROOF_ALONE, max_work=work, checkpoint=str(file))
+        assert found["status"] == "work_limit"
+        text = file.read_text()
+        root, *below = nodes_of(text)
+        searched = any(node.settled and node.tried for node in below)
+        done = any(node.lower > 0 for node in below)
+        if root.settled and root.profiles and searched and done:
+            return text
+    raise AssertionError("no stop came upon all kinds of nodes")
+
+
+def test_what_is_known_is_read_and_written_again(tmp_path: Path) -> None:
+    """Pieces too short to end a split of the root: the file has all that it had, or more."""
+    problem = long_split()
+    file = tmp_path / "proof"
+    before = nodes_of(some_file(problem, file))
+    for _ in range(3):
+        core_search(problem, switches=PROOF_ALONE, max_work=1, checkpoint=str(file))
+        after = {str(node.way): node for node in nodes_of(file.read_text())}
+        for node in before:
+            again = after[str(node.way)]
+            assert again.shape == node.shape
+            assert again.lower == node.lower
+            assert again.settled >= node.settled
+            assert again.profiles >= node.profiles
+            if not node.way or node.lower:  # the root, and a side that is done
+                assert again.tried == node.tried
+                assert sorted(again.points) == sorted(node.points)
+                assert again.plan == node.plan
+
+
+def test_files_of_the_first_version_are_read(tmp_path: Path) -> None:
+    problem = long_split(300)
+    whole = core_search(problem, switches=PROOF_ALONE)
+    file = tmp_path / "proof"
+    file.write_text(first_version(some_file(problem, file)))
+    rest = core_search(problem, switches=PROOF_ALONE, checkpoint=str(file))
+    assert rest["status"] == "optimal"
+    assert same_tree(rest, whole)
+    assert rest["counters"]["row_steps"] < whole["counters"]["row_steps"]
+
+
+def test_bodies_that_end_early_or_make_no_sense_are_refused(tmp_path: Path) -> None:
+    problem = long_split(300)
+    file = tmp_path / "proof"
+    text = some_file(problem, file)
+    body = text.split("\n", 1)[1]
+    file.write_text(with_body(text, body))
+    core_search(problem, max_work=1, checkpoint=str(file))  # the sum of the tests is the right one
+    lines = body.split("\n")
+    for damaged in (
+        "",
+        "\n".join(lines[: len(lines) // 2]),
+        "\n".join(lines[:-3]),
+        body.replace("split", "spilt"),
+        body.replace("7", "x"),
+        "\n".join([*lines[:4], "99999999999", *lines[5:]]),
+        "12 abc\n" + "\n".join(lines[1:]),
+    ):
+        file.write_text(with_body(text, damaged))
+        with pytest.raises(ValueError, match="is damaged or no checkpoint"):
+            core_search(problem, checkpoint=str(file))
+    file.write_text(with_body(text, body, title="provetree-checkpoint-3"))
+    with pytest.raises(ValueError, match="is damaged or no checkpoint"):
+        core_search(problem, checkpoint=str(file))
+
+
+def test_every_thread_leaves_where_it_is(tmp_path: Path) -> None:
+    problem = long_split(2500)
+    file = tmp_path / "proof"
+    for _ in range(20):
         found = core_search(
-            problem, switches=OFF["improvement"], max_work=5_000_000, checkpoint=str(file)
+            problem, switches=PROOF_ALONE, n_jobs=3, time_limit=0.3, checkpoint=str(file)
         )
-        steps += found["counters"]["row_steps"]
-        if nodes_of(file.read_text())[0].settled:
+        assert found["status"] == "time_limit"
+        root, *below = nodes_of(file.read_text())
+        searched = {node.way[0][:3] for node in below if node.tried}
+        assert searched <= set(root.tried)
+        if len(searched) >= 2:
+            return
+    pytest.fail("no two threads were inside splits of the root")
+
+
+def test_bits_keep_what_is_inside_a_split_of_the_root(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, size=(400, 24)).astype(float)
+    y = (X[:, :7].sum(axis=1) + 2 * rng.random(400) > 4).astype(int)
+    problem = build_problem(X, y, n_classes=2, max_depth=5)
+    whole = core_search(problem, switches=PROOF_ALONE)
+    assert whole["counters"]["panels"] == 0
+    file = str(tmp_path / "proof")
+    pieces = nodes = 0
+    while True:
+        found = core_search(problem, switches=PROOF_ALONE, max_work=400_000, checkpoint=file)
+        assert found["lower_bound"] <= whole["cost"] <= found["cost"]
+        nodes += found["counters"]["nodes"]
+        pieces += 1
+        if found["status"] == "optimal":
             break
-    return steps
+        assert pieces < 1000
+    assert pieces > 5
+    assert found["cost"] == whole["cost"]
+    assert nodes < 1.5 * whole["counters"]["nodes"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_process_killed_inside_a_split_loses_little(n_jobs: int, tmp_path: Path) -> None:
+    problem = long_split(1500)
+    whole = core_search(problem, switches=PROOF_ALONE)
+    file = tmp_path / "proof"
+    child = os.fork()
+    if child == 0:
+        core_search(problem, switches=PROOF_ALONE, n_jobs=n_jobs, checkpoint=str(file))
+        os._exit(0)
+    try:
+        for _ in range(6000):
+            if file.exists() and any(node.settled for node in nodes_of(file.read_text())[1:]):
+                break
+            time.sleep(0.005)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    if not file.exists():
+        pytest.skip("the proof was complete before the process was killed")
+    rest = core_search(problem, switches=PROOF_ALONE, n_jobs=n_jobs, checkpoint=str(file))
+    assert rest["status"] == "optimal"
+    assert rest["cost"] == whole["cost"]
+    assert same_tree(rest, whole)

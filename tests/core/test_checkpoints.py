@@ -64,7 +64,7 @@ def test_a_proof_of_many_pieces_has_time_for_the_tie_rule(tmp_path: Path) -> Non
     problem = build_problem(X, y, n_classes=2, max_depth=4, sample_weight=weight)
     file = str(tmp_path / "proof")
     for _ in range(10):
-        piece = core_search(problem, checkpoint=file, max_work=20_000_000)
+        piece = core_search(problem, checkpoint=file, max_work=4_000_000)
         assert piece["status"] == "work_limit"
     last = core_search(problem, checkpoint=file)
     whole = core_search(problem)
