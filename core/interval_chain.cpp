@@ -76,7 +76,12 @@ void TreeSearch::Chain::Common::add_to(Checkpoint& checkpoint) {
         if (!there) checkpoint.below.push_back(node);
     };
     for (const Told& told : told_) {
-        if (told.at_root) checkpoint.root.tried.push_back(*told.at_root);
+        // What was told some seconds ago may be done by now.
+        if (!told.at_root) continue;
+        const bool done = std::any_of(checkpoint.root.points.begin(), checkpoint.root.points.end(),
+                                      [&](const KnownNode::Point& point) { return point.settled && point.split == *told.at_root; });
+        if (done) continue;
+        checkpoint.root.tried.push_back(*told.at_root);
         for (const KnownNode& node : told.nodes) add(node);
     }
     for (const KnownNode& node : known_) add(node);
@@ -244,6 +249,7 @@ void TreeSearch::Visit::strand() {
 
 // Leaves the best tree and the bounds of all splits tried, or known from before, on disk: those of the root and of the nodes that are searched below it.
 void TreeSearch::save(const Frame& frame) const {
+    if (chain_->links.empty() || chain_->links[0].frame != &frame) return;  // it has not taken up yet what the file knows
     Checkpoint checkpoint;
     checkpoint.root = known_of(frame);
     if (frame.lazy && !frame.lazy->complete()) checkpoint.sample = frame.lazy->marked();
