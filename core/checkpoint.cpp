@@ -169,7 +169,8 @@ void write_node(Text& out, const KnownNode& node) {
         write_split(out, step.split);
         out << step.right << ' ';
     }
-    out << '\n' << node.shape.depth << ' ' << node.shape.splits << ' ' << node.rows << ' ' << node.weight << ' ' << node.left_splits << ' ';
+    out << '\n'
+        << node.shape.depth << ' ' << node.shape.splits << ' ' << node.rows << ' ' << node.weight << ' ' << node.left_splits << ' ' << node.by_tie_rule << ' ';
     for (Cost cost : {node.upper, node.cut, node.lower, node.relaxed}) write_cost(out, cost);
     write_plan(out, node.plan);
     out << '\n' << node.tried.size() << ' ';
@@ -196,7 +197,7 @@ KnownNode read_node(std::istream& in, std::size_t most, ByteCount& held) {
         step.split = read_split(in);
         in >> step.right;
     }
-    in >> node.shape.depth >> node.shape.splits >> node.rows >> node.weight >> node.left_splits;
+    in >> node.shape.depth >> node.shape.splits >> node.rows >> node.weight >> node.left_splits >> node.by_tie_rule;
     for (Cost* cost : {&node.upper, &node.cut, &node.lower, &node.relaxed}) *cost = read_cost(in);
     node.plan = read_plan(in, 0);
     node.tried.resize(read_count(in, most));

@@ -52,6 +52,7 @@ struct KnownNode {
     PlanPtr plan;
     std::int64_t left_splits = 0;  // split budget of the plan's left child
     Cost cut = 0;
+    bool by_tie_rule = false;      // of the trees of that cost, the plan is the one preferred so far
     Cost lower = 0, relaxed = 0;   // of the whole node
     std::vector<SplitName> tried;  // splits that are being solved
     std::vector<Point> points;

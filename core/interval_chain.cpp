@@ -172,6 +172,7 @@ KnownNode TreeSearch::known_of(const Frame& frame) const {
     known.plan = frame.outcome.plan;
     known.left_splits = frame.outcome.left_splits;
     known.cut = std::min(frame.limit, frame.outcome.upper);
+    known.by_tie_rule = frame.ties != nullptr;
     std::vector<std::uint32_t> numbers;
     for (std::uint32_t f = 0; f < frame.families.size(); ++f) {
         const NodeColumn& column = frame.column(f);
@@ -212,8 +213,7 @@ KnownNode TreeSearch::known_of(const Frame& frame) const {
 TreeSearch::Visit::Visit(TreeSearch& search, Frame& frame, bool opens) : search_(search), frame_(frame), opens_(opens) {
     CheckpointFile* file = search.context_.checkpoint;
     if (opens && file) {
-        search.chain_ = std::make_shared<Chain>(search, std::make_shared<Chain::Common>(*file, std::move(search.known_proof.below)), 0);
-        search.known_proof.below.clear();
+        search.chain_ = std::make_shared<Chain>(search, std::make_shared<Chain::Common>(*file, search.known_proof.below), 0);
         file->keep_by([this] {
             std::unique_lock<std::mutex> held;
             if (std::mutex* lock = chain_->common->root_lock) held = std::unique_lock<std::mutex>(*lock);
@@ -280,7 +280,7 @@ void TreeSearch::take_up(Frame& frame, const KnownNode& known) {
         frame.outcome.plan = known.plan;
         frame.outcome.left_splits = known.left_splits;
         if (frame.ties) *frame.ties = choice_of(node, frame.outcome);
-        same_choice = true;
+        same_choice = known.by_tie_rule;
     }
     const Cost now = std::min(frame.limit, frame.outcome.upper);
     // Splits that were tried are settled for good, unless more is asked for than was then. Under the tie rule, a tree that costs as much is less.

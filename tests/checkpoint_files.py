@@ -42,7 +42,7 @@ class _Words:
     def node(self) -> Node:
         node = Node()
         node.way = [self.numbers(4) for _ in range(self.number())]
-        depth, splits, *_, lower, _ = self.numbers(9)
+        depth, splits, *_, lower, _ = self.numbers(10)
         node.shape, node.lower = (depth, splits), lower
         node.plan = self.plan()
         node.tried = [self.numbers(3) for _ in range(self.number())]
@@ -102,7 +102,7 @@ def without_nodes_below(text: str) -> str:
 def first_version(text: str) -> str:
     """What version 1 kept of the same search: the cost, the plan, and the points of the root."""
     root = nodes_of(text)[0]
-    upper = text.split("\n")[3].split()[5]
+    upper = text.split("\n")[3].split()[6]
     lines = [upper, root.plan + " ", str(len(root.points))]
     lines += [" ".join(map(str, point)) for point in root.points]
     return with_body(text, "\n".join([*lines, ""]), title=FIRST_TITLE)
