@@ -189,8 +189,21 @@ def test_bad_groups_are_named():
     clf = ColumnGenerationClassifier(max_parity_gap=0.5)
     with pytest.raises(ValueError, match="one entry per row"):
         clf.fit(X, y, groups=[1, 2])
-    with pytest.raises(ValueError, match="must not hold missing values"):
-        clf.fit(X, y, groups=np.full(len(y), np.nan))
+    for missing in (np.nan, None):
+        with pytest.raises(ValueError, match=f"must not hold missing values. Got {missing}."):
+            clf.fit(X, y, groups=[missing, *["a"] * (len(y) - 1)])
+    with pytest.raises(ValueError, match=r"numbers or strings\. Got a dict"):
+        clf.fit(X, y, groups=[{}] * len(y))
+
+
+@pytest.mark.parametrize("as_given", [list, lambda names: np.array(names, dtype=object)])
+def test_a_number_and_its_text_are_two_groups(as_given):
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    clf = ColumnGenerationClassifier(max_depth=1, min_recall=1.0, max_parity_gap=0.5)
+    with pytest.raises(InfeasibleError, match="between groups 1 and '1'"):
+        clf.fit(X, y, groups=as_given([1, 1, "1", "1"]))
+    # 1 and 1.0 are one group, and so is a table of a single one: nothing to keep.
+    assert clf.fit(X, y, groups=as_given([1, 1, 1.0, 1.0])).objective_ == 0
 
 
 def test_constraints_that_cannot_be_met(cancer):

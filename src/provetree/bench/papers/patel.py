@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from provetree.bench.paper import PaperOptions
-from provetree.bench.papers._colgen import Runs, draw_bars, mean, shown
+from provetree.bench.papers._colgen import DEPTHS, SPLITS, Runs, draw_bars, mean, shown
 from provetree.bench.report import format_table
 
 SMALL = (
@@ -23,6 +23,9 @@ SMALL = (
     "statlog-satellite",
 )
 LARGE = ("default-credit", "htru2", "letter", "magic04", "shuttle")
+
+#: What can be asked for; "pricing" is no table of the paper and shown only when asked for.
+TABLES = ("6", "7", "8", "9", *(f"fig{number}" for number in range(1, 8)), "pricing")
 
 #: Table 6: train accuracy with each form of the row constraints.
 TABLE_6 = {
@@ -112,6 +115,7 @@ _CANDIDATES: Mapping[str, dict[str, Any]] = {
 
 def run(options: PaperOptions) -> int:
     """Print the tables that were asked for."""
+    options.check(datasets=(*SMALL, *LARGE), tables=TABLES, depths=DEPTHS, splits=SPLITS)
     runs = Runs(options)
     wanted = options.wants_table
     if wanted("7"):
@@ -151,7 +155,7 @@ def _accuracy_table(
     for name in names:
         if not runs.options.wants_dataset(name):
             continue
-        for depth in (2, 3, 4):
+        for depth in DEPTHS:
             if not runs.options.wants_depth(depth):
                 continue
             cart = mean([runs.cart(name, s, depth) for s in runs.splits], part)
