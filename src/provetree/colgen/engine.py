@@ -44,7 +44,7 @@ class ColumnGeneration:
         class, all row constraints from the start, none of the rest).
     candidates : {"sampled", "quantiles", "all"} or splits
         Where candidate splits come from; see :func:`~provetree.colgen.candidates.given_candidates`
-        for the form of own splits.
+        for the form of own splits, and for the columns that their problem must keep.
     candidate_factor : float
         Keep so many times the papers' number of sampled splits.
     sample_runs, sample_share : int, float

@@ -161,8 +161,11 @@ class Runs:
 
         def compute() -> dict[str, Any]:
             data = self.data(name, split)
-            problem = build_problem(data.X, data.y, n_classes=data.n_classes, max_depth=depth)
-            if settings.get("candidates") == "script":
+            own = settings.get("candidates") == "script"
+            problem = build_problem(
+                data.X, data.y, n_classes=data.n_classes, max_depth=depth, keep_duplicates=own
+            )
+            if own:
                 settings["candidates"] = script_candidates(data.X, data.y, depth)
             engine = ColumnGeneration(random_state=split, **settings)
             start = time.perf_counter()
