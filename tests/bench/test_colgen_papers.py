@@ -58,9 +58,9 @@ def test_patel_figures(tmp_path, capsys):
     patel.run(options(tmp_path, ("fig1", "fig2"), ("car-evaluation",), figures=folder))
     assert "merged SP" in capsys.readouterr().out
     assert {path.name for path in folder.iterdir()} >= {
-        "patel-fig1-seconds.png",
-        "patel-fig2-columns.png",
-        "patel-fig2-gain.png",
+        "patel-figure-1.png",
+        "patel-figure-2.png",
+        "patel-figure-3.png",
     }
 
 

@@ -278,7 +278,7 @@ def draw_bars(
     """Draw a figure of grouped bars into a folder, if there is one."""
     if folder is None:
         return
-    figure = new_figure("Drawing figures", (max(6.0, 1.1 * len(rows)), 4.0))
+    figure = new_figure("Drawing figures", (max(6.0, 1.0 * len(rows)), 3.5))
     axes = figure.subplots()
     width = 0.8 / len(series)
     for i, (label, values) in enumerate(series.items()):
@@ -291,6 +291,7 @@ def draw_bars(
     axes.set_title(title)
     if logarithmic:
         axes.set_yscale("log")
-    axes.legend()
+    # Beside the bars, which would be hidden below it.
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / f"{name}.png", dpi=120)
+    figure.savefig(folder / f"{name}.png", dpi=100)

@@ -224,15 +224,13 @@ def _preparation(runs: Runs, names: list[str]) -> None:
     }
     _figure(
         runs,
-        "fig1",
         "Figure 1: seconds after sampling, depth 4",
         names,
         {
             label: ("prep-" + label.replace(" ", "-"), setting)
             for label, setting in variants.items()
         },
-        {"seconds": ("seconds", 2)},
-        logarithmic=True,
+        {"seconds": ("seconds", 2, 1)},
     )
 
 
@@ -250,11 +248,10 @@ def _subproblems(runs: Runs, names: list[str]) -> None:
     }
     _figure(
         runs,
-        "fig2",
         "Figures 2 and 3: columns, and gain over CART (points), depth 4",
         names,
         variants,
-        {"columns": ("columns", 0), "gain": ("gain", 2), "seconds": ("seconds", 2)},
+        {"columns": ("columns", 0, 2), "gain": ("gain", 2, 3), "seconds": ("seconds", 2, None)},
     )
 
 
@@ -276,12 +273,10 @@ def _relaxations(runs: Runs, names: list[str]) -> None:
     }
     cells = _figure(
         runs,
-        "fig4",
         "Figures 4 and 5: seconds after sampling, and master value (%), depth 4",
         names,
         variants,
-        {"seconds": ("seconds", 2), "master bound": ("master_bound", 2)},
-        logarithmic=True,
+        {"seconds": ("seconds", 2, 4), "master bound": ("master_bound", 2, 5)},
     )
     rows = []
     for label in variants:
@@ -311,11 +306,10 @@ def _row_constraints(runs: Runs, names: list[str]) -> None:
     }
     cells = _figure(
         runs,
-        "fig6",
         "Figure 6: gain over CART (points), and seconds after sampling, depth 4",
         names,
         variants,
-        {"gain": ("gain", 2), "seconds": ("seconds", 2)},
+        {"gain": ("gain", 2, 6), "seconds": ("seconds", 2, None)},
     )
     published = {label: TABLE_6[form] for form, label in _FORMS.items()}
     rows = []
@@ -416,17 +410,26 @@ def _price_both(runs: Runs, name: str) -> dict[str, Any]:
     return cell
 
 
+#: What the axis of a drawn field says.
+_UNITS = {
+    "seconds": "seconds after sampling",
+    "columns": "columns",
+    "gain": "gain over CART (points)",
+    "master_bound": "bound of the master (%)",
+}
+
+
 def _figure(
     runs: Runs,
-    name: str,
     title: str,
     names: list[str],
     variants: Mapping[str, tuple[str, dict[str, Any]]],
-    fields: Mapping[str, tuple[str, int]],
-    *,
-    logarithmic: bool = False,
+    fields: Mapping[str, tuple[str, int, int | None]],
 ) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Run variants at depth 4, print a table for each field, draw it; return the cells."""
+    """Run variants at depth 4, print a table for each field, draw it; return the cells.
+
+    ``fields`` gives by caption the field of a cell, its digits, and the figure that it is.
+    """
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for table in names:
         for label, (key, setting) in variants.items():
@@ -437,23 +440,22 @@ def _figure(
                 found.append(cell)
             cells[table, label] = found
     print(f"\n{title}")
-    for caption, (field, digits) in fields.items():
+    for caption, (field, digits, number) in fields.items():
         rows = [
             (table, *(shown(mean(cells[table, label], field), digits) for label in variants))
             for table in names
         ]
         print(format_table((caption, *variants), rows))
-        series = {
-            label: [mean(cells[table, label], field) for table in names] for label in variants
-        }
+        if number is None:
+            continue
         draw_bars(
             runs.options.figures,
-            f"patel-{name}-{field}",
-            f"{title.split(':')[0]}: {caption}",
+            f"patel-figure-{number}",
+            f"Figure {number}: {caption}, depth 4",
             names,
-            series,
-            unit=caption,
-            logarithmic=logarithmic and field == "seconds",
+            {label: [mean(cells[table, label], field) for table in names] for label in variants},
+            unit=_UNITS[field],
+            logarithmic=field == "seconds",
         )
     runs.print_cut_off()
     return cells
