@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -402,7 +402,7 @@ def given_candidates(
     """
     nodes = 2**problem.max_depth - 1
     sets: list[set[Split]] = [set() for _ in range(nodes)]
-    by_node: Mapping[object, Iterable[tuple[object, float]]]
+    by_node: Mapping[object, object]
     if isinstance(given, Mapping):
         by_node = given
     else:
@@ -424,7 +424,7 @@ def given_candidates(
     return CandidateSet.of(problem.max_depth, sets, with_pass=with_pass)
 
 
-def _ordered_splits(problem: Problem, entry: tuple[object, float]) -> list[Split]:
+def _ordered_splits(problem: Problem, entry: Any) -> list[Split]:
     """Return the ordered-column splits behind ``(feature, threshold)``: two with missing values."""
     try:
         name, threshold = entry
