@@ -1,10 +1,12 @@
 #include "recursion.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 
 #include "side_sums.hpp"
+#include "two_splits.hpp"
 
 namespace provetree::colgen {
 
@@ -29,7 +31,15 @@ struct Leaf {
 class Recursion {
   public:
     Recursion(const Instance& instance, const RecursionInput& input, Monitor& monitor)
-        : instance_(instance), in_(input), monitor_(monitor), depth_(instance.depth()), lanes_(static_cast<std::size_t>(input.targets)), width_(lanes_ + 2) {
+        : instance_(instance),
+          in_(input),
+          monitor_(monitor),
+          depth_(instance.depth()),
+          lanes_(static_cast<std::size_t>(input.targets)),
+          width_(lanes_ + 2),
+          two_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target),
+          three_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target),
+          any_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target) {
         // Lanes: the profit of each target, the number of rows, and the profit if every item were right.
         const std::size_t n = static_cast<std::size_t>(instance.n_items());
         values_.resize(n * width_);
@@ -74,6 +84,8 @@ class Recursion {
         std::vector<std::int32_t> items;
         std::size_t width = 0;  // of the sums
         std::vector<std::pair<std::int64_t, int>> order;
+        std::vector<int> rank;  // for two levels of splits at once
+        std::vector<std::array<std::int64_t, 2>> ideal;
         std::vector<std::int64_t> most[2];  // what the left and right side of a candidate that was tried are worth at most
     };
 
@@ -208,6 +220,7 @@ class Recursion {
             at.order.emplace_back(-(left + right), a);
         }
         std::sort(at.order.begin(), at.order.end());
+        if (level == depth_ - 2 && more_rows_ && two_levels_pay(at, node, floor)) return two_levels(node_number, level, floor);
         for (std::vector<std::int64_t>& most : at.most) most.assign(static_cast<std::size_t>(node.count), kUntried);
         for (const auto& entry : at.order) {
             const int a = entry.second;
@@ -226,6 +239,40 @@ class Recursion {
             floor = left.value + right.value;
             join(best, floor, a, left, right);
         }
+        return best;
+    }
+
+    // Whether so many candidates are left to try that all of a column are best tried together.
+    bool two_levels_pay(Level& at, const Node& node, std::int64_t floor) const {
+        at.rank.assign(static_cast<std::size_t>(node.count), -1);
+        at.ideal.resize(static_cast<std::size_t>(node.count));
+        std::size_t left = 0;
+        for (const auto& entry : at.order) {
+            const auto a = static_cast<std::size_t>(entry.second);
+            at.ideal[a] = {ideal(at, entry.second, false), ideal(at, entry.second, true)};
+            if (at.ideal[a][0] + at.ideal[a][1] > floor) at.rank[a] = static_cast<int>(left++);
+        }
+        return left > 2 * node.groups.size();
+    }
+
+    Part two_levels(int node_number, int level, std::int64_t floor) {
+        const Level& at = levels_[static_cast<std::size_t>(level)];
+        const int leaf = first_leaf(node_number, level);
+        const std::size_t below = instance_.node(2 * node_number + 1).groups.size() + instance_.node(2 * node_number + 2).groups.size();
+        TwoSplits found;
+        if (lanes_ == 2) {
+            found = two_targets_.best(node_number, leaf, at.items, floor, at.rank, at.ideal);
+        } else if (lanes_ == 3) {
+            found = three_targets_.best(node_number, leaf, at.items, floor, at.rank, at.ideal);
+        } else {
+            found = any_targets_.best(node_number, leaf, at.items, floor, at.rank, at.ideal);
+        }
+        monitor_.work(at.items.size() * instance_.node(node_number).groups.size() * below * lanes_ + 16);
+        Part best;
+        if (found.value < 0) return best;
+        best.value = found.value;
+        best.candidates = {found.candidate, found.left.candidate, found.right.candidate};
+        best.targets = {found.left.targets[0], found.left.targets[1], found.right.targets[0], found.right.targets[1]};
         return best;
     }
 
@@ -276,6 +323,9 @@ class Recursion {
     bool fewer_rows_ = false, more_rows_ = false;
     std::vector<std::int64_t> values_;
     std::vector<Level> levels_;
+    TwoLevels<2> two_targets_;
+    TwoLevels<3> three_targets_;
+    TwoLevels<0> any_targets_;
 };
 
 }  // namespace
