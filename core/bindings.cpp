@@ -231,7 +231,7 @@ nb::dict search_table(const Array2<const Index>& ranks, const Array1<const doubl
     counters["sampled_rows"] = result->counters.sampled_rows;
     counters["profile_bytes_peak"] = static_cast<std::uint64_t>(result->counters.profile_bytes_peak);
     counters["improvement_steps"] = result->counters.improvement_steps;
-    counters["hard_row_steps"] = result->counters.hard_row_steps;
+    counters["targets"] = result->counters.targets;
     counters["improvement_rounds"] = result->counters.improvement_rounds;
     counters["improvements"] = result->counters.improvements;
     counters["tie_rule_complete"] = result->tie_rule_complete ? 1 : 0;

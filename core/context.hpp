@@ -47,7 +47,7 @@ struct Counters {
     ByteCount profile_bytes_peak;
     std::uint64_t improvement_steps = 0;   // row steps spent on better trees rather than on the proof
     std::uint64_t improvements = 0;        // better trees found that way
-    std::uint64_t hard_row_steps = 0;      // row steps spent on a bound from some of the rows
+    std::uint64_t targets = 0;             // searches for trees below a target
     std::uint64_t improvement_rounds = 0;  // starts of the improvement
 
     // Adds what another thread of the same search did.

@@ -346,9 +346,8 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
         most_left = std::min(high.left_upper, low.left_upper + scale * (weight - low.weight));
         most_right = std::min(low.right_upper, high.right_upper + scale * (high.weight - weight));
     }
-    // With many columns nearly every one of them means nothing. It is closed as a whole once both sides of one split of it cost as much as the best
-    // tree does: proving more of it would be wasted.
-    const Cost enough = context_.wide(columns) ? attempt.cut : kInfinite;
+    // A column that means nothing is closed as a whole once both sides of one split of it cost as much as the best tree does: proving more would be wasted.
+    const Cost enough = attempt.cut;
     const auto solve_left = [&](Cost limit) {
         sides.left = solve(kids.left, family.left, std::min({limit, most_left + 1, enough}), left_relatives, true, frame.level + 1);
         least_left = std::max(least_left, sides.left.relaxed);
@@ -402,6 +401,11 @@ void TreeSearch::accept(Frame& frame, std::uint32_t family, Index position, Cost
 // Takes over what was found beside this search, and tells the listener. `busy` is the least bound of intervals that are being tried.
 void TreeSearch::tell(Frame& frame, const Listener& listener, Cost busy, Cost& proven) const {
     take_found(frame);
+    if (frame.outcome.upper < context_.found.cost) {
+        context_.found.cost = frame.outcome.upper;
+        context_.found.plan = frame.outcome.plan;
+        context_.found.left_splits = frame.outcome.left_splits;
+    }
     const Cost open = std::min(busy, frame.heap.empty() ? kInfinite : frame.heap.top().bound);
     proven = std::max(proven, std::min({frame.outcome.upper, open, frame.limit}));
     listener(frame.outcome.upper, proven);

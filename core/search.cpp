@@ -16,6 +16,7 @@
 #include "lazy_rows.hpp"
 #include "route.hpp"
 #include "shortlist.hpp"
+#include "targets.hpp"
 
 namespace provetree {
 
@@ -28,6 +29,9 @@ constexpr std::uint64_t kTieRuleStepsResumed = 100;       // times as many in a 
 
 // Up to this depth the cost and the fewest splits are proven in one search.
 constexpr int kDepthAtOnce = 4;
+
+// Steps for a first bound of a proof that may not end before its limit.
+constexpr std::uint64_t kStepsOfFirstBound = 75'000'000;
 
 // Trees of so many splits are looked for by themselves in tables of so few rows where no errors are left: that takes milliseconds.
 constexpr std::int64_t kFewSplits = 3;
@@ -102,11 +106,13 @@ class Method {
 
 class BySweeps final : public Method {
   public:
-    BySweeps(Context& context, const Objective& objective, bool with_ties)
+    // With a limit, a bound matters before the proof is complete.
+    BySweeps(Context& context, const Objective& objective, bool with_ties, bool limited)
         : context_(context),
           builder_(context.table, context.kernel, context.min_leaf),
           search_(context, builder_),
           with_ties_(with_ties),
+          limited_(limited),
           sampling_{context.table, context.kernel, context.min_leaf, context.switches, context.memory_limit, unwatched_},
           sampling_builder_(context.table, context.kernel, context.min_leaf) {
         search_.objective = objective;
@@ -156,7 +162,12 @@ class BySweeps final : public Method {
     }
 
     Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) override {
-        const Outcome outcome = search_.solve_root(root_, shape, start, listener, stopped, with_ties_ ? &ties_ : nullptr, lazy_.get());
+        Outcome outcome = start;
+        // Proofs up to depth four are best left alone once there is some bound.
+        if (limited_ && listener && !lazy_ && Targets::worthwhile(context_, shape))
+            outcome = Targets(context_, builder_, search_, root_).prove(shape, start, listener, stopped, with_ties_ ? kStepsOfFirstBound : ~std::uint64_t{0});
+        if (!stopped && (with_ties_ || outcome.lower < outcome.upper))
+            outcome = search_.solve_root(root_, shape, outcome, listener, stopped, with_ties_ ? &ties_ : nullptr, lazy_.get());
         sampled_rows_ = lazy_ ? lazy_->sample().rows : root_.rows;
         context_.counters.add(sampling_.counters);
         lazy_.reset();
@@ -190,7 +201,7 @@ class BySweeps final : public Method {
     NodeBuilder builder_;
     TreeSearch search_;
     Node root_;
-    bool with_ties_;
+    bool with_ties_, limited_;
     TieChoice ties_;
     // The sample of rows is used by whichever thread has a tree to try, so it shares nothing with any of them.
     Monitor unwatched_{std::numeric_limits<double>::infinity(), nullptr};
@@ -215,7 +226,7 @@ class ByBits final : public Method {
         start.upper = leaf_cost();
         if (context_.off(kNoStart)) return start;
         // Sharing a split budget out is left to the greedy trees of the other search.
-        if (shape.splits < Shape::full(shape.depth)) return BySweeps(context_, objective_, false).start(shape);
+        if (shape.splits < Shape::full(shape.depth)) return BySweeps(context_, objective_, false, false).start(shape);
         context_.monitor.ignore_stops();  // growing takes milliseconds, and a search needs a tree to end with
         start = search_.grow(shape);
         context_.monitor.heed_stops();
@@ -289,12 +300,13 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     const bool at_once = tie_rule && shape.depth <= kDepthAtOnce;
     Objective objective = at_once ? refined : options.objective;
     const Cost unit = at_once ? factor : 1;
+    const bool limited = options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity();
     std::unique_ptr<Method> method;
     monitor.ignore_stops();
     if (by_bits)
         method = std::make_unique<ByBits>(context, choose_bit_kernel(options.kernel), objective);
     else
-        method = std::make_unique<BySweeps>(context, objective, at_once);
+        method = std::make_unique<BySweeps>(context, objective, at_once, limited);
     monitor.heed_stops();
     if (method->leaf_cost() >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
 
@@ -373,10 +385,9 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     }
     if (!done && !stopped) {
         searched = shape;
-        const bool limited = options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity();
         Cost proven = 0;
         Improvement improvement(
-            context, method->root(), shape, objective, start, {limited && shape.depth > kDepthAtOnce && !by_bits, by_bits, limited},
+            context, method->root(), shape, objective, start, {limited && shape.depth > kDepthAtOnce && !by_bits, by_bits},
             [&](Cost cost) { listener(cost, proven); }, [&] { return proven >= std::min(start.upper, context.found.cost); });
         outcome = method->prove(
             shape, start,

@@ -42,59 +42,35 @@ void Improvement::begin() {
         NodeBuilder(context_.table, context_.kernel, context_.min_leaf).build_root(own_root_);
         root_ = &own_root_;
     }
-    const auto keep = [this](Cost cost, const PlanPtr& plan, std::int64_t splits_left) {
-        if (cost >= context_.found.cost) return;
-        ++context_.counters.improvements;
-        // The budget of the left child as the search of the root divides it: the least that is enough.
-        context_.found.cost = cost;
-        context_.found.plan = plan;
-        context_.found.left_splits = left_budget(shape_, splits_left);
-        listener_(cost);
-    };
-    context_.found.bound = objective_.error_scale * cheap_error_bound(context_, shape_);
+    context_.found.bound = std::max(context_.found.bound, objective_.error_scale * cheap_error_bound(context_, shape_));
     listener_(start_.upper);
-    improver_ = std::make_unique<Improver>(context_, *root_, shape_, objective_, start_, keep);
-    if (share_of_hard_rows() > 0) hard_rows_ = std::make_unique<HardRows>(context_, *root_, shape_, objective_);
+    improver_ = std::make_unique<Improver>(context_, *root_, shape_, objective_, start_, [this](Cost cost, const PlanPtr& plan, std::int64_t splits_left) {
+        keep(cost, plan, left_budget(shape_, splits_left));
+    });
 }
 
-// The part of the proof's steps that goes into a bound from some of the rows.
-double Improvement::share_of_hard_rows() const {
-    if (policy_.by_bits || !policy_.limited || shape_.depth < 4) return context_.eager_improvement() ? 0.5 : 0;
-    return policy_.hopeless ? 0.5 : 0.15;
-}
-
-void Improvement::bound_by_hard_rows() {
-    if (!hard_rows_ || hard_rows_->finished()) return;
-    const std::uint64_t before = context_.monitor.steps();
-    const double of_proof = static_cast<double>(before - context_.counters.improvement_steps);
-    if (static_cast<double>(context_.counters.hard_row_steps + hard_rows_->effort()) > share_of_hard_rows() * of_proof) return;
-    const auto keep = [&] {
-        context_.counters.hard_row_steps += context_.monitor.steps() - before;
-        if (hard_rows_->bound() <= context_.found.bound) return;
-        context_.found.bound = hard_rows_->bound();
-        listener_(std::min(start_.upper, context_.found.cost));
-    };
-    try {
-        hard_rows_->search(context_.found.plan ? context_.found.plan : start_.plan);
-    } catch (const StopSearch&) {
-        keep();
-        throw;
-    }
-    keep();
+// A better tree; `left_splits` is the budget of its left child as the search of the root divides it: the least that is enough.
+void Improvement::keep(Cost cost, const PlanPtr& plan, std::int64_t left_splits) {
+    if (cost >= context_.found.cost) return;
+    ++context_.counters.improvements;
+    context_.found.cost = cost;
+    context_.found.plan = plan;
+    context_.found.left_splits = left_splits;
+    listener_(cost);
 }
 
 // The part of all steps that goes into better trees.
 double Improvement::share() const {
     if (context_.eager_improvement()) return 0.5;
     // Proofs of depth three mostly end, and their own trees are soon the best: there better trees have little to gain.
-    const double at_least = policy_.hopeless ? 0.4 : 0.05, at_first = policy_.hopeless ? 0.85 : (shape_.depth <= 3 ? at_least : 0.3);
+    const double at_least = policy_.hopeless ? 0.3 : 0.05, at_first = policy_.hopeless ? 0.6 : (shape_.depth <= 3 ? at_least : 0.3);
     return std::max(at_least, at_first * std::pow(0.93, static_cast<double>(improver_->rounds_in_vain())));
 }
 
 std::uint64_t Improvement::turn() {
     if (proven_()) return kNever;
     if (!improver_) begin();
-    bound_by_hard_rows();
+    if (context_.found.cost < start_.upper) improver_->go_on_from(context_.found.cost, context_.found.plan);
     const std::uint64_t before = context_.counters.improvement_steps, start = context_.monitor.steps();
     while (!improver_->finished() && !proven_()) {
         improver_->step();

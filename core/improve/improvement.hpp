@@ -1,5 +1,5 @@
 // When to look for better trees: not before the proof has had its chance, then in turns with it, less and less where nothing better turns up. Where proofs
-// take long, a part of the proof's turns goes to a bound that some of the rows give.
+// take long, a part of the proof's turns goes to a bound from targets far below the best tree.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,6 @@
 
 #include "context.hpp"
 #include "depth_two.hpp"
-#include "improve/hard_rows.hpp"
 #include "improve/improver.hpp"
 
 namespace provetree {
@@ -17,7 +16,6 @@ class Improvement {
     struct Policy {
         bool hopeless = false;  // the search has a limit and its depth is one at which proofs rarely end: better trees matter most
         bool by_bits = false;   // the proof is that of the search on bits, which is fast
-        bool limited = false;   // there is a limit: a bound matters before the proof is complete
     };
     // Told about better trees and better bounds.
     using Listener = std::function<void(Cost cost)>;
@@ -34,9 +32,8 @@ class Improvement {
   private:
     std::uint64_t turn();
     double share() const;
-    double share_of_hard_rows() const;
     void begin();
-    void bound_by_hard_rows();
+    void keep(Cost cost, const PlanPtr& plan, std::int64_t left_splits);
 
     Context& context_;
     const Node* root_;
@@ -48,7 +45,6 @@ class Improvement {
     Listener listener_;
     Proven proven_;
     std::unique_ptr<Improver> improver_;
-    std::unique_ptr<HardRows> hard_rows_;
 };
 
 // A lower bound on the weight of the errors that costs one pass over the table: rows that are equal in every column but not in class, and classes that

@@ -43,6 +43,17 @@ std::uint64_t Improver::random(std::uint64_t below) {
     return (z ^ (z >> 31)) % below;
 }
 
+void Improver::go_on_from(Cost cost, const PlanPtr& plan) {
+    if (cost >= best_cost_) return;
+    best_cost_ = cost;
+    current_ = outline(plan, shape_.depth);
+    best_ = nullptr;
+    tasks_.clear();
+    improved_ = false;
+    patience_ = 0;
+    rounds_in_vain_ = 0;
+}
+
 void Improver::step() {
     if (finished()) return;
     if (!best_) {

@@ -33,6 +33,9 @@ class Improver {
     // One step, of bounded effort. A stop of the search is passed on; the best tree so far has been told by then.
     void step();
 
+    // Goes on from a better tree that was found elsewhere.
+    void go_on_from(Cost cost, const PlanPtr& plan);
+
     // Rounds from a start to a tree that no step improved, since the last better tree; and whether nothing is left to improve.
     std::uint64_t rounds_in_vain() const { return rounds_in_vain_; }
     std::uint64_t rounds() const { return restarts_ + 1; }

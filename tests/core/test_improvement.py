@@ -133,7 +133,7 @@ def test_the_bound_from_some_of_the_rows_holds(block: int) -> None:
             )
             assert found["lower_bound"] <= whole["cost"] <= found["cost"], (seed, work)
             assert (found["status"] == "optimal") == (found["lower_bound"] == found["cost"])
-            used += found["counters"]["hard_row_steps"] > 0
+            used += found["counters"]["targets"] > 0
             raised += found["status"] == "work_limit" and found["lower_bound"] > 0
     assert used >= 15
     assert raised >= 3
