@@ -12,8 +12,9 @@ namespace provetree {
 
 namespace {
 
-constexpr double kLongPass = 2e9;   // steps: where all rows take more, some of them come first
-constexpr double kShortPass = 1e7;  // where they take less, the whole proof is near
+constexpr double kLongPass = 5e8;  // steps: where all rows take more, some of them come first
+// Where they take less, the whole proof is near.
+constexpr double kShortPass = 1e5, kShortPassOfFour = 1e7;
 constexpr Index kFewestRows = 300;
 constexpr Index kMoreRows = 4;  // times as many rows once the first ones have shown what they can
 constexpr std::uint64_t kCheap = 10'000'000;
@@ -48,7 +49,8 @@ Index nearest_row(const Table& table, const std::vector<double>& scale, Index fr
 }  // namespace
 
 bool Targets::worthwhile(const Context& context, Shape shape) {
-    return (shape.depth > 3 && steps_of_pass(context.table, shape) >= kShortPass) || context.eager_improvement();
+    if (context.eager_improvement()) return true;
+    return shape.depth > 3 && steps_of_pass(context.table, shape) >= (shape.depth > 4 ? kShortPass : kShortPassOfFour);
 }
 
 // What was found beside the proof.

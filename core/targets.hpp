@@ -2,8 +2,8 @@
 // more is known, because both sides of one split of a column mostly cost as much as the target does, which closes the whole column. The target is raised from
 // search to search until it is the cost of the best tree. So there is a bound early, and it rises.
 //
-// What is proven on some of the rows holds for all of them. Where all rows take long even once, the first searches have those that are hardest to tell apart: the
-// rows that the best tree gets wrong, each with its nearest rows among those that the tree takes it for.
+// What is proven on some of the rows holds for all of them. Where all rows take long even once, the first searches have those that are hardest to tell apart:
+// the rows that the best tree gets wrong, each with its nearest rows among those that the tree takes it for.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ namespace provetree {
 class Targets {
   public:
     // `search` is that of all rows, `root`.
-    Targets(Context& context, NodeBuilder& builder, TreeSearch& search, const Node& root) : context_(context), builder_(builder), search_(search), root_(root) {}
+    Targets(Context& context, NodeBuilder& builder, TreeSearch& search, const Node& root)
+        : context_(context), builder_(builder), search_(search), root_(root) {}
 
     // Whether the first targets are shown so soon, compared with the whole proof, that it pays to begin with them.
     static bool worthwhile(const Context& context, Shape shape);

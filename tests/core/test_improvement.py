@@ -105,7 +105,7 @@ def test_the_bound_from_equal_rows_and_from_classes_without_a_leaf_holds(seed: i
 @pytest.mark.parametrize(
     "block", [0, *(pytest.param(b, marks=pytest.mark.slow) for b in range(1, BLOCKS))]
 )
-def test_the_bound_from_some_of_the_rows_holds(block: int) -> None:
+def test_the_bound_from_targets_holds(block: int) -> None:
     """Whenever the work is over, the bound is at most the optimum, which the whole proof tells."""
     used = raised = 0
     for seed in range(block * 15, (block + 1) * 15):
@@ -137,6 +137,18 @@ def test_the_bound_from_some_of_the_rows_holds(block: int) -> None:
             raised += found["status"] == "work_limit" and found["lower_bound"] > 0
     assert used >= 15
     assert raised >= 3
+
+
+@pytest.mark.parametrize("depth", [4, 5, 6])
+def test_a_deep_proof_has_a_bound_long_before_it_ends(depth: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000 if depth == 4 else 1500, 10 if depth == 4 else 6))
+    y = (X[:, 0] * X[:, 1] + rng.normal(size=len(X)) > 0).astype(int)
+    problem = build_problem(X, y, n_classes=2, max_depth=depth)
+    found = core_search(problem, max_work=200_000_000)
+    assert found["status"] == "work_limit"
+    assert found["counters"]["targets"] >= 2
+    assert found["cost"] // 100 <= found["lower_bound"] < found["cost"]
 
 
 def test_the_history_only_gets_better() -> None:
