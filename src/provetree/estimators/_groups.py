@@ -43,11 +43,11 @@ def group_weights(
 
 
 def numbered_groups(
-    groups: ArrayLike, n_samples: int
+    groups: ArrayLike, n_samples: int, parameter: str = "groups"
 ) -> tuple[tuple[object, ...], NDArray[np.intp]]:
     """Return the names of the groups, and for each table row the number of its group.
 
-    Names are the same group where Python calls them equal: 1 and 1.0 are, 1 and "1" are not.
+    `parameter` is what messages call the groups. Names are the same group where Python calls them equal: 1 and 1.0 are, 1 and "1" are not.
 
     Examples
     --------
@@ -60,19 +60,19 @@ def numbered_groups(
     given = np.asarray(groups, dtype=None if hasattr(groups, "dtype") else object)
     if given.shape != (n_samples,):
         raise ValueError(
-            f"The 'groups' must be a 1D array with one entry per row, shape ({n_samples},). "
-            f"Got shape {given.shape} instead."
+            f"The '{parameter}' must be a 1D array with one entry per row, shape "
+            f"({n_samples},). Got shape {given.shape} instead."
         )
     numbers: dict[object, int] = {}
     codes = np.empty(n_samples, dtype=np.intp)
     for row, name in enumerate(given.tolist()):
         if _is_missing(name):
-            raise ValueError(f"The 'groups' must not hold missing values. Got {name!r}.")
+            raise ValueError(f"The '{parameter}' must not hold missing values. Got {name!r}.")
         try:
             codes[row] = numbers.setdefault(name, len(numbers))
         except TypeError:
             raise ValueError(
-                "The 'groups' must be names such as numbers or strings. "
+                f"The '{parameter}' must be names such as numbers or strings. "
                 f"Got a {type(name).__name__} instead."
             ) from None
     # The order of the groups must not depend on the order of the rows.
