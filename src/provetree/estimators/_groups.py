@@ -47,7 +47,8 @@ def numbered_groups(
 ) -> tuple[tuple[object, ...], NDArray[np.intp]]:
     """Return the names of the groups, and for each table row the number of its group.
 
-    `parameter` is what messages call the groups. Names are the same group where Python calls them equal: 1 and 1.0 are, 1 and "1" are not.
+    `parameter` is what messages call the groups. Names are the same group where Python calls them
+    equal: 1 and 1.0 are, 1 and "1" are not.
 
     Examples
     --------
