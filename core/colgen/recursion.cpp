@@ -1,16 +1,19 @@
 #include "recursion.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 
 #include "side_sums.hpp"
+#include "two_splits.hpp"
 
 namespace provetree::colgen {
 
 namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
+constexpr std::int64_t kUntried = std::numeric_limits<std::int64_t>::max();
 
 // A subtree: its value, and its choices in preorder.
 struct Part {
@@ -28,7 +31,15 @@ struct Leaf {
 class Recursion {
   public:
     Recursion(const Instance& instance, const RecursionInput& input, Monitor& monitor)
-        : instance_(instance), in_(input), monitor_(monitor), depth_(instance.depth()), lanes_(static_cast<std::size_t>(input.targets)), width_(lanes_ + 2) {
+        : instance_(instance),
+          in_(input),
+          monitor_(monitor),
+          depth_(instance.depth()),
+          lanes_(static_cast<std::size_t>(input.targets)),
+          width_(lanes_ + 2),
+          two_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target),
+          three_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target),
+          any_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target) {
         // Lanes: the profit of each target, the number of rows, and the profit if every item were right.
         const std::size_t n = static_cast<std::size_t>(instance.n_items());
         values_.resize(n * width_);
@@ -41,6 +52,10 @@ class Recursion {
             values_[i * width_ + lanes_] = in_.count[i];
             values_[i * width_ + lanes_ + 1] = ideal;
         }
+        // A tree is worth as much without some of its rows, less what they add, unless a leaf becomes too small. With more rows it is worth no
+        // less, unless they cost something: a leaf that they make active, or a target they should not have.
+        fewer_rows_ = in_.min_count <= 1;
+        more_rows_ = fewer_rows_ && in_.leaf_price == 0 && std::all_of(values_.begin(), values_.end(), [](std::int64_t v) { return v >= 0; });
         levels_.resize(static_cast<std::size_t>(depth_) + 1);
         for (std::size_t i = 0; i < n; ++i)
             if (in_.count[i] > 0) levels_[0].items.push_back(static_cast<std::int32_t>(i));
@@ -67,7 +82,11 @@ class Recursion {
   private:
     struct Level : SideSums<std::int64_t> {
         std::vector<std::int32_t> items;
+        std::size_t width = 0;  // of the sums
         std::vector<std::pair<std::int64_t, int>> order;
+        std::vector<int> rank;  // for two levels of splits at once
+        std::vector<std::array<std::int64_t, 2>> ideal;
+        std::vector<std::int64_t> most[2];  // what the left and right side of a candidate that was tried are worth at most
     };
 
     void place(int node, const std::vector<std::int32_t>& preorder, std::size_t& next, std::vector<std::int32_t>& by_node) const {
@@ -77,18 +96,36 @@ class Recursion {
         place(2 * node + 2, preorder, next, by_node);
     }
 
-    void sums(Level& at, const Node& node) {
-        sum_sides<0>(at, at.items, node, values_.data(), width_);
-        monitor_.work(at.items.size() * node.groups.size() * width_ + 16);
+    // `narrow`: the profits of the targets only.
+    void sums(Level& at, const Node& node, bool narrow = false) {
+        at.width = narrow ? lanes_ : width_;
+        const std::int64_t* values = narrow ? in_.profit : values_.data();
+        switch (at.width) {
+            case 2:
+                sum_sides<2>(at, at.items, node, values, 2);
+                break;
+            case 3:
+                sum_sides<3>(at, at.items, node, values, 3);
+                break;
+            case 4:
+                sum_sides<4>(at, at.items, node, values, 4);
+                break;
+            case 5:
+                sum_sides<5>(at, at.items, node, values, 5);
+                break;
+            default:
+                sum_sides<0>(at, at.items, node, values, at.width);
+        }
+        monitor_.work(at.items.size() * node.groups.size() * at.width + 16);
     }
 
     std::int64_t side(const Level& at, int a, bool right, std::size_t lane) const {
-        const std::int64_t left = at.left[static_cast<std::size_t>(a) * width_ + lane];
+        const std::int64_t left = at.left[static_cast<std::size_t>(a) * at.width + lane];
         return right ? at.total[lane] - left : left;
     }
 
     Leaf leaf_value(const Level& at, int a, bool right, int leaf) const {
-        const std::int64_t count = side(at, a, right, lanes_);
+        const std::int64_t count = at.width == width_ ? side(at, a, right, lanes_) : 1;
         if (count > 0 && count < in_.min_count) return {kNone, 0, true};
         Leaf best{kNone, 0, count > 0};
         for (std::size_t t = 0; t < lanes_; ++t) {
@@ -102,6 +139,28 @@ class Recursion {
     // What a side could be worth at most.
     std::int64_t ideal(const Level& at, int a, bool right) const {
         return side(at, a, right, lanes_ + 1) - (side(at, a, right, lanes_) > 0 ? in_.leaf_price : 0);
+    }
+
+    // The same, also from the candidates of the same column that were tried: nearby thresholds send nearly the same rows to a side.
+    std::int64_t bound(const Level& at, const Node& node, int a, bool right) const {
+        std::int64_t most = ideal(at, a, right);
+        if (!fewer_rows_) return most;
+        const Group& group = node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(a)])];
+        const std::vector<std::int64_t>& tried = at.most[right];
+        for (const int step : {-1, 1}) {
+            const int end = step < 0 ? group.first - 1 : group.first + group.count;
+            int b = a + step;
+            while (b != end && tried[static_cast<std::size_t>(b)] == kUntried) b += step;
+            if (b == end) continue;
+            const std::int64_t other = tried[static_cast<std::size_t>(b)];
+            const bool has_more = (step < 0) != right;  // a lower threshold sends fewer rows left
+            if (has_more) {
+                most = std::min(most, other + side(at, a, right, lanes_ + 1) - side(at, b, right, lanes_ + 1));
+            } else if (more_rows_) {
+                most = std::min(most, other);
+            }
+        }
+        return most;
     }
 
     void descend(int level, const Node& node, int a, bool right) {
@@ -133,9 +192,11 @@ class Recursion {
     Part visit(int node_number, int level, std::int64_t floor) {
         const Node& node = instance_.node(node_number);
         Level& at = levels_[static_cast<std::size_t>(level)];
-        sums(at, node);
+        // How many rows a leaf has matters only where it costs or limits something.
+        const bool at_leaves = level == depth_ - 1;
+        sums(at, node, at_leaves && fewer_rows_ && in_.leaf_price == 0);
         Part best;
-        if (level == depth_ - 1) {
+        if (at_leaves) {
             const int leaf = first_leaf(node_number, level);
             for (int a = 0; a < node.count; ++a) {
                 if (!allowed(node, a)) continue;
@@ -159,19 +220,59 @@ class Recursion {
             at.order.emplace_back(-(left + right), a);
         }
         std::sort(at.order.begin(), at.order.end());
+        if (level == depth_ - 2 && more_rows_ && two_levels_pay(at, node, floor)) return two_levels(node_number, level, floor);
+        for (std::vector<std::int64_t>& most : at.most) most.assign(static_cast<std::size_t>(node.count), kUntried);
         for (const auto& entry : at.order) {
             const int a = entry.second;
-            const std::int64_t most_left = ideal(at, a, false), most_right = ideal(at, a, true);
+            const std::int64_t most_left = bound(at, node, a, false), most_right = bound(at, node, a, true);
             if (most_left + most_right <= floor) continue;
+            const std::int64_t left_floor = floor <= kNone ? kNone : floor - most_right;
             descend(level, node, a, false);
-            const Part left = visit(2 * node_number + 1, level + 1, floor <= kNone ? kNone : floor - most_right);
+            const Part left = visit(2 * node_number + 1, level + 1, left_floor);
+            at.most[false][static_cast<std::size_t>(a)] = std::max(left.value, left_floor);
             if (left.value <= kNone) continue;
+            const std::int64_t right_floor = floor <= kNone ? kNone : floor - left.value;
             descend(level, node, a, true);
-            const Part right = visit(2 * node_number + 2, level + 1, floor <= kNone ? kNone : floor - left.value);
+            const Part right = visit(2 * node_number + 2, level + 1, right_floor);
+            at.most[true][static_cast<std::size_t>(a)] = std::max(right.value, right_floor);
             if (right.value <= kNone || left.value + right.value <= floor) continue;
             floor = left.value + right.value;
             join(best, floor, a, left, right);
         }
+        return best;
+    }
+
+    // Whether so many candidates are left to try that all of a column are best tried together.
+    bool two_levels_pay(Level& at, const Node& node, std::int64_t floor) const {
+        at.rank.assign(static_cast<std::size_t>(node.count), -1);
+        at.ideal.resize(static_cast<std::size_t>(node.count));
+        std::size_t left = 0;
+        for (const auto& entry : at.order) {
+            const auto a = static_cast<std::size_t>(entry.second);
+            at.ideal[a] = {ideal(at, entry.second, false), ideal(at, entry.second, true)};
+            if (at.ideal[a][0] + at.ideal[a][1] > floor) at.rank[a] = static_cast<int>(left++);
+        }
+        return left > 2 * node.groups.size();
+    }
+
+    Part two_levels(int node_number, int level, std::int64_t floor) {
+        const Level& at = levels_[static_cast<std::size_t>(level)];
+        const int leaf = first_leaf(node_number, level);
+        const std::size_t below = instance_.node(2 * node_number + 1).groups.size() + instance_.node(2 * node_number + 2).groups.size();
+        TwoSplits found;
+        if (lanes_ == 2) {
+            found = two_targets_.best(node_number, leaf, at.items, floor, at.rank, at.ideal);
+        } else if (lanes_ == 3) {
+            found = three_targets_.best(node_number, leaf, at.items, floor, at.rank, at.ideal);
+        } else {
+            found = any_targets_.best(node_number, leaf, at.items, floor, at.rank, at.ideal);
+        }
+        monitor_.work(at.items.size() * instance_.node(node_number).groups.size() * below * lanes_ + 16);
+        Part best;
+        if (found.value < 0) return best;
+        best.value = found.value;
+        best.candidates = {found.candidate, found.left.candidate, found.right.candidate};
+        best.targets = {found.left.targets[0], found.left.targets[1], found.right.targets[0], found.right.targets[1]};
         return best;
     }
 
@@ -219,8 +320,12 @@ class Recursion {
     Monitor& monitor_;
     int depth_;
     std::size_t lanes_, width_;
+    bool fewer_rows_ = false, more_rows_ = false;
     std::vector<std::int64_t> values_;
     std::vector<Level> levels_;
+    TwoLevels<2> two_targets_;
+    TwoLevels<3> three_targets_;
+    TwoLevels<0> any_targets_;
 };
 
 }  // namespace

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from provetree.bench.data import DataNotFoundError, data_folder
 from provetree.bench.paper import CellStore, PaperOptions
 from provetree.bench.papers import firat, patel
+from provetree.cli import main
 
 
 @pytest.fixture(autouse=True)
@@ -56,9 +58,9 @@ def test_patel_figures(tmp_path, capsys):
     patel.run(options(tmp_path, ("fig1", "fig2"), ("car-evaluation",), figures=folder))
     assert "merged SP" in capsys.readouterr().out
     assert {path.name for path in folder.iterdir()} >= {
-        "patel-fig1-seconds.png",
-        "patel-fig2-columns.png",
-        "patel-fig2-gain.png",
+        "patel-figure-1.png",
+        "patel-figure-2.png",
+        "patel-figure-3.png",
     }
 
 
@@ -68,6 +70,35 @@ def test_firat_tables(tmp_path, capsys):
     assert "Table 4" in out
     assert "Table 7" in out
     assert "Table 8" in out
+
+
+@pytest.mark.parametrize("paper", [patel, firat])
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"datasets": ("magic4",)}, "--datasets must be among .*magic04.* Got magic4 instead"),
+        ({"tables": ("5",)}, "--tables must be among .*7.* Got 5 instead"),
+        ({"depths": (5,)}, "--depths must be among 2, 3, 4. Got 5 instead"),
+        ({"splits": 6}, "--splits must be 1 to 5. Got 6 instead"),
+    ],
+)
+def test_what_a_paper_does_not_have_is_named(tmp_path, paper, asked, words):
+    with pytest.raises(ValueError, match=words):
+        paper.run(replace(options(tmp_path, (), ()), **asked))
+
+
+def test_ctrl_c_stores_no_half_cell(tmp_path, capsys, monkeypatch):
+    def stopped(self, *start, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("provetree.colgen.run.Run._generation", stopped)
+    cells = tmp_path / "cells.jsonl"
+    words = "bench paper --paper patel --tables 7 --splits 1 --depths 2 --datasets tic-tac-toe"
+    assert main([*words.split(), "--cells", str(cells)]) == 130
+    assert "Finished cells are kept" in capsys.readouterr().err
+    assert [json.loads(line)["key"] for line in cells.read_text().splitlines()] == [
+        "cart/tic-tac-toe/split=0/depth=2"
+    ]
 
 
 def test_published_numbers_cover_all_rows():

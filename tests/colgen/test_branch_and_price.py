@@ -172,7 +172,40 @@ def test_a_time_limit_keeps_a_tree_and_a_valid_bound():
     assert ColumnGeneration().solve(problem, Limits(time_limit=1e-6)).status == "time_limit"
 
 
-def test_ctrl_c_keeps_the_best_tree(monkeypatch):
+def test_own_candidates_have_a_tree_at_any_moment():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
+    own = [(0, float(t)) for t in np.linspace(-1, 1, 9)]
+    for least in (1, 30):
+        problem = build_problem(X, y, n_classes=2, max_depth=3, min_samples_leaf=least)
+        engine = ColumnGeneration(candidates=own)
+        stopped = engine.solve(problem, Limits(time_limit=1e-9))
+        assert stopped.status == "time_limit"
+        assert stopped.proof.candidate_bound <= engine.solve(problem).cost <= stopped.cost
+
+
+def test_a_mip_that_is_cut_off_is_told():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
+    problem = build_problem(X, y, n_classes=2, max_depth=3)
+    settings = {"integer_step": "mip", "prove": False, "row_constraints": "none"}
+    for ended, status in (
+        ("solved", "feasible"),
+        ("time_limit", "time_limit"),
+        ("interrupted", "interrupted"),
+    ):
+
+        def without_tree(self, time_limit, ended=ended):
+            return None, ended
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("provetree.colgen.master.Master.integer_solution", without_tree)
+            solution = ColumnGeneration(**settings).solve(problem)
+        assert solution.status == status
+        assert not solution.proof.candidate_optimal
+
+
+def test_ctrl_c_keeps_the_best_tree():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(100, 3)), rng.integers(0, 2, 100)
     problem = build_problem(X, y, n_classes=2, max_depth=2)

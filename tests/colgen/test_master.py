@@ -126,7 +126,8 @@ def test_an_integral_solution_without_row_constraints_keeps_them():
     for seed, case in cases(60, depth=2):
         generation = generation_of(case, "none")
         result = generation.solve(Allowed.everything(case.model))
-        x = generation.master.integer_solution(np.inf)
+        x, ended = generation.master.integer_solution(np.inf)
+        assert ended == "solved", seed
         tree = tree_of(case.model, generation.master, x)
         assert tree is not None, seed
         paths = case.model.tree_paths(tree)

@@ -15,7 +15,12 @@ from colgen_cases import (
     cpsat_worker,
     needs_cpsat,
 )
-from provetree.colgen.candidates import quantile_candidates, run_cart
+from provetree.colgen.candidates import (
+    CandidateSet,
+    all_candidates,
+    quantile_candidates,
+    run_cart,
+)
 from provetree.colgen.couplings import Coupling
 from provetree.colgen.cpsat import CpSatPricing
 from provetree.colgen.cuts import Cuts
@@ -239,3 +244,21 @@ def test_columns_and_cuts_added_in_place_give_the_same_master_as_a_new_one():
         assert one.n_columns == two.n_columns
         assert one.solve().value == pytest.approx(two.solve().value), seed
         assert Cuts(model, "all").start(two) is None
+
+
+@pytest.mark.parametrize("options", [{}, {"min_samples_leaf": 4}, {"alpha": 0.05}])
+def test_the_recursion_over_many_thresholds_of_few_columns(options):
+    # What nearby thresholds were found to be worth bounds the next one.
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 2)).round(1)
+        y = (X[:, 0] * X[:, 1] + rng.normal(size=40) > 0).astype(np.int64)
+        weight = rng.integers(1, 4, 40).astype(float) if seed % 2 else None
+        problem = build_problem(X, y, n_classes=2, max_depth=2, sample_weight=weight, **options)
+        splits = [split for split in all_candidates(problem).splits[0] if split[0] >= 0]
+        chosen = [[splits[i] for i in rng.permutation(len(splits))[:9]] for _ in range(3)]
+        candidates = CandidateSet.of(2, chosen, with_pass=bool(options))
+        model = PathModel(problem, build_items(problem, candidates), Coupling())
+        case = Case(problem, candidates, model, Coupling())
+        tree = recursion(model, Allowed.everything(model))
+        assert model.evaluate(tree) == (best_plain_by_trying(case), True), seed

@@ -159,6 +159,31 @@ def test_own_candidates_by_name_and_node():
     assert clf.candidate_optimal_
 
 
+def test_own_candidates_of_columns_that_repeat_others():
+    # The problem leaves out copies, mirror images and splits of earlier columns.
+    few = np.random.default_rng(0).integers(0, 3, 50).astype(float)
+    some = (few > 0).astype(float)
+    for X in (np.c_[few, some], np.c_[some, some], np.c_[1 - some, some]):
+        clf = ColumnGenerationClassifier(max_depth=1, candidates=[(1, 0.5)]).fit(X, some)
+        assert clf.objective_ == 0
+        assert clf.tree_.feature[0] == 1
+
+
+def test_own_candidates_of_categories():
+    pd = pytest.importorskip("pandas")
+    colour = pd.Categorical(["red", "green", "blue", "red"] * 5)
+    X, y = pd.DataFrame({"colour": colour, "x": np.arange(20.0)}), colour == "green"
+    clf = ColumnGenerationClassifier(max_depth=1, candidates=[("colour", "green")]).fit(X, y)
+    assert clf.objective_ == 0
+    clf = ColumnGenerationClassifier(max_depth=1, candidates=[("colour", "pink"), ("x", 3.0)])
+    words = r"a category of feature 'colour' .*: 'blue', 'green', 'red'\. Got 'pink' instead"
+    with pytest.raises(ValueError, match=words):
+        clf.fit(X, y)
+    twice = X.set_axis(["x", "x"], axis=1)
+    with pytest.raises(ValueError, match=r"must name one feature\. Got 'x', the name of 2 columns"):
+        ColumnGenerationClassifier(candidates=[("x", 3.0)]).fit(twice, y)
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
@@ -172,6 +197,10 @@ def test_own_candidates_by_name_and_node():
         ({"candidates": {99: [(0, 1.0)]}}, "must name nodes from 0 to 6"),
         ({"candidates": [3]}, "must hold pairs"),
         ({"candidates": 3}, "a collection of splits"),
+        ({"candidates": iter([(0, 1.0)])}, "a collection of splits"),
+        ({"candidates": {0: None}}, "a collection of pairs .* Got None for node 0"),
+        ({"candidates": {True: [(0, 1.0)]}}, "must name nodes from 0 to 6"),
+        ({"candidates": [(True, 1.0)]}, "must name features of the table"),
         ({"n_jobs": 0}, "an int other than 0"),
         ({"max_depth": 13}, r"range \[0, 12\]"),
         ({"pricing": "cpsat", "row_constraints": "extra"}, "cannot price routes"),
@@ -189,8 +218,21 @@ def test_bad_groups_are_named():
     clf = ColumnGenerationClassifier(max_parity_gap=0.5)
     with pytest.raises(ValueError, match="one entry per row"):
         clf.fit(X, y, groups=[1, 2])
-    with pytest.raises(ValueError, match="must not hold missing values"):
-        clf.fit(X, y, groups=np.full(len(y), np.nan))
+    for missing in (np.nan, None):
+        with pytest.raises(ValueError, match=f"must not hold missing values. Got {missing}."):
+            clf.fit(X, y, groups=[missing, *["a"] * (len(y) - 1)])
+    with pytest.raises(ValueError, match=r"numbers or strings\. Got a dict"):
+        clf.fit(X, y, groups=[{}] * len(y))
+
+
+@pytest.mark.parametrize("as_given", [list, lambda names: np.array(names, dtype=object)])
+def test_a_number_and_its_text_are_two_groups(as_given):
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    clf = ColumnGenerationClassifier(max_depth=1, min_recall=1.0, max_parity_gap=0.5)
+    with pytest.raises(InfeasibleError, match="between groups 1 and '1'"):
+        clf.fit(X, y, groups=as_given([1, 1, "1", "1"]))
+    # 1 and 1.0 are one group, and so is a table of a single one: nothing to keep.
+    assert clf.fit(X, y, groups=as_given([1, 1, 1.0, 1.0])).objective_ == 0
 
 
 def test_constraints_that_cannot_be_met(cancer):

@@ -317,11 +317,21 @@ def test_bad_groups():
     clf = MIPTreeClassifier(max_depth=1, max_rate_difference=0.1)
     with pytest.raises(ValueError, match="give fit sensitive_features"):
         clf.fit(X, y)
-    with pytest.raises(ValueError, match=r"one group per row, shape \(24,\). Got shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"one entry per row, shape \(24,\). Got shape \(2,\)"):
         clf.fit(X, y, sensitive_features=["a", "b"])
+    with pytest.raises(ValueError, match="'sensitive_features' must not hold missing values"):
+        clf.fit(X, y, sensitive_features=[None, *"a" * (len(y) - 1)])
     y3 = np.arange(len(y)) % 3
     with pytest.raises(ValueError, match="needs to know the positive class of 3"):
         clf.fit(X, y3, sensitive_features=y)
+
+
+def test_groups_of_different_types_are_different_groups():
+    X, y = table()
+    one, other = [1, "1"] * (len(y) // 2), ["a", "b"] * (len(y) // 2)
+    clf = MIPTreeClassifier(max_depth=1, max_rate_difference=0.0)
+    mixed = clf.fit(X, y, sensitive_features=one).objective_
+    assert mixed == clf.fit(X, y, sensitive_features=other).objective_
 
 
 def test_a_gap_ends_the_search():

@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,6 +25,9 @@ PAPERS: Mapping[str, str] = {
     "ales": "Ales, Huré, Lambert 2024: data-partitions",
 }
 """The papers, by the name of their module in :mod:`provetree.bench.papers`."""
+
+#: What is said after Ctrl-C.
+STOPPED = "Stopped. Finished cells are kept: run it again to go on."
 
 
 class CellStore:
@@ -127,6 +131,44 @@ class PaperOptions:
     figures: Path | None
     cells: CellStore
 
+    def check(
+        self,
+        *,
+        datasets: Iterable[str],
+        tables: Iterable[str],
+        depths: Iterable[int],
+        splits: int | None = None,
+    ) -> None:
+        """Raise if something is asked for that a paper does not have.
+
+        Parameters
+        ----------
+        datasets, tables, depths : iterables
+            What the paper has.
+        splits : int, optional
+            How many splits it has, where it has any.
+
+        Examples
+        --------
+        >>> from provetree.bench.paper import CellStore, PaperOptions
+        >>> options = PaperOptions(60.0, None, ("irs",), (), (), None, CellStore(None))
+        >>> options.check(datasets=("iris", "wine"), tables=("1",), depths=(2,))
+        Traceback (most recent call last):
+        ...
+        ValueError: --datasets must be among iris, wine. Got irs instead.
+        """
+        for option, asked, known in (
+            ("--datasets", self.datasets, tuple(datasets)),
+            ("--tables", self.tables, tuple(tables)),
+            ("--depths", self.depths, tuple(depths)),
+        ):
+            for one in asked:
+                if one not in known:
+                    choice = ", ".join(str(each) for each in known)
+                    raise ValueError(f"{option} must be among {choice}. Got {one} instead.")
+        if splits is not None and self.splits is not None and self.splits > splits:
+            raise ValueError(f"--splits must be 1 to {splits}. Got {self.splits} instead.")
+
     def wants_dataset(self, name: str) -> bool:
         """Whether a data set was asked for."""
         return not self.datasets or name in self.datasets
@@ -200,5 +242,9 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.figures,
         CellStore(path, arguments.fresh),
     )
-    status: int = import_module(f"provetree.bench.papers.{name}").run(options)
+    try:
+        status: int = import_module(f"provetree.bench.papers.{name}").run(options)
+    except KeyboardInterrupt:
+        print(STOPPED, file=sys.stderr)
+        return 130
     return status

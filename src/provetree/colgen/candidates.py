@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ MOST_SAMPLE_RUNS = 20_000
 _SAMPLES_AT_ONCE = 25
 #: Thresholds of a column that a node can choose from.
 _MOST_THRESHOLDS = 65_535
+#: Categories that a message lists.
+_MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,7 +380,8 @@ def given_candidates(
     Parameters
     ----------
     problem : Problem
-        The table.
+        The table, built with ``keep_duplicates=True``: a split of a column that was left out
+        because another offers the same splits is no candidate.
     given : mapping or iterable
         Splits ``(feature, threshold)`` for every node, or a mapping from nodes (0 is the root, the
         children of j are 2j + 1 and 2j + 2) to their splits. A feature is named by its position
@@ -399,24 +402,29 @@ def given_candidates(
     """
     nodes = 2**problem.max_depth - 1
     sets: list[set[Split]] = [set() for _ in range(nodes)]
-    by_node: Mapping[object, Iterable[tuple[object, float]]]
+    by_node: Mapping[object, object]
     if isinstance(given, Mapping):
         by_node = given
     else:
         same = list(given)
         by_node = dict.fromkeys(range(nodes), same)
     for node, splits in by_node.items():
-        if not isinstance(node, (int, np.integer)) or not 0 <= node < nodes:
+        if not _is_index(node) or not 0 <= node < nodes:
             raise ValueError(
                 f"The 'candidates' must name nodes from 0 to {nodes - 1} (a tree of depth "
                 f"{problem.max_depth}). Got {node!r} instead."
+            )
+        if isinstance(splits, str) or not isinstance(splits, Iterable):
+            raise ValueError(
+                f"The 'candidates' must give each node a collection of pairs (feature, threshold). "
+                f"Got {splits!r} for node {node} instead."
             )
         for entry in splits:
             sets[int(node)].update(_ordered_splits(problem, entry))
     return CandidateSet.of(problem.max_depth, sets, with_pass=with_pass)
 
 
-def _ordered_splits(problem: Problem, entry: tuple[object, float]) -> list[Split]:
+def _ordered_splits(problem: Problem, entry: Any) -> list[Split]:
     """Return the ordered-column splits behind ``(feature, threshold)``: two with missing values."""
     try:
         name, threshold = entry
@@ -424,18 +432,15 @@ def _ordered_splits(problem: Problem, entry: tuple[object, float]) -> list[Split
         raise ValueError(
             f"The 'candidates' must hold pairs (feature, threshold). Got {entry!r} instead."
         ) from None
-    feature = -1
-    if isinstance(name, (int, np.integer)) and 0 <= name < problem.n_features:
-        feature = int(name)
-    elif problem.feature_names is not None and name in problem.feature_names:
-        feature = problem.feature_names.index(str(name))
-    if feature < 0:
-        raise ValueError(
-            f"The 'candidates' must name features of the table: a position from 0 to "
-            f"{problem.n_features - 1} or a column name. Got {name!r} instead."
-        )
+    feature = _feature(problem, name)
     found: list[Split] = []
     levels = problem.categories[feature]
+    if levels is not None and threshold not in levels:
+        shown = ", ".join(map(repr, levels[:_MOST_SHOWN])) + ", ..." * (len(levels) > _MOST_SHOWN)
+        raise ValueError(
+            f"The 'candidates' must name a category of feature {name!r} as its threshold: {shown}. "
+            f"Got {threshold!r} instead."
+        )
     for c, column in enumerate(problem.columns):
         if column.feature != feature:
             continue
@@ -452,6 +457,29 @@ def _ordered_splits(problem: Problem, entry: tuple[object, float]) -> list[Split
         if 0 <= rank < len(values) - 1:
             found.append((c, rank))
     return found
+
+
+def _is_index(value: object) -> TypeGuard[int]:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _feature(problem: Problem, name: object) -> int:
+    """Return the position of the feature that the user names."""
+    if _is_index(name) and 0 <= name < problem.n_features:
+        return int(name)
+    names = problem.feature_names or ()
+    same = names.count(name) if isinstance(name, str) else 0
+    if same > 1:
+        raise ValueError(
+            f"The 'candidates' must name one feature. Got {name!r}, the name of {same} columns: "
+            "give the position instead."
+        )
+    if same == 0:
+        raise ValueError(
+            f"The 'candidates' must name features of the table: a position from 0 to "
+            f"{problem.n_features - 1} or a column name. Got {name!r} instead."
+        )
+    return names.index(str(name))
 
 
 def _number(threshold: object) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree.colgen.generation import Clock, Generation, is_integral, tree_of
-from provetree.colgen.master import Master, TimeUpError
+from provetree.colgen.master import Master, MipEnd, TimeUpError
 from provetree.colgen.paths import CandidateTree, PathModel
 from provetree.colgen.pricing import Allowed
 
@@ -60,11 +60,16 @@ def recursion_for(
     return CandidateTree(found["candidates"], found["targets"])
 
 
-def restricted_mip(model: PathModel, master: Master, clock: Clock) -> CandidateTree | None:
-    """Return the best tree of the columns at hand by a MIP solver, as published; None if none."""
+def restricted_mip(
+    model: PathModel, master: Master, clock: Clock
+) -> tuple[CandidateTree | None, MipEnd]:
+    """Return the best tree of the columns at hand by a MIP solver, as published, and how it ended.
+
+    None in place of a tree where none was found.
+    """
     with clock.part("integer step"):
-        x = master.integer_solution(clock.left)
-    return None if x is None else tree_of(model, master, x)
+        x, ended = master.integer_solution(clock.left)
+    return None if x is None else tree_of(model, master, x), ended
 
 
 def diving(generation: Generation, allowed: Allowed) -> CandidateTree | None:

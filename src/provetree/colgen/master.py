@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import highspy
 import numpy as np
@@ -19,8 +19,10 @@ from scipy.sparse import block_diag, csc_array, csr_array, eye_array, hstack
 from provetree.colgen.interior import solve_interior
 from provetree.colgen.paths import PathModel, Paths
 from provetree.mip.highs import FAULTY_PRESOLVE
+from provetree.mip.solver import interrupts
 
 Float: TypeAlias = NDArray[np.float64]
+MipEnd = Literal["solved", "time_limit", "interrupted"]
 
 #: Values of path variables below this count as zero.
 ZERO = 1e-9
@@ -492,8 +494,16 @@ class Master:
         np.add.at(route_price, of_route[of_route >= 0], beta[of_route >= 0])
         return Duals(alpha, gamma, item_price, route_price, coupling, offset, self._phase_one)
 
-    def integer_solution(self, time_limit: float) -> Float | None:
-        """Solve the restricted master as a MIP (as published); None where none was found."""
+    def integer_solution(self, time_limit: float) -> tuple[Float | None, MipEnd]:
+        """Solve the restricted master as a MIP, as published.
+
+        Returns
+        -------
+        array or None
+            How much of each path the best solution uses; None where none was found.
+        {"solved", "time_limit", "interrupted"}
+            How it ended; only "solved" says that the columns hold nothing better.
+        """
         h: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         h.setOptionValue("output_flag", False)
         h.setOptionValue("threads", 1)
@@ -509,11 +519,23 @@ class Master:
         h.setOptionValue("mip_rel_gap", 0.0)
         if np.isfinite(time_limit):
             h.setOptionValue("time_limit", max(time_limit, 0.1))
-        h.run()
+        with interrupts() as interrupted:
+
+            def watch(kind: Any, message: str, out: Any, answer: Any, data: Any) -> None:
+                answer.user_interrupt = interrupted.is_set()
+
+            h.setCallback(watch, None)
+            # Asked from the first node on: the relaxation at the root runs to its end.
+            h.startCallback(highspy.cb.HighsCallbackType.kCallbackMipInterrupt)
+            h.run()
+            h.setCallback(None, None)
+            ended: MipEnd = "interrupted" if interrupted.is_set() else "solved"
+        if h.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
+            ended = "time_limit"
         if h.getInfo().primal_solution_status != highspy.kSolutionStatusFeasible:
-            return None
+            return None, ended
         values = np.asarray(h.getSolution().col_value, dtype=np.float64)
-        return values[self._first_path :]
+        return values[self._first_path :], ended
 
 
 def _may_miss(row: Any, sign: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 
 from provetree import options as common
 from provetree.options import TREE_OPTIONS, Allowed, Option
@@ -13,7 +14,8 @@ def _words(*words: str) -> tuple[Allowed, ...]:
 
 
 def _is_splits(value: object) -> bool:
-    return not isinstance(value, str) and hasattr(value, "__iter__")
+    # An iterator would be used up by the first fit.
+    return isinstance(value, Iterable) and not isinstance(value, (str, Iterator))
 
 
 _SPLITS = Allowed("a collection of splits", "splits", _is_splits)

@@ -36,6 +36,13 @@ def tree_of_cart(model: PathModel, trees: SampledTrees, tree: int = 0) -> Candid
     return with_best_targets(model, chosen)
 
 
+def fewest_splits(model: PathModel) -> CandidateTree:
+    """Return a tree that passes all rows on where that is a candidate, else takes any split."""
+    candidates = model.candidates
+    chosen = [max(candidates.place(j, PASS), 0) for j in range(candidates.n_nodes)]
+    return with_best_targets(model, np.array(chosen, dtype=np.int32))
+
+
 def with_best_targets(model: PathModel, chosen: np.typing.NDArray[np.int32]) -> CandidateTree:
     """Return the tree of these splits with the heaviest class of each leaf."""
     empty = CandidateTree(chosen, np.zeros(model.candidates.n_leaves, dtype=np.int32))

@@ -25,21 +25,8 @@ def group_weights(
     groups : array-like of shape (n_samples,)
         The group of each table row.
     """
-    given = np.asarray(groups)
     n_samples = len(prepared.codes)
-    if given.shape != (n_samples,):
-        raise ValueError(
-            f"The 'groups' must be a 1D array with one entry per row, shape ({n_samples},). "
-            f"Got shape {given.shape} instead."
-        )
-    if given.dtype.kind == "f" and np.isnan(given).any():
-        raise ValueError("The 'groups' must not hold missing values. Got NaN.")
-    if given.dtype == object and any(g is None or g != g for g in given.tolist()):
-        raise ValueError("The 'groups' must not hold missing values.")
-    names, codes = np.unique(
-        given.astype(str) if given.dtype == object else given, return_inverse=True
-    )
-    codes = codes.reshape(-1)
+    names, codes = numbered_groups(groups, n_samples)
     problem = prepared.problem
     weights = np.ones(n_samples) if prepared.weights is None else prepared.weights
     # As integer_weights makes them; checked against the merged rows below.
@@ -52,7 +39,57 @@ def group_weights(
     # Rounding of a weight here and there may differ by a unit: it goes to the row's first group.
     missing = problem.weights - found.sum(axis=1)
     found[np.arange(problem.n_rows), found.argmax(axis=1)] += missing
-    return tuple(names.tolist()), found
+    return names, found
+
+
+def numbered_groups(
+    groups: ArrayLike, n_samples: int, parameter: str = "groups"
+) -> tuple[tuple[object, ...], NDArray[np.intp]]:
+    """Return the names of the groups, and for each table row the number of its group.
+
+    `parameter` is what messages call the groups. Names are the same group where Python calls them
+    equal: 1 and 1.0 are, 1 and "1" are not.
+
+    Examples
+    --------
+    >>> from provetree.estimators._groups import numbered_groups
+    >>> names, codes = numbered_groups([1, "1", 1.0], 3)
+    >>> names, codes.tolist()
+    ((1, '1'), [0, 1, 0])
+    """
+    # A list of numbers and strings would become an array of strings, in which 1 and "1" are equal.
+    given = np.asarray(groups, dtype=None if hasattr(groups, "dtype") else object)
+    if given.shape != (n_samples,):
+        raise ValueError(
+            f"The '{parameter}' must be a 1D array with one entry per row, shape "
+            f"({n_samples},). Got shape {given.shape} instead."
+        )
+    numbers: dict[object, int] = {}
+    codes = np.empty(n_samples, dtype=np.intp)
+    for row, name in enumerate(given.tolist()):
+        if _is_missing(name):
+            raise ValueError(f"The '{parameter}' must not hold missing values. Got {name!r}.")
+        try:
+            codes[row] = numbers.setdefault(name, len(numbers))
+        except TypeError:
+            raise ValueError(
+                f"The '{parameter}' must be names such as numbers or strings. "
+                f"Got a {type(name).__name__} instead."
+            ) from None
+    # The order of the groups must not depend on the order of the rows.
+    try:
+        names = sorted(numbers)  # type: ignore[type-var]
+    except TypeError:
+        names = sorted(numbers, key=lambda name: (type(name).__name__, repr(name)))
+    place = np.empty(len(names), dtype=np.intp)
+    place[[numbers[name] for name in names]] = np.arange(len(names))
+    return tuple(names), place[codes]
+
+
+def _is_missing(name: object) -> bool:
+    if name is None or type(name).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(name, float) and name != name
 
 
 def merged_row_of(

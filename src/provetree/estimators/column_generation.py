@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +21,7 @@ from provetree.colgen.result import GenerationSolution
 from provetree.estimators._groups import group_weights
 from provetree.estimators._tree_classifier import Prepared, TreeClassifier
 from provetree.options import ParameterError, documented, validate
+from provetree.problem.problem import Problem, build_problem
 from provetree.problem.weights import as_decimal
 
 __all__ = ["ColumnGenerationClassifier"]
@@ -206,6 +208,8 @@ feature_importances_
             min_samples_leaf=self.min_samples_leaf,
             alpha=self.alpha,
         )
+        if not isinstance(self.candidates, str):
+            prepared = replace(prepared, problem=self._with_all_columns(prepared))
         engine = self._engine(prepared, groups)
         solution = self._run(engine, prepared.problem, self.time_limit, self.verbose)
         assert isinstance(solution, GenerationSolution)
@@ -220,6 +224,23 @@ feature_importances_
         for sentence in solution.proof.trouble:
             warnings.warn(sentence, ConvergenceWarning, stacklevel=2)
         return self
+
+    def _with_all_columns(self, prepared: Prepared) -> Problem:
+        """Return the problem with columns that repeat others: own splits may name any of them."""
+        return build_problem(
+            prepared.encoded,
+            prepared.codes,
+            n_classes=len(prepared.classes),
+            max_depth=self.max_depth,
+            categories=prepared.encoder.categories,
+            sample_weight=prepared.weights,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            alpha=self.alpha,
+            feature_names=prepared.encoder.feature_names,
+            class_names=prepared.classes,
+            keep_duplicates=True,
+        )
 
     def _engine(self, prepared: Prepared, groups: ArrayLike | None) -> ColumnGeneration:
         if (self.max_parity_gap is None) != (groups is None):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from provetree.estimators._groups import numbered_groups
 from provetree.estimators._tree_classifier import Prepared, TreeClassifier
 from provetree.mip.check import RawRows
 from provetree.mip.engine import MIPSearch
@@ -299,18 +300,12 @@ class MIPTreeClassifier(TreeClassifier):
                     "row: give fit sensitive_features."
                 )
             return None
-        names = np.asarray(given)
-        if names.ndim == 2 and names.shape[1] == 1:
-            names = names[:, 0]
-        if names.shape != (n_rows,):
-            raise ValueError(
-                "The 'sensitive_features' must have one group per row, shape "
-                f"({n_rows},). Got shape {names.shape} instead."
-            )
-        if names.dtype.kind not in "biufUS":
-            names = np.array([str(name) for name in names.tolist()])
-        _, codes = np.unique(names, return_inverse=True)
-        return np.asarray(codes.reshape(-1), dtype=np.int64)
+        # A column of a table is a list of groups, too; anything else keeps its types, so that 1 and
+        # "1" stay two groups.
+        if getattr(given, "ndim", 1) == 2 and np.shape(given)[1] == 1:
+            given = np.asarray(given)[:, 0]
+        _, codes = numbered_groups(given, n_rows, "sensitive_features")
+        return np.asarray(codes, dtype=np.int64)
 
     def _side(self, prepared: Prepared, rows: RawRows) -> SideConstraints | None:
         """Return the side constraints in terms of the problem, None if there are none."""

@@ -20,10 +20,11 @@ from provetree.colgen.engine import ColumnGeneration
 from provetree.export.plot import new_figure
 from provetree.problem.problem import build_problem
 from provetree.search.engine import ExactSearch
-from provetree.solution import Limits
+from provetree.solution import Limits, Solution
 
-#: Splits of the papers.
+#: Splits and depths of the papers.
 SPLITS = 5
+DEPTHS = (2, 3, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,7 @@ class Runs:
     def splits(self) -> range:
         """The splits to average over."""
         wanted = self.options.splits
-        return range(SPLITS if wanted is None else min(wanted, SPLITS))
+        return range(SPLITS if wanted is None else wanted)
 
     def data(self, name: str, split: int) -> SplitData:
         """Return a split, read once in a row."""
@@ -160,14 +161,18 @@ class Runs:
 
         def compute() -> dict[str, Any]:
             data = self.data(name, split)
-            problem = build_problem(data.X, data.y, n_classes=data.n_classes, max_depth=depth)
-            if settings.get("candidates") == "script":
+            own = settings.get("candidates") == "script"
+            problem = build_problem(
+                data.X, data.y, n_classes=data.n_classes, max_depth=depth, keep_duplicates=own
+            )
+            if own:
                 settings["candidates"] = script_candidates(data.X, data.y, depth)
             engine = ColumnGeneration(random_state=split, **settings)
             start = time.perf_counter()
             cpu = time.process_time()
             found = engine.solve(problem, Limits(time_limit=limit))
             seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+            _go_on(found)
             proof = found.proof
             sampling = proof.seconds.get("sampling", 0.0)
             n = problem.n_samples
@@ -216,11 +221,18 @@ class Runs:
             data = self.data(name, split)
             problem = build_problem(data.X, data.y, n_classes=data.n_classes, max_depth=depth)
             found = ExactSearch().solve(problem, Limits(time_limit=limit))
+            _go_on(found)
             proven = found.status == "optimal"
             train = 100 * (1 - found.cost / problem.n_samples) if proven else None
             return {"train": train, "status": found.status}
 
         return self.cell(f"optimum/{name}/split={split}/depth={depth}/limit={limit:g}", compute)
+
+
+def _go_on(found: Solution) -> None:
+    """Pass Ctrl-C on, which a solve takes as the wish for the best tree so far."""
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
 
 
 def mean(cells: Sequence[Mapping[str, Any]], field: str) -> float | None:
@@ -266,7 +278,7 @@ def draw_bars(
     """Draw a figure of grouped bars into a folder, if there is one."""
     if folder is None:
         return
-    figure = new_figure("Drawing figures", (max(6.0, 1.1 * len(rows)), 4.0))
+    figure = new_figure("Drawing figures", (max(6.0, 1.0 * len(rows)), 3.5))
     axes = figure.subplots()
     width = 0.8 / len(series)
     for i, (label, values) in enumerate(series.items()):
@@ -279,6 +291,7 @@ def draw_bars(
     axes.set_title(title)
     if logarithmic:
         axes.set_yscale("log")
-    axes.legend()
+    # Beside the bars, which would be hidden below it.
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / f"{name}.png", dpi=120)
+    figure.savefig(folder / f"{name}.png", dpi=100)

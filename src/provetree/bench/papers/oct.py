@@ -93,7 +93,7 @@ class _Task:
 
 def run(options: PaperOptions) -> int:
     """Print the tables that were asked for."""
-    _check(options)
+    options.check(datasets=_TABLE_4, tables=("1", "2", "3", "4"), depths=(2, 3, 4))
     try:
         for number, table in (("1", _table_1), ("2", _table_2), ("3", _table_3), ("4", _table_4)):
             if options.wants_table(number):
@@ -107,19 +107,6 @@ def run(options: PaperOptions) -> int:
         print("Stopped. Finished cells are kept: run it again to go on.", file=sys.stderr)
         return 130
     return 0
-
-
-def _check(options: PaperOptions) -> None:
-    """Raise if something is asked for that the tables do not have."""
-    for option, asked, known in (
-        ("--datasets", options.datasets, tuple(_TABLE_4)),
-        ("--tables", options.tables, ("1", "2", "3", "4")),
-        ("--depths", options.depths, (2, 3, 4)),
-    ):
-        for one in asked:
-            if one not in known:
-                choice = ", ".join(str(each) for each in known)
-                raise ValueError(f"{option} must be among {choice}. Got {one} instead.")
 
 
 # -- tables ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from provetree.bench.paper import PaperOptions
-from provetree.bench.papers._colgen import Runs, draw_bars, mean, shown
+from provetree.bench.papers._colgen import DEPTHS, SPLITS, Runs, draw_bars, mean, shown
 from provetree.bench.report import format_table
 
 SMALL = (
@@ -23,6 +23,9 @@ SMALL = (
     "statlog-satellite",
 )
 LARGE = ("default-credit", "htru2", "letter", "magic04", "shuttle")
+
+#: What can be asked for; "pricing" is no table of the paper and shown only when asked for.
+TABLES = ("6", "7", "8", "9", *(f"fig{number}" for number in range(1, 8)), "pricing")
 
 #: Table 6: train accuracy with each form of the row constraints.
 TABLE_6 = {
@@ -112,6 +115,7 @@ _CANDIDATES: Mapping[str, dict[str, Any]] = {
 
 def run(options: PaperOptions) -> int:
     """Print the tables that were asked for."""
+    options.check(datasets=(*SMALL, *LARGE), tables=TABLES, depths=DEPTHS, splits=SPLITS)
     runs = Runs(options)
     wanted = options.wants_table
     if wanted("7"):
@@ -151,7 +155,7 @@ def _accuracy_table(
     for name in names:
         if not runs.options.wants_dataset(name):
             continue
-        for depth in (2, 3, 4):
+        for depth in DEPTHS:
             if not runs.options.wants_depth(depth):
                 continue
             cart = mean([runs.cart(name, s, depth) for s in runs.splits], part)
@@ -220,15 +224,13 @@ def _preparation(runs: Runs, names: list[str]) -> None:
     }
     _figure(
         runs,
-        "fig1",
         "Figure 1: seconds after sampling, depth 4",
         names,
         {
             label: ("prep-" + label.replace(" ", "-"), setting)
             for label, setting in variants.items()
         },
-        {"seconds": ("seconds", 2)},
-        logarithmic=True,
+        {"seconds": ("seconds", 2, 1)},
     )
 
 
@@ -246,11 +248,10 @@ def _subproblems(runs: Runs, names: list[str]) -> None:
     }
     _figure(
         runs,
-        "fig2",
         "Figures 2 and 3: columns, and gain over CART (points), depth 4",
         names,
         variants,
-        {"columns": ("columns", 0), "gain": ("gain", 2), "seconds": ("seconds", 2)},
+        {"columns": ("columns", 0, 2), "gain": ("gain", 2, 3), "seconds": ("seconds", 2, None)},
     )
 
 
@@ -272,12 +273,10 @@ def _relaxations(runs: Runs, names: list[str]) -> None:
     }
     cells = _figure(
         runs,
-        "fig4",
         "Figures 4 and 5: seconds after sampling, and master value (%), depth 4",
         names,
         variants,
-        {"seconds": ("seconds", 2), "master bound": ("master_bound", 2)},
-        logarithmic=True,
+        {"seconds": ("seconds", 2, 4), "master bound": ("master_bound", 2, 5)},
     )
     rows = []
     for label in variants:
@@ -307,11 +306,10 @@ def _row_constraints(runs: Runs, names: list[str]) -> None:
     }
     cells = _figure(
         runs,
-        "fig6",
         "Figure 6: gain over CART (points), and seconds after sampling, depth 4",
         names,
         variants,
-        {"gain": ("gain", 2), "seconds": ("seconds", 2)},
+        {"gain": ("gain", 2, 6), "seconds": ("seconds", 2, None)},
     )
     published = {label: TABLE_6[form] for form, label in _FORMS.items()}
     rows = []
@@ -412,17 +410,26 @@ def _price_both(runs: Runs, name: str) -> dict[str, Any]:
     return cell
 
 
+#: What the axis of a drawn field says.
+_UNITS = {
+    "seconds": "seconds after sampling",
+    "columns": "columns",
+    "gain": "gain over CART (points)",
+    "master_bound": "bound of the master (%)",
+}
+
+
 def _figure(
     runs: Runs,
-    name: str,
     title: str,
     names: list[str],
     variants: Mapping[str, tuple[str, dict[str, Any]]],
-    fields: Mapping[str, tuple[str, int]],
-    *,
-    logarithmic: bool = False,
+    fields: Mapping[str, tuple[str, int, int | None]],
 ) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Run variants at depth 4, print a table for each field, draw it; return the cells."""
+    """Run variants at depth 4, print a table for each field, draw it; return the cells.
+
+    ``fields`` gives by caption the field of a cell, its digits, and the figure that it is.
+    """
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for table in names:
         for label, (key, setting) in variants.items():
@@ -433,23 +440,22 @@ def _figure(
                 found.append(cell)
             cells[table, label] = found
     print(f"\n{title}")
-    for caption, (field, digits) in fields.items():
+    for caption, (field, digits, number) in fields.items():
         rows = [
             (table, *(shown(mean(cells[table, label], field), digits) for label in variants))
             for table in names
         ]
         print(format_table((caption, *variants), rows))
-        series = {
-            label: [mean(cells[table, label], field) for table in names] for label in variants
-        }
+        if number is None:
+            continue
         draw_bars(
             runs.options.figures,
-            f"patel-{name}-{field}",
-            f"{title.split(':')[0]}: {caption}",
+            f"patel-figure-{number}",
+            f"Figure {number}: {caption}, depth 4",
             names,
-            series,
-            unit=caption,
-            logarithmic=logarithmic and field == "seconds",
+            {label: [mean(cells[table, label], field) for table in names] for label in variants},
+            unit=_UNITS[field],
+            logarithmic=field == "seconds",
         )
     runs.print_cut_off()
     return cells
