@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "bit_search.hpp"
 #include "checkpoint.hpp"
@@ -31,7 +32,7 @@ constexpr std::uint64_t kTieRuleStepsResumed = 100;       // times as many in a 
 constexpr int kDepthAtOnce = 4;
 
 // Steps for a first bound of a proof that may not end before its limit.
-constexpr std::uint64_t kStepsOfFirstBound = 75'000'000;
+constexpr std::uint64_t kStepsOfFirstBound = 75'000'000, kStepsBesideFile = 1'000'000'000;
 
 // Trees of so many splits are looked for by themselves in tables of so few rows where no errors are left: that takes milliseconds.
 constexpr std::int64_t kFewSplits = 3;
@@ -147,9 +148,13 @@ class BySweeps final : public Method {
 
     Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) override {
         Outcome outcome = start;
-        // Proofs up to depth four are best left alone once there is some bound.
-        if (limited_ && listener && !lazy_ && Targets::worthwhile(context_, shape))
-            outcome = Targets(context_, builder_, search_, root_).prove(shape, start, listener, stopped, with_ties_ ? kStepsOfFirstBound : ~std::uint64_t{0});
+        // Proofs up to depth four are best left alone once there is some bound, and so are those that are kept on disk: a file is about one search.
+        if (limited_ && listener && !lazy_ && Targets::worthwhile(context_, shape)) {
+            CheckpointFile* file = std::exchange(context_.checkpoint, nullptr);
+            const std::uint64_t enough = with_ties_ ? kStepsOfFirstBound : file ? kStepsBesideFile : ~std::uint64_t{0};
+            outcome = Targets(context_, builder_, search_, root_).prove(shape, start, listener, stopped, enough);
+            context_.checkpoint = file;
+        }
         if (!stopped && (with_ties_ || outcome.lower < outcome.upper))
             outcome = search_.solve_root(root_, shape, outcome, listener, stopped, with_ties_ ? &ties_ : nullptr, lazy_.get());
         sampled_rows_ = lazy_ ? lazy_->sample().rows : root_.rows;

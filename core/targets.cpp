@@ -67,7 +67,7 @@ Outcome Targets::prove(Shape shape, const Outcome& start, const TreeSearch::List
     const std::uint64_t begin = context_.monitor.steps();
     const auto go_on = [&] { return !stopped && best.lower < best.upper && context_.monitor.steps() - begin < enough; };
     const auto keep_bound = [&](Cost bound) { context_.found.bound = best.lower = best.relaxed = std::max({bound, best.lower, context_.found.bound}); };
-    const double share = kLongPass / steps_of_pass(context_.table, shape);
+    const double pass = steps_of_pass(context_.table, shape), share = kLongPass / pass;
     Index rows = share >= 1 ? root_.rows : std::max(kFewestRows, static_cast<Index>(share * root_.rows));
     if (context_.eager_improvement()) rows = 4;
     for (; rows < root_.rows / 2 && go_on(); rows *= kMoreRows) {
@@ -79,14 +79,13 @@ Outcome Targets::prove(Shape shape, const Outcome& start, const TreeSearch::List
         }
         listener(best.upper, best.lower);
     }
-    const ProfilePtr known = search_.known_of_root;  // by an earlier process
     Cost target = std::max(best.lower + 1, first_target(best.upper, shape));
-    while (go_on()) {
+    while (go_on() && pass < static_cast<double>(enough)) {
         // The last step is not worth another search.
         if (target > best.upper / 3 * 2) target = kInfinite;
         const std::uint64_t before = context_.monitor.steps();
         // What was found out for a lower target would be in the way: splits between those known are tried, although those known are the ones to try again.
-        search_.known_of_root = known;
+        search_.known_of_root = nullptr;
         const Cost bound = best.lower;
         best = search_.solve_root(root_, shape, best, listener, stopped, nullptr, nullptr, target);
         ++context_.counters.targets;

