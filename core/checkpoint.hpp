@@ -68,6 +68,7 @@ struct KnownSet {
 };
 
 struct Checkpoint {
+    Cost bound = 0;  // no tree costs less
     KnownNode root;
     std::vector<KnownNode> below;
     std::vector<KnownSet> sets;

@@ -251,6 +251,7 @@ void TreeSearch::Visit::strand() {
 void TreeSearch::save(const Frame& frame) const {
     if (chain_->links.empty() || chain_->links[0].frame != &frame) return;  // it has not taken up yet what the file knows
     Checkpoint checkpoint;
+    checkpoint.bound = context_.found.bound;
     checkpoint.root = known_of(frame);
     if (frame.lazy && !frame.lazy->complete()) checkpoint.sample = frame.lazy->marked();
     if (context_.found.cost < frame.outcome.upper) {

@@ -122,7 +122,10 @@ class BySweeps final : public Method {
 
     Cost leaf_cost() override { return provetree::leaf_cost(context_, root_, search_.objective); }
 
-    void resume(const Checkpoint& checkpoint) override { search_.known_proof = checkpoint; }
+    void resume(const Checkpoint& checkpoint) override {
+        search_.known_proof = checkpoint;
+        resumed_ = true;
+    }
 
     Outcome start(Shape shape) override {
         Outcome start;
@@ -149,11 +152,19 @@ class BySweeps final : public Method {
     Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener, std::unique_ptr<StopSearch>& stopped) override {
         Outcome outcome = start;
         // Proofs up to depth four are best left alone once there is some bound, and so are those that are kept on disk: a file is about one search.
-        if (limited_ && listener && !lazy_ && Targets::worthwhile(context_, shape)) {
+        if (limited_ && listener && !lazy_ && !resumed_ && Targets::worthwhile(context_, shape)) {
             CheckpointFile* file = std::exchange(context_.checkpoint, nullptr);
             const std::uint64_t enough = with_ties_ ? kStepsOfFirstBound : file ? kStepsBesideFile : ~std::uint64_t{0};
             outcome = Targets(context_, builder_, search_, root_).prove(shape, start, listener, stopped, enough);
             context_.checkpoint = file;
+            if (file) {
+                Checkpoint known;
+                known.bound = context_.found.bound;
+                known.root.upper = outcome.upper;
+                known.root.plan = outcome.plan;
+                known.root.left_splits = outcome.left_splits;
+                file->write(known);
+            }
         }
         if (!stopped && (with_ties_ || outcome.lower < outcome.upper))
             outcome = search_.solve_root(root_, shape, outcome, listener, stopped, with_ties_ ? &ties_ : nullptr, lazy_.get());
@@ -190,7 +201,7 @@ class BySweeps final : public Method {
     NodeBuilder builder_;
     TreeSearch search_;
     Node root_;
-    bool with_ties_, limited_;
+    bool with_ties_, limited_, resumed_ = false;
     TieChoice ties_;
     // The sample of rows is used by whichever thread has a tree to try, so it shares nothing with any of them.
     Monitor unwatched_{std::numeric_limits<double>::infinity(), nullptr};
@@ -355,6 +366,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         context.checkpoint = &*file;
         resumed = earlier.has_value();
         if (earlier && shape.depth >= 3) method->resume(*earlier);
+        if (earlier) context.found.bound = earlier->bound;
     }
     Outcome start = method->start(shape);
     if (earlier && earlier->root.plan) take_initial(start, earlier->root.plan);

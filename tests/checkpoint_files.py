@@ -71,7 +71,7 @@ class _Words:
 
 def nodes_of(text: str) -> list[Node]:
     """All nodes of a file, the root first."""
-    words = _Words(text.split("\n", 2)[2])  # after the title and the sample
+    words = _Words(text.split("\n", 2)[2])  # after the title, the bound and the sample
     root = words.node()
     return [root, *(words.node() for _ in range(words.number()))]
 
@@ -93,7 +93,7 @@ def without_nodes_below(text: str) -> str:
     """The same file with the root alone."""
     body = text.split("\n", 1)[1]
     lines = body.split("\n")
-    # The sample, the way, the node, the splits tried, the number of points, the points.
+    # The bound and the sample, the way, the node, the splits tried, the number of points, the points.
     end = 5 + int(lines[4])
     lines[3] = "0 "
     return with_body(text, "\n".join([*lines[:end], "0", "0", ""]))

@@ -89,6 +89,18 @@ def test_what_was_proven_is_not_proven_again(n_jobs: int, tmp_path: Path) -> Non
     assert rest["counters"]["row_steps"] < 0.8 * steps
 
 
+@pytest.mark.parametrize("depth", [4, 5])
+def test_the_bound_that_was_proven_stands(depth: int, tmp_path: Path) -> None:
+    X, y = hard_table(3000)
+    problem = build_problem(X, y, n_classes=2, max_depth=depth)
+    file = str(tmp_path / "proof")
+    first = core_search(problem, max_work=60_000_000, checkpoint=file)
+    assert depth == 4 or first["lower_bound"] > 0
+    for _ in range(2):
+        more = core_search(problem, max_work=1_000_000, checkpoint=file)
+        assert first["lower_bound"] <= more["lower_bound"] <= more["cost"] <= first["cost"]
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_bits_keep_the_bounds_of_the_root(n_jobs: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
