@@ -258,7 +258,7 @@ Checkpoint read_body(const std::string& body, bool first_version, ByteCount& hel
     if (first_version) {
         checkpoint = read_first_version(in, body.size());
     } else {
-        in >> checkpoint.bound;
+        in >> checkpoint.bound >> checkpoint.steps;
         checkpoint.sample = read_sample(in, body.size());
         checkpoint.root = read_node(in, body.size(), held);
         checkpoint.below.resize(read_count(in, body.size()));
@@ -322,7 +322,7 @@ std::optional<Checkpoint> CheckpointFile::read(ByteCount& held) const {
 
 void CheckpointFile::write(const Checkpoint& checkpoint) {
     Text body;
-    body << checkpoint.bound << ' ';
+    body << checkpoint.bound << ' ' << checkpoint.steps << ' ';
     write_sample(body, checkpoint.sample);
     write_node(body, checkpoint.root);
     body << checkpoint.below.size() << '\n';

@@ -68,7 +68,8 @@ struct KnownSet {
 };
 
 struct Checkpoint {
-    Cost bound = 0;  // no tree costs less
+    Cost bound = 0;           // no tree costs less
+    std::uint64_t steps = 0;  // that the proof has taken so far
     KnownNode root;
     std::vector<KnownNode> below;
     std::vector<KnownSet> sets;

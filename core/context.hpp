@@ -79,6 +79,8 @@ struct Context {
     Found found{};                         // the best tree that was found beside the proof: the search of the root takes it over
 
     CheckpointFile* checkpoint = nullptr;  // where the search of the root leaves what it has proven
+    std::uint64_t earlier_steps = 0;       // of the processes before this one
+    std::uint64_t all_steps() const { return earlier_steps + monitor.steps(); }
 
     bool constrained() const { return min_leaf > 1; }
     bool off(Switch part) const { return (switches & part) != 0; }

@@ -252,6 +252,7 @@ void TreeSearch::save(const Frame& frame) const {
     if (chain_->links.empty() || chain_->links[0].frame != &frame) return;  // it has not taken up yet what the file knows
     Checkpoint checkpoint;
     checkpoint.bound = context_.found.bound;
+    checkpoint.steps = context_.all_steps();
     checkpoint.root = known_of(frame);
     if (frame.lazy && !frame.lazy->complete()) checkpoint.sample = frame.lazy->marked();
     if (context_.found.cost < frame.outcome.upper) {

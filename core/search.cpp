@@ -26,7 +26,6 @@ namespace {
 // The tie rule may take this much effort (row steps) on its own, and beyond that as much as the proof took. Deterministic, unlike a time.
 constexpr std::uint64_t kTieRuleSteps = 30'000'000;
 constexpr std::uint64_t kTieRuleStepsOfBits = 1'000'000;  // a step on bits takes longer: this is some three milliseconds
-constexpr std::uint64_t kTieRuleStepsResumed = 100;       // times as many in a proof that goes on from a file: proofs kept there are long ones
 
 // Up to this depth the cost and the fewest splits are proven in one search.
 constexpr int kDepthAtOnce = 4;
@@ -160,6 +159,7 @@ class BySweeps final : public Method {
             if (file) {
                 Checkpoint known;
                 known.bound = context_.found.bound;
+                known.steps = context_.all_steps();
                 known.root.upper = outcome.upper;
                 known.root.plan = outcome.plan;
                 known.root.left_splits = outcome.left_splits;
@@ -314,10 +314,9 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     monitor.heed_stops();
     if (method->leaf_cost() >= kInfinite) throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
 
-    bool resumed = false;  // a proof that goes on has taken more steps than are counted here
     const auto limit_tie_rule = [&] {
-        const std::uint64_t own = (by_bits ? kTieRuleStepsOfBits : kTieRuleSteps) * (resumed ? kTieRuleStepsResumed : 1);
-        if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(own, monitor.steps()));
+        const std::uint64_t own = by_bits ? kTieRuleStepsOfBits : kTieRuleSteps;
+        if (!monitor.effort_capped()) monitor.cap_effort(monitor.steps() + std::max(own, context.all_steps()));
     };
     const auto listener = [&](Cost upper, Cost lower) {
         upper = std::min(upper, context.found.cost);
@@ -364,9 +363,11 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         if (earlier && !earlier->sample.empty() && earlier->sample.size() != table.rows) throw file->damaged();
         if (!earlier) file->write({});  // a file that cannot be written is told of at once
         context.checkpoint = &*file;
-        resumed = earlier.has_value();
         if (earlier && shape.depth >= 3) method->resume(*earlier);
-        if (earlier) context.found.bound = earlier->bound;
+        if (earlier) {
+            context.found.bound = earlier->bound;
+            context.earlier_steps = earlier->steps;
+        }
     }
     Outcome start = method->start(shape);
     if (earlier && earlier->root.plan) take_initial(start, earlier->root.plan);

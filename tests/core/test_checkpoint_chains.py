@@ -18,6 +18,7 @@ from provetree.problem.problem import Problem, build_problem
 BLOCK = 40
 BLOCKS = 12
 MOST_ROWS = {3: 160, 4: 60, 5: 36}
+MOST_STEPS = 30_000_000  # a few problems take a hundred times as many as most: they are left out
 
 
 def awkward_problem(seed: int, larger: int = 1) -> tuple[Problem, int]:
@@ -54,10 +55,13 @@ def awkward_problem(seed: int, larger: int = 1) -> tuple[Problem, int]:
 )
 def test_a_search_in_many_pieces_ends_as_the_whole_does(block: int, tmp_path: Path) -> None:
     file = tmp_path / "proof"
-    stops = deep = 0
+    cases = stops = deep = 0
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
         problem, switches = awkward_problem(seed)
-        whole = core_search(problem, switches=switches)
+        whole = core_search(problem, switches=switches, max_work=MOST_STEPS)
+        if whole["status"] != "optimal":
+            continue
+        cases += 1
         rng = np.random.default_rng(seed)
         work = max(50, int(whole["counters"]["row_steps"] * rng.choice([0.05, 0.2, 0.4])))
         while True:
@@ -76,6 +80,7 @@ def test_a_search_in_many_pieces_ends_as_the_whole_does(block: int, tmp_path: Pa
         assert not file.exists(), seed
         if found["counters"]["tie_rule_complete"] and whole["counters"]["tie_rule_complete"]:
             assert same_tree(found, whole), seed
+    assert cases > 0.8 * BLOCK
     assert stops > BLOCK // 2
     assert deep > BLOCK // 8
 
@@ -248,7 +253,7 @@ def test_bits_keep_what_is_inside_a_split_of_the_root(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_process_killed_inside_a_split_loses_little(n_jobs: int, tmp_path: Path) -> None:
+def test_a_process_killed_inside_a_split_ends_with_the_same_tree(n_jobs: int, tmp_path: Path) -> None:
     problem = long_split(1500)
     whole = core_search(problem, switches=PROOF_ALONE)
     file = tmp_path / "proof"
