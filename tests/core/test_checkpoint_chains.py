@@ -253,7 +253,7 @@ def test_bits_keep_what_is_inside_a_split_of_the_root(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_process_killed_inside_a_split_ends_with_the_same_tree(n_jobs: int, tmp_path: Path) -> None:
+def test_a_process_killed_inside_a_split_ends_the_same(n_jobs: int, tmp_path: Path) -> None:
     problem = long_split(1500)
     whole = core_search(problem, switches=PROOF_ALONE)
     file = tmp_path / "proof"
