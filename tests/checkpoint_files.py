@@ -93,7 +93,7 @@ def without_nodes_below(text: str) -> str:
     """The same file with the root alone."""
     body = text.split("\n", 1)[1]
     lines = body.split("\n")
-    # The bound and the sample, the way, the node, the splits tried, the points and their number.
+    # Bound, steps and sample; the way; the node; splits tried; the number of points; the points.
     end = 5 + int(lines[4])
     lines[3] = "0 "
     return with_body(text, "\n".join([*lines[:end], "0", "0", ""]))
