@@ -21,7 +21,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_module_can_be_run() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "provetree.cli", "--version"],
+        [sys.executable, "-m", "provetree", "--version"],
         capture_output=True,
         text=True,
         check=True,

@@ -1,4 +1,4 @@
-"""Lets ``python -m provetree.cli`` stand in for the ``provetree`` command."""
+"""Lets ``python -m provetree`` stand in for the ``provetree`` command."""
 
 from __future__ import annotations
 
