@@ -98,8 +98,7 @@ void BitSearch::take_part(Crew& crew, bool leads) {
                 // A tree without errors ends it: the rest is done by fewest_splits.
                 if (leaves_no_errors(tried.upper)) {
                     if (leads && tried.upper < root_best_.upper) root_best_ = tried;
-                    crew.over = true;
-                    crew.team.stop = true;
+                    crew.end();
                 }
             }
             crew.leader.note(task.feature, task.share, sides);

@@ -18,8 +18,14 @@ struct CommonWork {
     bool over = false;
     std::exception_ptr failure;
 
+    void end() {
+        over = true;
+        team.stop = true;
+    }
+
     // There is nothing to take: the end, unless another thread may leave something. The leader, whose monitor is given, watches the limits meanwhile.
     void wait(std::unique_lock<std::mutex>& held, Monitor* of_leader) {
+        if (over) return;
         if (busy == 0) {
             over = true;
         } else if (of_leader) {
@@ -37,8 +43,7 @@ struct CommonWork {
         if (!held.owns_lock()) held.lock();
         // A thread that was told to stop is not the reason for it.
         if (!over) failure = std::current_exception();
-        over = true;
-        team.stop = true;
+        end();
     }
 };
 

@@ -75,6 +75,8 @@ void TreeSearch::take_part(Frame& frame, Crew& crew, std::size_t who, const List
             Interval interval{};
             Index position = 0;
             if (!next(frame, interval, position)) {
+                // A tree that was found meanwhile can make all in vain that the others are at.
+                if (crew.least() >= frame.cut()) crew.end();
                 crew.wait(held, listener ? &context_.monitor : nullptr);
                 continue;
             }

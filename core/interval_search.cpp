@@ -475,9 +475,11 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
     frame.outcome.left_splits = start.left_splits;
     Cost current = 0, proven = 0;  // bound of the interval at hand; bound of the whole node
     const bool told = listener && *listener;
+    bool ready = false;
     Visit visit(*this, frame, told);
     try {
         make_families(frame, relatives);
+        ready = true;
         visit.arrive();
         if (told && context_.n_jobs > 1) {
             search_together(frame, *listener, current, proven);
@@ -497,6 +499,8 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
         if (told && context_.checkpoint) save(frame);
         frame.outcome.lower = std::min({frame.outcome.upper, limit, current, frame.least_open()});
         frame.outcome.lower = frame.outcome.relaxed = std::max(frame.outcome.lower, proven);
+        // The tie rule makes use of what is known, although a tree found beside this search has ended it.
+        if (keep_profile && ready && stop.reason == Status::kOptimal) frame.outcome.profile = make_profile(frame);
         return frame.outcome;
     }
     frame.outcome.lower = std::min(limit, frame.outcome.upper);

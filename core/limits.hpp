@@ -14,8 +14,8 @@ namespace provetree {
 
 enum class Status { kOptimal, kTimeLimit, kInterrupted, kWorkLimit };
 
-// Thrown to unwind the search; whoever holds a valid bound and the best tree catches it. kOptimal: the cap on effort was reached, which is only
-// set once the optimal cost is proven.
+// Thrown to unwind the search; whoever holds a valid bound and the best tree catches it. kOptimal: a tree as good as the bound was found beside the
+// proof, or the cap on effort was reached, which is only set once the optimal cost is proven.
 struct StopSearch {
     Status reason;
 };
@@ -53,6 +53,8 @@ class Monitor {
     }
 
     std::uint64_t steps() const { return steps_; }
+    // Without those of the team.
+    std::uint64_t own_steps() const { return steps_ - steps_of_team_; }
     // Ends the search when so many steps are done.
     void limit_work(std::uint64_t steps) {
         work_limit_ = steps;
@@ -76,7 +78,11 @@ class Monitor {
 
   private:
     void look() {
-        if (team_ && leads_) steps_ += team_->steps.exchange(0, std::memory_order_relaxed);
+        if (team_ && leads_) {
+            const std::uint64_t theirs = team_->steps.exchange(0, std::memory_order_relaxed);
+            steps_ += theirs;
+            steps_of_team_ += theirs;
+        }
         if (team_ && !leads_) {
             team_->steps.fetch_add(steps_ - told_steps_, std::memory_order_relaxed);
             told_steps_ = steps_;
@@ -119,6 +125,7 @@ class Monitor {
     std::uint64_t told_steps_ = 0;
     bool heeding_ = true;
     std::uint64_t steps_ = 0;
+    std::uint64_t steps_of_team_ = 0;
     std::uint64_t next_look_ = kStepsBetweenLooks;
     std::uint64_t effort_cap_ = std::numeric_limits<std::uint64_t>::max();
 };

@@ -2,6 +2,7 @@
 #include "search.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -274,9 +275,14 @@ void check_limits(const FlatTree& tree, Shape allowed, std::int64_t min_leaf, co
     if (!within) throw std::logic_error("provetree core: a tree exceeds its limits; please report this.");
 }
 
-}  // namespace
+// Whether the tree is found again by one thread where the tie rule does not settle it. A proof that goes on from a file has met other trees on its way
+// than one thread would.
+bool rebuilds(const SearchOptions& options) {
+    return options.n_jobs > 1 && !options.max_work && options.checkpoint.empty() && !(options.switches & kNoTieRule);
+}
 
-SearchResult run_search(const Table& merged, const SearchOptions& options, const std::function<bool(const ProgressPoint&)>& tick) {
+// One search from beginning to end. A cost that is `known` to be the least ends it as soon as there is a tree of that cost, which is then taken as it is.
+SearchResult search_once(const Table& merged, const SearchOptions& options, const std::function<bool(const ProgressPoint&)>& tick, Cost known) {
     const Shape allowed = Shape::of(options.max_depth, options.max_splits);
     const bool by_bits = BitSearch::fits(merged, options) && allowed.on(merged.rows).depth >= 3;
     std::optional<Unmerged> unmerged;
@@ -298,7 +304,7 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     // Fewest splits among the cheapest trees: costs are multiplied so that one split counts as a unit that all splits together cannot raise to one
     // unit of cost. In shallow trees both are proven at once, which takes hardly longer; in deep ones the fewest splits can be far harder to prove
     // than the cost, so the cost comes first.
-    const bool tie_rule = !context.off(kNoTieRule);
+    const bool tie_rule = !context.off(kNoTieRule) && known <= 0;
     const Cost factor = allowed.splits + 1;
     const Objective refined{options.objective.error_scale * factor, options.objective.split_penalty * factor + 1};
     const bool at_once = tie_rule && shape.depth <= kDepthAtOnce;
@@ -391,25 +397,36 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     }
     if (!done && !stopped) {
         searched = shape;
-        Cost proven = 0;
+        Cost proven = known;
+        // A tree as good as the bound ends a deep proof, which may be far from the end of the split that it is at. A proof with ties has to go on.
+        const Improvement::Policy policy{limited && shape.depth > kDepthAtOnce && !by_bits, by_bits, shape.depth > kDepthAtOnce && !by_bits && !file};
         Improvement improvement(
-            context, method->root(), shape, objective, start, {limited && shape.depth > kDepthAtOnce && !by_bits, by_bits},
-            [&](Cost cost) { listener(cost, proven); }, [&] { return proven >= std::min(start.upper, context.found.cost); });
-        outcome = method->prove(
-            shape, start,
-            [&](Cost upper, Cost lower) {
-                proven = std::max(proven, lower);
-                listener(upper, lower);
-            },
-            stopped);
+            context, method->root(), shape, objective, start, policy, [&](Cost cost) { listener(cost, proven); },
+            [&] { return std::max(proven, context.found.bound) >= std::min(start.upper, context.found.cost); });
+        outcome.lower = 0;
+        try {
+            if (known > 0 && start.upper <= known) throw StopSearch{Status::kOptimal};
+            outcome = method->prove(
+                shape, start,
+                [&](Cost upper, Cost lower) {
+                    proven = std::max(proven, lower);
+                    listener(upper, lower);
+                    if (known > 0 && upper <= known) throw StopSearch{Status::kOptimal};
+                },
+                stopped);
+        } catch (const StopSearch& stop) {
+            stopped = std::make_unique<StopSearch>(stop);
+        }
     }
-    if (stopped) outcome.lower = std::max(outcome.lower, context.found.bound);
+    if (stopped) outcome.lower = std::max({outcome.lower, context.found.bound, known});
     if (!stopped && context.found.bound > outcome.upper) throw std::logic_error("provetree core: a bound exceeds the proven optimum; please report this.");
     if (context.found.cost < outcome.upper) {
         if (!stopped) throw std::logic_error("provetree core: a tree costs less than the proven optimum; please report this.");
         outcome.upper = context.found.cost;
         outcome.plan = context.found.plan;
+        outcome.left_splits = context.found.left_splits;
     }
+    if (stopped && stopped->reason == Status::kOptimal && !at_once && outcome.lower >= outcome.upper) stopped = nullptr;
     method->describe(context.counters);
     if (!stopped && tie_rule) limit_tie_rule();
     if (!stopped && at_once) {
@@ -428,10 +445,13 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
     result.tree.cost = user_cost(result.tree);
     result.lower_bound = std::min(result.tree.cost, (stopped ? outcome.lower : outcome.upper) / unit);
     result.status = !stopped || result.lower_bound >= result.tree.cost ? Status::kOptimal : stopped->reason;
+    if (result.status == Status::kOptimal && result.lower_bound < result.tree.cost)
+        throw std::logic_error("provetree core: a search ended without its proof; please report this.");
     listener(result.tree.cost * unit, result.lower_bound * unit);
     if (file && result.status == Status::kOptimal) file->remove();
 
-    if (!stopped && tie_rule && !at_once) {
+    // Whether a tree without errors has the fewest splits can hardly be settled. One thread tries, where there are several.
+    if (!stopped && tie_rule && !at_once && !(rebuilds(options) && outcome.upper <= 0 && result.tree.splits > 0 && !by_bits)) {
         const Cost errors = (result.tree.cost - options.objective.split_penalty * result.tree.splits) / options.objective.error_scale;
         outcome.upper = refined.error_scale * errors + refined.split_penalty * result.tree.splits;
         const PlanPtr plan = method->preferred(shape, outcome, refined, factor, result.tie_rule_complete);
@@ -442,6 +462,33 @@ SearchResult run_search(const Table& merged, const SearchOptions& options, const
         result.tree = std::move(tree);
     }
     result.counters = context.counters;
+    return result;
+}
+
+// The tree that one thread finds. Where the tie rule was not completed, several threads end with whichever of the best trees was found first.
+void rebuild_by_one(SearchResult& result, const Table& table, SearchOptions options, double seconds, const std::function<bool(const ProgressPoint&)>& tick) {
+    options.n_jobs = 1;
+    options.time_limit -= seconds;
+    if (options.time_limit <= 0) return;
+    const Shape shape = Shape::of(options.max_depth, options.max_splits).on(table.rows);
+    // The tie rule of a deep search without bits leaves the tree alone that it cannot settle; others go on from what the proof knows.
+    const bool first_tree = shape.depth > kDepthAtOnce && !BitSearch::fits(table, options);
+    const ProgressPoint done{seconds, result.tree.cost, result.lower_bound};
+    SearchResult alone = search_once(table, options, [&](const ProgressPoint&) { return !tick || tick(done); }, first_tree ? result.tree.cost : 0);
+    result.counters.add(alone.counters);
+    if (alone.status != Status::kOptimal) return;
+    if (alone.tree.cost != result.tree.cost) throw std::logic_error("provetree core: one thread finds another optimum than several; please report this.");
+    result.tree = std::move(alone.tree);
+    result.tie_rule_complete = alone.tie_rule_complete;
+}
+
+}  // namespace
+
+SearchResult run_search(const Table& table, const SearchOptions& options, const std::function<bool(const ProgressPoint&)>& tick) {
+    const auto begin = Monitor::Clock::now();
+    SearchResult result = search_once(table, options, tick, 0);
+    if (rebuilds(options) && result.status == Status::kOptimal && !result.tie_rule_complete && result.tree.splits > 0)
+        rebuild_by_one(result, table, options, std::chrono::duration<double>(Monitor::Clock::now() - begin).count(), tick);
     return result;
 }
 

@@ -11,6 +11,7 @@ namespace provetree {
 namespace {
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
+constexpr double kMostOfThread = 0.7;
 
 // Steps that the proof has to itself: about two seconds at depth three, one at depth four and on bits, a tenth of one below.
 std::uint64_t first_turn(const Context& context, Shape shape, bool by_bits) {
@@ -68,18 +69,24 @@ double Improvement::share() const {
 }
 
 std::uint64_t Improvement::turn() {
-    if (proven_()) return kNever;
-    if (!improver_) begin();
-    if (context_.found.cost < start_.upper) improver_->go_on_from(context_.found.cost, context_.found.plan);
-    const std::uint64_t before = context_.counters.improvement_steps, start = context_.monitor.steps();
-    while (!improver_->finished() && !proven_()) {
+    const Monitor& monitor = context_.monitor;
+    std::uint64_t& steps = context_.counters.improvement_steps;
+    if (!improver_ && !proven_()) begin();
+    if (improver_ && context_.found.cost < start_.upper) improver_->go_on_from(context_.found.cost, context_.found.plan);
+    const std::uint64_t before = steps, start = monitor.own_steps();
+    while (!proven_()) {
+        if (improver_->finished()) return kNever;
         improver_->step();
-        context_.counters.improvement_steps = before + context_.monitor.steps() - start;
-        if (static_cast<double>(context_.counters.improvement_steps) >= share() * static_cast<double>(context_.monitor.steps())) {
-            context_.counters.improvement_rounds = improver_->rounds();
-            return static_cast<std::uint64_t>(static_cast<double>(context_.counters.improvement_steps) / share()) + 1;
-        }
+        steps = before + monitor.own_steps() - start;
+        context_.counters.improvement_rounds = improver_->rounds();
+        if (proven_()) break;
+        // Of several threads it is one that takes the turns for all; it has its part in the proof nevertheless.
+        const double part = static_cast<double>(steps), of_all = share(), of_own = std::max(of_all, kMostOfThread);
+        const double next_of_all = part / of_all, next_of_own = static_cast<double>(monitor.steps()) + part / of_own - static_cast<double>(monitor.own_steps());
+        const double next = std::max(next_of_all, next_of_own);
+        if (next >= static_cast<double>(monitor.steps())) return static_cast<std::uint64_t>(next) + 1;
     }
+    if (policy_.ends) throw StopSearch{Status::kOptimal};
     return kNever;
 }
 

@@ -16,6 +16,7 @@ class Improvement {
     struct Policy {
         bool hopeless = false;  // the search has a limit and its depth is one at which proofs rarely end: better trees matter most
         bool by_bits = false;   // the proof is that of the search on bits, which is fast
+        bool ends = false;      // a tree as good as the bound ends the search
     };
     // Told about better trees and better bounds.
     using Listener = std::function<void(Cost cost)>;

@@ -50,6 +50,28 @@ def test_larger_tables_give_the_tree_of_one_thread(seed: int) -> None:
             assert same_tree(found, one)
 
 
+def patterned_problem(seed: int) -> Problem:
+    """Trees of depth five get all rows right, or nearly so; many do."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(int(rng.integers(150, 400)), 6)), 1)
+    y = ((X[:, 0] > 0) ^ (X[:, 1] > 0.3) ^ (X[:, 2] > 1)).astype(int)
+    y[rng.random(len(y)) < rng.choice([0.0, 0.01])] = 2
+    return build_problem(X, y, n_classes=3, max_depth=5)
+
+
+def test_deep_trees_that_the_tie_rule_does_not_settle_are_those_of_one_thread() -> None:
+    unsettled = 0
+    for seed in range(7, 13):
+        problem = patterned_problem(seed)
+        one = core_search(problem, switches=EAGER_IMPROVEMENT)
+        for n_jobs in (2, 3):
+            found = core_search(problem, n_jobs=n_jobs, switches=EAGER_IMPROVEMENT)
+            assert found["cost"] == found["lower_bound"] == one["cost"], seed
+            assert same_tree(found, one), seed
+        unsettled += not one["counters"]["tie_rule_complete"]
+    assert unsettled > 0
+
+
 @pytest.mark.parametrize("limit", [0.0, 0.01, 0.05, 0.2])
 def test_a_stop_leaves_a_real_tree_and_a_valid_bound(limit: float) -> None:
     problem = noisy_problem(1, n=700)
