@@ -83,7 +83,8 @@ format: .venv-lint/lint.stamp
 # of the core are seen. Python's own memory at exit is no leak of the core.
 CXX ?= c++
 SANITIZE_TESTS ?= tests
-SANITIZE_ARGS ?= -m "not slow"
+# What the sanitizers print must not be captured: they end the process.
+SANITIZE_ARGS ?= -m "not slow" --capture=sys
 sanitize: .venv-sanitize/package.stamp
 	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \

@@ -49,7 +49,7 @@ Index nearest_row(const Table& table, const std::vector<double>& scale, Index fr
 }  // namespace
 
 bool Targets::worthwhile(const Context& context, Shape shape) {
-    if (context.eager_improvement()) return true;
+    if (context.eager_improvement()) return shape.depth > 2;
     return shape.depth > 3 && steps_of_pass(context.table, shape) >= (shape.depth > 4 ? kShortPass : kShortPassOfFour);
 }
 

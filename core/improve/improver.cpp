@@ -247,6 +247,7 @@ void Improver::exchange(const Path& path) {
     const int depth = remaining(path);
     const Node& node = descend(path);
     const Shape shape = Shape::of(depth, budget(*limb));
+    if (shape.depth == 0) return;  // no splits are left for it
     Cost limit = limb->cost + limb->cost / kWorthPolishing + 1;
     LimbPtr best;
     for (const Candidate& split : proposals(node, *limb)) {
