@@ -19,9 +19,10 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"provetree {provetree.__version__}\n"
 
 
-def test_module_can_be_run() -> None:
+@pytest.mark.parametrize("module", ["provetree", "provetree.cli"])
+def test_module_can_be_run(module: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "provetree", "--version"],
+        [sys.executable, "-m", module, "--version"],
         capture_output=True,
         text=True,
         check=True,
