@@ -71,9 +71,7 @@ void BitSearch::keep_proof(const TreeSearch::Listener* listener) {
 }
 
 void BitSearch::save(const Proven& best) const {
-    Checkpoint checkpoint;
-    checkpoint.bound = context_.found.bound;
-    checkpoint.steps = context_.all_steps();
+    Checkpoint checkpoint = checkpoint_of(context_);
     checkpoint.root.upper = best.upper;
     checkpoint.root.plan = best.plan;
     for (const auto& [split, sides] : root_sides_) {

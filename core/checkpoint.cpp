@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "context.hpp"
+
 namespace provetree {
 
 namespace {
@@ -275,6 +277,13 @@ Checkpoint read_body(const std::string& body, bool first_version, ByteCount& hel
 }
 
 }  // namespace
+
+Checkpoint checkpoint_of(const Context& context) {
+    Checkpoint checkpoint;
+    checkpoint.bound = context.found.bound;
+    checkpoint.steps = context.all_steps();
+    return checkpoint;
+}
 
 std::uint64_t fingerprint_of(const Table& table, int max_depth, std::int64_t max_splits, std::int64_t min_leaf, const Objective& objective) {
     Sum sum;

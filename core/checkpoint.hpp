@@ -18,6 +18,8 @@
 
 namespace provetree {
 
+struct Context;
+
 // A split of a node by names that every search of the same table understands.
 struct SplitName {
     Index column = 0;
@@ -78,6 +80,9 @@ struct Checkpoint {
 
 // What a problem is told by: the table, the limits and the objective.
 std::uint64_t fingerprint_of(const Table& table, int max_depth, std::int64_t max_splits, std::int64_t min_leaf, const Objective& objective);
+
+// What every proof keeps: its bound and its steps so far.
+Checkpoint checkpoint_of(const Context& context);
 
 class CheckpointFile {
   public:

@@ -250,9 +250,7 @@ void TreeSearch::Visit::strand() {
 // Leaves the best tree and the bounds of all splits tried, or known from before, on disk: those of the root and of the nodes that are searched below it.
 void TreeSearch::save(const Frame& frame) const {
     if (chain_->links.empty() || chain_->links[0].frame != &frame) return;  // it has not taken up yet what the file knows
-    Checkpoint checkpoint;
-    checkpoint.bound = context_.found.bound;
-    checkpoint.steps = context_.all_steps();
+    Checkpoint checkpoint = checkpoint_of(context_);
     checkpoint.root = known_of(frame);
     if (frame.lazy && !frame.lazy->complete()) checkpoint.sample = frame.lazy->marked();
     if (context_.found.cost < frame.outcome.upper) {

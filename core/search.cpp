@@ -158,9 +158,7 @@ class BySweeps final : public Method {
             outcome = Targets(context_, builder_, search_, root_).prove(shape, start, listener, stopped, enough);
             context_.checkpoint = file;
             if (file) {
-                Checkpoint known;
-                known.bound = context_.found.bound;
-                known.steps = context_.all_steps();
+                Checkpoint known = checkpoint_of(context_);
                 known.root.upper = outcome.upper;
                 known.root.plan = outcome.plan;
                 known.root.left_splits = outcome.left_splits;
@@ -281,7 +279,8 @@ bool rebuilds(const SearchOptions& options) {
     return options.n_jobs > 1 && !options.max_work && options.checkpoint.empty() && !(options.switches & kNoTieRule);
 }
 
-// One search from beginning to end. A cost that is `known` to be the least ends it as soon as there is a tree of that cost, which is then taken as it is.
+// One search from beginning to end. A deep one without bits ends as soon as there is a tree of the cost that is `known` to be the least, which is then
+// taken as it is: its tie rule leaves a tree alone that it cannot settle. Others go on from what the proof knows.
 SearchResult search_once(const Table& merged, const SearchOptions& options, const std::function<bool(const ProgressPoint&)>& tick, Cost known) {
     const Shape allowed = Shape::of(options.max_depth, options.max_splits);
     const bool by_bits = BitSearch::fits(merged, options) && allowed.on(merged.rows).depth >= 3;
@@ -300,6 +299,8 @@ SearchResult search_once(const Table& merged, const SearchOptions& options, cons
     // A limit on work is there to give the same tree every time, which threads cannot.
     context.n_jobs = options.max_work ? 1 : std::max(1, options.n_jobs);
     const Shape shape = allowed.on(table.rows);
+    const bool deep = shape.depth > kDepthAtOnce && !by_bits;
+    if (!deep) known = 0;
 
     // Fewest splits among the cheapest trees: costs are multiplied so that one split counts as a unit that all splits together cannot raise to one
     // unit of cost. In shallow trees both are proven at once, which takes hardly longer; in deep ones the fewest splits can be far harder to prove
@@ -399,19 +400,22 @@ SearchResult search_once(const Table& merged, const SearchOptions& options, cons
         searched = shape;
         Cost proven = known;
         // A tree as good as the bound ends a deep proof, which may be far from the end of the split that it is at. A proof with ties has to go on.
-        const Improvement::Policy policy{limited && shape.depth > kDepthAtOnce && !by_bits, by_bits, shape.depth > kDepthAtOnce && !by_bits && !file};
+        const Improvement::Policy policy{limited && deep, by_bits, deep && !file};
+        const auto end_where_known = [&](Cost upper) {
+            if (known > 0 && upper <= known) throw StopSearch{Status::kOptimal};
+        };
         Improvement improvement(
             context, method->root(), shape, objective, start, policy, [&](Cost cost) { listener(cost, proven); },
             [&] { return std::max(proven, context.found.bound) >= std::min(start.upper, context.found.cost); });
         outcome.lower = 0;
         try {
-            if (known > 0 && start.upper <= known) throw StopSearch{Status::kOptimal};
+            end_where_known(start.upper);
             outcome = method->prove(
                 shape, start,
                 [&](Cost upper, Cost lower) {
                     proven = std::max(proven, lower);
                     listener(upper, lower);
-                    if (known > 0 && upper <= known) throw StopSearch{Status::kOptimal};
+                    end_where_known(upper);
                 },
                 stopped);
         } catch (const StopSearch& stop) {
@@ -451,7 +455,8 @@ SearchResult search_once(const Table& merged, const SearchOptions& options, cons
     if (file && result.status == Status::kOptimal) file->remove();
 
     // Whether a tree without errors has the fewest splits can hardly be settled. One thread tries, where there are several.
-    if (!stopped && tie_rule && !at_once && !(rebuilds(options) && outcome.upper <= 0 && result.tree.splits > 0 && !by_bits)) {
+    const bool left_to_one = rebuilds(options) && deep && outcome.upper <= 0 && result.tree.splits > 0;
+    if (!stopped && tie_rule && !at_once && !left_to_one) {
         const Cost errors = (result.tree.cost - options.objective.split_penalty * result.tree.splits) / options.objective.error_scale;
         outcome.upper = refined.error_scale * errors + refined.split_penalty * result.tree.splits;
         const PlanPtr plan = method->preferred(shape, outcome, refined, factor, result.tie_rule_complete);
@@ -470,11 +475,8 @@ void rebuild_by_one(SearchResult& result, const Table& table, SearchOptions opti
     options.n_jobs = 1;
     options.time_limit -= seconds;
     if (options.time_limit <= 0) return;
-    const Shape shape = Shape::of(options.max_depth, options.max_splits).on(table.rows);
-    // The tie rule of a deep search without bits leaves the tree alone that it cannot settle; others go on from what the proof knows.
-    const bool first_tree = shape.depth > kDepthAtOnce && !BitSearch::fits(table, options);
     const ProgressPoint done{seconds, result.tree.cost, result.lower_bound};
-    SearchResult alone = search_once(table, options, [&](const ProgressPoint&) { return !tick || tick(done); }, first_tree ? result.tree.cost : 0);
+    SearchResult alone = search_once(table, options, [&](const ProgressPoint&) { return !tick || tick(done); }, result.tree.cost);
     result.counters.add(alone.counters);
     if (alone.status != Status::kOptimal) return;
     if (alone.tree.cost != result.tree.cost) throw std::logic_error("provetree core: one thread finds another optimum than several; please report this.");

@@ -11,7 +11,7 @@ namespace provetree {
 namespace {
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
-constexpr double kMostOfThread = 0.7;
+constexpr double kMostOfThread = 0.7;  // more than any share
 
 // Steps that the proof has to itself: about two seconds at depth three, one at depth four and on bits, a tenth of one below.
 std::uint64_t first_turn(const Context& context, Shape shape, bool by_bits) {
@@ -81,10 +81,9 @@ std::uint64_t Improvement::turn() {
         context_.counters.improvement_rounds = improver_->rounds();
         if (proven_()) break;
         // Of several threads it is one that takes the turns for all; it has its part in the proof nevertheless.
-        const double part = static_cast<double>(steps), of_all = share(), of_own = std::max(of_all, kMostOfThread);
-        const double next_of_all = part / of_all, next_of_own = static_cast<double>(monitor.steps()) + part / of_own - static_cast<double>(monitor.own_steps());
-        const double next = std::max(next_of_all, next_of_own);
-        if (next >= static_cast<double>(monitor.steps())) return static_cast<std::uint64_t>(next) + 1;
+        const double part = static_cast<double>(steps), all = static_cast<double>(monitor.steps()), own = static_cast<double>(monitor.own_steps());
+        const double next = std::max(part / share(), all + part / kMostOfThread - own);
+        if (next >= all) return static_cast<std::uint64_t>(next) + 1;
     }
     if (policy_.ends) throw StopSearch{Status::kOptimal};
     return kNever;
