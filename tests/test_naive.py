@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from naive import NaiveSearch, margin
 from provetree.problem.problem import Problem, build_problem
-from random_problems import random_table
+from testkit.naive import NaiveSearch, margin
+from testkit.random_problems import random_table
 
 
 def every_tree(problem: Problem, rows: list[int], depth: int) -> Iterator[tuple[Any, ...]]:

@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from colgen_cases import best_by_trying, best_plain_by_trying, cases, small_case
 from provetree import ExactSearch, Limits, build_problem
 from provetree.colgen.branch_and_price import BranchAndPrice
 from provetree.colgen.candidates import CandidateSet
@@ -19,6 +18,7 @@ from provetree.colgen.generation import Clock, Generation
 from provetree.colgen.master import Master
 from provetree.colgen.pricing import ExactPricing
 from provetree.colgen.tree_columns import TreeColumns
+from testkit.colgen_cases import best_by_trying, best_plain_by_trying, cases, small_case
 
 
 def search_of(case, *, form="upper", use_recursion=True, trees=False):

@@ -7,7 +7,6 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csc_array, random_array
 
-from colgen_cases import cases, full_lp, small_case
 from provetree import _core
 from provetree.colgen import generation as generation_module
 from provetree.colgen import interior as interior_module
@@ -20,6 +19,7 @@ from provetree.colgen.master import Master, TimeUpError
 from provetree.colgen.pricing import Allowed, ExactPricing
 from provetree.colgen.proximal import Proximal
 from provetree.problem.problem import build_problem
+from testkit.colgen_cases import cases, full_lp, small_case
 
 
 def test_the_gram_matrix_is_that_of_numpy():

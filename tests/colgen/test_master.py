@@ -7,15 +7,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from colgen_cases import (
-    all_paths,
-    cases,
-    cpsat_worker,
-    full_lp,
-    needs_cpsat,
-    rows_of_path,
-    small_case,
-)
 from provetree.colgen.cpsat import separate_rows
 from provetree.colgen.cuts import Cuts
 from provetree.colgen.generation import Clock, Generation, is_integral, tree_of
@@ -26,6 +17,15 @@ from provetree.colgen.pricing import (
     ExactPricing,
     dual_bound,
     reduced_costs,
+)
+from testkit.colgen_cases import (
+    all_paths,
+    cases,
+    cpsat_worker,
+    full_lp,
+    needs_cpsat,
+    rows_of_path,
+    small_case,
 )
 
 

@@ -7,14 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from colgen_cases import (
-    Case,
-    all_paths,
-    best_plain_by_trying,
-    cases,
-    cpsat_worker,
-    needs_cpsat,
-)
 from provetree.colgen.candidates import (
     CandidateSet,
     all_candidates,
@@ -36,6 +28,14 @@ from provetree.colgen.pricing import (
     reduced_costs,
 )
 from provetree.problem.problem import build_problem
+from testkit.colgen_cases import (
+    Case,
+    all_paths,
+    best_plain_by_trying,
+    cases,
+    cpsat_worker,
+    needs_cpsat,
+)
 
 
 def random_duals(case, rng, *, routes=True):

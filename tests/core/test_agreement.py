@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core_calls import (
+from provetree.problem.problem import Problem
+from testkit.core_calls import (
     ALL_OFF,
     ALWAYS_WIDE,
     EAGER_IMPROVEMENT,
@@ -25,9 +26,8 @@ from core_calls import (
     same_tree,
     walk_tree,
 )
-from naive import naive_search
-from provetree.problem.problem import Problem
-from random_problems import (
+from testkit.naive import naive_search
+from testkit.random_problems import (
     RandomTable,
     deep_problem,
     hard_problem,

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from core_calls import KERNELS
 from provetree import _core
+from testkit.core_calls import KERNELS
 
 FINE: dict[str, Any] = {
     "ranks": np.array([[0, 1, 2, 2], [1, 1, 0, 1]], dtype=np.uint32),

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core_calls import (
+from provetree.problem.problem import Problem, build_problem
+from testkit.core_calls import (
     EAGER_THREADS,
     KERNELS,
     OFF,
@@ -18,7 +19,6 @@ from core_calls import (
     same_tree,
     walk_tree,
 )
-from provetree.problem.problem import Problem, build_problem
 
 BLOCK = 25
 BLOCKS = 8

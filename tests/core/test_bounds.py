@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_calls import KERNELS, OFF, core_search, table_of
-from naive import NaiveSearch, bits, naive_search
 from provetree import _core
 from provetree.problem.problem import Problem, build_problem
-from random_problems import random_problem
+from testkit.core_calls import KERNELS, OFF, core_search, table_of
+from testkit.naive import NaiveSearch, bits, naive_search
+from testkit.random_problems import random_problem
 
 SEEDS = range(400)
 

@@ -13,9 +13,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from core_calls import core_search, walk_tree
 from provetree.bench.data import DataNotFoundError, data_folder, load_table
 from provetree.problem.problem import build_problem
+from testkit.core_calls import core_search, walk_tree
 
 TIME_LIMIT = 0.1
 

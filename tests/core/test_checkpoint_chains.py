@@ -11,9 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from checkpoint_files import first_version, nodes_of, with_body, without_nodes_below
-from core_calls import ALWAYS_WIDE, EAGER_IMPROVEMENT, OFF, TINY_SAMPLES, core_search, same_tree
 from provetree.problem.problem import Problem, build_problem
+from testkit.checkpoint_files import first_version, nodes_of, with_body, without_nodes_below
+from testkit.core_calls import (
+    ALWAYS_WIDE,
+    EAGER_IMPROVEMENT,
+    OFF,
+    TINY_SAMPLES,
+    core_search,
+    same_tree,
+)
 
 BLOCK = 40
 BLOCKS = 12

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core_calls import OFF, TINY_SAMPLES, core_search, same_tree
-from naive import naive_search
 from provetree import OptimalTreeClassifier
 from provetree.problem.problem import build_problem
-from random_problems import some_problem
+from testkit.core_calls import OFF, TINY_SAMPLES, core_search, same_tree
+from testkit.naive import naive_search
+from testkit.random_problems import some_problem
 
 BLOCK = 60
 BLOCKS = 5

@@ -10,10 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_calls import EAGER_IMPROVEMENT, OFF, TINY_SAMPLES, core_search, same_tree, walk_tree
-from naive import naive_search
 from provetree.problem.problem import Problem, build_problem
-from random_problems import some_problem
+from testkit.core_calls import (
+    EAGER_IMPROVEMENT,
+    OFF,
+    TINY_SAMPLES,
+    core_search,
+    same_tree,
+    walk_tree,
+)
+from testkit.naive import naive_search
+from testkit.random_problems import some_problem
 
 BLOCK = 60
 BLOCKS = 5

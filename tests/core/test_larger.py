@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core_calls import ALL_OFF, KERNELS, OFF, core_search, same_tree, walk_tree
 from provetree.problem.problem import Problem, build_problem
+from testkit.core_calls import ALL_OFF, KERNELS, OFF, core_search, same_tree, walk_tree
 
 BLOCK = 20
 BLOCKS = 12

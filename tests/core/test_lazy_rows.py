@@ -11,8 +11,8 @@ import math
 import numpy as np
 import pytest
 
-from core_calls import OFF, TINY_SAMPLES, core_search, same_tree, walk_tree
 from provetree.problem.problem import Problem, build_problem
+from testkit.core_calls import OFF, TINY_SAMPLES, core_search, same_tree, walk_tree
 
 BLOCK = 40
 BLOCKS = 6

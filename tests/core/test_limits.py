@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_calls import KERNELS, core_search, same_tree, walk_tree
 from provetree.problem.problem import Problem, build_problem
-from random_problems import random_problem
+from testkit.core_calls import KERNELS, core_search, same_tree, walk_tree
+from testkit.random_problems import random_problem
 
 # Machines that run tests are busy; how promptly searches stop is measured elsewhere.
 LATEST = 1.0

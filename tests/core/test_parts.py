@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core_calls import KERNELS, OFF, flat_values
 from provetree import _core
+from testkit.core_calls import KERNELS, OFF, flat_values
 
 #: What the core calls a cost when there is no tree.
 INFINITE = (2**63 - 1) // 8

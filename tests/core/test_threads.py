@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core_calls import EAGER_IMPROVEMENT, OFF, TINY_SAMPLES, core_search, same_tree, walk_tree
-from naive import naive_search
 from provetree import OptimalTreeClassifier
 from provetree.estimators._tree_classifier import thread_count
 from provetree.problem.problem import Problem, build_problem
-from random_problems import some_problem
+from testkit.core_calls import (
+    EAGER_IMPROVEMENT,
+    OFF,
+    TINY_SAMPLES,
+    core_search,
+    same_tree,
+    walk_tree,
+)
+from testkit.naive import naive_search
+from testkit.random_problems import some_problem
 
 BLOCK = 60
 BLOCKS = 6

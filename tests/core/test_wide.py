@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core_calls import ALWAYS_WIDE, OFF, core_search, same_tree, table_of
 from provetree import _core
 from provetree.problem.problem import Problem, build_problem
-from random_problems import random_problem
+from testkit.core_calls import ALWAYS_WIDE, OFF, core_search, same_tree, table_of
+from testkit.random_problems import random_problem
 
 
 def wide_problem(seed: int) -> Problem:

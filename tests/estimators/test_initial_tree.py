@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from provetree import OptimalTreeClassifier
 from provetree.estimators._initial_tree import initial_splits
 from provetree.tree.build import build_tree
-from random_problems import random_table
+from testkit.random_problems import random_table
 
 LITTLE: dict[str, Any] = {"max_work": 1}
 

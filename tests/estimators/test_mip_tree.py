@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mip_cases import StartOnly
 from provetree import MIPTreeClassifier, OptimalTreeClassifier, Progress
 from provetree.mip.engine import InfeasibleError, NoTreeError
 from provetree.mip.highs import Highs
 from provetree.mip.options import MIP_OPTIONS
 from provetree.mip.solver import Outcome, SolverError
 from provetree.options import ParameterError
+from testkit.mip_cases import StartOnly
 
 FORMULATIONS = ("oct", "p", "binoct", "flowoct")
 

@@ -18,7 +18,7 @@ from provetree.export import InputColumn, ModelFileError, Proof, model_schema
 from provetree.report.build import report_html
 from provetree.report.words import proof_sentence
 from provetree.solution import Progress, Status
-from tree_strategies import trees
+from testkit.tree_strategies import trees
 
 FILES = Path(__file__).parent / "files"
 

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pmml_reader import PmmlTree
 from provetree import ExactSearch, Tree
 from provetree.export import (
     UnsupportedTreeError,
@@ -28,7 +27,8 @@ from provetree.export import (
     to_sql,
 )
 from provetree.export.c_code import c_field_names
-from random_problems import random_table
+from testkit.pmml_reader import PmmlTree
+from testkit.random_problems import random_table
 
 SEEDS = range(40)
 Float = NDArray[np.float64]

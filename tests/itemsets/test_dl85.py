@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from naive_itemsets import NaiveItemsets, tree_cost
 from provetree import DL85Classifier, ExactSearch, Tree, build_problem, verify
-from random_itemsets import RandomDatabase, random_database
+from testkit.naive_itemsets import NaiveItemsets, tree_cost
+from testkit.random_itemsets import RandomDatabase, random_database
 
 # Table 1 of the paper: A, B, C, class.
 PAPER = np.array(

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from naive_itemsets import tree_cost
 from provetree import DL85Classifier, LeafCost, Tree
 from provetree.export import to_sklearn
 from provetree.export.sklearn import UnsupportedTreeError
-from random_itemsets import random_database
+from testkit.naive_itemsets import tree_cost
+from testkit.random_itemsets import random_database
 
 OF_WEIGHTS = ctypes.CFUNCTYPE(
     ctypes.c_double,

@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mip_cases import small_case
 from provetree import ExactSearch, Limits, build_problem
 from provetree.mip.check import RawRows, TreeLimits, check_tree
 from provetree.mip.engine import FORMULATIONS, MIPSearch, formulation_class
@@ -20,6 +19,7 @@ from provetree.mip.starts import cart
 from provetree.mip.table import problem_rows, representatives
 from provetree.mip.thresholds import SickColumnError, scale_columns
 from provetree.tree.build import build_tree
+from testkit.mip_cases import small_case
 
 NAMES = sorted(FORMULATIONS)
 

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mip_brute import least_cost
 from provetree import Limits, build_problem
 from provetree.mip.check import RawRows, TreeLimits, check_tree
 from provetree.mip.engine import FORMULATIONS, InfeasibleError, MIPSearch
 from provetree.mip.side_constraints import SideConstraints
 from provetree.mip.table import problem_rows
+from testkit.naive_mip import least_cost
 
 RATES = [Fraction(0), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(3, 4), Fraction(1)]
 

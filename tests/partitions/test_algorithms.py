@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from naive_partitions import naive_crm, naive_gp, naive_igp
 from provetree import (
     DataPartition,
     closest_representatives_merge,
@@ -13,6 +12,7 @@ from provetree import (
     improved_greedy_partition,
 )
 from provetree.partitions.greedy import cluster_limit
+from testkit.naive_partitions import naive_crm, naive_gp, naive_igp
 
 
 def random_points(seed):

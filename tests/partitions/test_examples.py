@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from naive_partitions import naive_crm
 from provetree import DataPartition, ExactSearch, build_problem, closest_representatives_merge
 from provetree.partitions.model_dp import solve_dp
 from provetree.partitions.refinement import PartitionSearch
 from provetree.partitions.working import WorkingPartition
+from testkit.naive_partitions import naive_crm
 
 
 def working(points, labels, clusters, depth, gamma):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from partition_cases import build
 from provetree import ExactSearch, Limits, PartitionTreeClassifier, improved_greedy_partition
 from provetree.partitions import refinement as module
 from provetree.partitions.refinement import PartitionSearch
+from testkit.partition_cases import build
 
 
 def hard(n=600):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from naive_partitions import naive_exclusion
 from provetree import DataPartition, closest_representatives_merge, greedy_partition
 from provetree.partitions.coordinates import coordinates, unit_columns
+from testkit.naive_partitions import naive_exclusion
 
 
 @pytest.mark.parametrize("seed", range(60))

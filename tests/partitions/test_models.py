@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from naive_partitions import naive_best
 from provetree import ExactSearch, build_problem
 from provetree.partitions.model_dp import solve_dp
 from provetree.partitions.model_dp_prime import solve_dp_prime
 from provetree.partitions.post_process import enum_interval, post_process
 from provetree.partitions.whole_clusters import solve_whole_clusters
 from provetree.partitions.working import WorkingPartition
+from testkit.naive_partitions import naive_best
 
 
 def random_partition(seed, *, most_rows=9, depth=None):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from partition_cases import build, random_case
 from provetree import ExactSearch, Limits, build_problem
 from provetree.partitions.refinement import PartitionSearch
 from provetree.partitions.working import WorkingPartition
-from random_problems import random_table
+from testkit.partition_cases import build, random_case
+from testkit.random_problems import random_table
 
 METHODS = ("gp", "igp", "crm")
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import core_twins
 from provetree import _core
+from testkit import naive_core
 
 floats = st.one_of(
     st.floats(allow_nan=False),
@@ -18,7 +18,7 @@ floats = st.one_of(
 
 def assert_ranked_like_the_twin(table: np.ndarray) -> None:
     ranks, values, ends, missing = _core.rank_columns(table)
-    twin_ranks, twin_values, twin_ends, twin_missing = core_twins.rank_columns(table)
+    twin_ranks, twin_values, twin_ends, twin_missing = naive_core.rank_columns(table)
     assert ranks.dtype == np.uint32
     assert values.dtype == np.float64
     np.testing.assert_array_equal(ranks, twin_ranks)
@@ -68,7 +68,7 @@ def test_order_columns(seed: int) -> None:
     rows = rng.permutation(n)[: int(rng.integers(1, n + 1))]
     ranks, values, ends, missing = _core.rank_columns(table)
     keep = bool(seed % 2)
-    twin = core_twins.order_columns(
+    twin = naive_core.order_columns(
         ranks,
         np.split(values, ends[:-1]) if n_features else [],
         missing.astype(bool).tolist(),
@@ -108,7 +108,7 @@ def test_merge_rows(seed: int) -> None:
 
     merged = _core.merge_rows(ranks, classes, weights, counts)
     contents = merged_contents(ranks, classes, merged)
-    twin = merged_contents(ranks, classes, core_twins.merge_rows(ranks, classes, weights, counts))
+    twin = merged_contents(ranks, classes, naive_core.merge_rows(ranks, classes, weights, counts))
     assert sorted(contents) == sorted(twin)
 
     # The order depends on the contents only.
@@ -146,11 +146,11 @@ def test_order_binary_table(seed: int, kernel: str) -> None:
     made = _core.order_binary_table(table, classes, weights, counts, keep, kernel)
     assert made is not None
     merged, (got, features, kinds, categories, flat, stops) = made
-    ranks, values, ends, _ = core_twins.rank_columns(table)
+    ranks, values, ends, _ = naive_core.rank_columns(table)
     contents = merged_contents(ranks, classes, merged)
-    twin = merged_contents(ranks, classes, core_twins.merge_rows(ranks, classes, weights, counts))
+    twin = merged_contents(ranks, classes, naive_core.merge_rows(ranks, classes, weights, counts))
     assert sorted(contents) == sorted(twin)
-    columns = core_twins.order_columns(
+    columns = naive_core.order_columns(
         ranks,
         np.split(values, ends[:-1]),
         [False] * n_features,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from provetree.problem.problem import Problem, build_problem
-from random_problems import random_table
+from testkit.random_problems import random_table
 
 INF = math.inf
 NAN = math.nan

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from browser import chromium, why_not
 
 from provetree import (
     OptimalTreeClassifier,
@@ -21,6 +20,7 @@ from provetree import (
     tuning_path,
     write_report,
 )
+from testkit.browser import chromium, why_not
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 

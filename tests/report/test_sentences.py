@@ -11,7 +11,7 @@ import pytest
 from provetree import ExactSearch, OptimalTreeClassifier, Tree, build_problem
 from provetree.report.picture import layout, tree_svg
 from provetree.report.sentences import explain_row, question, rules, way_of
-from random_problems import random_table
+from testkit.random_problems import random_table
 
 NAN, INF = math.nan, math.inf
 

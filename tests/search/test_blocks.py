@@ -12,7 +12,7 @@ from provetree import ExactSearch, Limits, Solution, build_problem
 from provetree.search import blocks
 from provetree.search.blocks import BlockBound, SharedTime
 from provetree.tree.build import build_tree
-from random_problems import random_problem
+from testkit.random_problems import random_problem
 
 
 def cost_of(problem, tree):

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from naive import naive_search
 from provetree import _core
 from provetree.problem.problem import build_problem
 from provetree.search import engine
 from provetree.search.engine import ExactSearch, _force_kernel, chosen_kernel
 from provetree.solution import Engine, Limits, Progress, Solution
 from provetree.tree.verify import verify
-from random_problems import random_problem, random_table
+from testkit.naive import naive_search
+from testkit.random_problems import random_problem, random_table
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from naive import NaiveSearch
 from provetree import ExactSearch, Limits, Problem, Solution, build_problem, verify
 from provetree.selection.frontier import solve_frontier
-from random_problems import random_table
+from testkit.naive import NaiveSearch
+from testkit.random_problems import random_table
 
 
 def frontier_problem(seed: int) -> Problem:

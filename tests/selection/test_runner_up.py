@@ -12,7 +12,7 @@ from provetree import OptimalTreeClassifier, runner_up_splits
 from provetree.problem.problem import build_problem
 from provetree.search.engine import ExactSearch
 from provetree.tree.tree import Tree
-from random_problems import random_table
+from testkit.random_problems import random_table
 
 
 def fitted(seed: int) -> tuple[OptimalTreeClassifier, Any, Any, Any]:

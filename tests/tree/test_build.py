@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from naive import naive_search
 from provetree.problem.problem import build_problem
 from provetree.tree.build import build_tree
 from provetree.tree.tree import Tree
-from random_problems import RandomTable, random_table
+from testkit.naive import naive_search
+from testkit.random_problems import RandomTable, random_table
 
 INF = math.inf
 NAN = math.nan

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provetree.tree.tree import Tree
-from tree_strategies import trees
+from testkit.tree_strategies import trees
 
 FILES = Path(__file__).parent / "files"
 

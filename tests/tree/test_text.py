@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from provetree.tree.text import conditions
 from provetree.tree.tree import Tree
-from tree_strategies import trees
+from testkit.tree_strategies import trees
 
 NAN = math.nan
 FILES = Path(__file__).parent / "files"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from provetree.export.sklearn import UnsupportedTreeError, to_sklearn
 from provetree.tree.tree import Tree
 from provetree.tree.verify import verify
-from tree_strategies import trees
+from testkit.tree_strategies import trees
 
 NAN = math.nan
 

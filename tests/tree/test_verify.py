@@ -8,12 +8,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from naive import NaiveEngine
 from provetree.problem.problem import build_problem
 from provetree.problem.table import TableEncoder
 from provetree.tree.tree import Tree
 from provetree.tree.verify import verify
-from random_problems import RandomTable, random_table
+from testkit.naive import NaiveEngine
+from testkit.random_problems import RandomTable, random_table
 
 NAN = math.nan
 

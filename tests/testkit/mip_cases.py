@@ -12,7 +12,7 @@ from provetree.mip.check import RawRows
 from provetree.mip.solver import Outcome
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.weights import integer_weights
-from random_problems import RandomTable, random_table
+from testkit.random_problems import RandomTable, random_table
 
 # Rows that models can stand at each depth.
 MOST_ROWS = (12, 14, 9, 7)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naive_itemsets import NaiveItemsets
+from testkit.naive_itemsets import NaiveItemsets
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from provetree.colgen.cpsat import Worker
 from provetree.colgen.items import build_items
 from provetree.colgen.paths import CandidateTree, PathModel, Paths
 from provetree.problem.problem import Problem, build_problem
-from random_problems import random_table
+from testkit.random_problems import random_table
 
 
 def needs_cpsat() -> None:
