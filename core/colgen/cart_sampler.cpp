@@ -1,4 +1,4 @@
-#include "cart_sampler.hpp"
+#include "colgen/cart_sampler.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -46,7 +46,11 @@ struct Chosen {
 class Grower {
   public:
     Grower(const SamplerInput& input, const std::vector<std::vector<Index>>& orders)
-        : in_(input), orders_(orders), classes_(static_cast<std::size_t>(input.n_classes)), weight_(input.rows), node_(input.rows) {}
+        : in_(input),
+          orders_(orders),
+          classes_(static_cast<std::size_t>(input.n_classes)),
+          weight_(input.rows),
+          node_(input.rows) {}
 
     SampledTree grow(std::uint64_t seed) {
         std::mt19937_64 random(seed);
@@ -60,7 +64,8 @@ class Grower {
             const std::size_t first = (std::size_t{1} << level) - 1, count = std::size_t{1} << level;
             total_.assign(count * classes_, 0.0);
             for (std::size_t i = 0; i < in_.rows; ++i)
-                if (node_[i] != kOut) total_[node_[i] * classes_ + static_cast<std::size_t>(in_.classes[i])] += weight_[i];
+                if (node_[i] != kOut)
+                    total_[node_[i] * classes_ + static_cast<std::size_t>(in_.classes[i])] += weight_[i];
             node_weight_.assign(count, 0.0);
             squares_.assign(count, 0.0);
             for (std::size_t j = 0; j < count; ++j) {
@@ -74,7 +79,8 @@ class Grower {
                 if (node_weight_[j] - largest <= kPure * node_weight_[j]) node_weight_[j] = 0;  // pure: a leaf
             }
             std::vector<Chosen> chosen(count);
-            std::shuffle(columns.begin(), columns.end(), random);  // ties between columns are broken by chance, as scikit-learn does
+            std::shuffle(columns.begin(), columns.end(),
+                         random);  // ties between columns are broken by chance, as scikit-learn does
             for (const std::size_t c : columns) sweep(c, chosen);
             for (std::size_t j = 0; j < count; ++j) {
                 if (chosen[j].column < 0) continue;
@@ -87,7 +93,8 @@ class Grower {
                 if (split.column < 0)
                     node_[i] = kOut;
                 else
-                    node_[i] = static_cast<Index>(2 * node_[i] + (in_.ranks[static_cast<std::size_t>(split.column) * in_.rows + i] > split.low));
+                    node_[i] = static_cast<Index>(
+                        2 * node_[i] + (in_.ranks[static_cast<std::size_t>(split.column) * in_.rows + i] > split.low));
             }
         }
         return tree;
@@ -107,13 +114,15 @@ class Grower {
             if (wanted < left) {
                 drawn = 0;
                 for (std::int64_t r = 0; r < in_.counts[i]; ++r) {
-                    const bool taken = uniform(random) * static_cast<double>(left - r) < static_cast<double>(wanted - drawn);
+                    const bool taken =
+                        uniform(random) * static_cast<double>(left - r) < static_cast<double>(wanted - drawn);
                     drawn += taken;
                 }
             }
             left -= in_.counts[i];
             wanted -= drawn;
-            weight_[i] = static_cast<double>(in_.weights[i]) * static_cast<double>(drawn) / static_cast<double>(in_.counts[i]);
+            weight_[i] =
+                static_cast<double>(in_.weights[i]) * static_cast<double>(drawn) / static_cast<double>(in_.counts[i]);
         }
     }
 
@@ -128,8 +137,10 @@ class Grower {
             Sweep& at = sweeps_[j];
             const Index rank = ranks[i];
             if (at.started && rank != at.last_rank) {
-                const double score = at.left_squares / at.left_weight + at.right_squares / (node_weight_[j] - at.left_weight);
-                if (score > chosen[j].score * (1 + 1e-12)) chosen[j] = {score, static_cast<std::int32_t>(c), at.last_rank, rank};
+                const double score =
+                    at.left_squares / at.left_weight + at.right_squares / (node_weight_[j] - at.left_weight);
+                if (score > chosen[j].score * (1 + 1e-12))
+                    chosen[j] = {score, static_cast<std::int32_t>(c), at.last_rank, rank};
             }
             at.started = true;
             at.last_rank = rank;
@@ -170,7 +181,8 @@ std::uint64_t seed_of(std::uint64_t seed, std::uint64_t i) {
 
 }  // namespace
 
-std::vector<SampledTree> sample_trees(const SamplerInput& input, std::uint64_t seed, std::size_t first, std::size_t n_trees, unsigned threads) {
+std::vector<SampledTree> sample_trees(const SamplerInput& input, std::uint64_t seed, std::size_t first,
+                                      std::size_t n_trees, unsigned threads) {
     const std::vector<std::vector<Index>> orders = orders_of(input);
     std::vector<SampledTree> trees(n_trees);
     std::atomic<std::size_t> next{0};

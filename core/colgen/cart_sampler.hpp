@@ -1,10 +1,11 @@
-// Threshold sampling: CART (Gini) on random parts of the table, for the candidate splits and start columns of column generation.
+// Threshold sampling: CART (Gini) on random parts of the table, for the candidate splits and start columns of column
+// generation.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "types.hpp"
+#include "base/types.hpp"
 
 namespace provetree::colgen {
 
@@ -26,6 +27,7 @@ struct SampledTree {
 };
 
 // Tree number i depends on seed and i only, so threads do not change it.
-std::vector<SampledTree> sample_trees(const SamplerInput& input, std::uint64_t seed, std::size_t first, std::size_t n_trees, unsigned threads);
+std::vector<SampledTree> sample_trees(const SamplerInput& input, std::uint64_t seed, std::size_t first,
+                                      std::size_t n_trees, unsigned threads);
 
 }  // namespace provetree::colgen

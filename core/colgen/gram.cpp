@@ -1,4 +1,4 @@
-#include "gram.hpp"
+#include "colgen/gram.hpp"
 
 namespace provetree::colgen {
 

@@ -14,7 +14,8 @@ struct SparseColumns {
     std::size_t columns;
 };
 
-// Adds the lower triangle of A D A' to `out`, an m x m matrix stored column by column; D is given by `weights`, one per column of A.
+// Adds the lower triangle of A D A' to `out`, an m x m matrix stored column by column; D is given by `weights`, one per
+// column of A.
 void add_gram(const SparseColumns& matrix, const double* weights, std::size_t m, double* out);
 
 }  // namespace provetree::colgen

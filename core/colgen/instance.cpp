@@ -1,20 +1,23 @@
-#include "instance.hpp"
+#include "colgen/instance.hpp"
 
 #include <stdexcept>
 
 namespace provetree::colgen {
 
-Instance::Instance(int depth, const std::vector<int>& groups_per_node, const std::vector<int>& group_sizes) : depth_(depth) {
+Instance::Instance(int depth, const std::vector<int>& groups_per_node, const std::vector<int>& group_sizes)
+    : depth_(depth) {
     if (depth < 1 || depth > 12) throw std::invalid_argument("A candidate problem has a depth from 1 to 12.");
     nodes_.resize((std::size_t{1} << depth) - 1);
-    if (groups_per_node.size() != nodes_.size()) throw std::invalid_argument("groups_per_node needs one entry per node of the tree.");
+    if (groups_per_node.size() != nodes_.size())
+        throw std::invalid_argument("groups_per_node needs one entry per node of the tree.");
     std::size_t next = 0;
     for (std::size_t j = 0; j < nodes_.size(); ++j) {
         Node& node = nodes_[j];
         node.offset = n_candidates_;
         if (groups_per_node[j] < 1) throw std::invalid_argument("Every node needs a candidate.");
         for (int g = 0; g < groups_per_node[j]; ++g) {
-            if (next >= group_sizes.size() || group_sizes[next] < 1 || group_sizes[next] > 65535) throw std::invalid_argument("Bad sizes of groups.");
+            if (next >= group_sizes.size() || group_sizes[next] < 1 || group_sizes[next] > 65535)
+                throw std::invalid_argument("Bad sizes of groups.");
             Group group;
             group.first = node.count;
             group.count = group_sizes[next++];

@@ -1,8 +1,10 @@
-// The candidate problem of column generation: a complete tree of a fixed depth, the candidate splits of each of its nodes, and the items that
-// walk through it. An item is a set of training rows that no candidate tells apart, or an unlabelled row of a cut.
+// The candidate problem of column generation: a complete tree of a fixed depth, the candidate splits of each of its
+// nodes, and the items that walk through it. An item is a set of training rows that no candidate tells apart, or an
+// unlabelled row of a cut.
 //
-// Nodes are numbered as in a heap (children of j: 2j+1 and 2j+2), leaves from left to right. The candidates of a node are sorted by column, then
-// by threshold, so that those of one column form a group: an item's place in a group says which of its candidates send it left.
+// Nodes are numbered as in a heap (children of j: 2j+1 and 2j+2), leaves from left to right. The candidates of a node
+// are sorted by column, then by threshold, so that those of one column form a group: an item's place in a group says
+// which of its candidates send it left.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +12,8 @@
 
 namespace provetree::colgen {
 
-// The candidates [first, first + count) of a node that share a column. Candidate first + i sends an item left exactly when i >= bucket[item].
+// The candidates [first, first + count) of a node that share a column. Candidate first + i sends an item left exactly
+// when i >= bucket[item].
 struct Group {
     int first = 0;
     int count = 0;
@@ -26,10 +29,12 @@ struct Node {
 
 class Instance {
   public:
-    // group_sizes: for each node the sizes of its groups, one node after another; groups_per_node says how many belong to each node.
+    // group_sizes: for each node the sizes of its groups, one node after another; groups_per_node says how many belong
+    // to each node.
     Instance(int depth, const std::vector<int>& groups_per_node, const std::vector<int>& group_sizes);
 
-    // buckets: one value per group of the tree (node after node) for each new item, item-major. Returns the number of the first new item.
+    // buckets: one value per group of the tree (node after node) for each new item, item-major. Returns the number of
+    // the first new item.
     int add_items(const std::uint16_t* buckets, std::size_t n_items);
 
     int depth() const { return depth_; }

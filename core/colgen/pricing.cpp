@@ -1,10 +1,10 @@
-#include "pricing.hpp"
+#include "colgen/pricing.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
-#include "side_sums.hpp"
+#include "colgen/side_sums.hpp"
 
 namespace provetree::colgen {
 
@@ -47,7 +47,12 @@ struct Branch {
 class Enumeration {
   public:
     Enumeration(const Instance& instance, const RouteSet& routes, const PricingInput& input, Monitor& monitor)
-        : instance_(instance), routes_(routes), in_(input), monitor_(monitor), depth_(instance.depth()), lanes_(input.targets) {
+        : instance_(instance),
+          routes_(routes),
+          in_(input),
+          monitor_(monitor),
+          depth_(instance.depth()),
+          lanes_(input.targets) {
         counting_ = in_.leaf_price != 0 || in_.min_count > 1;
         const std::size_t n = static_cast<std::size_t>(instance.n_items());
         const std::size_t leaves = static_cast<std::size_t>(instance.n_leaves());
@@ -71,7 +76,8 @@ class Enumeration {
             root_routes_.push_back(r);
             route_gift_ += std::max(-in_.route_price[r], 0.0);
         }
-        // gamma_at_[leaf * depth + level]: where the multipliers of that level begin; rest_: the least that the levels from here on cost.
+        // gamma_at_[leaf * depth + level]: where the multipliers of that level begin; rest_: the least that the levels
+        // from here on cost.
         gamma_at_.resize(leaves * static_cast<std::size_t>(depth_));
         rest_.assign(leaves * static_cast<std::size_t>(depth_ + 1), 0.0);
         std::size_t at = 0;
@@ -122,12 +128,17 @@ class Enumeration {
 
     bool allowed(const Node& node, int a) const { return in_.allowed_candidate[node.offset + a] != 0; }
     double gamma(int leaf, int level, int a) const {
-        return in_.gamma[gamma_at_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_) + static_cast<std::size_t>(level)] +
+        return in_.gamma[gamma_at_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_) +
+                                   static_cast<std::size_t>(level)] +
                          static_cast<std::size_t>(a)];
     }
-    double& rest(int leaf, int level) { return rest_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_ + 1) + static_cast<std::size_t>(level)]; }
+    double& rest(int leaf, int level) {
+        return rest_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_ + 1) +
+                     static_cast<std::size_t>(level)];
+    }
     double& spent(int leaf, int level) {
-        return spent_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_ + 1) + static_cast<std::size_t>(level)];
+        return spent_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_ + 1) +
+                      static_cast<std::size_t>(level)];
     }
 
     void sums(Level& at, const Node& node, const double* values, std::size_t lanes) {
@@ -163,7 +174,8 @@ class Enumeration {
                 if (promise > 0) at.branches.push_back({a, right, most + route_gift_});
             }
         }
-        std::stable_sort(at.branches.begin(), at.branches.end(), [](const Branch& a, const Branch& b) { return a.bound > b.bound; });
+        std::stable_sort(at.branches.begin(), at.branches.end(),
+                         [](const Branch& a, const Branch& b) { return a.bound > b.bound; });
         for (std::size_t b = 0; b < at.branches.size(); ++b) {
             const Branch branch = at.branches[b];
             const int child = 2 * node_number + 1 + branch.right;
@@ -172,7 +184,8 @@ class Enumeration {
             descend(at, levels_[static_cast<std::size_t>(level) + 1], node, node_number, branch, next);
             chosen_[static_cast<std::size_t>(level)] = branch.candidate;
             const auto [first, last] = leaves_below(child, level + 1);
-            for (int leaf = first; leaf < last; ++leaf) spent(leaf, level + 1) = spent(leaf, level) + gamma(leaf, level, branch.candidate);
+            for (int leaf = first; leaf < last; ++leaf)
+                spent(leaf, level + 1) = spent(leaf, level) + gamma(leaf, level, branch.candidate);
             visit(child, level + 1, next);
         }
     }
@@ -187,13 +200,15 @@ class Enumeration {
         const auto [first, last] = leaves_below(child, level + 1);
         double largest = -std::numeric_limits<double>::infinity();
         for (int leaf = first; leaf < last; ++leaf)
-            largest =
-                std::max(largest, most - spent(leaf, level) - gamma(leaf, level, a) - rest(leaf, level + 1) - best_[static_cast<std::size_t>(leaf)].bar());
+            largest = std::max(largest, most - spent(leaf, level) - gamma(leaf, level, a) - rest(leaf, level + 1) -
+                                            best_[static_cast<std::size_t>(leaf)].bar());
         return largest;
     }
 
-    void descend(const Level& from, Level& to, const Node& node, int node_number, const Branch& branch, std::uint64_t key) const {
-        const Group& group = node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(branch.candidate)])];
+    void descend(const Level& from, Level& to, const Node& node, int node_number, const Branch& branch,
+                 std::uint64_t key) const {
+        const Group& group =
+            node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(branch.candidate)])];
         const std::uint16_t* bucket = group.bucket.data();
         const int place = branch.candidate - group.first;
         to.items.resize(from.items.size());
@@ -220,14 +235,16 @@ class Enumeration {
             double route_cost[2] = {0, 0};
             if (!at.routes.empty()) {
                 const std::uint64_t next = extend_key(key, node_number, a);
-                for (const int r : at.routes) route_cost[routes_.goes_right(r, node_number, a, next)] += in_.route_price[r];
+                for (const int r : at.routes)
+                    route_cost[routes_.goes_right(r, node_number, a, next)] += in_.route_price[r];
             }
             for (const bool right : {false, true}) {
                 const int leaf = left_leaf + right;
                 const double* left = at.left.data() + static_cast<std::size_t>(a) * stride_;
                 double cost = spent(leaf, level) + gamma(leaf, level, a) + route_cost[right];
                 if (counting_) {
-                    const double count = right ? at.total[static_cast<std::size_t>(lanes_)] - left[lanes_] : left[lanes_];
+                    const double count =
+                        right ? at.total[static_cast<std::size_t>(lanes_)] - left[lanes_] : left[lanes_];
                     if (count > 0) {
                         if (count < static_cast<double>(in_.min_count)) continue;
                         cost += in_.leaf_price;
@@ -272,7 +289,8 @@ class Enumeration {
 
 }  // namespace
 
-PricingResult price_paths(const Instance& instance, const RouteSet& routes, const PricingInput& input, Monitor& monitor) {
+PricingResult price_paths(const Instance& instance, const RouteSet& routes, const PricingInput& input,
+                          Monitor& monitor) {
     return Enumeration(instance, routes, input, monitor).run();
 }
 

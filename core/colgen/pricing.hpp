@@ -1,26 +1,27 @@
-// Exact pricing: the paths of largest reduced cost, by depth-first enumeration of the candidates from the root down. At every node one pass over
-// the items in it gives the sums on both sides of all its candidates; a branch is left when even all items of positive worth together, and the
-// best multipliers of the levels below, do not reach what is wanted.
+// Exact pricing: the paths of largest reduced cost, by depth-first enumeration of the candidates from the root down. At
+// every node one pass over the items in it gives the sums on both sides of all its candidates; a branch is left when
+// even all items of positive worth together, and the best multipliers of the levels below, do not reach what is wanted.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "instance.hpp"
-#include "limits.hpp"
-#include "routes.hpp"
+#include "base/limits.hpp"
+#include "colgen/instance.hpp"
+#include "colgen/routes.hpp"
 
 namespace provetree::colgen {
 
 // reduced cost of a path to leaf l with target t =
-//     sum over its items of worth[item * targets + t] - sum over its routes of route_price - alpha[l] - sum over its nodes of gamma - leaf_price if active
+//     sum over its items of worth[item * targets + t] - sum over its routes of route_price - alpha[l] - sum over its
+//     nodes of gamma - leaf_price if active
 struct PricingInput {
     int targets = 0;
-    const double* worth = nullptr;                    // items x targets
-    const std::int64_t* count = nullptr;              // table rows behind each item
-    const double* alpha = nullptr;                    // leaves
-    const double* gamma = nullptr;                    // for each leaf, for each level, for each candidate of the node there
-    const double* route_price = nullptr;              // routes
+    const double* worth = nullptr;        // items x targets
+    const std::int64_t* count = nullptr;  // table rows behind each item
+    const double* alpha = nullptr;        // leaves
+    const double* gamma = nullptr;        // for each leaf, for each level, for each candidate of the node there
+    const double* route_price = nullptr;  // routes
     const std::uint8_t* allowed_candidate = nullptr;  // all candidates of the tree
     const std::uint8_t* allowed_target = nullptr;     // leaves x targets
     double leaf_price = 0;                            // for a path with rows, >= 0
@@ -43,6 +44,7 @@ struct PricingResult {
     std::uint64_t visited = 0;      // nodes of the enumeration
 };
 
-PricingResult price_paths(const Instance& instance, const RouteSet& routes, const PricingInput& input, Monitor& monitor);
+PricingResult price_paths(const Instance& instance, const RouteSet& routes, const PricingInput& input,
+                          Monitor& monitor);
 
 }  // namespace provetree::colgen

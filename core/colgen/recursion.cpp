@@ -1,12 +1,12 @@
-#include "recursion.hpp"
+#include "colgen/recursion.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <numeric>
 
-#include "side_sums.hpp"
-#include "two_splits.hpp"
+#include "colgen/side_sums.hpp"
+#include "colgen/two_splits.hpp"
 
 namespace provetree::colgen {
 
@@ -52,10 +52,12 @@ class Recursion {
             values_[i * width_ + lanes_] = in_.count[i];
             values_[i * width_ + lanes_ + 1] = ideal;
         }
-        // A tree is worth as much without some of its rows, less what they add, unless a leaf becomes too small. With more rows it is worth no
-        // less, unless they cost something: a leaf that they make active, or a target they should not have.
+        // A tree is worth as much without some of its rows, less what they add, unless a leaf becomes too small. With
+        // more rows it is worth no less, unless they cost something: a leaf that they make active, or a target they
+        // should not have.
         fewer_rows_ = in_.min_count <= 1;
-        more_rows_ = fewer_rows_ && in_.leaf_price == 0 && std::all_of(values_.begin(), values_.end(), [](std::int64_t v) { return v >= 0; });
+        more_rows_ = fewer_rows_ && in_.leaf_price == 0 &&
+                     std::all_of(values_.begin(), values_.end(), [](std::int64_t v) { return v >= 0; });
         levels_.resize(static_cast<std::size_t>(depth_) + 1);
         for (std::size_t i = 0; i < n; ++i)
             if (in_.count[i] > 0) levels_[0].items.push_back(static_cast<std::int32_t>(i));
@@ -86,10 +88,12 @@ class Recursion {
         std::vector<std::pair<std::int64_t, int>> order;
         std::vector<int> rank;  // for two levels of splits at once
         std::vector<std::array<std::int64_t, 2>> ideal;
-        std::vector<std::int64_t> most[2];  // what the left and right side of a candidate that was tried are worth at most
+        std::vector<std::int64_t>
+            most[2];  // what the left and right side of a candidate that was tried are worth at most
     };
 
-    void place(int node, const std::vector<std::int32_t>& preorder, std::size_t& next, std::vector<std::int32_t>& by_node) const {
+    void place(int node, const std::vector<std::int32_t>& preorder, std::size_t& next,
+               std::vector<std::int32_t>& by_node) const {
         if (node >= instance_.n_nodes()) return;
         by_node[static_cast<std::size_t>(node)] = preorder[next++];
         place(2 * node + 1, preorder, next, by_node);
@@ -141,7 +145,8 @@ class Recursion {
         return side(at, a, right, lanes_ + 1) - (side(at, a, right, lanes_) > 0 ? in_.leaf_price : 0);
     }
 
-    // The same, also from the candidates of the same column that were tried: nearby thresholds send nearly the same rows to a side.
+    // The same, also from the candidates of the same column that were tried: nearby thresholds send nearly the same
+    // rows to a side.
     std::int64_t bound(const Level& at, const Node& node, int a, bool right) const {
         std::int64_t most = ideal(at, a, right);
         if (!fewer_rows_) return most;
@@ -220,7 +225,8 @@ class Recursion {
             at.order.emplace_back(-(left + right), a);
         }
         std::sort(at.order.begin(), at.order.end());
-        if (level == depth_ - 2 && more_rows_ && two_levels_pay(at, node, floor)) return two_levels(node_number, level, floor);
+        if (level == depth_ - 2 && more_rows_ && two_levels_pay(at, node, floor))
+            return two_levels(node_number, level, floor);
         for (std::vector<std::int64_t>& most : at.most) most.assign(static_cast<std::size_t>(node.count), kUntried);
         for (const auto& entry : at.order) {
             const int a = entry.second;
@@ -258,7 +264,8 @@ class Recursion {
     Part two_levels(int node_number, int level, std::int64_t floor) {
         const Level& at = levels_[static_cast<std::size_t>(level)];
         const int leaf = first_leaf(node_number, level);
-        const std::size_t below = instance_.node(2 * node_number + 1).groups.size() + instance_.node(2 * node_number + 2).groups.size();
+        const std::size_t below =
+            instance_.node(2 * node_number + 1).groups.size() + instance_.node(2 * node_number + 2).groups.size();
         TwoSplits found;
         if (lanes_ == 2) {
             found = two_targets_.best(node_number, leaf, at.items, floor, at.rank, at.ideal);
@@ -313,7 +320,9 @@ class Recursion {
     }
 
     // More leaves than a subtree has are of no use to it.
-    static const Part& share(const std::vector<Part>& parts, int leaves) { return parts[std::min(static_cast<std::size_t>(leaves), parts.size() - 1)]; }
+    static const Part& share(const std::vector<Part>& parts, int leaves) {
+        return parts[std::min(static_cast<std::size_t>(leaves), parts.size() - 1)];
+    }
 
     const Instance& instance_;
     const RecursionInput& in_;
@@ -330,7 +339,8 @@ class Recursion {
 
 }  // namespace
 
-std::optional<CandidateTree> best_candidate_tree(const Instance& instance, const RecursionInput& input, Monitor& monitor) {
+std::optional<CandidateTree> best_candidate_tree(const Instance& instance, const RecursionInput& input,
+                                                 Monitor& monitor) {
     return Recursion(instance, input, monitor).run();
 }
 

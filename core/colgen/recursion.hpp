@@ -1,13 +1,14 @@
-// The best tree of the candidate splits, proven, in integers: once a node's split is chosen its two sides are independent, so a recursion over the
-// candidates decides the problem without constraints that couple leaves. A budget of leaves is shared out between the sides by trying all shares.
+// The best tree of the candidate splits, proven, in integers: once a node's split is chosen its two sides are
+// independent, so a recursion over the candidates decides the problem without constraints that couple leaves. A budget
+// of leaves is shared out between the sides by trying all shares.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "instance.hpp"
-#include "limits.hpp"
+#include "base/limits.hpp"
+#include "colgen/instance.hpp"
 
 namespace provetree::colgen {
 
@@ -29,6 +30,7 @@ struct CandidateTree {
 };
 
 // Nothing where no tree keeps the limits. Throws StopSearch when the monitor says so.
-std::optional<CandidateTree> best_candidate_tree(const Instance& instance, const RecursionInput& input, Monitor& monitor);
+std::optional<CandidateTree> best_candidate_tree(const Instance& instance, const RecursionInput& input,
+                                                 Monitor& monitor);
 
 }  // namespace provetree::colgen

@@ -1,4 +1,4 @@
-#include "routes.hpp"
+#include "colgen/routes.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -29,7 +29,8 @@ bool right_towards(int node, int goal) {
 // The best way from `node` on for the paths in [begin, end), all of which share their choices above it.
 class Separator {
   public:
-    Separator(const Instance& instance, const PathList& paths, int reference) : instance_(instance), paths_(paths), reference_(reference) {}
+    Separator(const Instance& instance, const PathList& paths, int reference)
+        : instance_(instance), paths_(paths), reference_(reference) {}
 
     double best(int node, int level, std::uint64_t key, std::vector<int>& chosen, Route& route) const {
         if (level == instance_.depth()) {
@@ -45,7 +46,8 @@ class Separator {
             const int a = candidate(chosen[begin]);
             std::vector<int> side[2];
             std::size_t end = begin;
-            for (; end < chosen.size() && candidate(chosen[end]) == a; ++end) side[instance_.right_at(paths_.leaf[chosen[end]], level)].push_back(chosen[end]);
+            for (; end < chosen.size() && candidate(chosen[end]) == a; ++end)
+                side[instance_.right_at(paths_.leaf[chosen[end]], level)].push_back(chosen[end]);
             const std::uint64_t next = extend_key(key, node, a);
             const double left = best(2 * node + 1, level + 1, next, side[0], route);
             const double right = best(2 * node + 2, level + 1, next, side[1], route);
@@ -99,7 +101,9 @@ std::vector<FoundRoute> separate_routes(const Instance& instance, const PathList
                 const int leaf = paths.leaf[p];
                 if (instance.node_at(leaf, level) != node) continue;
                 std::uint64_t key = kRootKey;
-                for (int h = 0; h < level; ++h) key = extend_key(key, instance.node_at(leaf, h), paths.candidates[p * static_cast<std::size_t>(depth) + h]);
+                for (int h = 0; h < level; ++h)
+                    key = extend_key(key, instance.node_at(leaf, h),
+                                     paths.candidates[p * static_cast<std::size_t>(depth) + h]);
                 through.emplace_back(key, static_cast<int>(p));
             }
             std::sort(through.begin(), through.end());
@@ -107,14 +111,16 @@ std::vector<FoundRoute> separate_routes(const Instance& instance, const PathList
             for (std::size_t begin = 0; begin < through.size();) {
                 std::vector<int> chosen;
                 std::size_t end = begin;
-                for (; end < through.size() && through[end].first == through[begin].first; ++end) chosen.push_back(through[end].second);
+                for (; end < through.size() && through[end].first == through[begin].first; ++end)
+                    chosen.push_back(through[end].second);
                 result.value += separator.best(node, level, through[begin].first, chosen, result.route);
                 begin = end;
             }
             if (result.value > least) found.push_back(std::move(result));
         }
     }
-    std::stable_sort(found.begin(), found.end(), [](const FoundRoute& a, const FoundRoute& b) { return a.value > b.value; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const FoundRoute& a, const FoundRoute& b) { return a.value > b.value; });
     return found;
 }
 
@@ -123,7 +129,8 @@ void items_on_path(const Instance& instance, int leaf, const std::int32_t* candi
     std::iota(inside.begin(), inside.end(), 0);
     for (int level = 0; level < instance.depth(); ++level) {
         const Node& node = instance.node(instance.node_at(leaf, level));
-        const Group& group = node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(candidates[level])])];
+        const Group& group =
+            node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(candidates[level])])];
         const int place = candidates[level] - group.first;
         const bool right = instance.right_at(leaf, level);
         std::size_t kept = 0;
@@ -141,7 +148,8 @@ void item_activity(const Instance& instance, const PathList& paths, double* acti
     std::fill(signature, signature + n, 0);
     std::vector<int> inside;
     for (std::size_t p = 0; p < paths.size; ++p) {
-        items_on_path(instance, paths.leaf[p], paths.candidates + p * static_cast<std::size_t>(instance.depth()), inside);
+        items_on_path(instance, paths.leaf[p], paths.candidates + p * static_cast<std::size_t>(instance.depth()),
+                      inside);
         const std::uint64_t name = mix(static_cast<std::uint64_t>(p) + 1);
         for (const int i : inside) {
             activity[i] += paths.value[p];

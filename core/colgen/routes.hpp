@@ -1,17 +1,19 @@
-// Cuts of column generation. A row constraint (1c) says that an item follows exactly one path of a tree. A route is a row that may decide anew
-// at every node, knowing the splits chosen above it: whatever tree is chosen, it too ends in exactly one leaf, so its constraint is valid as well.
-// Routes are stronger than rows (with all of them the master has integral solutions only) and the most violated one is found without a search.
+// Cuts of column generation. A row constraint (1c) says that an item follows exactly one path of a tree. A route is a
+// row that may decide anew at every node, knowing the splits chosen above it: whatever tree is chosen, it too ends in
+// exactly one leaf, so its constraint is valid as well. Routes are stronger than rows (with all of them the master has
+// integral solutions only) and the most violated one is found without a search.
 #pragma once
 
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
-#include "instance.hpp"
+#include "colgen/instance.hpp"
 
 namespace provetree::colgen {
 
-// Identifies the choices made on the way to a node and at it. Two ways with the same key would share a decision, which is a valid route too.
+// Identifies the choices made on the way to a node and at it. Two ways with the same key would share a decision, which
+// is a valid route too.
 std::uint64_t extend_key(std::uint64_t key, int node, int candidate);
 inline constexpr std::uint64_t kRootKey = 0x243f6a8885a308d3ULL;
 
@@ -22,7 +24,8 @@ struct PathList {
     std::size_t size;
 };
 
-// Where a route goes: to `goal` first, whatever is chosen on the way; from there on as noted, and where nothing is noted as the reference item does.
+// Where a route goes: to `goal` first, whatever is chosen on the way; from there on as noted, and where nothing is
+// noted as the reference item does.
 struct Route {
     int goal = 0;
     int reference = 0;
@@ -51,13 +54,15 @@ struct FoundRoute {
     Route route;
 };
 
-// For each node the route that goes there and then where most of the paths' value is; only those whose value exceeds `least`, largest first.
+// For each node the route that goes there and then where most of the paths' value is; only those whose value exceeds
+// `least`, largest first.
 std::vector<FoundRoute> separate_routes(const Instance& instance, const PathList& paths, int reference, double least);
 
 // The items that follow a path, in rising order.
 void items_on_path(const Instance& instance, int leaf, const std::int32_t* candidates, std::vector<int>& inside);
 
-// Sum of the values of the paths that each item follows, and a number that is the same for items that follow the same paths.
+// Sum of the values of the paths that each item follows, and a number that is the same for items that follow the same
+// paths.
 void item_activity(const Instance& instance, const PathList& paths, double* activity, std::uint64_t* signature);
 
 }  // namespace provetree::colgen

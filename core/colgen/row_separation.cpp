@@ -1,4 +1,4 @@
-#include "row_separation.hpp"
+#include "colgen/row_separation.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,8 +14,8 @@ struct Range {
 
 class Search {
   public:
-    Search(const Instance& instance, const PathList& paths, const std::int32_t* column, const std::int32_t* threshold, double least, std::size_t most_rows,
-           std::uint64_t most_nodes, Monitor& monitor)
+    Search(const Instance& instance, const PathList& paths, const std::int32_t* column, const std::int32_t* threshold,
+           double least, std::size_t most_rows, std::uint64_t most_nodes, Monitor& monitor)
         : instance_(instance),
           paths_(paths),
           column_(column),
@@ -45,27 +45,33 @@ class Search {
 
     double bar() const { return result_.rows.size() < most_rows_ ? least_ : result_.rows.front().value; }
 
-    double free_value(int node, int level, std::vector<int>& chosen, const std::vector<Range>& ranges, Decisions& decisions) {
+    double free_value(int node, int level, std::vector<int>& chosen, const std::vector<Range>& ranges,
+                      Decisions& decisions) {
         const int depth = instance_.depth();
         if (level == depth) {
             double sum = 0;
             for (const int p : chosen) sum += paths_.value[p];
             return sum;
         }
-        const auto candidate = [&](int p) { return paths_.candidates[static_cast<std::size_t>(p) * static_cast<std::size_t>(depth) + level]; };
+        const auto candidate = [&](int p) {
+            return paths_.candidates[static_cast<std::size_t>(p) * static_cast<std::size_t>(depth) + level];
+        };
         std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) { return candidate(a) < candidate(b); });
         double total = 0;
         for (std::size_t begin = 0; begin < chosen.size();) {
             const int a = candidate(chosen[begin]);
             std::vector<int> side[2];
             std::size_t end = begin;
-            for (; end < chosen.size() && candidate(chosen[end]) == a; ++end) side[instance_.right_at(paths_.leaf[chosen[end]], level)].push_back(chosen[end]);
+            for (; end < chosen.size() && candidate(chosen[end]) == a; ++end)
+                side[instance_.right_at(paths_.leaf[chosen[end]], level)].push_back(chosen[end]);
             const int flat = instance_.node(node).offset + a;
             const Range range = ranges[static_cast<std::size_t>(column_[flat])];
             double value[2] = {-1, -1};
             Decisions below[2];
-            if (range.low <= threshold_[flat]) value[0] = free_value(2 * node + 1, level + 1, side[0], ranges, below[0]);
-            if (range.high > threshold_[flat]) value[1] = free_value(2 * node + 2, level + 1, side[1], ranges, below[1]);
+            if (range.low <= threshold_[flat])
+                value[0] = free_value(2 * node + 1, level + 1, side[0], ranges, below[0]);
+            if (range.high > threshold_[flat])
+                value[1] = free_value(2 * node + 2, level + 1, side[1], ranges, below[1]);
             const bool right = value[1] > value[0];
             if (value[right] > 0) {
                 decisions.emplace_back(flat, right);
@@ -104,7 +110,8 @@ class Search {
         if (worst == ranges.size()) {
             FoundRow row{value, {}};
             for (std::size_t c = 0; c < ranges.size(); ++c)
-                row.place.push_back(std::max(std::max(ranges[c].low, wishes[c].right), std::min(ranges[c].high, wishes[c].left)));
+                row.place.push_back(
+                    std::max(std::max(ranges[c].low, wishes[c].right), std::min(ranges[c].high, wishes[c].left)));
             keep(std::move(row));
             return;
         }
@@ -120,7 +127,8 @@ class Search {
         for (const FoundRow& known : result_.rows)
             if (known.place == row.place) return;
         result_.rows.push_back(std::move(row));
-        std::stable_sort(result_.rows.begin(), result_.rows.end(), [](const FoundRow& a, const FoundRow& b) { return a.value > b.value; });
+        std::stable_sort(result_.rows.begin(), result_.rows.end(),
+                         [](const FoundRow& a, const FoundRow& b) { return a.value > b.value; });
         if (result_.rows.size() > most_rows_) result_.rows.pop_back();
     }
 
@@ -137,9 +145,9 @@ class Search {
 
 }  // namespace
 
-SeparationResult separate_rows(const Instance& instance, const PathList& paths, const std::int32_t* column, const std::int32_t* threshold,
-                               const std::vector<std::int32_t>& thresholds_per_column, double least, std::size_t most_rows, std::uint64_t most_nodes,
-                               Monitor& monitor) {
+SeparationResult separate_rows(const Instance& instance, const PathList& paths, const std::int32_t* column,
+                               const std::int32_t* threshold, const std::vector<std::int32_t>& thresholds_per_column,
+                               double least, std::size_t most_rows, std::uint64_t most_nodes, Monitor& monitor) {
     return Search(instance, paths, column, threshold, least, most_rows, most_nodes, monitor).run(thresholds_per_column);
 }
 

@@ -1,14 +1,15 @@
-// Separation model (8) by a search of its own: the unlabelled row whose constraint (1c) a fractional solution violates most. A row is a place among
-// the thresholds of each column. Letting it decide anew at every node gives a bound (see routes.hpp); where such decisions contradict each
-// other on a column, the search branches on the place of the row there.
+// Separation model (8) by a search of its own: the unlabelled row whose constraint (1c) a fractional solution violates
+// most. A row is a place among the thresholds of each column. Letting it decide anew at every node gives a bound (see
+// routes.hpp); where such decisions contradict each other on a column, the search branches on the place of the row
+// there.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "instance.hpp"
-#include "limits.hpp"
-#include "routes.hpp"
+#include "base/limits.hpp"
+#include "colgen/instance.hpp"
+#include "colgen/routes.hpp"
 
 namespace provetree::colgen {
 
@@ -24,8 +25,8 @@ struct SeparationResult {
 };
 
 // column, threshold: of each candidate of the tree, the threshold as its place among all thresholds of the column.
-SeparationResult separate_rows(const Instance& instance, const PathList& paths, const std::int32_t* column, const std::int32_t* threshold,
-                               const std::vector<std::int32_t>& thresholds_per_column, double least, std::size_t most_rows, std::uint64_t most_nodes,
-                               Monitor& monitor);
+SeparationResult separate_rows(const Instance& instance, const PathList& paths, const std::int32_t* column,
+                               const std::int32_t* threshold, const std::vector<std::int32_t>& thresholds_per_column,
+                               double least, std::size_t most_rows, std::uint64_t most_nodes, Monitor& monitor);
 
 }  // namespace provetree::colgen

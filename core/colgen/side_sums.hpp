@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "instance.hpp"
+#include "colgen/instance.hpp"
 
 namespace provetree::colgen {
 
@@ -16,7 +16,8 @@ struct SideSums {
 
 // values[i * width + t] is value t of item i. kWidth: the width where it is known at compile time, 0 where it is not.
 template <int kWidth, class Value>
-void sum_sides(SideSums<Value>& sums, const std::vector<std::int32_t>& items, const Node& node, const Value* values, std::size_t any_width) {
+void sum_sides(SideSums<Value>& sums, const std::vector<std::int32_t>& items, const Node& node, const Value* values,
+               std::size_t any_width) {
     const std::size_t width = kWidth > 0 ? static_cast<std::size_t>(kWidth) : any_width;
     sums.left.assign(static_cast<std::size_t>(node.count) * width, 0);
     sums.total.assign(width, 0);
@@ -34,7 +35,8 @@ void sum_sides(SideSums<Value>& sums, const std::vector<std::int32_t>& items, co
         Value* left = sums.left.data() + static_cast<std::size_t>(group.first) * width;
         for (std::size_t t = 0; t < width; ++t) left[t] = bins[t];
         for (std::size_t i = 1; i < static_cast<std::size_t>(group.count); ++i)
-            for (std::size_t t = 0; t < width; ++t) left[i * width + t] = left[(i - 1) * width + t] + bins[i * width + t];
+            for (std::size_t t = 0; t < width; ++t)
+                left[i * width + t] = left[(i - 1) * width + t] + bins[i * width + t];
     }
 }
 

@@ -1,12 +1,13 @@
-// The best two levels of splits above the leaves. The thresholds of a column send nested sets of items to the left, so the items are taken from
-// right to left one by one, and with them their worth in the groups of the two nodes below: an item moves once per column, not once per threshold.
+// The best two levels of splits above the leaves. The thresholds of a column send nested sets of items to the left, so
+// the items are taken from right to left one by one, and with them their worth in the groups of the two nodes below: an
+// item moves once per column, not once per threshold.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "instance.hpp"
+#include "colgen/instance.hpp"
 
 namespace provetree::colgen {
 
@@ -29,18 +30,21 @@ template <int kTargets>
 class TwoLevels {
   public:
     // profit: items x targets, >= 0; allowed_target: leaves x targets; allowed_candidate: all candidates of the tree.
-    TwoLevels(const Instance& instance, const std::int64_t* profit, int targets, const std::uint8_t* allowed_candidate, const std::uint8_t* allowed_target)
+    TwoLevels(const Instance& instance, const std::int64_t* profit, int targets, const std::uint8_t* allowed_candidate,
+              const std::uint8_t* allowed_target)
         : instance_(instance),
           profit_(profit),
           allowed_candidate_(allowed_candidate),
           allowed_target_(allowed_target),
           any_(static_cast<std::size_t>(targets)) {}
 
-    // The best tree worth more than `floor` (which may be anything below zero); a negative value says that there is none.
+    // The best tree worth more than `floor` (which may be anything below zero); a negative value says that there is
+    // none.
     //   leaf        the first of the four leaves below the node.
-    //   rank, most  for each candidate of the node its place among equals, negative where it is not to be tried, and what its two sides are worth at most.
-    TwoSplits best(int node, int leaf, const std::vector<std::int32_t>& items, std::int64_t floor, const std::vector<int>& rank,
-                   const std::vector<std::array<std::int64_t, 2>>& most) {
+    //   rank, most  for each candidate of the node its place among equals, negative where it is not to be tried, and
+    //   what its two sides are worth at most.
+    TwoSplits best(int node, int leaf, const std::vector<std::int32_t>& items, std::int64_t floor,
+                   const std::vector<int>& rank, const std::vector<std::array<std::int64_t, 2>>& most) {
         const Node& top = instance_.node(node);
         const Node* below[2] = {&instance_.node(2 * node + 1), &instance_.node(2 * node + 2)};
         TwoSplits found;
@@ -83,7 +87,8 @@ class TwoLevels {
         for (std::size_t k = 1; k < start_.size(); ++k) start_[k] += start_[k - 1];
         sorted_.resize(items.size());
         at_.assign(start_.begin(), start_.end() - 1);
-        for (const std::int32_t i : items) sorted_[static_cast<std::size_t>(at_[group.bucket[static_cast<std::size_t>(i)]]++)] = i;
+        for (const std::int32_t i : items)
+            sorted_[static_cast<std::size_t>(at_[group.bucket[static_cast<std::size_t>(i)]]++)] = i;
     }
 
     void clear(const Node& node, int right) {
@@ -123,7 +128,8 @@ class TwoLevels {
                 if (!allowed_candidate_[node.offset + group.first + i]) continue;
                 found.value = value[0] + value[1];
                 found.candidate = group.first + i;
-                found.targets = {first_of(allowed[0], value[0], false, right), first_of(allowed[1], value[1], true, right)};
+                found.targets = {first_of(allowed[0], value[0], false, right),
+                                 first_of(allowed[1], value[1], true, right)};
             }
             bins += (static_cast<std::size_t>(group.count) + 1) * targets();
         }

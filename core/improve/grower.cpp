@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "depth_one.hpp"
+#include "sweeps/depth_one.hpp"
 
 namespace provetree {
 
@@ -20,9 +20,12 @@ double entropy_part(double weight) { return weight > 0 ? weight * std::log2(weig
 std::vector<Candidate> ranked_splits(Context& context, const Node& node, Purity purity) {
     std::vector<Candidate> ranked;
     std::vector<double> left(node.by_class.size());
-    // Both measures are sums over the classes of a side, larger where the side is purer: squares for Gini, w log w for the entropy.
+    // Both measures are sums over the classes of a side, larger where the side is purer: squares for Gini, w log w for
+    // the entropy.
     const auto part = [&](double weight) { return purity == Purity::kGini ? weight * weight : entropy_part(weight); };
-    const auto side = [&](double parts, double weight) { return purity == Purity::kGini ? parts / weight : parts - entropy_part(weight); };
+    const auto side = [&](double parts, double weight) {
+        return purity == Purity::kGini ? parts / weight : parts - entropy_part(weight);
+    };
     double parts_all = 0;
     for (Weight weight : node.by_class) parts_all += part(weight);
     for (Index c = 0; c < node.columns.size(); ++c) {
@@ -48,7 +51,8 @@ std::vector<Candidate> ranked_splits(Context& context, const Node& node, Purity 
         context.monitor.work(node.rows);
         if (best.position) ranked.push_back(best);
     }
-    std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
     return ranked;
 }
 
@@ -71,7 +75,8 @@ LimbPtr Grower::leaf(const Node& node) const {
 
 LimbPtr Grower::best_of(const Options& options, Cost limit) {
     if (options.empty()) return nullptr;
-    const LimbPtr& best = *std::min_element(options.begin(), options.end(), [](const LimbPtr& a, const LimbPtr& b) { return a->cost < b->cost; });
+    const LimbPtr& best = *std::min_element(options.begin(), options.end(),
+                                            [](const LimbPtr& a, const LimbPtr& b) { return a->cost < b->cost; });
     return best->cost < limit ? best : nullptr;
 }
 
@@ -79,7 +84,8 @@ Grower::Options Grower::bottom_options(const Node& node, Shape shape, std::size_
     Options table{leaf(node)};
     const std::int64_t least = binding_ ? 1 : shape.splits;
     for (std::int64_t splits = least; splits <= shape.splits && splits > 0; ++splits) {
-        const Outcome outcome = search_.solve(node, Shape::of(shape.depth, splits), table.back()->cost, {}, false, level);
+        const Outcome outcome =
+            search_.solve(node, Shape::of(shape.depth, splits), table.back()->cost, {}, false, level);
         if (outcome.upper < table.back()->cost) {
             Limb limb;
             limb.cost = outcome.upper;
@@ -100,10 +106,13 @@ Grower::Options Grower::bottom_options(const Node& node, Shape shape, std::size_
     return table;
 }
 
-LimbPtr Grower::bottom(const Node& node, Shape shape, std::size_t level) { return best_of(bottom_options(node, shape.on(node.rows), level), kInfinite); }
+LimbPtr Grower::bottom(const Node& node, Shape shape, std::size_t level) {
+    return best_of(bottom_options(node, shape.on(node.rows), level), kInfinite);
+}
 
-Grower::Options Grower::options_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide, const Limb* right_guide,
-                                      const Taste& taste, Cost limit, std::size_t level, std::uint64_t path) {
+Grower::Options Grower::options_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide,
+                                      const Limb* right_guide, const Taste& taste, Cost limit, std::size_t level,
+                                      std::uint64_t path) {
     const NodeColumn& column = node.columns[split.column];
     const Index id = column.id, rank = column.ranks[split.position - 1];
     Levels::Children& kids = search_.levels.at(level);
@@ -116,7 +125,8 @@ Grower::Options Grower::options_below(const Node& node, Shape shape, const Candi
     const Options left = options(kids.left, below, left_guide, taste, limit - penalty, level + 1, next);
     const LimbPtr best_left = best_of(left, limit - penalty);
     if (!best_left) return {};
-    const Options right = options(kids.right, below, right_guide, taste, limit - penalty - best_left->cost, level + 1, next + (next != path));
+    const Options right = options(kids.right, below, right_guide, taste, limit - penalty - best_left->cost, level + 1,
+                                  next + (next != path));
     if (!best_of(right, limit - penalty - best_left->cost)) return {};
     const auto joined = [&](const LimbPtr& a, const LimbPtr& b) {
         Limb limb;
@@ -130,15 +140,18 @@ Grower::Options Grower::options_below(const Node& node, Shape shape, const Candi
         return std::make_shared<const Limb>(limb);
     };
     if (!binding_) return {joined(left.back(), right.back())};
-    const std::size_t most = std::min({static_cast<std::size_t>(shape.splits), left.size() + right.size() - 1, kLargestTable});
+    const std::size_t most =
+        std::min({static_cast<std::size_t>(shape.splits), left.size() + right.size() - 1, kLargestTable});
     Options table(most + 1);
     table[0] = leaf(node);
     for (std::size_t total = 1; total <= most; ++total) {
         std::size_t chosen = left.size();
         Cost least = table[total - 1]->cost;
-        for (std::size_t a = total - 1 >= right.size() ? total - right.size() : 0; a < std::min(left.size(), total); ++a) {
-            const Cost cost =
-                left[a]->cost >= kInfinite || right[total - 1 - a]->cost >= kInfinite ? kInfinite : left[a]->cost + right[total - 1 - a]->cost + penalty;
+        for (std::size_t a = total - 1 >= right.size() ? total - right.size() : 0; a < std::min(left.size(), total);
+             ++a) {
+            const Cost cost = left[a]->cost >= kInfinite || right[total - 1 - a]->cost >= kInfinite
+                                  ? kInfinite
+                                  : left[a]->cost + right[total - 1 - a]->cost + penalty;
             if (cost < least) {
                 least = cost;
                 chosen = a;
@@ -149,7 +162,8 @@ Grower::Options Grower::options_below(const Node& node, Shape shape, const Candi
     return table;
 }
 
-Grower::Options Grower::options(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit, std::size_t level, std::uint64_t path) {
+Grower::Options Grower::options(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit,
+                                std::size_t level, std::uint64_t path) {
     shape = shape.on(node.rows);
     if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return {leaf(node)};
     if (shape.depth <= 2) return bottom_options(node, shape, level);
@@ -161,19 +175,22 @@ Grower::Options Grower::options(const Node& node, Shape shape, const Limb* guide
         if (ranked.empty()) return {leaf(node)};
         split = ranked[std::min(taste.place(path), ranked.size() - 1)];
     }
-    Options table = options_below(node, shape, split, guided ? guide->left.get() : nullptr, guided ? guide->right.get() : nullptr, taste, limit, level, path);
+    Options table = options_below(node, shape, split, guided ? guide->left.get() : nullptr,
+                                  guided ? guide->right.get() : nullptr, taste, limit, level, path);
     if (binding_) return table;
     const LimbPtr alone = leaf(node);
     return table.empty() || alone->cost <= table[0]->cost ? Options{alone} : table;
 }
 
-LimbPtr Grower::grow(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit, std::size_t level) {
+LimbPtr Grower::grow(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit,
+                     std::size_t level) {
     return best_of(options(node, shape, guide, taste, limit, level, 1), limit);
 }
 
-LimbPtr Grower::grow_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide, const Limb* right_guide, const Taste& taste,
-                           Cost limit, std::size_t level) {
-    return best_of(options_below(node, shape.on(node.rows), split, left_guide, right_guide, taste, limit, level, 1), limit);
+LimbPtr Grower::grow_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide,
+                           const Limb* right_guide, const Taste& taste, Cost limit, std::size_t level) {
+    return best_of(options_below(node, shape.on(node.rows), split, left_guide, right_guide, taste, limit, level, 1),
+                   limit);
 }
 
 }  // namespace provetree

@@ -1,12 +1,13 @@
-// Grows a tree on the rows of a node: upper splits from a guide, from a ranking of the columns, or both; the last two levels always optimal.
+// Grows a tree on the rows of a node: upper splits from a guide, from a ranking of the columns, or both; the last two
+// levels always optimal.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "context.hpp"
 #include "improve/limb.hpp"
-#include "interval_search.hpp"
+#include "intervals/interval_search.hpp"
+#include "run/context.hpp"
 
 namespace provetree {
 
@@ -23,8 +24,8 @@ struct Candidate {
 // The best split of every column, best first.
 std::vector<Candidate> ranked_splits(Context& context, const Node& node, Purity purity);
 
-// Which split to take where no guide says so: the first of the ranking, except at the nodes named here. A node is named by its path: 1 is where the
-// growing starts, 2p and 2p + 1 are the children of p.
+// Which split to take where no guide says so: the first of the ranking, except at the nodes named here. A node is named
+// by its path: 1 is where the growing starts, 2p and 2p + 1 are the children of p.
 struct Taste {
     Purity purity = Purity::kGini;
     std::vector<std::pair<std::uint64_t, std::size_t>> discrepancies;  // path, place in the ranking
@@ -38,16 +39,18 @@ struct Taste {
 
 class Grower {
   public:
-    // `binding`: the split budget is smaller than the depth allows. Then trees are grown for every number of splits, and the best division is chosen.
+    // `binding`: the split budget is smaller than the depth allows. Then trees are grown for every number of splits,
+    // and the best division is chosen.
     Grower(Context& context, NodeBuilder& builder, TreeSearch& search, bool binding)
         : context_(context), builder_(builder), search_(search), binding_(binding) {}
 
-    // The tree that the guide and the taste lead to; null where it would not cost less than `limit`. A guide may be null or end anywhere.
+    // The tree that the guide and the taste lead to; null where it would not cost less than `limit`. A guide may be
+    // null or end anywhere.
     LimbPtr grow(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit, std::size_t level);
 
     // The same with a given first split.
-    LimbPtr grow_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide, const Limb* right_guide, const Taste& taste, Cost limit,
-                       std::size_t level);
+    LimbPtr grow_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide,
+                       const Limb* right_guide, const Taste& taste, Cost limit, std::size_t level);
 
     // The optimal tree for a node of depth two or less.
     LimbPtr bottom(const Node& node, Shape shape, std::size_t level);
@@ -55,9 +58,11 @@ class Grower {
   private:
     // table[b]: the best tree with at most b splits. Without a binding budget there is one entry, for any number.
     using Options = std::vector<LimbPtr>;
-    Options options(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit, std::size_t level, std::uint64_t path);
-    Options options_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide, const Limb* right_guide, const Taste& taste,
-                          Cost limit, std::size_t level, std::uint64_t path);
+    Options options(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit, std::size_t level,
+                    std::uint64_t path);
+    Options options_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide,
+                          const Limb* right_guide, const Taste& taste, Cost limit, std::size_t level,
+                          std::uint64_t path);
     Options bottom_options(const Node& node, Shape shape, std::size_t level);
     LimbPtr leaf(const Node& node) const;
     static LimbPtr best_of(const Options& options, Cost limit);

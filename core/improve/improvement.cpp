@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr double kMostOfThread = 0.7;  // more than any share
 
-// Steps that the proof has to itself: about two seconds at depth three, one at depth four and on bits, a tenth of one below.
+// Steps that the proof has to itself: about two seconds at depth three, one at depth four and on bits, a tenth of one
+// below.
 std::uint64_t first_turn(const Context& context, Shape shape, bool by_bits) {
     if (context.eager_improvement()) return 1;
     if (shape.depth <= 3) return 400'000'000;
@@ -22,8 +23,8 @@ std::uint64_t first_turn(const Context& context, Shape shape, bool by_bits) {
 
 }  // namespace
 
-Improvement::Improvement(Context& context, const Node* root, Shape shape, const Objective& objective, const Outcome& start, Policy policy, Listener listener,
-                         Proven proven)
+Improvement::Improvement(Context& context, const Node* root, Shape shape, const Objective& objective,
+                         const Outcome& start, Policy policy, Listener listener, Proven proven)
     : context_(context),
       root_(root),
       shape_(shape),
@@ -45,12 +46,14 @@ void Improvement::begin() {
     }
     context_.found.bound = std::max(context_.found.bound, objective_.error_scale * cheap_error_bound(context_, shape_));
     listener_(start_.upper);
-    improver_ = std::make_unique<Improver>(context_, *root_, shape_, objective_, start_, [this](Cost cost, const PlanPtr& plan, std::int64_t splits_left) {
-        keep(cost, plan, left_budget(shape_, splits_left));
-    });
+    improver_ = std::make_unique<Improver>(context_, *root_, shape_, objective_, start_,
+                                           [this](Cost cost, const PlanPtr& plan, std::int64_t splits_left) {
+                                               keep(cost, plan, left_budget(shape_, splits_left));
+                                           });
 }
 
-// A better tree; `left_splits` is the budget of its left child as the search of the root divides it: the least that is enough.
+// A better tree; `left_splits` is the budget of its left child as the search of the root divides it: the least that is
+// enough.
 void Improvement::keep(Cost cost, const PlanPtr& plan, std::int64_t left_splits) {
     if (cost >= context_.found.cost) return;
     ++context_.counters.improvements;
@@ -64,7 +67,8 @@ void Improvement::keep(Cost cost, const PlanPtr& plan, std::int64_t left_splits)
 double Improvement::share() const {
     if (context_.eager_improvement()) return 0.5;
     // Proofs of depth three mostly end, and their own trees are soon the best: there better trees have little to gain.
-    const double at_least = policy_.hopeless ? 0.3 : 0.05, at_first = policy_.hopeless ? 0.6 : (shape_.depth <= 3 ? at_least : 0.3);
+    const double at_least = policy_.hopeless ? 0.3 : 0.05,
+                 at_first = policy_.hopeless ? 0.6 : (shape_.depth <= 3 ? at_least : 0.3);
     return std::max(at_least, at_first * std::pow(0.93, static_cast<double>(improver_->rounds_in_vain())));
 }
 
@@ -72,7 +76,8 @@ std::uint64_t Improvement::turn() {
     const Monitor& monitor = context_.monitor;
     std::uint64_t& steps = context_.counters.improvement_steps;
     if (!improver_ && !proven_()) begin();
-    if (improver_ && context_.found.cost < start_.upper) improver_->go_on_from(context_.found.cost, context_.found.plan);
+    if (improver_ && context_.found.cost < start_.upper)
+        improver_->go_on_from(context_.found.cost, context_.found.plan);
     const std::uint64_t before = steps, start = monitor.own_steps();
     while (!proven_()) {
         if (improver_->finished()) return kNever;
@@ -81,7 +86,8 @@ std::uint64_t Improvement::turn() {
         context_.counters.improvement_rounds = improver_->rounds();
         if (proven_()) break;
         // Of several threads it is one that takes the turns for all; it has its part in the proof nevertheless.
-        const double part = static_cast<double>(steps), all = static_cast<double>(monitor.steps()), own = static_cast<double>(monitor.own_steps());
+        const double part = static_cast<double>(steps), all = static_cast<double>(monitor.steps()),
+                     own = static_cast<double>(monitor.own_steps());
         const double next = std::max(part / share(), all + part / kMostOfThread - own);
         if (next >= all) return static_cast<std::uint64_t>(next) + 1;
     }
@@ -93,12 +99,17 @@ Weight cheap_error_bound(Context& context, Shape shape) {
     const Table& table = context.table;
     const std::size_t n_classes = static_cast<std::size_t>(table.n_classes);
     std::vector<Weight> by_class(n_classes, 0);
-    for (Index i = 0; i < table.rows; ++i) by_class[static_cast<std::size_t>(table.classes[i])] += static_cast<Weight>(table.weights[i]);
+    for (Index i = 0; i < table.rows; ++i)
+        by_class[static_cast<std::size_t>(table.classes[i])] += static_cast<Weight>(table.weights[i]);
     // A tree with k splits predicts at most k + 1 classes.
     std::sort(by_class.begin(), by_class.end());
     const std::size_t leaves = static_cast<std::size_t>(std::min<std::int64_t>(shape.splits, table.n_classes)) + 1;
-    const Weight no_leaf = leaves >= n_classes ? 0 : std::accumulate(by_class.begin(), by_class.end() - static_cast<std::ptrdiff_t>(leaves), Weight{0});
-    // Rows equal in every column end in one leaf: all but their largest class are errors. Groups are refined column by column.
+    const Weight no_leaf =
+        leaves >= n_classes
+            ? 0
+            : std::accumulate(by_class.begin(), by_class.end() - static_cast<std::ptrdiff_t>(leaves), Weight{0});
+    // Rows equal in every column end in one leaf: all but their largest class are errors. Groups are refined column by
+    // column.
     std::vector<Index> group(table.rows, 0);
     std::unordered_map<std::uint64_t, Index> numbers;
     Index groups = 1;
@@ -106,19 +117,23 @@ Weight cheap_error_bound(Context& context, Shape shape) {
         const Index* ranks = table.ranks + static_cast<std::size_t>(c) * table.rows;
         numbers.clear();
         for (Index i = 0; i < table.rows; ++i)
-            group[i] = numbers.try_emplace(std::uint64_t{group[i]} << 32 | ranks[i], static_cast<Index>(numbers.size())).first->second;
+            group[i] = numbers.try_emplace(std::uint64_t{group[i]} << 32 | ranks[i], static_cast<Index>(numbers.size()))
+                           .first->second;
         groups = static_cast<Index>(numbers.size());
         context.monitor.work(10 * std::uint64_t{table.rows});
     }
     Weight alike = 0;
     if (groups < table.rows) {
         std::vector<std::pair<Index, std::pair<std::int32_t, Weight>>> rows(table.rows);
-        for (Index i = 0; i < table.rows; ++i) rows[i] = {group[i], {table.classes[i], static_cast<Weight>(table.weights[i])}};
+        for (Index i = 0; i < table.rows; ++i)
+            rows[i] = {group[i], {table.classes[i], static_cast<Weight>(table.weights[i])}};
         std::sort(rows.begin(), rows.end());
         for (std::size_t begin = 0, end; begin < rows.size(); begin = end) {
             Weight total = 0, most = 0, of_class = 0;
             for (end = begin; end < rows.size() && rows[end].first == rows[begin].first; ++end) {
-                of_class = end > begin && rows[end].second.first == rows[end - 1].second.first ? of_class + rows[end].second.second : rows[end].second.second;
+                of_class = end > begin && rows[end].second.first == rows[end - 1].second.first
+                               ? of_class + rows[end].second.second
+                               : rows[end].second.second;
                 total += rows[end].second.second;
                 most = std::max(most, of_class);
             }

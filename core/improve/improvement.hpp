@@ -1,22 +1,24 @@
-// When to look for better trees: not before the proof has had its chance, then in turns with it, less and less where nothing better turns up. Where proofs
-// take long, a part of the proof's turns goes to a bound from targets far below the best tree.
+// When to look for better trees: not before the proof has had its chance, then in turns with it, less and less where
+// nothing better turns up. Where proofs take long, a part of the proof's turns goes to a bound from targets far below
+// the best tree.
 #pragma once
 
 #include <functional>
 #include <memory>
 
-#include "context.hpp"
-#include "depth_two.hpp"
 #include "improve/improver.hpp"
+#include "run/context.hpp"
+#include "sweeps/depth_two.hpp"
 
 namespace provetree {
 
 class Improvement {
   public:
     struct Policy {
-        bool hopeless = false;  // the search has a limit and its depth is one at which proofs rarely end: better trees matter most
-        bool by_bits = false;   // the proof is that of the search on bits, which is fast
-        bool ends = false;      // a tree as good as the bound ends the search
+        bool hopeless =
+            false;  // the search has a limit and its depth is one at which proofs rarely end: better trees matter most
+        bool by_bits = false;  // the proof is that of the search on bits, which is fast
+        bool ends = false;     // a tree as good as the bound ends the search
     };
     // Told about better trees and better bounds.
     using Listener = std::function<void(Cost cost)>;
@@ -24,8 +26,8 @@ class Improvement {
     using Proven = std::function<bool()>;
 
     // `root` may be null: then it is built when it is needed.
-    Improvement(Context& context, const Node* root, Shape shape, const Objective& objective, const Outcome& start, Policy policy, Listener listener,
-                Proven proven);
+    Improvement(Context& context, const Node* root, Shape shape, const Objective& objective, const Outcome& start,
+                Policy policy, Listener listener, Proven proven);
     ~Improvement();
     Improvement(const Improvement&) = delete;
     Improvement& operator=(const Improvement&) = delete;
@@ -48,8 +50,8 @@ class Improvement {
     std::unique_ptr<Improver> improver_;
 };
 
-// A lower bound on the weight of the errors that costs one pass over the table: rows that are equal in every column but not in class, and classes that
-// no leaf is left for.
+// A lower bound on the weight of the errors that costs one pass over the table: rows that are equal in every column but
+// not in class, and classes that no leaf is left for.
 Weight cheap_error_bound(Context& context, Shape shape);
 
 }  // namespace provetree

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
-#include "depth_one.hpp"
+#include "sweeps/depth_one.hpp"
 
 namespace provetree {
 
 namespace {
 
-// Subtrees of this depth are solved by the exact search, with a cap on its effort; anything shallower is solved whenever it is grown.
+// Subtrees of this depth are solved by the exact search, with a cap on its effort; anything shallower is solved
+// whenever it is grown.
 constexpr int kSolvedDepth = 3;
 constexpr std::uint64_t kFirstEffort = 20'000'000;
 constexpr std::uint64_t kMostEffort = 64 * kFirstEffort;
@@ -20,7 +21,8 @@ constexpr int kPatience = 2;
 
 }  // namespace
 
-Improver::Improver(Context& context, const Node& root, Shape shape, const Objective& objective, const Outcome& start, Listener listener)
+Improver::Improver(Context& context, const Node& root, Shape shape, const Objective& objective, const Outcome& start,
+                   Listener listener)
     : context_(context),
       builder_(context.table, context.kernel, context.min_leaf),
       search_(context, builder_),
@@ -168,15 +170,16 @@ void Improver::solve_again(const Path& path) {
     replace(path, better);
 }
 
-// The subtree solved by the exact search for three levels, or as far as the effort goes. Where the split budget binds, the splits that are to spare may
-// be used up.
+// The subtree solved by the exact search for three levels, or as far as the effort goes. Where the split budget binds,
+// the splits that are to spare may be used up.
 LimbPtr Improver::solved(const Node& node, const LimbPtr& limb, std::uint64_t effort, std::int64_t& spare) {
     Outcome start;
     start.upper = limb->cost;
     start.plan = limb->plan();
     std::unique_ptr<StopSearch> stopped;
     const int depth = std::min(kSolvedDepth, shape_.depth);
-    const Shape shape = Shape::of(depth, binding_ ? limb->splits + std::max<std::int64_t>(0, spare) : Shape::full(depth)).on(node.rows);
+    const Shape shape =
+        Shape::of(depth, binding_ ? limb->splits + std::max<std::int64_t>(0, spare) : Shape::full(depth)).on(node.rows);
     const std::uint64_t cap = context_.monitor.effort_cap();
     context_.monitor.cap_effort(std::min(cap, context_.monitor.steps() + effort));
     const Outcome outcome = inner_.solve_root(node, shape, start, nullptr, stopped, nullptr, nullptr);
@@ -224,20 +227,24 @@ std::vector<Candidate> Improver::proposals(const Node& node, const Limb& limb) {
         const NodeColumn& one = node.columns[column];
         if (one.first_split > one.last_split) return;
         const Index inside = static_cast<Index>(std::clamp<std::int64_t>(position, one.first_split, one.last_split));
-        if (const Index found = nearest_split(one, inside, {one.first_split, one.last_split})) all.push_back({0, column, found});
+        if (const Index found = nearest_split(one, inside, {one.first_split, one.last_split}))
+            all.push_back({0, column, found});
     };
     const auto about = [&](Index position, Index reach) {
-        return static_cast<std::int64_t>(position) + static_cast<std::int64_t>(random(2 * std::uint64_t{reach} + 1)) - reach;
+        return static_cast<std::int64_t>(position) + static_cast<std::int64_t>(random(2 * std::uint64_t{reach} + 1)) -
+               reach;
     };
     const Candidate here = limb.split ? placed(node, limb.column, limb.rank) : Candidate{0, 0, 0};
     if (here.position)
-        for (int i = 0; i < kShifts; ++i) propose(here.column, about(here.position, std::max<Index>(1, node.rows >> (2 + i))));
+        for (int i = 0; i < kShifts; ++i)
+            propose(here.column, about(here.position, std::max<Index>(1, node.rows >> (2 + i))));
     const std::vector<Candidate> ranked = ranked_splits(context_, node, random(2) ? Purity::kGini : Purity::kEntropy);
     for (int i = 0; i < kOtherSplits && !ranked.empty(); ++i) {
         const Candidate& one = ranked[std::min(random(ranked.size()), random(ranked.size()))];
         propose(one.column, i % 3 == 0 ? one.position : about(one.position, std::max<Index>(1, node.rows >> (i % 3))));
     }
-    std::erase_if(all, [&](const Candidate& one) { return one.column == here.column && one.position == here.position; });
+    std::erase_if(all,
+                  [&](const Candidate& one) { return one.column == here.column && one.position == here.position; });
     return all;
 }
 
@@ -254,8 +261,8 @@ void Improver::exchange(const Path& path) {
         const bool along = limb->branches() && (node.columns[split.column].id == limb->column || random(2));
         Taste taste;
         taste.purity = random(2) ? Purity::kGini : Purity::kEntropy;
-        if (const LimbPtr grown =
-                grower_.grow_below(node, shape, split, along ? limb->left.get() : nullptr, along ? limb->right.get() : nullptr, taste, limit, path.size())) {
+        if (const LimbPtr grown = grower_.grow_below(node, shape, split, along ? limb->left.get() : nullptr,
+                                                     along ? limb->right.get() : nullptr, taste, limit, path.size())) {
             best = grown;
             limit = grown->cost;
         }
@@ -284,13 +291,15 @@ LimbPtr Improver::shaken() {
     way_.clear();
     Path path;
     const int upper = std::max(1, shape_.depth - kSolvedDepth);
-    for (std::uint64_t levels = random(static_cast<std::uint64_t>(upper)); levels > 0 && at(path)->branches(); --levels) path += random(2) ? 'l' : 'r';
+    for (std::uint64_t levels = random(static_cast<std::uint64_t>(upper)); levels > 0 && at(path)->branches(); --levels)
+        path += random(2) ? 'l' : 'r';
     const LimbPtr limb = at(path);
     const Node& node = descend(path);
     const std::vector<Candidate> splits = proposals(node, *limb);
     if (splits.empty()) return best_;
     const bool along = limb->branches() && random(2);
-    const LimbPtr grown = grower_.grow_below(node, Shape::of(remaining(path), budget(*limb)), splits[random(splits.size())], along ? limb->left.get() : nullptr,
+    const LimbPtr grown = grower_.grow_below(node, Shape::of(remaining(path), budget(*limb)),
+                                             splits[random(splits.size())], along ? limb->left.get() : nullptr,
                                              along ? limb->right.get() : nullptr, {}, kInfinite, path.size());
     return grown ? with(best_, path, 0, grown) : best_;
 }

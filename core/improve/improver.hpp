@@ -1,11 +1,13 @@
 // Better trees while the proof is out of reach: large-neighbourhood search with an exact inner solver.
 //
-// A tree is a set of upper splits; what hangs below them is solved, not guessed: two levels always to the optimum, three levels by the exact
-// search with a cap on its effort. Three kinds of steps change a tree:
+// A tree is a set of upper splits; what hangs below them is solved, not guessed: two levels always to the optimum,
+// three levels by the exact search with a cap on its effort. Three kinds of steps change a tree:
 //   - a subtree of depth three is solved again in place, with more effort each time it comes up;
-//   - an upper split is exchanged for one of several others, everything below it is grown again (along the old splits, or afresh), and the most
+//   - an upper split is exchanged for one of several others, everything below it is grown again (along the old splits,
+//   or afresh), and the most
 //     promising of these trees gets its subtrees of depth three solved before it is compared;
-//   - where nothing helps any more, the search starts again: from another greedy tree (a prefix with few discrepancies from the ranking of the
+//   - where nothing helps any more, the search starts again: from another greedy tree (a prefix with few discrepancies
+//   from the ranking of the
 //     columns), or from the best tree with one upper split thrown away.
 // All decisions depend on counted steps and on a fixed sequence of numbers, so the same work gives the same tree.
 #pragma once
@@ -15,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "context.hpp"
 #include "improve/grower.hpp"
 #include "improve/limb.hpp"
-#include "interval_search.hpp"
+#include "intervals/interval_search.hpp"
+#include "run/context.hpp"
 
 namespace provetree {
 
@@ -28,7 +30,8 @@ class Improver {
     using Listener = std::function<void(Cost, const PlanPtr&, std::int64_t)>;
 
     // The root and its table must outlive the improver; `start` is the tree to beat.
-    Improver(Context& context, const Node& root, Shape shape, const Objective& objective, const Outcome& start, Listener listener);
+    Improver(Context& context, const Node& root, Shape shape, const Objective& objective, const Outcome& start,
+             Listener listener);
 
     // One step, of bounded effort. A stop of the search is passed on; the best tree so far has been told by then.
     void step();
@@ -36,7 +39,8 @@ class Improver {
     // Goes on from a better tree that was found elsewhere.
     void go_on_from(Cost cost, const PlanPtr& plan);
 
-    // Rounds from a start to a tree that no step improved, since the last better tree; and whether nothing is left to improve.
+    // Rounds from a start to a tree that no step improved, since the last better tree; and whether nothing is left to
+    // improve.
     std::uint64_t rounds_in_vain() const { return rounds_in_vain_; }
     std::uint64_t rounds() const { return restarts_ + 1; }
     bool finished() const { return best_cost_ <= 0 || shape_.depth < 3; }
@@ -49,7 +53,9 @@ class Improver {
     };
 
     int remaining(const Path& path) const { return shape_.depth - static_cast<int>(path.size()); }
-    std::int64_t budget(const Limb& limb) const { return binding_ ? limb.splits + shape_.splits - current_->splits : Shape::full(shape_.depth); }
+    std::int64_t budget(const Limb& limb) const {
+        return binding_ ? limb.splits + shape_.splits - current_->splits : Shape::full(shape_.depth);
+    }
     LimbPtr at(const Path& path) const;  // null where the tree at hand no longer has such a part
     const Node& descend(const Path& path);
     void split_into_levels(const Node& node, const Limb& limb, std::size_t level);

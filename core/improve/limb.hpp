@@ -1,10 +1,11 @@
-// Trees as the improvement works on them: every part knows its cost, so that a part can be exchanged without looking at the rest.
+// Trees as the improvement works on them: every part knows its cost, so that a part can be exchanged without looking at
+// the rest.
 #pragma once
 
 #include <memory>
 
-#include "plan.hpp"
-#include "types.hpp"
+#include "base/types.hpp"
+#include "tree/plan.hpp"
 
 namespace provetree {
 

@@ -1,5 +1,5 @@
 // The tables behind the cache of itemsets; see the header.
-#include "cache.hpp"
+#include "itemsets/cache.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,7 +22,8 @@ CacheEntry* ItemsetTable::find(Itemset key, std::uint32_t hash) {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t slot = hash & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
         const std::size_t number = slots_[slot] - 1;
-        if (entries_[number].hash == hash && std::equal(key.begin(), key.end(), keys_.begin() + static_cast<std::ptrdiff_t>(number * length_)))
+        if (entries_[number].hash == hash &&
+            std::equal(key.begin(), key.end(), keys_.begin() + static_cast<std::ptrdiff_t>(number * length_)))
             return &entries_[number];
     }
     return nullptr;
@@ -95,12 +96,14 @@ CacheEntry* ItemsetCache::insert(Level& at, Itemset key, const CacheEntry& entry
 
 void ItemsetCache::make_room(Level& at) {
     // Before a table grows, not after: the old and the new arrays exist side by side for a moment.
-    while (at.young.bytes_next() > at.young.bytes() && bytes_ + at.young.bytes_next() + pool_.bytes() > memory_limit_ && evict()) {
+    while (at.young.bytes_next() > at.young.bytes() && bytes_ + at.young.bytes_next() + pool_.bytes() > memory_limit_ &&
+           evict()) {
     }
 }
 
 bool ItemsetCache::evict() {
-    const auto largest = std::max_element(levels_.begin(), levels_.end(), [](const Level& a, const Level& b) { return a.bytes() < b.bytes(); });
+    const auto largest = std::max_element(levels_.begin(), levels_.end(),
+                                          [](const Level& a, const Level& b) { return a.bytes() < b.bytes(); });
     if (largest == levels_.end() || largest->bytes() == 0) return false;
     const std::size_t before = largest->bytes();
     for (const CacheEntry& entry : largest->old.entries()) pool_.release(entry.tree);

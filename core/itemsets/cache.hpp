@@ -1,5 +1,6 @@
-// The cache of itemsets: a tree and its error, or NO_TREE and the bound for which none was found. Keys are compared item by item. When the memory
-// allowed is used up, the longer unused half of the largest level is dropped: entries only save time, so the answer does not depend on them.
+// The cache of itemsets: a tree and its error, or NO_TREE and the bound for which none was found. Keys are compared
+// item by item. When the memory allowed is used up, the longer unused half of the largest level is dropped: entries
+// only save time, so the answer does not depend on them.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "tree_pool.hpp"
+#include "itemsets/tree_pool.hpp"
 
 namespace provetree::itemsets {
 
@@ -36,7 +37,9 @@ class ItemsetTable {
     const std::vector<CacheEntry>& entries() const { return entries_; }
 
   private:
-    std::size_t bytes_at(std::size_t capacity) const { return capacity * (sizeof(CacheEntry) + length_ * sizeof(Item) + 2 * sizeof(std::uint32_t)); }
+    std::size_t bytes_at(std::size_t capacity) const {
+        return capacity * (sizeof(CacheEntry) + length_ * sizeof(Item) + 2 * sizeof(std::uint32_t));
+    }
     std::size_t grown() const { return capacity_ == 0 ? 16 : 2 * capacity_; }
     void grow();
 

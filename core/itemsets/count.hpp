@@ -1,4 +1,5 @@
-// How many rows, or how much weight, of a cover lie in a column: AND and popcount, the inner loop of the itemset search.
+// How many rows, or how much weight, of a cover lie in a column: AND and popcount, the inner loop of the itemset
+// search.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,8 @@
 
 namespace provetree::itemsets {
 
-// The words of a cover that are not all zero, in rising order of their position; the words of class c are [class_begin[c], class_begin[c + 1]).
+// The words of a cover that are not all zero, in rising order of their position; the words of class c are
+// [class_begin[c], class_begin[c + 1]).
 struct CoverView {
     const std::uint64_t* words;
     const std::uint32_t* positions;

@@ -1,10 +1,12 @@
 // The counting loop for every processor, and the choice among its versions.
-#include "count_impl.hpp"
+#include "itemsets/count_impl.hpp"
 
 namespace provetree::itemsets {
 
 namespace versions {
-void count_baseline(const CoverView& cover, const std::uint64_t* column, std::int64_t* totals) { count_rows(cover, column, totals); }
+void count_baseline(const CoverView& cover, const std::uint64_t* column, std::int64_t* totals) {
+    count_rows(cover, column, totals);
+}
 }  // namespace versions
 
 CountFunction choose_count() {

@@ -1,5 +1,5 @@
 // The two recursive procedures, line by line as in the paper, and what they stand on. Comments name the lines.
-#include "itemset_search.hpp"
+#include "itemsets/itemset_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,17 +21,23 @@ constexpr std::int64_t kMostTerms = 1 << 16;
 
 }  // namespace
 
-ItemsetSearch::ItemsetSearch(const Transactions& transactions, LeafCost& leaf_cost, const Options& options, std::function<bool(const Progress&)> tick)
+ItemsetSearch::ItemsetSearch(const Transactions& transactions, LeafCost& leaf_cost, const Options& options,
+                             std::function<bool(const Progress&)> tick)
     : transactions_(transactions),
       leaf_cost_(leaf_cost),
       options_(options),
       tick_(std::move(tick)),
-      monitor_(options.time_limit, [this] { return !tick_ || tick_({monitor_.seconds(), best_cost_, std::min(options_.lower_bound, best_cost_)}); }),
+      monitor_(options.time_limit,
+               [this] {
+                   return !tick_ || tick_({monitor_.seconds(), best_cost_, std::min(options_.lower_bound, best_cost_)});
+               }),
       cache_(pool_, options.memory_limit) {}
 
 // Weight times entropy of a set with these class totals.
 double ItemsetSearch::entropy(const std::int64_t* totals) const {
-    const auto term = [this](std::int64_t n) { return n < static_cast<std::int64_t>(terms_.size()) ? terms_[static_cast<std::size_t>(n)] : entropy_term(n); };
+    const auto term = [this](std::int64_t n) {
+        return n < static_cast<std::int64_t>(terms_.size()) ? terms_[static_cast<std::size_t>(n)] : entropy_term(n);
+    };
     std::int64_t sum = 0;
     double terms = 0.0;
     for (int c = 0; c < transactions_.classes(); ++c) {
@@ -47,7 +53,8 @@ Result ItemsetSearch::run() {
     root.totals.resize(static_cast<std::size_t>(transactions_.classes()));
     transactions_.totals(root.cover, root.totals.data());
     if (options_.branching != Branching::kDataOrder)
-        for (std::int64_t n = 0; n <= std::min(kMostTerms, std::accumulate(root.totals.begin(), root.totals.end(), std::int64_t{0})); ++n)
+        for (std::int64_t n = 0;
+             n <= std::min(kMostTerms, std::accumulate(root.totals.begin(), root.totals.end(), std::int64_t{0})); ++n)
             terms_.push_back(entropy_term(n));
     best_cost_ = leaf_of(0, root.totals.data()).cost;
     if (stop_) throw StopSearch{*stop_};  // interrupted before anything is known of any tree
@@ -55,7 +62,8 @@ Result ItemsetSearch::run() {
 
     Result result;
     {
-        const Answer best = options_.algorithm == Algorithm::kDL8 ? recurse_dl8(0, root.totals.data()) : recurse_dl85(0, kInfinity, root.totals.data());
+        const Answer best = options_.algorithm == Algorithm::kDL8 ? recurse_dl8(0, root.totals.data())
+                                                                  : recurse_dl85(0, kInfinity, root.totals.data());
         result.cost = best.cost;
         const bool proven = !stop_ || best.cost <= options_.lower_bound;
         result.status = proven ? Status::kOptimal : *stop_;
@@ -65,7 +73,8 @@ Result ItemsetSearch::run() {
         for (const ItemsetTable& of_length : visited_) counters_.itemsets_visited += of_length.size();
         // The tree is worked out on the rows before it leaves: what the search claims must be what it costs.
         const double cost = write(best.tree.id(), 0, result);
-        if (cost != result.cost) throw std::logic_error("The itemset search claims a cost that its tree does not have.");
+        if (cost != result.cost)
+            throw std::logic_error("The itemset search claims a cost that its tree does not have.");
     }
     if (history_.back().cost != result.cost || history_.back().bound != result.lower_bound)
         history_.push_back({monitor_.seconds(), result.cost, result.lower_bound});
@@ -81,7 +90,8 @@ ItemsetSearch::Answer ItemsetSearch::recurse_dl8(std::size_t depth, const std::i
         if (const CacheEntry* entry = cache_.find(key())) return from_cache(*entry);
     const Leaf leaf = leaf_of(depth, totals);
     // Lines 9-10.
-    if (stopped(leaf_cost_.effort()) || leaf.cost == 0.0 || depth == static_cast<std::size_t>(options_.max_depth)) return leaf_answer(leaf.cost);
+    if (stopped(leaf_cost_.effort()) || leaf.cost == 0.0 || depth == static_cast<std::size_t>(options_.max_depth))
+        return leaf_answer(leaf.cost);
     // Line 11.
     Answer best = leaf_answer(leaf.cost);
     open(depth, totals);
@@ -103,7 +113,8 @@ ItemsetSearch::Answer ItemsetSearch::recurse_dl85(std::size_t depth, double uppe
     enter(depth);
     const Leaf leaf = leaf_of(depth, totals);
     // Lines 6-7: the leaf is returned even where it costs more than the bound.
-    if (stopped(leaf_cost_.effort()) || leaf.cost == 0.0 || depth == static_cast<std::size_t>(options_.max_depth)) return leaf_answer(leaf.cost);
+    if (stopped(leaf_cost_.effort()) || leaf.cost == 0.0 || depth == static_cast<std::size_t>(options_.max_depth))
+        return leaf_answer(leaf.cost);
     // Lines 8-10.
     if (const CacheEntry* entry = cache_.find(key()))
         if (entry->tree != kNoTree || upper_bound <= entry->value) return from_cache(*entry);
@@ -125,14 +136,16 @@ ItemsetSearch::Answer ItemsetSearch::recurse_dl85(std::size_t depth, double uppe
         }
         if (cost == 0.0) break;  // lines 26-27
     }
-    // The paper's pseudo-code forgets the leaf here: rows that cannot be split any further would have no tree at all, and where leaves have a price a
-    // single leaf may be the best tree. For errors it is never better than a split, so looking at it last visits what the paper visits.
+    // The paper's pseudo-code forgets the leaf here: rows that cannot be split any further would have no tree at all,
+    // and where leaves have a price a single leaf may be the best tree. For errors it is never better than a split, so
+    // looking at it last visits what the paper visits.
     if (leaf.cost <= bound) best = leaf_answer(leaf.cost);
     store(best, best.tree.id() == kNoTree ? upper_bound : best.cost);  // lines 28-29
     return best;
 }
 
-ItemsetSearch::Answer ItemsetSearch::child(std::size_t depth, std::int32_t attribute, bool positive, double upper_bound) {
+ItemsetSearch::Answer ItemsetSearch::child(std::size_t depth, std::int32_t attribute, bool positive,
+                                           double upper_bound) {
     Frame& parent = frame(depth);
     const std::size_t classes = parent.totals.size();
     const std::int64_t* totals = parent.with.data() + static_cast<std::size_t>(attribute) * classes;
@@ -140,7 +153,8 @@ ItemsetSearch::Answer ItemsetSearch::child(std::size_t depth, std::int32_t attri
         for (std::size_t c = 0; c < classes; ++c) parent.without[c] = parent.totals[c] - totals[c];
         totals = parent.without.data();
     }
-    if (depth + 1 == static_cast<std::size_t>(options_.max_depth) && !leaf_cost_.needs_rows() && !options_.count_itemsets) {
+    if (depth + 1 == static_cast<std::size_t>(options_.max_depth) && !leaf_cost_.needs_rows() &&
+        !options_.count_itemsets) {
         // Most calls are those at the greatest depth, which give leaves: a short cut to the same.
         ++counters_.calls;
         const Leaf leaf = leaf_of(depth + 1, totals);
@@ -148,7 +162,8 @@ ItemsetSearch::Answer ItemsetSearch::child(std::size_t depth, std::int32_t attri
         return leaf_answer(leaf.cost);
     }
     path_.push_back(2 * static_cast<Item>(attribute) + (positive ? 1 : 0));
-    Answer answer = options_.algorithm == Algorithm::kDL8 ? recurse_dl8(depth + 1, totals) : recurse_dl85(depth + 1, upper_bound, totals);
+    Answer answer = options_.algorithm == Algorithm::kDL8 ? recurse_dl8(depth + 1, totals)
+                                                          : recurse_dl85(depth + 1, upper_bound, totals);
     path_.pop_back();
     return answer;
 }
@@ -165,7 +180,8 @@ void ItemsetSearch::enter(std::size_t depth) {
 Leaf ItemsetSearch::leaf_of(std::size_t depth, const std::int64_t* totals) {
     if (leaf_cost_.needs_rows()) {
         Frame& here = frame(depth);
-        if (depth > 0) transactions_.restrict(frame(depth - 1).cover, path_.back() / 2, path_.back() % 2 != 0, here.cover);
+        if (depth > 0)
+            transactions_.restrict(frame(depth - 1).cover, path_.back() / 2, path_.back() % 2 != 0, here.cover);
         transactions_.row_numbers(here.cover, row_numbers_);
     }
     try {
@@ -181,7 +197,8 @@ Leaf ItemsetSearch::leaf_of(std::size_t depth, const std::int64_t* totals) {
 void ItemsetSearch::open(std::size_t depth, const std::int64_t* totals) {
     ++counters_.searched;
     Frame& here = frame(depth);
-    const std::size_t classes = static_cast<std::size_t>(transactions_.classes()), attributes = transactions_.attributes();
+    const std::size_t classes = static_cast<std::size_t>(transactions_.classes()),
+                      attributes = transactions_.attributes();
     if (depth > 0) {
         here.totals.assign(totals, totals + classes);
         transactions_.restrict(frame(depth - 1).cover, path_.back() / 2, path_.back() % 2 != 0, here.cover);
@@ -193,7 +210,8 @@ void ItemsetSearch::open(std::size_t depth, const std::int64_t* totals) {
     const std::int64_t support = transactions_.size(here.cover);
     for (std::size_t attribute = 0; attribute < attributes; ++attribute) {
         const std::int64_t with = transactions_.count(here.cover, attribute, here.with.data() + attribute * classes);
-        if (with >= options_.min_support && support - with >= options_.min_support) here.attributes.push_back(static_cast<std::int32_t>(attribute));
+        if (with >= options_.min_support && support - with >= options_.min_support)
+            here.attributes.push_back(static_cast<std::int32_t>(attribute));
         if (stopped(here.cover.words.size() + 4)) return;
     }
     order(here);
@@ -204,17 +222,20 @@ void ItemsetSearch::order(Frame& here) {
     const int classes = transactions_.classes();
     std::int64_t weight = 0;
     for (std::int64_t total : here.totals) weight += total;
-    // Entropies are rounded to whole units of 2^-32 bit, so that attributes which gain the same keep the order of the data whatever the last digits of
-    // the logarithms are.
+    // Entropies are rounded to whole units of 2^-32 bit, so that attributes which gain the same keep the order of the
+    // data whatever the last digits of the logarithms are.
     for (std::int32_t attribute : here.attributes) {
         const std::int64_t* with = here.with.data() + static_cast<std::size_t>(attribute) * here.totals.size();
-        for (int c = 0; c < classes; ++c) here.without[static_cast<std::size_t>(c)] = here.totals[static_cast<std::size_t>(c)] - with[c];
+        for (int c = 0; c < classes; ++c)
+            here.without[static_cast<std::size_t>(c)] = here.totals[static_cast<std::size_t>(c)] - with[c];
         const double left_over = (entropy(here.without.data()) + entropy(with)) / static_cast<double>(weight);
         const std::int64_t score = std::llround(left_over * 4294967296.0);
-        here.scores[static_cast<std::size_t>(attribute)] = options_.branching == Branching::kInformationGain ? score : -score;
+        here.scores[static_cast<std::size_t>(attribute)] =
+            options_.branching == Branching::kInformationGain ? score : -score;
     }
-    std::stable_sort(here.attributes.begin(), here.attributes.end(),
-                     [&here](std::int32_t a, std::int32_t b) { return here.scores[static_cast<std::size_t>(a)] < here.scores[static_cast<std::size_t>(b)]; });
+    std::stable_sort(here.attributes.begin(), here.attributes.end(), [&here](std::int32_t a, std::int32_t b) {
+        return here.scores[static_cast<std::size_t>(a)] < here.scores[static_cast<std::size_t>(b)];
+    });
 }
 
 ItemsetSearch::Answer ItemsetSearch::from_cache(const CacheEntry& entry) {
@@ -245,7 +266,8 @@ bool ItemsetSearch::stopped(std::uint64_t row_steps) {
     return stop_.has_value();
 }
 
-// After a stop the rest of the attributes is still tried with leaves below them, unless leaves take the user's own time.
+// After a stop the rest of the attributes is still tried with leaves below them, unless leaves take the user's own
+// time.
 bool ItemsetSearch::hurried() const { return stop_.has_value() && leaf_cost_.effort() > 1; }
 
 void ItemsetSearch::improved(std::size_t depth, double cost) {
@@ -261,12 +283,14 @@ void ItemsetSearch::store(const Answer& answer, double value) {
     counters_.memory_peak = std::max<std::uint64_t>(counters_.memory_peak, cache_.bytes() + pool_.bytes());
 }
 
-double ItemsetSearch::below(double cost) const { return leaf_cost_.whole() ? cost - 1.0 : std::nextafter(cost, -kInfinity); }
+double ItemsetSearch::below(double cost) const {
+    return leaf_cost_.whole() ? cost - 1.0 : std::nextafter(cost, -kInfinity);
+}
 
 double ItemsetSearch::rest(double bound, double cost) const {
     if (leaf_cost_.whole() || bound == kInfinity) return bound - cost;
-    // Sums of real costs are rounded: a branch that costs a little more than the difference may still give a sum within the bound. Too high a bound only
-    // costs time, as the sum itself is compared in the end.
+    // Sums of real costs are rounded: a branch that costs a little more than the difference may still give a sum within
+    // the bound. Too high a bound only costs time, as the sum itself is compared in the end.
     return std::nextafter(std::nextafter(bound, kInfinity) - cost, kInfinity);
 }
 

@@ -1,5 +1,6 @@
-// DL8 and DL8.5 (Aglin, Nijssen and Schaus 2020, Algorithms 1 and 2): the paths of a tree are itemsets, and the best tree of each itemset is found
-// once and cached. DL8.5 adds upper bounds, and caches also that no tree was found for a bound.
+// DL8 and DL8.5 (Aglin, Nijssen and Schaus 2020, Algorithms 1 and 2): the paths of a tree are itemsets, and the best
+// tree of each itemset is found once and cached. DL8.5 adds upper bounds, and caches also that no tree was found for a
+// bound.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +10,11 @@
 #include <optional>
 #include <vector>
 
-#include "../limits.hpp"
-#include "cache.hpp"
-#include "leaf_cost.hpp"
-#include "transactions.hpp"
-#include "tree_pool.hpp"
+#include "base/limits.hpp"
+#include "itemsets/cache.hpp"
+#include "itemsets/leaf_cost.hpp"
+#include "itemsets/transactions.hpp"
+#include "itemsets/tree_pool.hpp"
 
 namespace provetree::itemsets {
 
@@ -61,7 +62,8 @@ struct Result {
 class ItemsetSearch {
   public:
     // `tick` is called now and then; it returns false to interrupt the search.
-    ItemsetSearch(const Transactions& transactions, LeafCost& leaf_cost, const Options& options, std::function<bool(const Progress&)> tick);
+    ItemsetSearch(const Transactions& transactions, LeafCost& leaf_cost, const Options& options,
+                  std::function<bool(const Progress&)> tick);
 
     Result run();
 

@@ -1,4 +1,5 @@
-// What a leaf costs. The cost of a tree is the sum over its leaves, and no leaf costs less than zero: that is all DL8 and DL8.5 need.
+// What a leaf costs. The cost of a tree is the sum over its leaves, and no leaf costs less than zero: that is all DL8
+// and DL8.5 need.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ struct Leaf {
 class LeafCost {
   public:
     virtual ~LeafCost() = default;
-    // The cost of a leaf with these class totals, and the class it predicts. `rows` are the table's row numbers where `needs_rows`, else empty.
-    // May throw StopSearch when a user's function is interrupted.
+    // The cost of a leaf with these class totals, and the class it predicts. `rows` are the table's row numbers where
+    // `needs_rows`, else empty. May throw StopSearch when a user's function is interrupted.
     virtual Leaf of(const std::int64_t* totals, const std::vector<std::int64_t>& rows) = 0;
     virtual bool needs_rows() const { return false; }
     // Whether all costs are whole numbers: then a better tree is better by one.
@@ -54,16 +55,19 @@ class ErrorCost final : public LeafCost {
     int classes_;
 };
 
-// Cost-sensitive errors: matrix[true class][predicted class], per unit of weight. The first of the cheapest classes is predicted.
+// Cost-sensitive errors: matrix[true class][predicted class], per unit of weight. The first of the cheapest classes is
+// predicted.
 class MatrixCost final : public LeafCost {
   public:
-    MatrixCost(std::vector<double> matrix, int classes, bool whole) : matrix_(std::move(matrix)), classes_(classes), whole_(whole) {}
+    MatrixCost(std::vector<double> matrix, int classes, bool whole)
+        : matrix_(std::move(matrix)), classes_(classes), whole_(whole) {}
 
     Leaf of(const std::int64_t* totals, const std::vector<std::int64_t>&) override {
         Leaf best{std::numeric_limits<double>::infinity(), 0};
         for (int predicted = 0; predicted < classes_; ++predicted) {
             double cost = 0.0;
-            for (int c = 0; c < classes_; ++c) cost += static_cast<double>(totals[c]) * matrix_[static_cast<std::size_t>(c * classes_ + predicted)];
+            for (int c = 0; c < classes_; ++c)
+                cost += static_cast<double>(totals[c]) * matrix_[static_cast<std::size_t>(c * classes_ + predicted)];
             if (cost < best.cost) best = {cost, predicted};
         }
         return best;

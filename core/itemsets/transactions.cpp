@@ -1,18 +1,20 @@
 // Bits of rows and attributes; see the header.
-#include "transactions.hpp"
+#include "itemsets/transactions.hpp"
 
 #include <algorithm>
 #include <bit>
 
 namespace provetree::itemsets {
 
-Transactions::Transactions(const std::uint8_t* values, std::size_t attributes, std::size_t rows, const std::int32_t* classes, const std::int64_t* weights,
-                           const std::int64_t* numbers, int n_classes)
+Transactions::Transactions(const std::uint8_t* values, std::size_t attributes, std::size_t rows,
+                           const std::int32_t* classes, const std::int64_t* weights, const std::int64_t* numbers,
+                           int n_classes)
     : attributes_(attributes), rows_(rows), n_classes_(n_classes), count_(choose_count()) {
     std::vector<std::size_t> of_class(static_cast<std::size_t>(n_classes), 0);
     for (std::size_t row = 0; row < rows; ++row) ++of_class[static_cast<std::size_t>(classes[row])];
     class_word_.push_back(0);
-    for (std::size_t in_class : of_class) class_word_.push_back(class_word_.back() + static_cast<std::uint32_t>((in_class + 63) / 64));
+    for (std::size_t in_class : of_class)
+        class_word_.push_back(class_word_.back() + static_cast<std::uint32_t>((in_class + 63) / 64));
     words_ = class_word_.back();
 
     std::vector<std::size_t> next(static_cast<std::size_t>(n_classes));
@@ -54,7 +56,8 @@ void Transactions::restrict(const Cover& cover, std::size_t attribute, bool posi
     result.class_begin.clear();
     result.class_begin.push_back(0);
     for (int c = 0; c < n_classes_; ++c) {
-        for (std::uint32_t i = cover.class_begin[static_cast<std::size_t>(c)]; i < cover.class_begin[static_cast<std::size_t>(c) + 1]; ++i) {
+        for (std::uint32_t i = cover.class_begin[static_cast<std::size_t>(c)];
+             i < cover.class_begin[static_cast<std::size_t>(c) + 1]; ++i) {
             const std::uint64_t word = cover.words[i] & (bits[cover.positions[i]] ^ flip);
             if (word == 0) continue;
             result.words.push_back(word);
@@ -89,7 +92,8 @@ std::int64_t Transactions::add_weights(const Cover& cover, const std::uint64_t* 
     std::int64_t rows = 0;
     for (int c = 0; c < n_classes_; ++c) {
         std::int64_t weight = 0;
-        for (std::uint32_t i = cover.class_begin[static_cast<std::size_t>(c)]; i < cover.class_begin[static_cast<std::size_t>(c) + 1]; ++i) {
+        for (std::uint32_t i = cover.class_begin[static_cast<std::size_t>(c)];
+             i < cover.class_begin[static_cast<std::size_t>(c) + 1]; ++i) {
             const std::int64_t* of_bits = weights_.data() + std::size_t{64} * cover.positions[i];
             for (std::uint64_t word = cover.words[i] & column[cover.positions[i]]; word != 0; word &= word - 1) {
                 weight += of_bits[std::countr_zero(word)];
@@ -105,7 +109,8 @@ void Transactions::row_numbers(const Cover& cover, std::vector<std::int64_t>& nu
     numbers.clear();
     for (std::size_t i = 0; i < cover.words.size(); ++i)
         for (std::uint64_t word = cover.words[i]; word != 0; word &= word - 1)
-            numbers.push_back(number_of_bit_[std::size_t{64} * cover.positions[i] + static_cast<std::size_t>(std::countr_zero(word))]);
+            numbers.push_back(number_of_bit_[std::size_t{64} * cover.positions[i] +
+                                             static_cast<std::size_t>(std::countr_zero(word))]);
     std::sort(numbers.begin(), numbers.end());
 }
 

@@ -1,12 +1,12 @@
-// The transactional database: for each Boolean attribute the set of rows that have it, as bits. Rows are grouped by class and each class starts
-// a new word, so that class-based supports are popcounts of ranges of words.
+// The transactional database: for each Boolean attribute the set of rows that have it, as bits. Rows are grouped by
+// class and each class starts a new word, so that class-based supports are popcounts of ranges of words.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "count.hpp"
+#include "itemsets/count.hpp"
 
 namespace provetree::itemsets {
 
@@ -16,14 +16,17 @@ struct Cover {
     std::vector<std::uint32_t> positions;
     std::vector<std::uint32_t> class_begin;
 
-    CoverView view() const { return {words.data(), positions.data(), class_begin.data(), static_cast<int>(class_begin.size()) - 1}; }
+    CoverView view() const {
+        return {words.data(), positions.data(), class_begin.data(), static_cast<int>(class_begin.size()) - 1};
+    }
 };
 
 class Transactions {
   public:
-    // `values` is attribute-major, one byte per row, zero or not; weights are at least 1. `numbers` are what a user calls the rows.
-    Transactions(const std::uint8_t* values, std::size_t attributes, std::size_t rows, const std::int32_t* classes, const std::int64_t* weights,
-                 const std::int64_t* numbers, int n_classes);
+    // `values` is attribute-major, one byte per row, zero or not; weights are at least 1. `numbers` are what a user
+    // calls the rows.
+    Transactions(const std::uint8_t* values, std::size_t attributes, std::size_t rows, const std::int32_t* classes,
+                 const std::int64_t* weights, const std::int64_t* numbers, int n_classes);
 
     std::size_t attributes() const { return attributes_; }
     std::size_t rows() const { return rows_; }

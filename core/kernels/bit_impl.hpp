@@ -1,8 +1,9 @@
-// The bit kernel itself; included by one source file per instruction set. See bit_kernel.hpp for what each function promises.
+// The bit kernel itself; included by one source file per instruction set. See bit_kernel.hpp for what each function
+// promises.
 #pragma once
 
-#include "bit_kernel.hpp"
-#include "simd.hpp"
+#include "kernels/bit_kernel.hpp"
+#include "kernels/simd.hpp"
 
 namespace provetree {
 namespace {
@@ -16,7 +17,8 @@ inline Lanes load_lanes(const void* from) {
     return lanes;
 }
 
-// Lanes that are used several times: loaded once, not again by every instruction that can read memory. Loads across cache lines are slow.
+// Lanes that are used several times: loaded once, not again by every instruction that can read memory. Loads across
+// cache lines are slow.
 inline Lanes load_once(const void* from) {
     Lanes lanes = load_lanes(from);
 #if defined(__AVX2__) && defined(__GNUC__)
@@ -32,16 +34,18 @@ inline Lanes ones_in(Lanes x) {
 #if defined(__AVX512BITALG__)
     return (Lanes)_mm512_popcnt_epi16((__m512i)x);
 #elif defined(__AVX512BW__)
-    const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)), low = _mm512_set1_epi8(15);
+    const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)),
+                  low = _mm512_set1_epi8(15);
     const __m512i v = (__m512i)x;
-    const __m512i bytes =
-        _mm512_add_epi8(_mm512_shuffle_epi8(table, _mm512_and_si512(v, low)), _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(v, 4), low)));
+    const __m512i bytes = _mm512_add_epi8(_mm512_shuffle_epi8(table, _mm512_and_si512(v, low)),
+                                          _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(v, 4), low)));
     return (Lanes)_mm512_maddubs_epi16(bytes, _mm512_set1_epi8(1));
 #elif defined(__AVX2__)
-    const __m256i table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)), low = _mm256_set1_epi8(15);
+    const __m256i table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)),
+                  low = _mm256_set1_epi8(15);
     const __m256i v = (__m256i)x;
-    const __m256i bytes =
-        _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(v, low)), _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low)));
+    const __m256i bytes = _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(v, low)),
+                                          _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low)));
     return (Lanes)_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1));
 #else
     typedef std::uint16_t Unsigned __attribute__((vector_size(kVectorBytes)));
@@ -57,7 +61,8 @@ inline Lanes ones_in(Lanes x) {
 inline std::int16_t largest_lane(Lanes lanes) {
 #if defined(__AVX2__)
 #if defined(__AVX512BW__)
-    const __m256i half = _mm256_max_epi16(_mm512_castsi512_si256((__m512i)lanes), _mm512_extracti64x4_epi64((__m512i)lanes, 1));
+    const __m256i half =
+        _mm256_max_epi16(_mm512_castsi512_si256((__m512i)lanes), _mm512_extracti64x4_epi64((__m512i)lanes, 1));
 #else
     const __m256i half = (__m256i)lanes;
 #endif
@@ -75,40 +80,49 @@ inline std::int16_t largest_lane(Lanes lanes) {
 }
 
 #if defined(__GFNI__) && defined(__AVX512VBMI__)
-// Sixty-four features of eight rows, a row in each of eight numbers, as one byte for each feature. The bytes of the rows are put side by side, the last
-// row first, and each eight of them turned around as a square of bits: the product with a number that has bit i alone is bit i of every row.
+// Sixty-four features of eight rows, a row in each of eight numbers, as one byte for each feature. The bytes of the
+// rows are put side by side, the last row first, and each eight of them turned around as a square of bits: the product
+// with a number that has bit i alone is bit i of every row.
 inline __m512i rows_by_feature(__m512i rows) {
-    alignas(64) static constexpr std::uint8_t kTurned[64] = {56, 48, 40, 32, 24, 16, 8,  0,  57, 49, 41, 33, 25, 17, 9,  1,  58, 50, 42, 34, 26, 18,
-                                                             10, 2,  59, 51, 43, 35, 27, 19, 11, 3,  60, 52, 44, 36, 28, 20, 12, 4,  61, 53, 45, 37,
-                                                             29, 21, 13, 5,  62, 54, 46, 38, 30, 22, 14, 6,  63, 55, 47, 39, 31, 23, 15, 7};
+    alignas(64) static constexpr std::uint8_t kTurned[64] = {
+        56, 48, 40, 32, 24, 16, 8,  0,  57, 49, 41, 33, 25, 17, 9,  1,  58, 50, 42, 34, 26, 18,
+        10, 2,  59, 51, 43, 35, 27, 19, 11, 3,  60, 52, 44, 36, 28, 20, 12, 4,  61, 53, 45, 37,
+        29, 21, 13, 5,  62, 54, 46, 38, 30, 22, 14, 6,  63, 55, 47, 39, 31, 23, 15, 7};
     const __m512i squares = _mm512_permutexvar_epi8(_mm512_load_si512(kTurned), rows);
     return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201ull)), squares, 0);
 }
 
-void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits, int stride) {
-    alignas(64) static constexpr std::uint8_t kPaired[64] = {0,  64, 1,  65, 2,  66, 3,  67, 4,  68, 5,  69, 6,  70, 7,  71, 8,  72, 9,  73, 10, 74,
-                                                             11, 75, 12, 76, 13, 77, 14, 78, 15, 79, 16, 80, 17, 81, 18, 82, 19, 83, 20, 84, 21, 85,
-                                                             22, 86, 23, 87, 24, 88, 25, 89, 26, 90, 27, 91, 28, 92, 29, 93, 30, 94, 31, 95};
+void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits,
+          int stride) {
+    alignas(64) static constexpr std::uint8_t kPaired[64] = {
+        0,  64, 1,  65, 2,  66, 3,  67, 4,  68, 5,  69, 6,  70, 7,  71, 8,  72, 9,  73, 10, 74,
+        11, 75, 12, 76, 13, 77, 14, 78, 15, 79, 16, 80, 17, 81, 18, 82, 19, 83, 20, 84, 21, 85,
+        22, 86, 23, 87, 24, 88, 25, 89, 26, 90, 27, 91, 28, 92, 29, 93, 30, 94, 31, 95};
     const __m512i low_half = _mm512_load_si512(kPaired), high_half = _mm512_add_epi8(low_half, _mm512_set1_epi8(32));
     const int row_masks = mask_stride(blocks);
     for (int begin = 0; begin < count; begin += 16, bits += stride) {
         const int end = count - begin < 16 ? count - begin : 16;
         const __mmask16 here = static_cast<__mmask16>((1u << end) - 1);
         // Rows are numbered in units of two masks.
-        const __m512i first = _mm512_mullo_epi32(_mm512_maskz_loadu_epi32(here, rows + begin), _mm512_set1_epi32(row_masks / 2));
+        const __m512i first =
+            _mm512_mullo_epi32(_mm512_maskz_loadu_epi32(here, rows + begin), _mm512_set1_epi32(row_masks / 2));
         for (int block = 0; block < blocks; block += 2) {
             const std::uint32_t* const from = masks + block;
             const __m512i none = _mm512_setzero_si512();
-            const __m512i first_rows = _mm512_mask_i32gather_epi64(none, static_cast<__mmask8>(here), _mm512_castsi512_si256(first), from, 8);
-            const __m512i last_rows = _mm512_mask_i32gather_epi64(none, static_cast<__mmask8>(here >> 8), _mm512_extracti64x4_epi64(first, 1), from, 8);
+            const __m512i first_rows =
+                _mm512_mask_i32gather_epi64(none, static_cast<__mmask8>(here), _mm512_castsi512_si256(first), from, 8);
+            const __m512i last_rows = _mm512_mask_i32gather_epi64(none, static_cast<__mmask8>(here >> 8),
+                                                                  _mm512_extracti64x4_epi64(first, 1), from, 8);
             const __m512i low = rows_by_feature(first_rows), high = rows_by_feature(last_rows);
             _mm512_storeu_si512(bits + block * kFeatureBlock, _mm512_permutex2var_epi8(low, low_half, high));
-            if (block + 1 < blocks) _mm512_storeu_si512(bits + (block + 1) * kFeatureBlock, _mm512_permutex2var_epi8(low, high_half, high));
+            if (block + 1 < blocks)
+                _mm512_storeu_si512(bits + (block + 1) * kFeatureBlock, _mm512_permutex2var_epi8(low, high_half, high));
         }
     }
 }
 #else
-void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits, int stride) {
+void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits,
+          int stride) {
     const std::size_t row_masks = static_cast<std::size_t>(mask_stride(blocks));
     for (int begin = 0; begin < count; begin += 16, bits += stride) {
         const int end = count - begin < 16 ? count - begin : 16;
@@ -126,7 +140,8 @@ void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int
             std::uint16_t word[kFeatureBlock] = {};
             for (int r = 0; r < end; ++r) {
                 const std::uint32_t mask = from[static_cast<std::size_t>(rows[begin + r]) * row_masks];
-                for (int f = 0; f < kFeatureBlock; ++f) word[f] = static_cast<std::uint16_t>(word[f] | ((mask >> f & 1u) << r));
+                for (int f = 0; f < kFeatureBlock; ++f)
+                    word[f] = static_cast<std::uint16_t>(word[f] | ((mask >> f & 1u) << r));
             }
             __builtin_memcpy(bits + block * kFeatureBlock, word, sizeof word);
 #endif
@@ -135,7 +150,8 @@ void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int
 }
 #endif
 
-void compare(const double* x, const double* first, const double* second, std::size_t count, std::uint64_t* differs, std::uint64_t* neither) {
+void compare(const double* x, const double* first, const double* second, std::size_t count, std::uint64_t* differs,
+             std::uint64_t* neither) {
     for (std::size_t begin = 0; begin < count; begin += 64) {
         const std::size_t end = count - begin < 64 ? count : begin + 64;
         std::uint64_t other = 0, others = 0;
@@ -144,8 +160,10 @@ void compare(const double* x, const double* first, const double* second, std::si
         for (; i < end; i += 8) {
             const __mmask8 here = static_cast<__mmask8>(end - i < 8 ? (1u << (end - i)) - 1 : 0xff);
             const __m512d number = _mm512_maskz_loadu_pd(here, x + i);
-            const __mmask8 of_first = _mm512_mask_cmp_pd_mask(here, number, _mm512_maskz_loadu_pd(here, first + i), _CMP_NEQ_UQ);
-            const __mmask8 of_both = _mm512_mask_cmp_pd_mask(of_first, number, _mm512_maskz_loadu_pd(here, second + i), _CMP_NEQ_UQ);
+            const __mmask8 of_first =
+                _mm512_mask_cmp_pd_mask(here, number, _mm512_maskz_loadu_pd(here, first + i), _CMP_NEQ_UQ);
+            const __mmask8 of_both =
+                _mm512_mask_cmp_pd_mask(of_first, number, _mm512_maskz_loadu_pd(here, second + i), _CMP_NEQ_UQ);
             other |= std::uint64_t{of_first} << (i - begin);
             others |= std::uint64_t{of_both} << (i - begin);
         }
@@ -168,11 +186,13 @@ void compare(const double* x, const double* first, const double* second, std::si
     }
 }
 
-void mark_above(const std::uint32_t* __restrict ranks, std::size_t count, std::uint32_t rank, std::uint32_t bit, std::uint32_t* __restrict masks) {
+void mark_above(const std::uint32_t* __restrict ranks, std::size_t count, std::uint32_t rank, std::uint32_t bit,
+                std::uint32_t* __restrict masks) {
     for (std::size_t i = 0; i < count; ++i) masks[i] |= ranks[i] > rank ? bit : 0;
 }
 
-int select(const std::uint32_t* rows, int count, const std::uint16_t* bits, int stride, bool has, std::uint32_t* chosen) {
+int select(const std::uint32_t* rows, int count, const std::uint16_t* bits, int stride, bool has,
+           std::uint32_t* chosen) {
     int kept = 0;
     for (int begin = 0; begin < count; begin += 16, bits += stride) {
         const int here = count - begin < 16 ? count - begin : 16;
@@ -196,7 +216,8 @@ void count(const BitWords& words, int lanes, std::int16_t* counts) {
     for (int c = 0; c < words.n_classes; ++c) {
         for (int f = 0; f < lanes; f += kBitLanes) {
             Lanes sum{};
-            for (int w = words.first_word[c]; w < words.first_word[c + 1]; ++w) sum += ones_in(load_lanes(words.bits + w * words.stride + f));
+            for (int w = words.first_word[c]; w < words.first_word[c + 1]; ++w)
+                sum += ones_in(load_lanes(words.bits + w * words.stride + f));
             store_lanes(counts + c * lanes + f, sum);
         }
     }
@@ -206,7 +227,8 @@ void count(const BitWords& words, int lanes, std::int16_t* counts) {
 inline Lanes count_with(const BitWords& words, int begin, int end, int i, int f) {
     Lanes sum{};
     const std::uint16_t* bits = words.bits + begin * words.stride;
-    for (int w = begin; w < end; ++w, bits += words.stride) sum += ones_in(load_lanes(bits + f) & broadcast<std::int16_t>(static_cast<std::int16_t>(bits[i])));
+    for (int w = begin; w < end; ++w, bits += words.stride)
+        sum += ones_in(load_lanes(bits + f) & broadcast<std::int16_t>(static_cast<std::int16_t>(bits[i])));
     return sum;
 }
 
@@ -223,8 +245,8 @@ struct Fixed {
     Lanes with_i, without_i;
 };
 
-// The four parts that feature i and the features at hand (j) cut the rows into: the largest class of each, and where leaves have a least size
-// (kSized) its rows.
+// The four parts that feature i and the features at hand (j) cut the rows into: the largest class of each, and where
+// leaves have a least size (kSized) its rows.
 template <bool kSized>
 struct Parts {
     Lanes both{}, only_i{}, only_j{}, neither{};
@@ -260,7 +282,8 @@ struct Best {
     Lanes with{}, without{};
 
     template <bool kSized>
-    void take(const Parts<kSized>& parts, Lanes least, std::int16_t* __restrict stumps_with, std::int16_t* __restrict stumps_without) {
+    void take(const Parts<kSized>& parts, Lanes least, std::int16_t* __restrict stumps_with,
+              std::int16_t* __restrict stumps_without) {
         with = larger<std::int16_t>(with, parts.with_i(least));
         without = larger<std::int16_t>(without, parts.without_i(least));
         store_lanes(stumps_with, larger<std::int16_t>(load_lanes(stumps_with), parts.with_j(least)));
@@ -275,13 +298,15 @@ struct Best {
 };
 
 template <bool kOwn, bool kRest, bool kSized>
-void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* __restrict parent_pairs, int features, int min_leaf,
-                    BitStumps of_own, BitStumps of_rest) {
+void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts& rest,
+                    const std::int16_t* __restrict parent_pairs, int features, int min_leaf, BitStumps of_own,
+                    BitStumps of_rest) {
     const int n_classes = words.n_classes, stride = words.stride;
     const Lanes least = broadcast<std::int16_t>(static_cast<std::int16_t>(min_leaf));
     const auto fix = [&](const BitCounts& counts, int c, int i) {
         const std::int16_t with_i = counts.of_feature[c * stride + i];
-        return Fixed{broadcast<std::int16_t>(with_i), broadcast<std::int16_t>(static_cast<std::int16_t>(counts.all[c] - with_i))};
+        return Fixed{broadcast<std::int16_t>(with_i),
+                     broadcast<std::int16_t>(static_cast<std::int16_t>(counts.all[c] - with_i))};
     };
     for (int i = 0; i < features; ++i) {
         Fixed fixed_own[kMostBitClasses], fixed_rest[kMostBitClasses];
@@ -296,7 +321,8 @@ void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts
                 const Lanes both = count_with(words, words.first_word[c], words.first_word[c + 1], i, f);
                 if constexpr (kOwn) parts_own.add(both, load_lanes(own.of_feature + c * stride + f), fixed_own[c]);
                 if constexpr (kRest) {
-                    const Lanes others = load_lanes(parent_pairs + (static_cast<std::ptrdiff_t>(c) * features + i) * stride + f) - both;
+                    const Lanes others =
+                        load_lanes(parent_pairs + (static_cast<std::ptrdiff_t>(c) * features + i) * stride + f) - both;
                     parts_rest.add(others, load_lanes(rest.of_feature + c * stride + f), fixed_rest[c]);
                 }
             }
@@ -309,25 +335,31 @@ void best_stumps_of(const BitWords& words, const BitCounts& own, const BitCounts
 }
 
 template <bool kSized>
-void best_stumps_sized(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs, int features, int min_leaf,
-                       BitStumps of_own, BitStumps of_rest) {
-    if (of_own.with && of_rest.with) return best_stumps_of<true, true, kSized>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
-    if (of_own.with) return best_stumps_of<true, false, kSized>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
+void best_stumps_sized(const BitWords& words, const BitCounts& own, const BitCounts& rest,
+                       const std::int16_t* parent_pairs, int features, int min_leaf, BitStumps of_own,
+                       BitStumps of_rest) {
+    if (of_own.with && of_rest.with)
+        return best_stumps_of<true, true, kSized>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
+    if (of_own.with)
+        return best_stumps_of<true, false, kSized>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
     best_stumps_of<false, true, kSized>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
 }
 
-void best_stumps(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs, int features, int min_leaf,
-                 BitStumps of_own, BitStumps of_rest) {
-    if (min_leaf > 1) return best_stumps_sized<true>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
+void best_stumps(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs,
+                 int features, int min_leaf, BitStumps of_own, BitStumps of_rest) {
+    if (min_leaf > 1)
+        return best_stumps_sized<true>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
     best_stumps_sized<false>(words, own, rest, parent_pairs, features, min_leaf, of_own, of_rest);
 }
 
 void count_with_feature(const BitWords& words, int lanes, int feature, std::int16_t* both) {
-    for (int f = 0; f < lanes; f += kBitLanes) store_lanes(both + f, count_with(words, 0, words.first_word[words.n_classes], feature, f));
+    for (int f = 0; f < lanes; f += kBitLanes)
+        store_lanes(both + f, count_with(words, 0, words.first_word[words.n_classes], feature, f));
 }
 
-void raise_floors(int lanes, const SplitProof& proof, std::int32_t error_scale, const std::int16_t* __restrict with, const std::int16_t* __restrict both,
-                  std::int32_t* __restrict floor_with, std::int32_t* __restrict floor_without) {
+void raise_floors(int lanes, const SplitProof& proof, std::int32_t error_scale, const std::int16_t* __restrict with,
+                  const std::int16_t* __restrict both, std::int32_t* __restrict floor_with,
+                  std::int32_t* __restrict floor_without) {
     using Costs = Vector<std::int32_t>;
     typedef std::int16_t Narrow __attribute__((vector_size(kVectorBytes / 2)));
     const auto widened = [](const std::int16_t* from) {
@@ -336,7 +368,8 @@ void raise_floors(int lanes, const SplitProof& proof, std::int32_t error_scale, 
         return __builtin_convertvector(narrow, Costs);
     };
     const Costs scale = broadcast<std::int32_t>(error_scale);
-    const Costs cost_with = broadcast<std::int32_t>(proof.cost_with), cost_without = broadcast<std::int32_t>(proof.cost_without);
+    const Costs cost_with = broadcast<std::int32_t>(proof.cost_with),
+                cost_without = broadcast<std::int32_t>(proof.cost_without);
     const Costs spare_with = broadcast<std::int32_t>(proof.cost_with - error_scale * proof.rows_with);
     const Costs spare_without = broadcast<std::int32_t>(proof.cost_without - error_scale * proof.rows_without);
     for (int f = 0; f < lanes; f += kWidth<std::int32_t>) {
@@ -352,10 +385,12 @@ void raise_floors(int lanes, const SplitProof& proof, std::int32_t error_scale, 
     }
 }
 
-void fewest_errors(const BitCounts& counts, int n_classes, int features, int lanes, int min_leaf, BitStumps stumps, std::int32_t errors[3]) {
+void fewest_errors(const BitCounts& counts, int n_classes, int features, int lanes, int min_leaf, BitStumps stumps,
+                   std::int32_t errors[3]) {
     std::int16_t all = 0;
     for (int c = 0; c < n_classes; ++c) all = static_cast<std::int16_t>(all + counts.all[c]);
-    const Lanes everything = broadcast<std::int16_t>(all), least = broadcast<std::int16_t>(static_cast<std::int16_t>(min_leaf));
+    const Lanes everything = broadcast<std::int16_t>(all),
+                least = broadcast<std::int16_t>(static_cast<std::int16_t>(min_leaf));
     Lanes right[3] = {};  // rows classified correctly
     for (int f = 0; f < features; f += kBitLanes) {
         Lanes with{}, leaf_with{}, leaf_without{};
@@ -365,11 +400,13 @@ void fewest_errors(const BitCounts& counts, int n_classes, int features, int lan
             leaf_with = larger<std::int16_t>(leaf_with, here);
             leaf_without = larger<std::int16_t>(leaf_without, broadcast<std::int16_t>(counts.all[c]) - here);
         }
-        const Lanes splits = (with >= least) & (everything - with >= least);  // padding, too, is a feature that splits nothing
+        const Lanes splits =
+            (with >= least) & (everything - with >= least);  // padding, too, is a feature that splits nothing
         const Lanes stump_with = larger<std::int16_t>(load_lanes(stumps.with + f), leaf_with);
         const Lanes stump_without = larger<std::int16_t>(load_lanes(stumps.without + f), leaf_without);
         right[0] = larger<std::int16_t>(right[0], (leaf_with + leaf_without) & splits);
-        right[1] = larger<std::int16_t>(right[1], larger<std::int16_t>(stump_with + leaf_without, leaf_with + stump_without) & splits);
+        right[1] = larger<std::int16_t>(
+            right[1], larger<std::int16_t>(stump_with + leaf_without, leaf_with + stump_without) & splits);
         right[2] = larger<std::int16_t>(right[2], (stump_with + stump_without) & splits);
     }
     for (int k = 0; k < 3; ++k) errors[k] = all - largest_lane(right[k]);

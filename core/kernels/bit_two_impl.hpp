@@ -1,18 +1,21 @@
-// The part of the bit kernel that two classes allow: differences of class counts instead of counts, and every pair of features counted once.
+// The part of the bit kernel that two classes allow: differences of class counts instead of counts, and every pair of
+// features counted once.
 //
-// Rows with difference d (rows of the first class less rows of the second), cut into parts with differences x and d - x, are classified right
-// (n + |x| + |d - x|) / 2 times, and |x| + |d - x| is the largest of |d|, 2x - d and d - 2x. So of all second splits below a feature only the
-// largest and the least x matter.
+// Rows with difference d (rows of the first class less rows of the second), cut into parts with differences x and d -
+// x, are classified right (n + |x| + |d - x|) / 2 times, and |x| + |d - x| is the largest of |d|, 2x - d and d - 2x. So
+// of all second splits below a feature only the largest and the least x matter.
 //
-// The features stand on a circle: lane l at step r pairs feature l with feature l + r, and the steps up to half way round meet every pair.
+// The features stand on a circle: lane l at step r pairs feature l with feature l + r, and the steps up to half way
+// round meet every pair.
 #pragma once
 
-#include "bit_impl.hpp"
+#include "kernels/bit_impl.hpp"
 
 namespace provetree {
 namespace {
 
-// The largest and the least difference that a second split leaves, for rows with a feature (x) and for rows without it (y); 0 is always among them.
+// The largest and the least difference that a second split leaves, for rows with a feature (x) and for rows without it
+// (y); 0 is always among them.
 struct Extremes {
     Lanes most_x{}, least_x{}, most_y{}, least_y{};
 
@@ -62,7 +65,8 @@ inline __m512i places_from(int begin, int features) {
     for (int lane = 0; lane < kBitLanes; ++lane) places[lane] = static_cast<std::uint16_t>(lane);
     const std::uint16_t all = static_cast<std::uint16_t>(features);
     places += static_cast<std::uint16_t>((begin % features + features) % features);
-    for (int last = features - 1 + kBitLanes; last >= features; last -= features) places -= (Places)(places >= all) & all;
+    for (int last = features - 1 + kBitLanes; last >= features; last -= features)
+        places -= (Places)(places >= all) & all;
     return (__m512i)places;
 }
 #endif
@@ -98,7 +102,8 @@ void count_differences(const BitWords& words, const FeatureCircle& circle, std::
         Lanes sums[4];
         for (; r + 3 <= circle.half; r += 4) {
             differences<4>(words, f, r, sums);
-            for (int s = 0; s < 4; ++s) store_lanes(pairs + static_cast<std::ptrdiff_t>(r + s - 1) * circle.lanes + f, sums[s]);
+            for (int s = 0; s < 4; ++s)
+                store_lanes(pairs + static_cast<std::ptrdiff_t>(r + s - 1) * circle.lanes + f, sums[s]);
         }
         for (; r <= circle.half; ++r) {
             differences<1>(words, f, r, sums);
@@ -121,12 +126,15 @@ inline const std::int16_t* spread_singles(const BitCounts& counts, const Feature
     }
 #endif
     if (circle.features < kBitLanes) {
-        for (int at = circle.features; at < circle.lanes + circle.half; ++at) singles[at] = singles[at - circle.features];
+        for (int at = circle.features; at < circle.lanes + circle.half; ++at)
+            singles[at] = singles[at - circle.features];
         for (int at = -1; at >= -circle.half; --at) singles[at] = singles[at + circle.features];
         return singles;
     }
-    for (int at = circle.features; at < circle.lanes + circle.half; at += kBitLanes) store_lanes(singles + at, load_lanes(singles + at - circle.features));
-    for (int at = -kBitLanes; at > -circle.half - kBitLanes; at -= kBitLanes) store_lanes(singles + at, load_lanes(singles + at + circle.features));
+    for (int at = circle.features; at < circle.lanes + circle.half; at += kBitLanes)
+        store_lanes(singles + at, load_lanes(singles + at - circle.features));
+    for (int at = -kBitLanes; at > -circle.half - kBitLanes; at -= kBitLanes)
+        store_lanes(singles + at, load_lanes(singles + at + circle.features));
     return singles;
 }
 
@@ -137,7 +145,8 @@ inline void close(const BitCounts& counts, const FeatureCircle& circle, const Si
     for (int f = 0; f < circle.lanes; f += kBitLanes) {
         Extremes seen;
         seen.load(side.extremes_at(f));
-        const Lanes with = load_lanes(counts.of_feature + f) + load_lanes(counts.of_feature + circle.lanes + f), without = total - with;
+        const Lanes with = load_lanes(counts.of_feature + f) + load_lanes(counts.of_feature + circle.lanes + f),
+                    without = total - with;
         const Lanes x = load_lanes(side.singles + f), y = difference - x;
         // In this order of additions nothing leaves the range of the counts.
         const Lanes gain_x = larger<std::int16_t>((seen.most_x - x) + seen.most_x, (x - seen.least_x) - seen.least_x);
@@ -150,7 +159,8 @@ inline void close(const BitCounts& counts, const FeatureCircle& circle, const Si
 }
 
 template <bool kOwn, bool kRest>
-void best_stumps_of_two(const BitWords given, const std::int16_t* __restrict parent_pairs, const FeatureCircle circle, const Side own, const Side rest) {
+void best_stumps_of_two(const BitWords given, const std::int16_t* __restrict parent_pairs, const FeatureCircle circle,
+                        const Side own, const Side rest) {
     const std::ptrdiff_t row = circle.margin + circle.lanes;
     // Copies, which no store can change.
     const int first_word[3] = {given.first_word[0], given.first_word[1], given.first_word[2]};
@@ -164,7 +174,8 @@ void best_stumps_of_two(const BitWords given, const std::int16_t* __restrict par
                 of_own.take(both, load_lanes(own.singles + f + r) - both);
             }
             if constexpr (kRest) {
-                const Lanes others = load_lanes(parent_pairs + static_cast<std::ptrdiff_t>(r - 1) * circle.lanes + f) - both;
+                const Lanes others =
+                    load_lanes(parent_pairs + static_cast<std::ptrdiff_t>(r - 1) * circle.lanes + f) - both;
                 store_lanes(rest.pairs + r * row + f, others);
                 of_rest.take(others, load_lanes(rest.singles + f + r) - others);
             }
@@ -182,7 +193,8 @@ void best_stumps_of_two(const BitWords given, const std::int16_t* __restrict par
         if constexpr (kOwn) of_own.store(own.extremes_at(f));
         if constexpr (kRest) of_rest.store(rest.extremes_at(f));
     }
-    // The same pair as it concerns the other feature, r lanes on; lanes before the first are those at the end of the circle.
+    // The same pair as it concerns the other feature, r lanes on; lanes before the first are those at the end of the
+    // circle.
     const auto other_way_round = [&](const Side side) {
         for (int r = 1; r <= circle.half; ++r)
             for (int begin = -kBitLanes; begin > -r - kBitLanes; begin -= kBitLanes)
@@ -201,11 +213,13 @@ void best_stumps_of_two(const BitWords given, const std::int16_t* __restrict par
     if constexpr (kRest) other_way_round(rest);
 }
 
-void best_stumps_by_differences(const BitWords& words, const BitCounts& own, const BitCounts& rest, const std::int16_t* parent_pairs,
-                                const FeatureCircle& circle, std::int16_t* room, BitStumps of_own, BitStumps of_rest) {
+void best_stumps_by_differences(const BitWords& words, const BitCounts& own, const BitCounts& rest,
+                                const std::int16_t* parent_pairs, const FeatureCircle& circle, std::int16_t* room,
+                                BitStumps of_own, BitStumps of_rest) {
     const auto side_in = [&](std::int16_t* at, const BitCounts& counts) {
         std::int16_t* singles = at + 4 * circle.lanes;
-        // Behind the singles, and what is stored beyond their end, come the steps, each with its margin first. There is no step 0.
+        // Behind the singles, and what is stored beyond their end, come the steps, each with its margin first. There is
+        // no step 0.
         std::int16_t* pairs = singles + 2 * circle.margin + kFeatureBlock;
         return Side{spread_singles(counts, circle, singles), pairs, at};
     };

@@ -1,5 +1,5 @@
 // The bit kernel for processors that count bits, and turn squares of bits around, in vectors.
-#include "bit_two_impl.hpp"
+#include "kernels/bit_two_impl.hpp"
 
 namespace provetree::kernels {
 constinit const BitKernel bits_avx512_bitalg = make_bit_kernel();

@@ -1,5 +1,5 @@
 // The bit kernel for this instruction set.
-#include "bit_two_impl.hpp"
+#include "kernels/bit_two_impl.hpp"
 
 namespace provetree::kernels {
 constinit const BitKernel bits_baseline = make_bit_kernel();

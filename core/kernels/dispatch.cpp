@@ -1,24 +1,28 @@
 // Chooses a kernel at run time from what the processor offers.
 #include <stdexcept>
 
-#include "bit_kernel.hpp"
-#include "kernel.hpp"
+#include "kernels/bit_kernel.hpp"
+#include "kernels/kernel.hpp"
 
 namespace provetree {
 
 namespace {
 
 #if defined(PROVETREE_X86_KERNELS)
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"); }
+bool has_avx2() {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
 
 bool has_avx512() {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512cd");
 }
 
 // Counts and squares of bits in vectors.
 bool has_bit_vectors() {
-    return has_avx512() && __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni");
+    return has_avx512() && __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("gfni");
 }
 #endif
 
@@ -41,7 +45,8 @@ const Kernel& choose_kernel(const std::string& name) {
     if (!runs_here) {
         std::string allowed;
         for (const std::string& candidate : names) allowed += (allowed.empty() ? "'" : ", '") + candidate + "'";
-        throw std::invalid_argument("The kernel must be one of 'auto', " + allowed + " on this machine. Got '" + name + "' instead.");
+        throw std::invalid_argument("The kernel must be one of 'auto', " + allowed + " on this machine. Got '" + name +
+                                    "' instead.");
     }
 #if defined(PROVETREE_X86_KERNELS)
     if (wanted == "avx512") return kernels::avx512;

@@ -1,4 +1,5 @@
-// One entry of a node's sorted order: the row, its class (as far as three bits hold it) and the flag that tells a sweep where to look.
+// One entry of a node's sorted order: the row, its class (as far as three bits hold it) and the flag that tells a sweep
+// where to look.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// The few vector operations the sweeps need, for the instruction set this file is compiled for. Everything sits in an unnamed namespace:
-// each kernel source gets its own copy and no inlined AVX code can leak into the baseline through the linker.
+// The few vector operations the sweeps need, for the instruction set this file is compiled for. Everything sits in an
+// unnamed namespace: each kernel source gets its own copy and no inlined AVX code can leak into the baseline through
+// the linker.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +80,8 @@ struct ByteMasks {
 constexpr ByteMasks kByteMasks{};
 #endif
 
-// Own copies of std::max and std::min: a std template compiled here could be the copy the linker keeps for code that runs on any processor.
+// Own copies of std::max and std::min: a std template compiled here could be the copy the linker keeps for code that
+// runs on any processor.
 template <class T>
 inline T larger_of(T a, T b) {
     return a < b ? b : a;
@@ -94,9 +96,15 @@ template <class T>
 inline Vector<T> larger_if(Vector<T> acc, Vector<T> value, bool wanted) {
 #if defined(__AVX512BW__)
     const std::uint64_t bits = -static_cast<std::uint64_t>(wanted);
-    if constexpr (sizeof(T) == 1) return (Vector<T>)_mm512_mask_max_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc, (__m512i)value);
-    if constexpr (sizeof(T) == 2) return (Vector<T>)_mm512_mask_max_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc, (__m512i)value);
-    if constexpr (sizeof(T) == 4) return (Vector<T>)_mm512_mask_max_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc, (__m512i)value);
+    if constexpr (sizeof(T) == 1)
+        return (Vector<T>)_mm512_mask_max_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc,
+                                               (__m512i)value);
+    if constexpr (sizeof(T) == 2)
+        return (Vector<T>)_mm512_mask_max_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc,
+                                                (__m512i)value);
+    if constexpr (sizeof(T) == 4)
+        return (Vector<T>)_mm512_mask_max_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc,
+                                                (__m512i)value);
 #else
     const Vector<T> keep = broadcast<T>(static_cast<T>(-static_cast<T>(wanted)));
     return larger<T>(acc, (value & keep) | (acc & ~keep));
@@ -107,9 +115,15 @@ template <class T>
 inline Vector<T> smaller_if(Vector<T> acc, Vector<T> value, bool wanted) {
 #if defined(__AVX512BW__)
     const std::uint64_t bits = -static_cast<std::uint64_t>(wanted);
-    if constexpr (sizeof(T) == 1) return (Vector<T>)_mm512_mask_min_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc, (__m512i)value);
-    if constexpr (sizeof(T) == 2) return (Vector<T>)_mm512_mask_min_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc, (__m512i)value);
-    if constexpr (sizeof(T) == 4) return (Vector<T>)_mm512_mask_min_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc, (__m512i)value);
+    if constexpr (sizeof(T) == 1)
+        return (Vector<T>)_mm512_mask_min_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc,
+                                               (__m512i)value);
+    if constexpr (sizeof(T) == 2)
+        return (Vector<T>)_mm512_mask_min_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc,
+                                                (__m512i)value);
+    if constexpr (sizeof(T) == 4)
+        return (Vector<T>)_mm512_mask_min_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc,
+                                                (__m512i)value);
 #else
     const Vector<T> keep = broadcast<T>(static_cast<T>(-static_cast<T>(wanted)));
     return smaller<T>(acc, (value & keep) | (acc & ~keep));
@@ -120,13 +134,19 @@ inline Vector<T> smaller_if(Vector<T> acc, Vector<T> value, bool wanted) {
 template <class T>
 inline Vector<T> add_where(Vector<T> acc, std::uint64_t bits, Vector<T> step) {
 #if defined(__AVX512BW__)
-    if constexpr (sizeof(T) == 1) return (Vector<T>)_mm512_mask_add_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc, (__m512i)step);
-    if constexpr (sizeof(T) == 2) return (Vector<T>)_mm512_mask_add_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc, (__m512i)step);
-    if constexpr (sizeof(T) == 4) return (Vector<T>)_mm512_mask_add_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc, (__m512i)step);
+    if constexpr (sizeof(T) == 1)
+        return (Vector<T>)_mm512_mask_add_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc, (__m512i)step);
+    if constexpr (sizeof(T) == 2)
+        return (Vector<T>)_mm512_mask_add_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc,
+                                                (__m512i)step);
+    if constexpr (sizeof(T) == 4)
+        return (Vector<T>)_mm512_mask_add_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc,
+                                                (__m512i)step);
 #else
     if constexpr (sizeof(T) == 1) {
 #if defined(__AVX2__)
-        const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
+        const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2,
+                                                3, 3, 3, 3, 3, 3, 3, 3);
         const __m256i lane_bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ULL));
         const __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), spread);
         const __m256i mask = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, lane_bit), lane_bit);

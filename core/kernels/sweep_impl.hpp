@@ -1,18 +1,20 @@
-// The sweep kernel: walk a node's rows in one column's order and keep the running class sums of up to 64 candidate splits side by side, one
-// per vector lane, so that one pass answers the depth-one problem on this column for the left and the right side of every candidate.
-// Included by one source file per instruction set; see kernel.hpp for what each function promises.
+// The sweep kernel: walk a node's rows in one column's order and keep the running class sums of up to 64 candidate
+// splits side by side, one per vector lane, so that one pass answers the depth-one problem on this column for the left
+// and the right side of every candidate. Included by one source file per instruction set; see kernel.hpp for what each
+// function promises.
 #pragma once
 
 #include <limits>
 
-#include "entry.hpp"
-#include "kernel.hpp"
-#include "simd.hpp"
+#include "kernels/entry.hpp"
+#include "kernels/kernel.hpp"
+#include "kernels/simd.hpp"
 
 namespace provetree {
 namespace {
 
-// Running sums of one vector of lanes since the start of a block, and their extremes at the checked positions of the block.
+// Running sums of one vector of lanes since the start of a block, and their extremes at the checked positions of the
+// block.
 template <class T>
 struct BlockState {
     Vector<T> left{};  // sum over the lane's left rows
@@ -83,7 +85,8 @@ struct WeightedSteps {
     }
 };
 
-// A mispredicted branch costs about as much as looking at this many rows, so rare checks are branched on and frequent ones are not.
+// A mispredicted branch costs about as much as looking at this many rows, so rare checks are branched on and frequent
+// ones are not.
 constexpr Index kRowsPerMispredict = 8;
 
 // Where the sums of one vector of lanes stand.
@@ -93,17 +96,21 @@ struct Standing {
     std::int32_t all = 0;
 };
 
-// Rows `begin` .. `end` - 1 of a column, or with kBackward the same rows from the last to the first: then the sums are those of the rows after a
-// position, and what is before it is the rest of the totals.
+// Rows `begin` .. `end` - 1 of a column, or with kBackward the same rows from the last to the first: then the sums are
+// those of the rows after a position, and what is before it is the rest of the totals.
 template <class T, bool kBackward, class Steps>
-void sweep_part(const SweepColumn& column, Index begin, Index end_row, const std::uint64_t* left_masks, const Steps& steps, int first_lane,
-                Standing<T>& standing, TwoClassSums& sums) {
-    const bool frequent = std::uint64_t{column.checks} * kRowsPerMispredict > column.rows - (column.run_end - column.run_begin);
+void sweep_part(const SweepColumn& column, Index begin, Index end_row, const std::uint64_t* left_masks,
+                const Steps& steps, int first_lane, Standing<T>& standing, TwoClassSums& sums) {
+    const bool frequent =
+        std::uint64_t{column.checks} * kRowsPerMispredict > column.rows - (column.run_end - column.run_begin);
     const int shift = kWidth<T> == kLanes ? 0 : first_lane;  // a constant where one vector holds all lanes
     const Index last = end_row - 1;
     const auto entry_at = [&](Index i) { return column.order[kBackward ? begin + last - i : i]; };
-    // A flag says that a split after its row is to be looked at: going backwards it stands with the row that comes next.
-    const auto checked = [&](Index i, std::uint32_t item) { return ((kBackward ? column.order[begin + last - i - 1] : item) & entry::kCheck) != 0; };
+    // A flag says that a split after its row is to be looked at: going backwards it stands with the row that comes
+    // next.
+    const auto checked = [&](Index i, std::uint32_t item) {
+        return ((kBackward ? column.order[begin + last - i - 1] : item) & entry::kCheck) != 0;
+    };
     for (Index i = begin; i < end_row;) {
         const Index end = steps.template block_end<kBackward>(column.order, i, begin, end_row);
         BlockState<T> block;
@@ -143,7 +150,8 @@ void sweep_part(const SweepColumn& column, Index begin, Index end_row, const std
             }
             block.all = broadcast<T>(static_cast<T>(all_rows));
         }
-        T left[kWidth<T>], max_left[kWidth<T>], min_left[kWidth<T>], max_right[kWidth<T>], min_right[kWidth<T>], all[kWidth<T>];
+        T left[kWidth<T>], max_left[kWidth<T>], min_left[kWidth<T>], max_right[kWidth<T>], min_right[kWidth<T>],
+            all[kWidth<T>];
         std::memcpy(left, &block.left, sizeof left);
         if (looked) {
             std::memcpy(max_left, &block.max_left, sizeof left);
@@ -156,7 +164,8 @@ void sweep_part(const SweepColumn& column, Index begin, Index end_row, const std
                 std::int32_t high_left = base_left + max_left[lane], low_left = base_left + min_left[lane];
                 std::int32_t high_right = base_right + max_right[lane], low_right = base_right + min_right[lane];
                 if constexpr (kBackward) {
-                    const std::int32_t most_left = sums.total_left[at] - low_left, most_right = sums.total_right[at] - low_right;
+                    const std::int32_t most_left = sums.total_left[at] - low_left,
+                                       most_right = sums.total_right[at] - low_right;
                     low_left = sums.total_left[at] - high_left;
                     low_right = sums.total_right[at] - high_right;
                     high_left = most_left;
@@ -175,7 +184,8 @@ void sweep_part(const SweepColumn& column, Index begin, Index end_row, const std
 }
 
 template <class T, class Steps>
-void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_masks, const Steps& steps, int lanes, TwoClassSums& sums) {
+void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_masks, const Steps& steps, int lanes,
+                       TwoClassSums& sums) {
     for (int first_lane = 0; first_lane < lanes; first_lane += kWidth<T>) {
         Standing<T> standing;
         if (column.run_begin < column.run_end) {
@@ -192,11 +202,13 @@ void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_mask
     }
 }
 
-void sweep_unit(const SweepColumn& column, const std::uint64_t* left_masks, int up, int down, int lanes, TwoClassSums& sums) {
+void sweep_unit(const SweepColumn& column, const std::uint64_t* left_masks, int up, int down, int lanes,
+                TwoClassSums& sums) {
     sweep_two_classes<std::int8_t>(column, left_masks, UnitSteps<std::int8_t>(up, down), lanes, sums);
 }
 
-void sweep_weighted(const SweepColumn& column, const std::uint64_t* left_masks, const std::int32_t* steps, LaneWidth width, int lanes, TwoClassSums& sums) {
+void sweep_weighted(const SweepColumn& column, const std::uint64_t* left_masks, const std::int32_t* steps,
+                    LaneWidth width, int lanes, TwoClassSums& sums) {
     switch (width) {
         case LaneWidth::k8:
             return sweep_two_classes<std::int8_t>(column, left_masks, WeightedSteps<std::int8_t>{steps}, lanes, sums);
@@ -207,12 +219,12 @@ void sweep_weighted(const SweepColumn& column, const std::uint64_t* left_masks, 
     }
 }
 
-// Any number of classes. The correct weight of a split is (largest class sum before it) + (largest class sum after it). Both maxima only grow
-// along their own pass, so a row touches only its own class: a forward pass stores the first at each checked position, a backward pass adds
-// the second.
+// Any number of classes. The correct weight of a split is (largest class sum before it) + (largest class sum after it).
+// Both maxima only grow along their own pass, so a row touches only its own class: a forward pass stores the first at
+// each checked position, a backward pass adds the second.
 template <class T, bool Constrained>
-void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, int lanes,
-                        unsigned char* scratch, ManyClassSums& sums) {
+void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes,
+                        std::int32_t min_leaf, int lanes, unsigned char* scratch, ManyClassSums& sums) {
     using V = Vector<T>;
     constexpr T kNever = std::numeric_limits<T>::min();
     const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(scratch) % alignof(V);
@@ -278,7 +290,8 @@ void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_mas
                     const V left_fits = (V)(rows_left >= least) & (V)((total_left - rows_left) >= least);
                     const V right_fits = (V)(rows_right >= least) & (V)((total_right - rows_right) >= least);
                     feasible_left = larger<T>(feasible_left, (left & left_fits) | (~left_fits & broadcast<T>(kNever)));
-                    feasible_right = larger<T>(feasible_right, (right & right_fits) | (~right_fits & broadcast<T>(kNever)));
+                    feasible_right =
+                        larger<T>(feasible_right, (right & right_fits) | (~right_fits & broadcast<T>(kNever)));
                 }
             }
             const std::uint32_t cls = class_at(i - 1);
@@ -307,8 +320,10 @@ void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_mas
             sums.leaf_left[at] = leaf_left[lane];
             sums.leaf_right[at] = leaf_right[lane];
             if constexpr (Constrained) {
-                if (feasible_left[lane] != kNever) sums.feasible_left[at] = larger_of<std::int32_t>(sums.feasible_left[at], feasible_left[lane]);
-                if (feasible_right[lane] != kNever) sums.feasible_right[at] = larger_of<std::int32_t>(sums.feasible_right[at], feasible_right[lane]);
+                if (feasible_left[lane] != kNever)
+                    sums.feasible_left[at] = larger_of<std::int32_t>(sums.feasible_left[at], feasible_left[lane]);
+                if (feasible_right[lane] != kNever)
+                    sums.feasible_right[at] = larger_of<std::int32_t>(sums.feasible_right[at], feasible_right[lane]);
                 sums.rows_left[at] = total_left[lane];
                 sums.rows_right[at] = total_right[lane];
             }
@@ -316,18 +331,23 @@ void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_mas
     }
 }
 
-void sweep_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes, std::int32_t min_leaf, LaneWidth width,
-                   int lanes, unsigned char* scratch, ManyClassSums& sums) {
+void sweep_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes,
+                   std::int32_t min_leaf, LaneWidth width, int lanes, unsigned char* scratch, ManyClassSums& sums) {
     if (width == LaneWidth::k32) {
-        if (min_leaf > 1) return sweep_many_classes<std::int32_t, true>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
-        return sweep_many_classes<std::int32_t, false>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
+        if (min_leaf > 1)
+            return sweep_many_classes<std::int32_t, true>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch,
+                                                          sums);
+        return sweep_many_classes<std::int32_t, false>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch,
+                                                       sums);
     }
-    if (min_leaf > 1) return sweep_many_classes<std::int16_t, true>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
+    if (min_leaf > 1)
+        return sweep_many_classes<std::int16_t, true>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch,
+                                                      sums);
     return sweep_many_classes<std::int16_t, false>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
 }
 
-void partition(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows, std::uint32_t* left_order, Index* left_ranks,
-               std::uint32_t* right_order, Index* right_ranks) {
+void partition(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows,
+               std::uint32_t* left_order, Index* left_ranks, std::uint32_t* right_order, Index* right_ranks) {
     Index i = 0;
     std::size_t to_left = 0, to_right = 0;
 #if defined(__AVX512BW__)
@@ -357,13 +377,15 @@ void partition(const std::uint32_t* order, const Index* ranks, Index rows, const
     }
 }
 
-Index keep_classes(const std::uint32_t* order, const Index* ranks, Index rows, int one, int other, std::uint32_t* kept_order, Index* kept_ranks) {
+Index keep_classes(const std::uint32_t* order, const Index* ranks, Index rows, int one, int other,
+                   std::uint32_t* kept_order, Index* kept_ranks) {
     Index i = 0, kept = 0;
 #if defined(__AVX512BW__)
     const __m512i class_one = _mm512_set1_epi32(one), class_other = _mm512_set1_epi32(other);
     for (; i + 16 <= rows; i += 16) {
         const __m512i items = _mm512_loadu_si512(order + i), classes = _mm512_srli_epi32(items, entry::kClassShift);
-        const __mmask16 keep = _mm512_cmpeq_epi32_mask(classes, class_one) | _mm512_cmpeq_epi32_mask(classes, class_other);
+        const __mmask16 keep =
+            _mm512_cmpeq_epi32_mask(classes, class_one) | _mm512_cmpeq_epi32_mask(classes, class_other);
         _mm512_storeu_si512(kept_order + kept, _mm512_maskz_compress_epi32(keep, items));
         _mm512_storeu_si512(kept_ranks + kept, _mm512_maskz_compress_epi32(keep, _mm512_loadu_si512(ranks + i)));
         kept += static_cast<Index>(__builtin_popcount(keep));
@@ -383,7 +405,8 @@ void count_codes(const std::uint32_t* order, Index rows, [[maybe_unused]] int n_
 #if defined(__AVX512BW__)
     for (; i + 16 <= rows; i += 16) {
         const __m512i classes = _mm512_srli_epi32(_mm512_loadu_si512(order + i), entry::kClassShift);
-        for (int cls = 0; cls < n_codes; ++cls) counts[cls] += __builtin_popcount(_mm512_cmpeq_epi32_mask(classes, _mm512_set1_epi32(cls)));
+        for (int cls = 0; cls < n_codes; ++cls)
+            counts[cls] += __builtin_popcount(_mm512_cmpeq_epi32_mask(classes, _mm512_set1_epi32(cls)));
     }
 #endif
     for (; i < rows; ++i) ++counts[order[i] >> entry::kClassShift];
@@ -394,15 +417,17 @@ void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, 
     const std::uint32_t all = every_end ? 1 : 0;
     const Index* const before = ranks - 1;
 #if defined(__AVX512BW__)
-    const __m512i class_bits = _mm512_set1_epi32(static_cast<int>(entry::kClassMask)), check_bit = _mm512_set1_epi32(static_cast<int>(entry::kCheck));
+    const __m512i class_bits = _mm512_set1_epi32(static_cast<int>(entry::kClassMask)),
+                  check_bit = _mm512_set1_epi32(static_cast<int>(entry::kCheck));
     for (; i + 16 <= rows; i += 16) {
         const __m512i here = _mm512_loadu_si512(ranks + i), next = _mm512_loadu_si512(ranks + i + 1);
         const __m512i items = _mm512_loadu_si512(order + i), classes = _mm512_and_si512(items, class_bits);
         const __mmask16 end = _mm512_cmpneq_epi32_mask(here, next);
-        const __mmask16 alone =
-            end & _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(before + i), here) & _mm512_cmpneq_epi32_mask(next, _mm512_loadu_si512(ranks + i + 2));
+        const __mmask16 alone = end & _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(before + i), here) &
+                                _mm512_cmpneq_epi32_mask(next, _mm512_loadu_si512(ranks + i + 2));
         const __mmask16 same =
-            _mm512_cmpeq_epi32_mask(classes, _mm512_and_si512(_mm512_loadu_si512(order + i + 1), class_bits)) & _mm512_cmpneq_epi32_mask(classes, class_bits);
+            _mm512_cmpeq_epi32_mask(classes, _mm512_and_si512(_mm512_loadu_si512(order + i + 1), class_bits)) &
+            _mm512_cmpneq_epi32_mask(classes, class_bits);
         const __mmask16 check = all ? end : static_cast<__mmask16>(end & ~(alone & same));
         const __m512i cleared = _mm512_andnot_si512(check_bit, items);
         _mm512_storeu_si512(order + i, _mm512_mask_or_epi32(cleared, check, cleared, check_bit));
@@ -411,11 +436,13 @@ void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, 
     }
 #endif
     for (; i < rows; ++i) {
-        // Between two untied rows of one class the running sums are monotone (many classes: convex), so the extremes lie at the ends.
+        // Between two untied rows of one class the running sums are monotone (many classes: convex), so the extremes
+        // lie at the ends.
         const std::uint32_t item = order[i];
         const std::uint32_t end = ranks[i] != ranks[i + 1];
         const std::uint32_t alone = end & (before[i] != ranks[i]) & (ranks[i + 1] != ranks[i + 2]);
-        const std::uint32_t same = (((item ^ order[i + 1]) & entry::kClassMask) == 0) & ((item & entry::kClassMask) != entry::kClassMask);
+        const std::uint32_t same =
+            (((item ^ order[i + 1]) & entry::kClassMask) == 0) & ((item & entry::kClassMask) != entry::kClassMask);
         const std::uint32_t check = end & (all | (1 ^ (alone & same)));
         order[i] = (item & ~entry::kCheck) | (check ? entry::kCheck : 0);
         set += check;
@@ -425,7 +452,9 @@ void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, 
     groups = ends;
 }
 
-constexpr Kernel make_kernel(const char* name) { return Kernel{name, sweep_unit, sweep_weighted, sweep_classes, partition, keep_classes, count_codes, flag}; }
+constexpr Kernel make_kernel(const char* name) {
+    return Kernel{name, sweep_unit, sweep_weighted, sweep_classes, partition, keep_classes, count_codes, flag};
+}
 
 }  // namespace
 }  // namespace provetree

@@ -1,6 +1,7 @@
-// CRM. Only pairs with a cluster that is not taboo yet can change anything: against another class they make it taboo, against a free cluster of its own
-// class they merge. So each free cluster keeps the closest such partner. When partners merge or become taboo this may be out of date; what was found is
-// then still a lower bound, and the cluster looks again when it comes to the top of the heap.
+// CRM. Only pairs with a cluster that is not taboo yet can change anything: against another class they make it taboo,
+// against a free cluster of its own class they merge. So each free cluster keeps the closest such partner. When
+// partners merge or become taboo this may be out of date; what was found is then still a lower bound, and the cluster
+// looks again when it comes to the top of the heap.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -43,7 +44,8 @@ class Merger {
             const Row g = event.cluster;
             if (gone(g) || taboo_[at(g)] || event.pair < best_[at(g)] || best_[at(g)] < event.pair) continue;
             const Row partner = event.pair.low == g ? event.pair.high : event.pair.low;
-            const bool stale = gone(partner) || version_[at(partner)] != seen_version_[at(g)] || (same_class(g, partner) && taboo_[at(partner)]);
+            const bool stale = gone(partner) || version_[at(partner)] != seen_version_[at(g)] ||
+                               (same_class(g, partner) && taboo_[at(partner)]);
             if (stale)
                 look(g);
             else if (same_class(g, partner))
@@ -68,13 +70,15 @@ class Merger {
     // Writes the medoid of a cluster into the table of active clusters.
     void put(Row g, Row medoid) {
         const std::size_t n = points_.size();
-        for (std::size_t c = 0; c < points_.width(); ++c) coordinates_[c * n + at(place_[at(g)])] = points_.at(medoid, c);
+        for (std::size_t c = 0; c < points_.width(); ++c)
+            coordinates_[c * n + at(place_[at(g)])] = points_.at(medoid, c);
     }
 
     // Distances from a cluster's medoid to those of all active clusters, by their place.
     void measure(Row g) {
         from_here_.resize(active_.size());
-        distances_by_column(coordinates_.data(), points_.size(), active_.size(), points_.width(), at(place_[at(g)]), from_here_.data());
+        distances_by_column(coordinates_.data(), points_.size(), active_.size(), points_.width(), at(place_[at(g)]),
+                            from_here_.data());
         monitor_.work(active_.size());
     }
 

@@ -1,5 +1,5 @@
-// Branch and bound: at each node and column, thresholds are taken from the middle of an interval of thresholds. Fewer rows never cost more, so what the
-// sides cost at the ends of an interval bounds them inside it.
+// Branch and bound: at each node and column, thresholds are taken from the middle of an interval of thresholds. Fewer
+// rows never cost more, so what the sides cost at the ends of an interval bounds them inside it.
 #include "partitions/cluster_search.hpp"
 
 #include <algorithm>
@@ -72,7 +72,8 @@ class Search {
             std::vector<Row>& order = node.order[c];
             order.resize(table_.rows);
             std::iota(order.begin(), order.end(), Row{0});
-            if (c < table_.columns) std::stable_sort(order.begin(), order.end(), [&](Row a, Row b) { return rank(c, a) < rank(c, b); });
+            if (c < table_.columns)
+                std::stable_sort(order.begin(), order.end(), [&](Row a, Row b) { return rank(c, a) < rank(c, b); });
         }
         return node;
     }
@@ -94,12 +95,14 @@ class Search {
             return best;
         }
         if (depth == 2) {
-            for (std::size_t c = 0; c < table_.columns; ++c) pair_interval(node, budget, c, 0, node.size(), 0, 0, open, best);
+            for (std::size_t c = 0; c < table_.columns; ++c)
+                pair_interval(node, budget, c, 0, node.size(), 0, 0, open, best);
             best.bound = best.found ? open : cutoff;
             return best;
         }
         const int child = std::min(full(depth - 1), budget - 1);
-        for (std::size_t c = 0; c < table_.columns; ++c) interval(node, depth, budget, child, c, 0, node.size(), 0, 0, open, best);
+        for (std::size_t c = 0; c < table_.columns; ++c)
+            interval(node, depth, budget, child, c, 0, node.size(), 0, 0, open, best);
         best.bound = best.found ? open : cutoff;
         return best;
     }
@@ -108,7 +111,9 @@ class Search {
 
   private:
     static int full(int depth) { return depth >= 30 ? (1 << 30) - 1 : (1 << depth) - 1; }
-    std::uint32_t rank(std::size_t column, Row row) const { return table_.ranks[column * table_.rows + static_cast<std::size_t>(row)]; }
+    std::uint32_t rank(std::size_t column, Row row) const {
+        return table_.ranks[column * table_.rows + static_cast<std::size_t>(row)];
+    }
     std::size_t cluster(Row row) const { return static_cast<std::size_t>(table_.cluster[row]); }
 
     // Counts the rows of each cluster in a node, and adds up the whole clusters by class.
@@ -137,7 +142,8 @@ class Search {
         return scale_ * (sum - most);
     }
 
-    // Looks at all trees of one split, after count(); `open` and `best` change where one is cheaper. Returns the least cost of them.
+    // Looks at all trees of one split, after count(); `open` and `best` change where one is cheaper. Returns the least
+    // cost of them.
     Cost single_splits(const Node& node, Cost& open, Answer& best) {
         Cost least = std::numeric_limits<Cost>::max();
         for (std::size_t c = 0; c < table_.columns; ++c) {
@@ -158,7 +164,8 @@ class Search {
                 least = std::min(least, cost);
                 if (cost < open) {
                     open = cost;
-                    best = {cost, true, joined(static_cast<std::int32_t>(c), static_cast<std::int32_t>(here), Shape{}, Shape{})};
+                    best = {cost, true,
+                            joined(static_cast<std::int32_t>(c), static_cast<std::int32_t>(here), Shape{}, Shape{})};
                 }
             }
             monitor_.work(order.size());
@@ -166,10 +173,10 @@ class Search {
         return least;
     }
 
-    // Splits of a column that send the first k rows left, `from` < k < `upto`. No left side of them costs less than `left_bound`, no right side less than
-    // `right_bound`: the sides at the ends of the interval hold fewer rows.
-    void interval(const Node& node, int depth, int budget, int child, std::size_t c, std::size_t from, std::size_t upto, Cost left_bound, Cost right_bound,
-                  Cost& open, Answer& best) {
+    // Splits of a column that send the first k rows left, `from` < k < `upto`. No left side of them costs less than
+    // `left_bound`, no right side less than `right_bound`: the sides at the ends of the interval hold fewer rows.
+    void interval(const Node& node, int depth, int budget, int child, std::size_t c, std::size_t from, std::size_t upto,
+                  Cost left_bound, Cost right_bound, Cost& open, Answer& best) {
         if (1 + left_bound + right_bound >= open) return;
         const std::size_t middle = split_near_middle(node.order[c], c, from, upto);
         if (middle == 0) return;
@@ -200,7 +207,8 @@ class Search {
         Shape shape() const { return column < 0 ? Shape{} : joined(column, rank, Shape{}, Shape{}); }
     };
 
-    // Both sides of the split that sends the first `n_left` rows of a column left, by one sweep over the orders of the node.
+    // Both sides of the split that sends the first `n_left` rows of a column left, by one sweep over the orders of the
+    // node.
     void stumps(const Node& node, std::size_t c, std::size_t n_left, Stump (&side)[2]) {
         const std::vector<Row>& by = node.order[c];
         for (std::size_t k = 0; k < by.size(); ++k) {
@@ -211,7 +219,8 @@ class Search {
         for (const Row i : by) {
             const int s = goes_left_[static_cast<std::size_t>(i)] ? 0 : 1;
             const std::size_t g = cluster(i);
-            if (++side_count_[s][g] == size_[g]) side_totals_[s][static_cast<std::size_t>(table_.label[g])] += table_.weight[g];
+            if (++side_count_[s][g] == size_[g])
+                side_totals_[s][static_cast<std::size_t>(table_.label[g])] += table_.weight[g];
         }
         for (int s = 0; s < 2; ++s) {
             side[s] = {};
@@ -249,10 +258,11 @@ class Search {
         nodes += 2;
     }
 
-    // As interval(), for trees of depth two, after count(). A side that loses some rows gets cheaper by the weight of their clusters at most: where both
-    // sides together cost more than what is looked for, splits close by need not be looked at.
-    void pair_interval(const Node& node, int budget, std::size_t c, std::size_t from, std::size_t upto, Cost left_bound, Cost right_bound, Cost& open,
-                       Answer& best) {
+    // As interval(), for trees of depth two, after count(). A side that loses some rows gets cheaper by the weight of
+    // their clusters at most: where both sides together cost more than what is looked for, splits close by need not be
+    // looked at.
+    void pair_interval(const Node& node, int budget, std::size_t c, std::size_t from, std::size_t upto, Cost left_bound,
+                       Cost right_bound, Cost& open, Answer& best) {
         if (1 + left_bound + right_bound >= open) return;
         const std::vector<Row>& order = node.order[c];
         const std::size_t middle = split_near_middle(order, c, from, upto);
@@ -266,7 +276,9 @@ class Search {
         if (cost < open) {
             open = cost;
             const std::int32_t low = static_cast<std::int32_t>(rank(c, order[middle - 1]));
-            best = {cost, true, joined(static_cast<std::int32_t>(c), low, split_left ? side[0].shape() : Shape{}, split_right ? side[1].shape() : Shape{})};
+            best = {cost, true,
+                    joined(static_cast<std::int32_t>(c), low, split_left ? side[0].shape() : Shape{},
+                           split_right ? side[1].shape() : Shape{})};
         }
         const Cost spare = 1 + side[0].cost + side[1].cost - open;
         std::size_t before = middle, after = middle;
@@ -289,8 +301,11 @@ class Search {
     }
 
     // The split nearest to the middle of an interval, 0 where it holds none.
-    std::size_t split_near_middle(const std::vector<Row>& order, std::size_t c, std::size_t from, std::size_t upto) const {
-        const auto splits_at = [&](std::size_t k) { return k > from && k < upto && rank(c, order[k - 1]) != rank(c, order[k]); };
+    std::size_t split_near_middle(const std::vector<Row>& order, std::size_t c, std::size_t from,
+                                  std::size_t upto) const {
+        const auto splits_at = [&](std::size_t k) {
+            return k > from && k < upto && rank(c, order[k - 1]) != rank(c, order[k]);
+        };
         const std::size_t half = from + (upto - from) / 2;
         for (std::size_t step = 0; step <= upto - from; ++step) {
             if (splits_at(half + step)) return half + step;
@@ -300,7 +315,8 @@ class Search {
     }
 
     // The sides together want more splits than there are: all ways to share them out.
-    void share(const Node& left, const Node& right, int depth, int budget, std::size_t c, std::int32_t low, Cost r_bound, Cost& open, Answer& best) {
+    void share(const Node& left, const Node& right, int depth, int budget, std::size_t c, std::int32_t low,
+               Cost r_bound, Cost& open, Answer& best) {
         const int most = std::min(full(depth - 1), budget - 1);
         for (int for_left = budget - 1 - most; for_left <= most; ++for_left) {
             const Answer l = solve(left, depth - 1, for_left, open - 1 - r_bound);
@@ -325,7 +341,8 @@ class Search {
         for (std::size_t d = 0; d < node.order.size(); ++d) {
             left.order[d].reserve(n_left);
             right.order[d].reserve(order.size() - n_left);
-            for (const Row i : node.order[d]) (goes_left_[static_cast<std::size_t>(i)] ? left : right).order[d].push_back(i);
+            for (const Row i : node.order[d])
+                (goes_left_[static_cast<std::size_t>(i)] ? left : right).order[d].push_back(i);
         }
         monitor_.work(node.order.size() * order.size());
     }

@@ -1,12 +1,13 @@
-// The best tree for a partition when a cluster counts as right unless all of its rows end in one leaf of another class. No tree costs more this way than
-// on the rows themselves, nor than in model (DP') of Ales, Huré and Lambert (2024), so the optimum is a lower bound on both; and a tree that leaves
-// all clusters whole costs the same in all three. A cluster that a split cuts counts as right at once, which is what makes the cost a sum over subtrees.
+// The best tree for a partition when a cluster counts as right unless all of its rows end in one leaf of another class.
+// No tree costs more this way than on the rows themselves, nor than in model (DP') of Ales, Huré and Lambert (2024), so
+// the optimum is a lower bound on both; and a tree that leaves all clusters whole costs the same in all three. A
+// cluster that a split cuts counts as right at once, which is what makes the cost a sum over subtrees.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "limits.hpp"
+#include "base/limits.hpp"
 
 namespace provetree::partitions {
 

@@ -12,7 +12,8 @@ constexpr double kRounding = 1e-9;
 
 }  // namespace
 
-Clusters::Clusters(const Points& points) : points_(points), count_(points.size()), cluster_(count_), members_(count_), medoid_(count_), total_(count_, 0.0) {
+Clusters::Clusters(const Points& points)
+    : points_(points), count_(points.size()), cluster_(count_), members_(count_), medoid_(count_), total_(count_, 0.0) {
     std::iota(cluster_.begin(), cluster_.end(), Row{0});
     std::iota(medoid_.begin(), medoid_.end(), Row{0});
     for (std::size_t i = 0; i < count_; ++i) members_[i] = {static_cast<Row>(i)};

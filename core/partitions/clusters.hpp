@@ -1,10 +1,11 @@
-// Clusters that only ever merge, each with its medoid: the member with the least total distance to the others. The totals are kept by member and grow
-// when clusters merge, so that over a whole run each pair of rows is measured once at most.
+// Clusters that only ever merge, each with its medoid: the member with the least total distance to the others. The
+// totals are kept by member and grow when clusters merge, so that over a whole run each pair of rows is measured once
+// at most.
 #pragma once
 
 #include <vector>
 
-#include "limits.hpp"
+#include "base/limits.hpp"
 #include "partitions/points.hpp"
 
 namespace provetree::partitions {
@@ -19,7 +20,8 @@ class Clusters {
     const std::vector<Row>& members(Row cluster) const { return members_[static_cast<std::size_t>(cluster)]; }
     // The lowest row among those whose totals are equal up to rounding.
     Row medoid(Row cluster) const { return medoid_[static_cast<std::size_t>(cluster)]; }
-    // Merges two clusters and returns the name of the result. May throw a stop of the monitor, before anything is changed.
+    // Merges two clusters and returns the name of the result. May throw a stop of the monitor, before anything is
+    // changed.
     Row merge(Row a, Row b, Monitor& monitor);
 
     std::vector<std::int32_t> take_clusters() { return std::move(cluster_); }

@@ -1,5 +1,6 @@
-// IGP. Each pair belongs to the row that is closer to another class: the pairs of a row are then in order of their distance, and a heap over the rows
-// gives all pairs in order. A row keeps a few of its next pairs; when they are used up it looks for more, passing over rows of its own cluster by then.
+// IGP. Each pair belongs to the row that is closer to another class: the pairs of a row are then in order of their
+// distance, and a heap over the rows gives all pairs in order. A row keeps a few of its next pairs; when they are used
+// up it looks for more, passing over rows of its own cluster by then.
 #include <algorithm>
 #include <limits>
 #include <queue>
@@ -15,7 +16,9 @@ namespace {
 
 constexpr std::size_t kPairsAtATime = 64;
 
-double ratio(double distance, double to_other) { return to_other > 0 ? distance / to_other : std::numeric_limits<double>::infinity(); }
+double ratio(double distance, double to_other) {
+    return to_other > 0 ? distance / to_other : std::numeric_limits<double>::infinity();
+}
 
 class PairStreams {
   public:
@@ -42,7 +45,9 @@ class PairStreams {
             std::vector<Pair>& pairs = waiting_[i];
             if (pairs.size() == kPairsAtATime) last_[i] = pairs.front();
             const bool complete = pairs.size() < kPairsAtATime;
-            std::erase_if(pairs, [&](const Pair& pair) { return !owns(static_cast<Row>(i), other_of(pair, static_cast<Row>(i))); });
+            std::erase_if(pairs, [&](const Pair& pair) {
+                return !owns(static_cast<Row>(i), other_of(pair, static_cast<Row>(i)));
+            });
             exhausted_.push_back(complete);
         }
     }
@@ -86,7 +91,8 @@ class PairStreams {
             const Row other = static_cast<Row>(j);
             // Most rows fail here: too far for a full heap, or further than another class.
             if (pairs.size() == kPairsAtATime && from_here_[j] > pairs.front().distance) continue;
-            if (!(ratio(from_here_[j], limit) < 1) || other == row || points_.label(other) != points_.label(row)) continue;
+            if (!(ratio(from_here_[j], limit) < 1) || other == row || points_.label(other) != points_.label(row))
+                continue;
             const Pair pair = make_pair_of(from_here_[j], row, other);
             if (!(last < pair) || !wanted(other)) continue;
             if (pairs.size() < kPairsAtATime) {
@@ -116,7 +122,9 @@ struct Event {
     Pair pair;
     Row owner;
     // The smallest first, in a queue that gives the largest.
-    friend bool operator<(const Event& a, const Event& b) { return std::tie(b.ratio, b.pair) < std::tie(a.ratio, a.pair); }
+    friend bool operator<(const Event& a, const Event& b) {
+        return std::tie(b.ratio, b.pair) < std::tie(a.ratio, a.pair);
+    }
 };
 
 }  // namespace
@@ -139,7 +147,8 @@ Partitioned improved_greedy(const Points& points, Monitor& monitor) {
             const Row a = clusters.of(event.pair.low), b = clusters.of(event.pair.high);
             if (a != b) {
                 const Row first = clusters.medoid(a), second = clusters.medoid(b);
-                if (ratio(points.distance(first, second), std::min(other(first), other(second))) < 1) clusters.merge(a, b, monitor);
+                if (ratio(points.distance(first, second), std::min(other(first), other(second))) < 1)
+                    clusters.merge(a, b, monitor);
             }
             push(event.owner);
             monitor.work(1);

@@ -1,10 +1,11 @@
-// The three ways of Ales, Huré and Lambert (2024) to cluster labelled rows: GP, IGP and CRM (their algorithms 1 to 3). All merge rows of one class only,
-// hold a few numbers per row, and may be stopped: what is merged by then is a partition, too.
+// The three ways of Ales, Huré and Lambert (2024) to cluster labelled rows: GP, IGP and CRM (their algorithms 1 to 3).
+// All merge rows of one class only, hold a few numbers per row, and may be stopped: what is merged by then is a
+// partition, too.
 #pragma once
 
 #include <vector>
 
-#include "limits.hpp"
+#include "base/limits.hpp"
 #include "partitions/points.hpp"
 
 namespace provetree::partitions {
@@ -16,10 +17,12 @@ struct Partitioned {
     bool interrupted = false;
 };
 
-// GP: closest pairs first, until at most `most_clusters` clusters are left. The merges are the edges of the minimum spanning trees of the classes.
+// GP: closest pairs first, until at most `most_clusters` clusters are left. The merges are the edges of the minimum
+// spanning trees of the classes.
 Partitioned greedy(const Points& points, std::size_t most_clusters, Monitor& monitor);
 
-// IGP: pairs by their distance over the distance to another class, as long as that is below one for the pair and for the medoids.
+// IGP: pairs by their distance over the distance to another class, as long as that is below one for the pair and for
+// the medoids.
 Partitioned improved_greedy(const Points& points, Monitor& monitor);
 
 // CRM: the closest medoids first; clusters that were closest to another class merge no more.

@@ -1,5 +1,6 @@
-// Labelled points of a data-partition, column by column, and the distances between them. Sums run over the columns in their order, so that a distance is
-// the same number whoever asks for it; ties between equal distances can then be broken by row numbers.
+// Labelled points of a data-partition, column by column, and the distances between them. Sums run over the columns in
+// their order, so that a distance is the same number whoever asks for it; ties between equal distances can then be
+// broken by row numbers.
 #pragma once
 
 #include <cmath>
@@ -17,13 +18,17 @@ struct Pair {
     double distance;
     Row low;
     Row high;
-    friend bool operator<(const Pair& a, const Pair& b) { return std::tie(a.distance, a.low, a.high) < std::tie(b.distance, b.low, b.high); }
+    friend bool operator<(const Pair& a, const Pair& b) {
+        return std::tie(a.distance, a.low, a.high) < std::tie(b.distance, b.low, b.high);
+    }
 };
 
 inline Pair make_pair_of(double distance, Row a, Row b) { return a < b ? Pair{distance, a, b} : Pair{distance, b, a}; }
 
-// Distances from one point to `count` points that lie column by column, `stride` apart; a block of them at a time, so that it stays close to the processor.
-inline void distances_by_column(const double* columns, std::size_t stride, std::size_t count, std::size_t width, std::size_t from, double* to) {
+// Distances from one point to `count` points that lie column by column, `stride` apart; a block of them at a time, so
+// that it stays close to the processor.
+inline void distances_by_column(const double* columns, std::size_t stride, std::size_t count, std::size_t width,
+                                std::size_t from, double* to) {
     constexpr std::size_t kBlock = 1024;
     for (std::size_t begin = 0; begin < count; begin += kBlock) {
         const std::size_t length = count - begin < kBlock ? count - begin : kBlock;

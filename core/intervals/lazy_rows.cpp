@@ -1,0 +1,168 @@
+// Lazy rows; see intervals/lazy_rows.hpp.
+#include "intervals/lazy_rows.hpp"
+
+#include <algorithm>
+
+namespace provetree {
+
+namespace {
+
+constexpr Index kFewestRows = 1500;  // below this the bookkeeping costs more than it saves
+constexpr Index kFewestRowsIfWide = 400;
+constexpr Index kFirstSample = 256;
+constexpr Index kRowsPerError =
+    16;  // with many columns: so that a column that means nothing has as many errors on a side of the sample
+constexpr std::int64_t kMostNoise = 8;  // not where one row in so many is wrong
+constexpr Cost kFirstErrors = 70;
+constexpr Cost kLeastGrowth = 64;
+constexpr Cost kGrowth = 3;  // times the errors that would have kept the tree from winning
+
+}  // namespace
+
+bool LazyRows::worthwhile(const Context& context, const Node& all, Weight errors) {
+    // Every error of the optimum must be in the sample, each with what makes it one: with much noise that is most of
+    // the table.
+    if (context.off(kNoLazyRows) || context.constrained()) return false;
+    const Index fewest = context.wide(all.columns.size()) ? kFewestRowsIfWide : kFewestRows;
+    return context.tiny_samples() || (all.rows >= fewest && std::int64_t{errors} * kMostNoise < all.weight);
+}
+
+LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const Objective& objective)
+    : context_(context),
+      builder_(builder),
+      finisher_(context, builder, levels),
+      all_(all),
+      objective_(objective),
+      marked_(all.rows, 0) {
+    view_.rows = all.rows;
+    view_.count = all.count;
+    view_.by_class = all.by_class;
+    view_.columns = all.columns;
+    weight_before_.assign(all.columns.size(), std::vector<Weight>(static_cast<std::size_t>(all.rows) + 1));
+    for (std::size_t c = 0; c < all.columns.size(); ++c) view_.columns[c].weight_before = weight_before_[c].data();
+}
+
+LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all,
+                   const std::vector<std::uint8_t>& marked, const Objective& objective)
+    : LazyRows(context, builder, levels, all, objective) {
+    for (Index row = 0; row < all.rows; ++row)
+        if (marked[row]) add(row);
+    rebuild();
+}
+
+LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first,
+                   Weight errors, const Objective& objective)
+    : LazyRows(context, builder, levels, all, objective) {
+    // The ends of every column are in the sample, so that each split of the table is one of the sample, too. With many
+    // columns that would be many rows: then they join when a split of their column is tried.
+    if (!context.wide(all.columns.size())) {
+        for (const NodeColumn& column : all.columns)
+            for (Index end : {Index{0}, all.rows - 1}) add(column.order[end] & entry::kRowMask);
+    }
+    Index first_sample = context.tiny_samples() ? 2 : kFirstSample;
+    if (context.wide(all.columns.size()) && !context.tiny_samples())
+        first_sample = std::max(first_sample, kRowsPerError * static_cast<Index>(errors));
+    const Index step = std::max<Index>(1, all.rows / first_sample);
+    for (Index row = 0; row < all.rows; row += step) add(row);
+    rebuild();
+    try_on_all(first);
+    if (!wrong_.empty()) grow(context_.tiny_samples() ? 1 : kFirstErrors * objective_.error_scale);
+}
+
+void LazyRows::add(Index row) {
+    marked_count_ += marked_[row] == 0;
+    marked_[row] = 1;
+}
+
+void LazyRows::rebuild() {
+    // Half of the rows, or more, may as well be all of them.
+    if (context_.tiny_samples() ? marked_count_ == all_.rows : marked_count_ > all_.rows / 2) {
+        complete_ = true;
+        std::fill(marked_.begin(), marked_.end(), std::uint8_t{1});
+        view_.columns = all_.columns;
+        view_.weight = all_.weight;
+        return;
+    }
+    builder_.choose(all_, marked_, sample_, weight_before_);
+    view_.weight = sample_.weight;
+    context_.monitor.work(std::uint64_t{all_.rows} * all_.columns.size());
+}
+
+LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
+    FlatTree tree = finisher_.finish(sample(), plan, objective_);
+    const std::size_t n_nodes = tree.column.size();
+    // A split of the sample is one of several of the table: the middle one errs least on rows not seen. The first split
+    // is the one that was asked for.
+    struct Step {
+        const Index* ranks;
+        Index upto;
+        std::uint32_t next[2];
+    };
+    std::vector<Step> steps(n_nodes);
+    for (std::size_t i = 0; i < n_nodes; ++i) {
+        const std::uint32_t here = static_cast<std::uint32_t>(i);
+        if (tree.column[i] < 0) {
+            steps[i] = {context_.table.ranks,
+                        0,
+                        {here, here}};  // a leaf leads to itself, so that all rows take equally many steps
+            continue;
+        }
+        const Index upto =
+            i == 0 && !plan->stump ? plan->rank : static_cast<Index>((tree.rank_low[i] + tree.rank_high[i] - 1) / 2);
+        steps[i] = {context_.table.ranks + static_cast<std::size_t>(tree.column[i]) * context_.table.rows,
+                    upto,
+                    {static_cast<std::uint32_t>(tree.left[i]), static_cast<std::uint32_t>(tree.right[i])}};
+    }
+    const std::size_t n_classes = all_.by_class.size();
+    std::vector<Weight> weights(n_nodes * n_classes, 0);
+    wrong_.clear();
+    const int depth = tree.depth();
+    for (Index row = 0; row < all_.rows; ++row) {
+        std::size_t at = 0;
+        for (int level = 0; level < depth; ++level) at = steps[at].next[steps[at].ranks[row] > steps[at].upto];
+        const std::uint32_t cls = all_.classes[row];
+        weights[at * n_classes + cls] += all_.weights[row];
+        if (static_cast<std::int32_t>(cls) != tree.label[at] && !marked_[row]) wrong_.push_back(row);
+    }
+    context_.monitor.work(all_.rows);
+    Cost errors = 0;
+    for (std::size_t i = 0; i < n_nodes; ++i) {
+        const auto begin = weights.begin() + static_cast<std::ptrdiff_t>(i * n_classes),
+                   end = begin + static_cast<std::ptrdiff_t>(n_classes);
+        Weight total = 0;
+        for (auto weight = begin; weight != end; ++weight) total += *weight;
+        errors += total - *std::max_element(begin, end);
+    }
+    std::vector<PlanPtr> plans(n_nodes);  // children come after their parents
+    for (std::size_t i = n_nodes; i-- > 0;) {
+        if (tree.column[i] < 0) continue;
+        plans[i] =
+            split_plan(static_cast<Index>(tree.column[i]), steps[i].upto, plans[static_cast<std::size_t>(tree.left[i])],
+                       plans[static_cast<std::size_t>(tree.right[i])]);
+    }
+    return {objective_.error_scale * errors + objective_.split_penalty * tree.splits, plans[0]};
+}
+
+Weight LazyRows::grow(Cost wanted) {
+    const Weight before = view_.weight;
+    // A tree of a small sample may be far off: then some of its errors are enough.
+    const std::size_t most = static_cast<std::size_t>(
+        std::max<Cost>(context_.tiny_samples() ? 1 : kLeastGrowth, kGrowth * wanted / objective_.error_scale));
+    const std::size_t step = (wrong_.size() + most - 1) / most;
+    for (std::size_t i = 0; i < wrong_.size(); i += step) add(wrong_[i]);
+    rebuild();
+    ++context_.counters.samples;
+    return view_.weight - before;
+}
+
+Weight LazyRows::include_ends(const NodeColumn& column) {
+    const Weight before = view_.weight;
+    const Index first = column.order[0] & entry::kRowMask, last = column.order[all_.rows - 1] & entry::kRowMask;
+    if (complete_ || (marked_[first] && marked_[last])) return 0;
+    add(first);
+    add(last);
+    rebuild();
+    return view_.weight - before;
+}
+
+}  // namespace provetree

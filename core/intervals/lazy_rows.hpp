@@ -1,0 +1,71 @@
+// Lazy rows: a search whose children are solved on a sample of the rows that grows when it must.
+//
+// What is proven on some of the rows holds for all of them, because more rows never cost less. A tree that looks good
+// on the sample is tried on the whole table; the rows it gets wrong there join the sample, and the split is solved
+// again. So the proof covers the whole table, while on data with little noise most rows are never swept.
+#pragma once
+
+#include <vector>
+
+#include "run/context.hpp"
+#include "sweeps/finisher.hpp"
+#include "sweeps/node.hpp"
+#include "tree/plan.hpp"
+
+namespace provetree {
+
+class LazyRows {
+  public:
+    // Starts with an even sample and some of the rows that `first` (a tree for all rows, with so many errors) gets
+    // wrong.
+    LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first,
+             Weight errors, const Objective& objective);
+
+    // Starts with the rows of an earlier search.
+    LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all,
+             const std::vector<std::uint8_t>& marked, const Objective& objective);
+
+    // Whether a sample is worth its trouble: many rows, few of them wrong in the best tree so far.
+    static bool worthwhile(const Context& context, const Node& all, Weight errors);
+
+    const Node& sample() const { return complete_ ? all_ : sample_; }
+    bool complete() const { return complete_; }
+    const std::vector<std::uint8_t>& marked() const { return marked_; }  // by row: whether it is in the sample
+
+    // All rows, with the weights of the sample: what lies between two splits is measured by the rows that the bounds
+    // were proven on.
+    const Node& view() const { return view_; }
+
+    // A tree of the sample, tried on all rows.
+    struct Trial {
+        Cost cost;     // on all rows
+        PlanPtr plan;  // the same tree with every split worked out
+    };
+    Trial try_on_all(const PlanPtr& plan);
+
+    // Adds rows that the tree tried last gets wrong (there are some where it costs more on all rows than on the
+    // sample); returns their weight.
+    Weight grow(Cost wanted);
+
+    // Adds the first and the last row of a column where the sample lacks them; returns their weight.
+    Weight include_ends(const NodeColumn& column);
+
+  private:
+    LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const Objective& objective);
+    void add(Index row);
+    void rebuild();
+
+    Context& context_;
+    NodeBuilder& builder_;
+    Finisher finisher_;
+    const Node& all_;
+    Objective objective_;
+    Node sample_, view_;
+    bool complete_ = false;
+    std::vector<std::uint8_t> marked_;
+    Index marked_count_ = 0;
+    std::vector<Index> wrong_;  // rows outside the sample that the tree tried last gets wrong
+    std::vector<std::vector<Weight>> weight_before_;
+};
+
+}  // namespace provetree

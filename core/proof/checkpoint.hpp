@@ -1,0 +1,121 @@
+// What a long proof leaves on disk, so that another process can go on with it: the best tree, the bounds of the splits
+// of the root that were tried, and the same of the nodes below it that are being searched. The file is replaced as a
+// whole, so a process that is killed at any moment leaves the old one or the new one, and it carries a fingerprint of
+// the problem and a sum over its content.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/types.hpp"
+#include "sweeps/node.hpp"
+#include "sweeps/profile.hpp"
+#include "tree/plan.hpp"
+
+namespace provetree {
+
+struct Context;
+
+// A split of a node by names that every search of the same table understands.
+struct SplitName {
+    Index column = 0;
+    std::int64_t left_splits = 0;  // the budget of the left child
+    Index rank = 0;                // rank <= this goes left
+    bool operator==(const SplitName&) const = default;
+};
+
+// What is known of a node whose search is not over, or of a side of a split whose other side is still searched.
+struct KnownNode {
+    struct Step {
+        SplitName split;
+        bool right;
+        bool operator==(const Step&) const = default;
+    };
+    // Bounds of the two sides of a split, whatever the sample of rows they were proven on. Settled: the split was
+    // tried, and no tree that begins with it costs less than `cut`.
+    struct Point {
+        SplitName split;
+        Cost left, right;
+        bool settled = false;
+        Cost left_upper = kInfinite, right_upper = kInfinite;  // costs of trees of the sides
+        // Bounds of the splits of the sides, where they help what is open beside this one; `whole` where they are about
+        // all rows of the sides.
+        ProfilePtr of_left, of_right;
+        bool whole = false;
+    };
+    std::vector<Step> way;  // from the root; none for the root itself
+    Shape shape;
+    Index rows = 0;
+    Weight weight = 0;  // of the sample where there is one
+    Cost upper = kInfinite;
+    PlanPtr plan;
+    std::int64_t left_splits = 0;  // split budget of the plan's left child
+    Cost cut = 0;
+    bool by_tie_rule = false;      // of the trees of that cost, the plan is the one preferred so far
+    Cost lower = 0, relaxed = 0;   // of the whole node
+    std::vector<SplitName> tried;  // splits that are being solved
+    std::vector<Point> points;
+};
+
+// What the bit search has proven for a set of conditions, by the numbers it has for them.
+struct KnownSet {
+    std::uint64_t low = 0, high = 0;
+    int depth = 0;
+    std::int64_t splits = 0;
+    Cost lower = 0, upper = kInfinite;
+    PlanPtr plan;
+};
+
+struct Checkpoint {
+    Cost bound = 0;           // no tree costs less
+    std::uint64_t steps = 0;  // that the proof has taken so far
+    KnownNode root;
+    std::vector<KnownNode> below;
+    std::vector<KnownSet> sets;
+    std::vector<std::uint8_t> sample;  // by row: whether it is in the sample; empty where all rows are searched
+};
+
+// What a problem is told by: the table, the limits and the objective.
+std::uint64_t fingerprint_of(const Table& table, int max_depth, std::int64_t max_splits, std::int64_t min_leaf,
+                             const Objective& objective);
+
+// What every proof keeps: its bound and its steps so far.
+Checkpoint checkpoint_of(const Context& context);
+
+class CheckpointFile {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    CheckpointFile(std::string path, std::uint64_t fingerprint, double seconds_between);
+
+    // What the file holds; nothing where there is none. Throws std::invalid_argument where it is damaged or belongs to
+    // another problem. Its profiles are counted in `held`.
+    std::optional<Checkpoint> read(ByteCount& held) const;
+    std::invalid_argument damaged() const;
+    // Whether it is time to write again.
+    bool due() const { return Clock::now() >= next_; }
+    Clock::duration between() const { return between_; }
+    void write(const Checkpoint& checkpoint);
+    void remove() const;
+
+    // Who writes when it is time and nobody comes by: `look` is called now and then, from inside the search. Null:
+    // nobody.
+    void keep_by(std::function<void()> keeper) { keeper_ = std::move(keeper); }
+    void look() const {
+        if (keeper_ && due()) keeper_();
+    }
+
+  private:
+    std::string path_;
+    std::uint64_t fingerprint_;
+    Clock::duration between_;
+    Clock::time_point next_;
+    std::function<void()> keeper_;
+};
+
+}  // namespace provetree

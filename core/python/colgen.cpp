@@ -1,0 +1,387 @@
+// Registers the column-generation part of the core as provetree._core.colgen: the candidate problem, its pricing, its
+// recursion, its cuts, and the sampler of candidate splits. Arrays are checked here and handed on.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+
+#include "colgen/cart_sampler.hpp"
+#include "colgen/gram.hpp"
+#include "colgen/instance.hpp"
+#include "colgen/pricing.hpp"
+#include "colgen/recursion.hpp"
+#include "colgen/routes.hpp"
+#include "colgen/row_separation.hpp"
+#include "python/bindings.hpp"
+
+namespace provetree {
+
+namespace {
+
+using colgen::Instance;
+using colgen::RouteSet;
+
+// An Instance with its routes: one object to Python.
+struct CandidateProblem {
+    CandidateProblem(int depth, const std::vector<int>& groups_per_node, const std::vector<int>& group_sizes)
+        : instance(depth, groups_per_node, group_sizes), routes(instance) {}
+    Instance instance;
+    RouteSet routes;
+};
+
+using Paths = Array2<const std::int32_t>;
+
+colgen::PathList path_list(const CandidateProblem& self, const Array1<const std::int32_t>& leaf,
+                           const Paths& candidates, const double* value) {
+    const Instance& instance = self.instance;
+    must(candidates.shape(0) == leaf.shape(0) && candidates.shape(1) == static_cast<std::size_t>(instance.depth()),
+         "Paths need one leaf and one candidate per level each.");
+    for (std::size_t p = 0; p < leaf.shape(0); ++p) {
+        must(leaf(p) >= 0 && leaf(p) < instance.n_leaves(), "A path needs a leaf of the tree.");
+        for (int level = 0; level < instance.depth(); ++level) {
+            const std::int32_t a = candidates(p, static_cast<std::size_t>(level));
+            must(a >= 0 && a < instance.node(instance.node_at(leaf(p), level)).count,
+                 "A path needs candidates of its nodes.");
+        }
+    }
+    return {leaf.data(), candidates.data(), value, leaf.shape(0)};
+}
+
+int add_items(CandidateProblem& self, const Array2<const std::uint16_t>& buckets) {
+    must(buckets.shape(1) == static_cast<std::size_t>(self.instance.n_groups()), "Items need one bucket per group.");
+    return self.instance.add_items(buckets.data(), buckets.shape(0));
+}
+
+void check_limits(const CandidateProblem& self, int targets, std::size_t items, const Array1<const std::int64_t>& count,
+                  const Array1<const std::uint8_t>& allowed_candidate,
+                  const Array2<const std::uint8_t>& allowed_target) {
+    const Instance& instance = self.instance;
+    must(targets >= 1 && items == static_cast<std::size_t>(instance.n_items()) && count.shape(0) == items,
+         "Worth and count need one row per item.");
+    must(allowed_candidate.shape(0) == static_cast<std::size_t>(instance.n_candidates()),
+         "allowed_candidate needs one entry per candidate.");
+    must(allowed_target.shape(0) == static_cast<std::size_t>(instance.n_leaves()) &&
+             allowed_target.shape(1) == static_cast<std::size_t>(targets),
+         "allowed_target needs one row per leaf.");
+}
+
+nb::dict price(const CandidateProblem& self, const Array2<const double>& worth, const Array1<const std::int64_t>& count,
+               const Array1<const double>& alpha, const Array1<const double>& gamma,
+               const Array1<const double>& route_price, const Array1<const std::uint8_t>& allowed_candidate,
+               const Array2<const std::uint8_t>& allowed_target, double leaf_price, std::int64_t min_count,
+               double least, int best, double time_limit) {
+    const Instance& instance = self.instance;
+    colgen::PricingInput input;
+    input.targets = static_cast<int>(worth.shape(1));
+    check_limits(self, input.targets, worth.shape(0), count, allowed_candidate, allowed_target);
+    std::size_t n_gamma = 0;
+    for (int leaf = 0; leaf < instance.n_leaves(); ++leaf)
+        for (int level = 0; level < instance.depth(); ++level)
+            n_gamma += static_cast<std::size_t>(instance.node(instance.node_at(leaf, level)).count);
+    must(alpha.shape(0) == static_cast<std::size_t>(instance.n_leaves()) && gamma.shape(0) == n_gamma,
+         "alpha and gamma do not fit the tree.");
+    must(route_price.shape(0) == static_cast<std::size_t>(self.routes.size()) && best >= 1,
+         "route_price needs one entry per route, best must be >= 1.");
+    input.worth = worth.data();
+    input.count = count.data();
+    input.alpha = alpha.data();
+    input.gamma = gamma.data();
+    input.route_price = route_price.data();
+    input.allowed_candidate = allowed_candidate.data();
+    input.allowed_target = allowed_target.data();
+    input.leaf_price = leaf_price;
+    input.min_count = min_count;
+    input.least = least;
+    input.best = best;
+    Stops stops(time_limit);
+    colgen::PricingResult result;
+    {
+        nb::gil_scoped_release release;
+        result = colgen::price_paths(instance, self.routes, input, stops.monitor);
+    }
+    stops.rethrow();
+    std::vector<std::int32_t> leaf, target, candidates;
+    std::vector<double> reduced_cost;
+    for (const colgen::PricedPath& path : result.paths) {
+        leaf.push_back(path.leaf);
+        target.push_back(path.target);
+        reduced_cost.push_back(path.reduced_cost);
+        candidates.insert(candidates.end(), path.candidates.begin(), path.candidates.end());
+    }
+    nb::dict found;
+    found["leaf"] = to_numpy(std::move(leaf));
+    found["target"] = to_numpy(std::move(target));
+    found["candidates"] = to_numpy(std::move(candidates));
+    found["reduced_cost"] = to_numpy(std::move(reduced_cost));
+    found["largest"] = to_numpy(std::move(result.largest));
+    found["status"] = end_name(result.complete, stops.interrupted());
+    found["visited"] = result.visited;
+    return found;
+}
+
+nb::dict best_tree(const CandidateProblem& self, const Array2<const std::int64_t>& profit,
+                   const Array1<const std::int64_t>& count, const Array1<const std::uint8_t>& allowed_candidate,
+                   const Array2<const std::uint8_t>& allowed_target, std::int64_t leaf_price, std::int64_t min_count,
+                   int max_leaves, double time_limit) {
+    colgen::RecursionInput input;
+    input.targets = static_cast<int>(profit.shape(1));
+    check_limits(self, input.targets, profit.shape(0), count, allowed_candidate, allowed_target);
+    input.profit = profit.data();
+    input.count = count.data();
+    input.allowed_candidate = allowed_candidate.data();
+    input.allowed_target = allowed_target.data();
+    input.leaf_price = leaf_price;
+    input.min_count = min_count;
+    input.max_leaves = max_leaves;
+    Stops stops(time_limit);
+    std::optional<colgen::CandidateTree> tree;
+    bool complete = true;
+    {
+        nb::gil_scoped_release release;
+        try {
+            tree = colgen::best_candidate_tree(self.instance, input, stops.monitor);
+        } catch (const StopSearch&) {
+            complete = false;
+        }
+    }
+    stops.rethrow();
+    nb::dict found;
+    found["status"] = end_name(complete, stops.interrupted());
+    found["feasible"] = tree.has_value();
+    found["value"] = tree ? tree->value : 0;
+    found["candidates"] = to_numpy(tree ? std::move(tree->candidates) : std::vector<std::int32_t>{});
+    found["targets"] = to_numpy(tree ? std::move(tree->targets) : std::vector<std::int32_t>{});
+    return found;
+}
+
+nb::tuple activity(const CandidateProblem& self, const Array1<const std::int32_t>& leaf, const Paths& candidates,
+                   const Array1<const double>& value) {
+    must(value.shape(0) == leaf.shape(0), "Paths need one value each.");
+    const colgen::PathList paths = path_list(self, leaf, candidates, value.data());
+    std::vector<double> sums(static_cast<std::size_t>(self.instance.n_items()));
+    std::vector<std::uint64_t> signature(sums.size());
+    {
+        nb::gil_scoped_release release;
+        colgen::item_activity(self.instance, paths, sums.data(), signature.data());
+    }
+    return nb::make_tuple(to_numpy(std::move(sums)), to_numpy(std::move(signature)));
+}
+
+// goes_left[candidate * items + item], over all candidates of the tree.
+nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> goes_left(const CandidateProblem& self) {
+    const Instance& instance = self.instance;
+    std::vector<std::uint8_t> left;
+    left.reserve(static_cast<std::size_t>(instance.n_candidates()) * static_cast<std::size_t>(instance.n_items()));
+    for (int j = 0; j < instance.n_nodes(); ++j)
+        for (int a = 0; a < instance.node(j).count; ++a)
+            for (int i = 0; i < instance.n_items(); ++i) left.push_back(instance.goes_left(j, a, i));
+    return to_numpy(std::move(left));
+}
+
+// For each path the sums over the items that follow it, column by column of `values`.
+nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> totals(const CandidateProblem& self,
+                                                         const Array1<const std::int32_t>& leaf,
+                                                         const Paths& candidates,
+                                                         const Array2<const std::int64_t>& values) {
+    const colgen::PathList paths = path_list(self, leaf, candidates, nullptr);
+    must(values.shape(0) == static_cast<std::size_t>(self.instance.n_items()), "values needs one row per item.");
+    const std::size_t width = values.shape(1), depth = static_cast<std::size_t>(self.instance.depth());
+    std::vector<std::int64_t> sums(paths.size * width, 0);
+    {
+        nb::gil_scoped_release release;
+        std::vector<int> inside;
+        for (std::size_t p = 0; p < paths.size; ++p) {
+            colgen::items_on_path(self.instance, paths.leaf[p], paths.candidates + p * depth, inside);
+            for (const int i : inside)
+                for (std::size_t t = 0; t < width; ++t) sums[p * width + t] += values(static_cast<std::size_t>(i), t);
+        }
+    }
+    return to_numpy(std::move(sums));
+}
+
+// (path, item) of every pair in which the item follows the path, path by path.
+nb::tuple incidence(const CandidateProblem& self, const Array1<const std::int32_t>& leaf, const Paths& candidates,
+                    const Array1<const std::int32_t>& items) {
+    const colgen::PathList paths = path_list(self, leaf, candidates, nullptr);
+    for (std::size_t i = 0; i < items.shape(0); ++i)
+        must(items(i) >= 0 && items(i) < self.instance.n_items(), "There is no such item.");
+    std::vector<std::int32_t> path, place;
+    const std::size_t depth = static_cast<std::size_t>(self.instance.depth());
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t p = 0; p < paths.size; ++p)
+            for (std::size_t i = 0; i < items.shape(0); ++i)
+                if (self.instance.follows(items(i), paths.leaf[p], paths.candidates + p * depth)) {
+                    path.push_back(static_cast<std::int32_t>(p));
+                    place.push_back(static_cast<std::int32_t>(i));
+                }
+    }
+    return nb::make_tuple(to_numpy(std::move(path)), to_numpy(std::move(place)));
+}
+
+nb::tuple route_incidence(const CandidateProblem& self, const Array1<const std::int32_t>& leaf, const Paths& candidates,
+                          int first) {
+    const colgen::PathList paths = path_list(self, leaf, candidates, nullptr);
+    std::vector<std::int32_t> path, place;
+    const std::size_t depth = static_cast<std::size_t>(self.instance.depth());
+    for (std::size_t p = 0; p < paths.size; ++p)
+        for (int r = std::max(first, 0); r < self.routes.size(); ++r)
+            if (self.routes.follows(r, paths.leaf[p], paths.candidates + p * depth)) {
+                path.push_back(static_cast<std::int32_t>(p));
+                place.push_back(r);
+            }
+    return nb::make_tuple(to_numpy(std::move(path)), to_numpy(std::move(place)));
+}
+
+// Adds the violated routes, at most `most` of them, and gives their values.
+std::vector<double> separate_routes(CandidateProblem& self, const Array1<const std::int32_t>& leaf,
+                                    const Paths& candidates, const Array1<const double>& value, int reference,
+                                    double least, int most) {
+    must(value.shape(0) == leaf.shape(0), "Paths need one value each.");
+    must(reference >= 0 && reference < self.instance.n_items(), "There is no such item.");
+    const colgen::PathList paths = path_list(self, leaf, candidates, value.data());
+    std::vector<double> values;
+    for (colgen::FoundRoute& found : colgen::separate_routes(self.instance, paths, reference, least)) {
+        if (static_cast<int>(values.size()) >= most) break;
+        values.push_back(found.value);
+        self.routes.add(std::move(found.route));
+    }
+    return values;
+}
+
+nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int32_t>& leaf, const Paths& candidates,
+                       const Array1<const double>& value, const Array1<const std::int32_t>& column,
+                       const Array1<const std::int32_t>& threshold,
+                       const std::vector<std::int32_t>& thresholds_per_column, double least, std::size_t most_rows,
+                       std::uint64_t most_nodes, double time_limit) {
+    must(value.shape(0) == leaf.shape(0), "Paths need one value each.");
+    const colgen::PathList paths = path_list(self, leaf, candidates, value.data());
+    const std::size_t n = static_cast<std::size_t>(self.instance.n_candidates());
+    must(column.shape(0) == n && threshold.shape(0) == n, "column and threshold need one entry per candidate.");
+    for (std::size_t a = 0; a < n; ++a) {
+        must(column(a) >= 0 && static_cast<std::size_t>(column(a)) < thresholds_per_column.size(),
+             "There is no such column.");
+        // A column without thresholds has one split, which sends every row left.
+        must(
+            threshold(a) >= 0 && threshold(a) < std::max(1, thresholds_per_column[static_cast<std::size_t>(column(a))]),
+            "There is no such threshold.");
+    }
+    Stops stops(time_limit);
+    colgen::SeparationResult result;
+    bool complete = true;
+    {
+        nb::gil_scoped_release release;
+        try {
+            result = colgen::separate_rows(self.instance, paths, column.data(), threshold.data(), thresholds_per_column,
+                                           least, most_rows, most_nodes, stops.monitor);
+        } catch (const StopSearch&) {
+            complete = false;
+        }
+    }
+    stops.rethrow();
+    nb::list rows;
+    std::vector<double> values;
+    for (colgen::FoundRow& row : result.rows) {
+        values.push_back(row.value);
+        rows.append(to_numpy(std::move(row.place)));
+    }
+    nb::dict found;
+    found["rows"] = rows;
+    found["values"] = to_numpy(std::move(values));
+    found["bound"] = result.bound;
+    found["nodes"] = result.nodes;
+    found["status"] = end_name(complete, stops.interrupted());
+    return found;
+}
+
+nb::tuple sample_trees(const Array2<const Index>& ranks, const Array1<const double>& values,
+                       const Array1<const std::int64_t>& value_ends, const Array1<const std::int32_t>& classes,
+                       const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts,
+                       int n_classes, int depth, double share, std::uint64_t seed, std::size_t first,
+                       std::size_t n_trees, unsigned threads) {
+    const TableHolder holder(ranks, values, value_ends, classes, weights, counts, n_classes);
+    must(depth >= 1 && depth <= 12, "depth must be from 1 to 12.");
+    must(share > 0 && share <= 1, "share must be in (0, 1].");
+    colgen::SamplerInput input;
+    input.rows = classes.shape(0);
+    input.columns = ranks.shape(0);
+    input.ranks = ranks.data();
+    input.values = holder.table.values;
+    input.classes = classes.data();
+    input.weights = weights.data();
+    input.counts = counts.data();
+    input.n_classes = n_classes;
+    input.depth = depth;
+    input.share = share;
+    std::vector<colgen::SampledTree> trees;
+    {
+        nb::gil_scoped_release release;
+        trees = colgen::sample_trees(input, seed, first, n_trees, std::max(threads, 1u));
+    }
+    std::vector<std::int32_t> column, rank;
+    for (const colgen::SampledTree& tree : trees) {
+        column.insert(column.end(), tree.column.begin(), tree.column.end());
+        rank.insert(rank.end(), tree.rank.begin(), tree.rank.end());
+    }
+    return nb::make_tuple(to_numpy(std::move(column)), to_numpy(std::move(rank)));
+}
+
+// `out` is a C-contiguous m x m array: its upper triangle, the lower one of its transpose, receives A D A'.
+void add_gram(const Array1<const std::int64_t>& starts, const Array1<const std::int32_t>& rows,
+              const Array1<const double>& values, const Array1<const double>& weights, const Array2<double>& out) {
+    const std::size_t columns = weights.shape(0), m = out.shape(0);
+    must(starts.shape(0) == columns + 1 && rows.shape(0) == values.shape(0) && out.shape(1) == m,
+         "The arrays of a matrix do not fit together.");
+    must(starts(0) == 0 && starts(columns) == static_cast<std::int64_t>(rows.shape(0)),
+         "The columns of a matrix must cover its entries.");
+    for (std::size_t k = 0; k < columns; ++k)
+        must(starts(k) <= starts(k + 1), "The columns of a matrix must cover its entries.");
+    for (std::size_t k = 0; k < columns; ++k)
+        for (std::int64_t i = starts(k); i < starts(k + 1); ++i) {
+            const std::int32_t row = rows(static_cast<std::size_t>(i));
+            must(row >= 0 && static_cast<std::size_t>(row) < m &&
+                     (i == starts(k) || rows(static_cast<std::size_t>(i - 1)) < row),
+                 "The rows of a column must rise and lie in the matrix.");
+        }
+    nb::gil_scoped_release release;
+    colgen::add_gram({starts.data(), rows.data(), values.data(), columns}, weights.data(), m, out.data());
+}
+
+}  // namespace
+
+void register_colgen(nb::module_& module) {
+    nb::module_ part =
+        module.def_submodule("colgen", "Column generation: the candidate problem, its pricing, recursion and cuts.");
+    nb::class_<CandidateProblem>(part, "CandidateProblem")
+        .def(nb::init<int, const std::vector<int>&, const std::vector<int>&>(), nb::arg("depth"),
+             nb::arg("groups_per_node"), nb::arg("group_sizes"))
+        .def_prop_ro("n_items", [](const CandidateProblem& self) { return self.instance.n_items(); })
+        .def_prop_ro("n_routes", [](const CandidateProblem& self) { return self.routes.size(); })
+        .def("add_items", &add_items, nb::arg("buckets"))
+        .def("price", &price, nb::arg("worth"), nb::arg("count"), nb::arg("alpha"), nb::arg("gamma"),
+             nb::arg("route_price"), nb::arg("allowed_candidate"), nb::arg("allowed_target"), nb::arg("leaf_price"),
+             nb::arg("min_count"), nb::arg("least"), nb::arg("best"), nb::arg("time_limit"))
+        .def("best_tree", &best_tree, nb::arg("profit"), nb::arg("count"), nb::arg("allowed_candidate"),
+             nb::arg("allowed_target"), nb::arg("leaf_price"), nb::arg("min_count"), nb::arg("max_leaves"),
+             nb::arg("time_limit"))
+        .def("activity", &activity, nb::arg("leaf"), nb::arg("candidates"), nb::arg("value"))
+        .def("goes_left", &goes_left)
+        .def("totals", &totals, nb::arg("leaf"), nb::arg("candidates"), nb::arg("values"))
+        .def("incidence", &incidence, nb::arg("leaf"), nb::arg("candidates"), nb::arg("items"))
+        .def("route_incidence", &route_incidence, nb::arg("leaf"), nb::arg("candidates"), nb::arg("first"))
+        .def("separate_routes", &separate_routes, nb::arg("leaf"), nb::arg("candidates"), nb::arg("value"),
+             nb::arg("reference"), nb::arg("least"), nb::arg("most"))
+        .def("separate_rows", &separate_rows, nb::arg("leaf"), nb::arg("candidates"), nb::arg("value"),
+             nb::arg("column"), nb::arg("threshold"), nb::arg("thresholds_per_column"), nb::arg("least"),
+             nb::arg("most_rows"), nb::arg("most_nodes"), nb::arg("time_limit"));
+    part.def("add_gram", &add_gram, nb::arg("starts"), nb::arg("rows"), nb::arg("values"), nb::arg("weights"),
+             nb::arg("out"));
+    part.def("sample_trees", &sample_trees, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"),
+             nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"), nb::arg("depth"),
+             nb::arg("share"), nb::arg("seed"), nb::arg("first"), nb::arg("n_trees"), nb::arg("threads"));
+}
+
+}  // namespace provetree

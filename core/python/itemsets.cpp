@@ -1,0 +1,294 @@
+// Registers the itemset search (DL8 and DL8.5) with Python, and leaf costs that are the user's own functions, in Python
+// or compiled.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <exception>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "itemsets/itemset_search.hpp"
+#include "python/bindings.hpp"
+
+namespace provetree {
+
+namespace {
+
+using itemsets::Leaf;
+using itemsets::LeafCost;
+
+// Class totals become the user's weights as total * denominator / numerator: exact for whole numbers and short
+// decimals.
+struct WeightUnit {
+    double numerator;
+    double denominator;
+    double of(std::int64_t total) const { return static_cast<double>(total) * denominator / numerator; }
+};
+
+Leaf checked(double cost, std::int64_t label, const std::int64_t* totals, int classes) {
+    if (!(cost >= 0.0 && std::isfinite(cost)))
+        throw std::invalid_argument("The 'leaf_cost' function must return a finite cost >= 0. Got " +
+                                    std::to_string(cost) + " instead.");
+    if (label < -1 || label >= classes)
+        throw std::invalid_argument("The 'leaf_cost' function must give a class in the range [0, " +
+                                    std::to_string(classes) + "), or -1 for the heaviest. Got " +
+                                    std::to_string(label) + " instead.");
+    return {cost, label < 0 ? itemsets::heaviest_class(totals, classes) : static_cast<std::int32_t>(label)};
+}
+
+// A C function: double f(const double* weights, int64 classes, int64* label, void* data), or of row numbers with const
+// int64* rows, int64 n_rows.
+class CompiledCost final : public LeafCost {
+  public:
+    CompiledCost(std::uintptr_t function, std::uintptr_t data, bool of_rows, int classes, WeightUnit unit)
+        : function_(function),
+          data_(reinterpret_cast<void*>(data)),
+          of_rows_(of_rows),
+          weights_(static_cast<std::size_t>(classes)),
+          unit_(unit) {}
+
+    Leaf of(const std::int64_t* totals, const std::vector<std::int64_t>& rows) override {
+        using OfWeights = double (*)(const double*, std::int64_t, std::int64_t*, void*);
+        using OfRows = double (*)(const std::int64_t*, std::int64_t, std::int64_t*, void*);
+        std::int64_t label = -1;
+        double cost = 0.0;
+        if (of_rows_) {
+            cost =
+                reinterpret_cast<OfRows>(function_)(rows.data(), static_cast<std::int64_t>(rows.size()), &label, data_);
+        } else {
+            for (std::size_t c = 0; c < weights_.size(); ++c) weights_[c] = unit_.of(totals[c]);
+            cost = reinterpret_cast<OfWeights>(function_)(weights_.data(), static_cast<std::int64_t>(weights_.size()),
+                                                          &label, data_);
+        }
+        return checked(cost, label, totals, static_cast<int>(weights_.size()));
+    }
+    bool needs_rows() const override { return of_rows_; }
+    bool whole() const override { return false; }
+
+  private:
+    std::uintptr_t function_;
+    void* data_;
+    bool of_rows_;
+    std::vector<double> weights_;
+    WeightUnit unit_;
+};
+
+// A Python callable. Leaves with the same class totals cost the same, so its answers are kept.
+class PythonCost final : public LeafCost {
+  public:
+    PythonCost(nb::object function, bool of_rows, int classes, WeightUnit unit)
+        : function_(std::move(function)), of_rows_(of_rows), classes_(classes), unit_(unit) {}
+
+    Leaf of(const std::int64_t* totals, const std::vector<std::int64_t>& rows) override {
+        if (of_rows_) return call(totals, rows);
+        const std::vector<std::int64_t> key(totals, totals + classes_);
+        if (const auto known = known_.find(key); known != known_.end()) return known->second;
+        if (known_.size() >= kMostKnown) known_.clear();
+        const Leaf leaf = call(totals, rows);
+        known_.emplace(key, leaf);
+        return leaf;
+    }
+    bool needs_rows() const override { return of_rows_; }
+    bool whole() const override { return false; }
+    // Enough for the monitor to look at the clock on every call.
+    std::uint64_t effort() const override { return 50'000; }
+
+    std::exception_ptr failure;
+
+  private:
+    static constexpr std::size_t kMostKnown = 100'000;
+
+    Leaf call(const std::int64_t* totals, const std::vector<std::int64_t>& rows) {
+        nb::gil_scoped_acquire acquire;
+        try {
+            nb::object answer;
+            if (of_rows_) {
+                answer = function_(to_numpy(std::vector<std::int64_t>(rows)));
+            } else {
+                std::vector<double> weights(static_cast<std::size_t>(classes_));
+                for (std::size_t c = 0; c < weights.size(); ++c) weights[c] = unit_.of(totals[c]);
+                answer = function_(to_numpy(std::move(weights)));
+            }
+            std::int64_t label = -1;
+            if (nb::isinstance<nb::tuple>(answer) && nb::len(answer) == 2) {
+                label = nb::cast<std::int64_t>(nb::object(answer[1].attr("__index__")()));
+                answer = answer[0];
+            }
+            const double cost = PyFloat_AsDouble(answer.ptr());
+            if (cost == -1.0 && PyErr_Occurred()) throw nb::python_error();
+            return checked(cost, label, totals, classes_);
+        } catch (nb::python_error& error) {
+            if (error.matches(PyExc_KeyboardInterrupt)) throw StopSearch{Status::kInterrupted};
+            failure = std::current_exception();
+            throw CallFailed{};
+        }
+    }
+
+  public:
+    struct CallFailed {};  // what is thrown through the search; the Python exception waits in `failure`
+
+  private:
+    nb::object function_;
+    bool of_rows_;
+    int classes_;
+    WeightUnit unit_;
+    std::map<std::vector<std::int64_t>, Leaf> known_;
+};
+
+itemsets::Algorithm algorithm_named(const std::string& name) {
+    if (name == "dl8") return itemsets::Algorithm::kDL8;
+    if (name == "dl8.5") return itemsets::Algorithm::kDL85;
+    throw std::invalid_argument("itemset_search knows the algorithms 'dl8' and 'dl8.5'.");
+}
+
+itemsets::Branching branching_named(const std::string& name) {
+    if (name == "information_gain") return itemsets::Branching::kInformationGain;
+    if (name == "information_gain_ascending") return itemsets::Branching::kInformationGainAscending;
+    if (name == "data_order") return itemsets::Branching::kDataOrder;
+    throw std::invalid_argument(
+        "itemset_search knows the orders 'information_gain', 'information_gain_ascending' and 'data_order'.");
+}
+
+const char* status_name(Status status) {
+    if (status == Status::kTimeLimit) return "time_limit";
+    return status == Status::kOptimal ? "optimal" : "interrupted";
+}
+
+nb::dict to_dict(itemsets::Result&& result, bool count_itemsets) {
+    nb::dict found;
+    found["attribute"] = to_numpy(std::move(result.attribute));
+    found["label"] = to_numpy(std::move(result.label));
+    found["cost"] = result.cost;
+    found["lower_bound"] = result.lower_bound;
+    found["status"] = status_name(result.status);
+    nb::list history;
+    for (const itemsets::Progress& point : result.history)
+        history.append(nb::make_tuple(point.seconds, point.cost, point.bound));
+    found["history"] = history;
+    nb::dict counters;
+    counters["calls"] = result.counters.calls;
+    counters["searched"] = result.counters.searched;
+    counters["cache_hits"] = result.counters.cache_hits;
+    counters["cached"] = result.counters.cached;
+    counters["evicted"] = result.counters.evicted;
+    counters["memory_peak"] = result.counters.memory_peak;
+    if (count_itemsets) counters["itemsets_visited"] = result.counters.itemsets_visited;
+    found["counters"] = counters;
+    return found;
+}
+
+void check_table(const Array2<const std::uint8_t>& values, const Array1<const std::int32_t>& classes,
+                 const Array1<const std::int64_t>& weights, int n_classes) {
+    const std::size_t rows = classes.shape(0);
+    if (rows == 0 || values.shape(1) != rows || weights.shape(0) != rows || n_classes < 1)
+        throw nb::value_error("itemset_search needs arrays over the same rows, at least one row and one class.");
+    std::int64_t total = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+        if (classes.data()[row] < 0 || classes.data()[row] >= n_classes)
+            throw nb::value_error("itemset_search needs classes in the range [0, n_classes).");
+        if (weights.data()[row] < 1 || weights.data()[row] > kMaxTotalWeight)
+            throw nb::value_error("itemset_search needs weights in the range [1, 2**30].");
+        total += weights.data()[row];
+        if (total > kMaxTotalWeight) throw nb::value_error("itemset_search needs a total weight of at most 2**30.");
+    }
+}
+
+nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<const std::int32_t>& classes,
+                        const Array1<const std::int64_t>& weights, int n_classes, int max_depth,
+                        std::int64_t min_support, const std::string& algorithm, const std::string& branching,
+                        bool cache_partial_results, bool count_itemsets, double time_limit, std::uint64_t memory_limit,
+                        double lower_bound, const Array1<const std::int64_t>& row_numbers,
+                        std::optional<Array2<const double>> cost_matrix, bool whole_costs, nb::object function,
+                        std::uintptr_t function_address, std::uintptr_t function_data, bool of_rows,
+                        double weight_numerator, double weight_denominator, nb::object on_progress) {
+    check_table(values, classes, weights, n_classes);
+    if (row_numbers.shape(0) != classes.shape(0)) throw nb::value_error("itemset_search needs a number for each row.");
+    if (max_depth < 0 || min_support < 1)
+        throw nb::value_error("itemset_search needs max_depth >= 0 and min_support >= 1.");
+    itemsets::Options options;
+    options.algorithm = algorithm_named(algorithm);
+    options.branching = branching_named(branching);
+    options.cache_partial_results = cache_partial_results;
+    options.count_itemsets = count_itemsets;
+    options.max_depth = max_depth;
+    options.min_support = min_support;
+    options.time_limit = time_limit;
+    options.memory_limit = memory_limit;
+    options.lower_bound = lower_bound;
+
+    const WeightUnit unit{weight_numerator, weight_denominator};
+    std::unique_ptr<LeafCost> cost;
+    PythonCost* python_cost = nullptr;
+    if (!function.is_none()) {
+        auto own = std::make_unique<PythonCost>(function, of_rows, n_classes, unit);
+        python_cost = own.get();
+        cost = std::move(own);
+    } else if (function_address != 0) {
+        cost = std::make_unique<CompiledCost>(function_address, function_data, of_rows, n_classes, unit);
+    } else if (cost_matrix) {
+        const std::size_t size = static_cast<std::size_t>(n_classes);
+        if (cost_matrix->shape(0) != size || cost_matrix->shape(1) != size)
+            throw nb::value_error("itemset_search needs a cost for each pair of classes.");
+        const double* first = cost_matrix->data();
+        cost = std::make_unique<itemsets::MatrixCost>(std::vector<double>(first, first + size * size), n_classes,
+                                                      whole_costs);
+    } else {
+        cost = std::make_unique<itemsets::ErrorCost>(n_classes);
+    }
+
+    Signals signals;
+    const auto tick = [&](const itemsets::Progress& progress) {
+        nb::gil_scoped_acquire acquire;
+        if (!signals.go_on()) return false;
+        try {
+            if (!on_progress.is_none()) on_progress(progress.seconds, progress.cost, progress.bound);
+        } catch (nb::python_error& error) {
+            if (!error.matches(PyExc_KeyboardInterrupt)) signals.fail(std::current_exception());
+            return false;
+        }
+        return true;
+    };
+    std::optional<itemsets::Result> result;
+    bool interrupted_at_once = false;
+    {
+        nb::gil_scoped_release release;
+        const itemsets::Transactions transactions(values.data(), values.shape(0), values.shape(1), classes.data(),
+                                                  weights.data(), row_numbers.data(), n_classes);
+        try {
+            result.emplace(itemsets::ItemsetSearch(transactions, *cost, options, tick).run());
+        } catch (const PythonCost::CallFailed&) {
+            signals.fail(python_cost->failure);
+        } catch (const StopSearch&) {
+            interrupted_at_once = true;
+        }
+    }
+    signals.rethrow();
+    if (interrupted_at_once) {
+        PyErr_SetNone(PyExc_KeyboardInterrupt);
+        throw nb::python_error();
+    }
+    return to_dict(std::move(*result), count_itemsets);
+}
+
+}  // namespace
+
+void register_itemsets(nb::module_& module) {
+    module.def("itemset_search", &itemset_search, nb::arg("values"), nb::arg("classes"), nb::arg("weights"),
+               nb::arg("n_classes"), nb::arg("max_depth"), nb::arg("min_support"), nb::arg("algorithm"),
+               nb::arg("branching"), nb::arg("cache_partial_results"), nb::arg("count_itemsets"), nb::arg("time_limit"),
+               nb::arg("memory_limit"), nb::arg("lower_bound"), nb::arg("row_numbers"),
+               nb::arg("cost_matrix").none() = nb::none(), nb::arg("whole_costs") = true,
+               nb::arg("function").none() = nb::none(), nb::arg("function_address") = std::uintptr_t{0},
+               nb::arg("function_data") = std::uintptr_t{0}, nb::arg("of_rows") = false,
+               nb::arg("weight_numerator") = 1.0, nb::arg("weight_denominator") = 1.0,
+               nb::arg("on_progress").none() = nb::none());
+}
+
+}  // namespace provetree

@@ -1,0 +1,98 @@
+// What every part of one search shares: the table, the constraints, the kernel, limits and counters. One per call,
+// nothing global.
+#pragma once
+
+#include <cstdint>
+
+#include "base/byte_count.hpp"
+#include "base/limits.hpp"
+#include "base/types.hpp"
+#include "kernels/kernel.hpp"
+#include "sweeps/node.hpp"
+#include "tree/plan.hpp"
+
+namespace provetree {
+
+class CheckpointFile;
+
+// Parts that can be switched off one by one, so that tests can show that none of them changes the answer.
+enum Switch : unsigned {
+    kNoLipschitz = 1u << 0,    // bounds from the weight between two splits
+    kNoSlack = 1u << 1,        // raised budgets of children
+    kNoInheritance = 1u << 2,  // bounds taken over from nested row sets
+    kNoPacking = 1u << 3,      // several columns in one panel
+    kNoStart = 1u << 4,        // greedy first tree
+    kNoTieRule = 1u << 5,      // canonical choice among optimal trees
+    kNoClassCounts = 1u << 6,  // bounds from the two largest classes of a side
+    kNoLazyRows = 1u << 7,     // children solved on a sample of the rows
+    kNoBits = 1u << 8,         // the search on binary features
+    kNoImprovement = 1u << 9,  // better trees looked for while the proof takes long
+    kNoWide = 1u << 10,        // what tables with many columns get
+    // For tests: samples of rows on every table, and as small as can be; better trees looked for from the first step
+    // on; every table treated as one with many columns.
+    kTinySamples = 1u << 20,
+    kEagerImprovement = 1u << 21,
+    kEagerThreads = 1u << 22,  // threads on bits in every table
+    kAlwaysWide = 1u << 23,
+};
+
+struct Counters {
+    std::uint64_t nodes = 0;             // nodes built
+    std::uint64_t intervals = 0;         // splits tried with subtrees below both sides
+    std::uint64_t depth_two_solves = 0;  // exact depth-two problems
+    std::uint64_t panels = 0;            // panels evaluated
+    std::uint64_t lanes = 0;             // candidate splits in them
+    std::uint64_t row_steps = 0;         // rows x columns x panels swept
+    std::uint64_t samples = 0;           // times the sample of rows grew
+    std::uint64_t sampled_rows = 0;      // rows of the last sample; all of them where there was none
+    ByteCount profile_bytes_peak;
+    std::uint64_t improvement_steps = 0;   // row steps spent on better trees rather than on the proof
+    std::uint64_t improvements = 0;        // better trees found that way
+    std::uint64_t targets = 0;             // searches for trees below a target
+    std::uint64_t improvement_rounds = 0;  // starts of the improvement
+
+    // Adds what another thread of the same search did.
+    void add(const Counters& other) {
+        nodes += other.nodes;
+        intervals += other.intervals;
+        depth_two_solves += other.depth_two_solves;
+        panels += other.panels;
+        lanes += other.lanes;
+        row_steps += other.row_steps;
+        samples += other.samples;
+        if (other.profile_bytes_peak > profile_bytes_peak) profile_bytes_peak = other.profile_bytes_peak;
+    }
+};
+
+inline constexpr std::size_t kManyColumns = 64;
+
+struct Context {
+    const Table& table;
+    const Kernel& kernel;
+    std::int64_t min_leaf;
+    unsigned switches;
+    std::uint64_t memory_limit;
+    Monitor& monitor;
+    Counters counters{};
+    ByteCount own_bytes{};
+    ByteCount& profile_bytes = own_bytes;  // held by profiles now; profiles are only kept below memory_limit
+    int n_jobs = 1;                        // threads of the search of the root
+    Found found{};  // the best tree that was found beside the proof: the search of the root takes it over
+
+    CheckpointFile* checkpoint = nullptr;  // where the search of the root leaves what it has proven
+    std::uint64_t earlier_steps = 0;       // of the processes before this one
+    std::uint64_t all_steps() const { return earlier_steps + monitor.steps(); }
+
+    bool constrained() const { return min_leaf > 1; }
+    bool off(Switch part) const { return (switches & part) != 0; }
+    bool eager_improvement() const { return (switches & kEagerImprovement) != 0; }
+    bool eager_threads() const { return (switches & kEagerThreads) != 0; }
+    bool tiny_samples() const { return (switches & kTinySamples) != 0; }
+    // Whether so many columns make a plain pass over all of them cheap beside the panels: then it pays to ask each
+    // column what it can do alone.
+    bool wide(std::size_t columns) const {
+        return !off(kNoWide) && (columns >= kManyColumns || (columns > 0 && (switches & kAlwaysWide) != 0));
+    }
+};
+
+}  // namespace provetree

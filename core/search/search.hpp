@@ -1,0 +1,52 @@
+// The whole search of one problem: greedy start, proof of the optimal cost, then the tree among the optimal ones that
+// the tie rule prefers.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/limits.hpp"
+#include "run/context.hpp"
+#include "sweeps/node.hpp"
+#include "tree/plan.hpp"
+
+namespace provetree {
+
+struct SearchOptions {
+    int max_depth = 3;
+    std::int64_t max_splits = 7;
+    std::int64_t min_leaf = 1;
+    Objective objective;
+    double time_limit = 0;
+    std::uint64_t max_work = 0;      // row steps after which the search ends; 0: no limit
+    std::uint64_t memory_limit = 0;  // bytes that kept bounds may take; the nodes themselves are bounded by the depth
+    PlanPtr initial;                 // a tree to begin with, within the limits; null: none
+    int n_jobs = 1;                  // threads
+    std::string checkpoint;          // file that the proof is kept in and taken up from; empty: none
+    double checkpoint_seconds = 20;
+    unsigned switches = 0;
+    std::string kernel = "auto";
+};
+
+struct ProgressPoint {
+    double seconds;
+    Cost cost;
+    Cost bound;
+};
+
+struct SearchResult {
+    FlatTree tree;
+    Cost lower_bound = 0;
+    Status status = Status::kOptimal;
+    bool tie_rule_complete = false;
+    std::vector<ProgressPoint> history;
+    Counters counters;
+};
+
+// Throws std::invalid_argument where the options cannot be met at all (fewer rows than one leaf needs).
+// `tick` is called about every 20 ms with the latest progress and returns false to interrupt.
+SearchResult run_search(const Table& table, const SearchOptions& options,
+                        const std::function<bool(const ProgressPoint&)>& tick);
+
+}  // namespace provetree

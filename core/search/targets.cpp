@@ -1,0 +1,170 @@
+// Proofs by targets; see search/targets.hpp.
+#include "search/targets.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "start/greedy.hpp"
+#include "sweeps/finisher.hpp"
+#include "tree/route.hpp"
+
+namespace provetree {
+
+namespace {
+
+constexpr double kLongPass = 5e8;  // steps: where all rows take more, some of them come first
+// Where they take less, the whole proof is near.
+constexpr double kShortPass = 1e5, kShortPassOfFour = 1e7;
+constexpr Index kFewestRows = 300;
+constexpr Index kMoreRows = 4;  // times as many rows once the first ones have shown what they can
+constexpr std::uint64_t kCheap = 10'000'000;
+constexpr Index kNoRow = ~Index{0};
+
+// Steps of a search where two children close each column: there are (2 p)^(d - 2) problems of depth two, each with one
+// row in 2^(d - 2).
+double steps_of_pass(const Table& table, Shape shape) {
+    return 2 * static_cast<double>(table.rows) * std::pow(static_cast<double>(table.columns), shape.depth - 1);
+}
+
+// What two children of each column can show: on the lowest level each problem has one row in 2^(d - 2), and it is not
+// the worst of them.
+Cost first_target(Cost cost, Shape shape) { return std::max<Cost>(1, cost >> (shape.depth - 1)); }
+
+// The row nearest to `from` that is of the class and not marked yet, by the sum over the columns of the share of all
+// ranks that lie between.
+Index nearest_row(const Table& table, const std::vector<double>& scale, Index from, std::int32_t wanted,
+                  const std::vector<std::uint8_t>& marked) {
+    Index nearest = kNoRow;
+    double least = 0;
+    for (Index row = 0; row < table.rows; ++row) {
+        if (marked[row] || table.classes[row] != wanted) continue;
+        double distance = 0;
+        for (Index c = 0; c < table.columns && (nearest == kNoRow || distance < least); ++c) {
+            const Index* ranks = table.ranks + static_cast<std::size_t>(c) * table.rows;
+            distance +=
+                scale[c] * static_cast<double>(std::max(ranks[row], ranks[from]) - std::min(ranks[row], ranks[from]));
+        }
+        if (nearest != kNoRow && distance >= least) continue;
+        nearest = row;
+        least = distance;
+    }
+    return nearest;
+}
+
+}  // namespace
+
+bool Targets::worthwhile(const Context& context, Shape shape) {
+    if (context.eager_improvement()) return shape.depth > 2;
+    return shape.depth > 3 && steps_of_pass(context.table, shape) >= (shape.depth > 4 ? kShortPass : kShortPassOfFour);
+}
+
+// What was found beside the proof.
+void Targets::take_found(Outcome& best) const {
+    if (context_.found.cost >= best.upper) return;
+    best.upper = context_.found.cost;
+    best.plan = context_.found.plan;
+    best.left_splits = context_.found.left_splits;
+}
+
+Outcome Targets::prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener,
+                       std::unique_ptr<StopSearch>& stopped, std::uint64_t enough) {
+    Outcome best = start;
+    best.lower = context_.found.bound;
+    const std::uint64_t begin = context_.monitor.steps();
+    const auto go_on = [&] { return !stopped && best.lower < best.upper && context_.monitor.steps() - begin < enough; };
+    const auto keep_bound = [&](Cost bound) {
+        context_.found.bound = best.lower = best.relaxed = std::max({bound, best.lower, context_.found.bound});
+    };
+    const double pass = steps_of_pass(context_.table, shape), share = kLongPass / pass;
+    Index rows = share >= 1 ? root_.rows : std::max(kFewestRows, static_cast<Index>(share * root_.rows));
+    if (context_.eager_improvement()) rows = 4;
+    for (; rows < root_.rows / 2 && go_on(); rows *= kMoreRows) {
+        take_found(best);
+        try {
+            keep_bound(bound_of_hard_rows(shape, best, rows));
+        } catch (const StopSearch& stop) {
+            stopped = std::make_unique<StopSearch>(stop);
+        }
+        listener(best.upper, best.lower);
+    }
+    Cost target = std::max(best.lower + 1, first_target(best.upper, shape));
+    while (go_on() && pass < static_cast<double>(enough)) {
+        // The last step is not worth another search.
+        if (target > best.upper / 3 * 2) target = kInfinite;
+        const std::uint64_t before = context_.monitor.steps();
+        // What was found out for a lower target would be in the way: splits between those known are tried, although
+        // those known are the ones to try again.
+        search_.known_of_root = nullptr;
+        const Cost bound = best.lower;
+        best = search_.solve_root(root_, shape, best, listener, stopped, nullptr, nullptr, target);
+        ++context_.counters.targets;
+        keep_bound(bound);
+        take_found(best);
+        const std::uint64_t steps = context_.monitor.steps() - before;
+        if (target < kInfinite)
+            target += std::max<Cost>(1, steps < kCheap || steps < (before - begin) / 8 ? target : target / 2);
+    }
+    return best;
+}
+
+// A bound that some of the rows give. Without the minimum leaf size, which would not carry over: without it trees are
+// only better.
+Cost Targets::bound_of_hard_rows(Shape shape, const Outcome& best, Index wanted) {
+    Context context{context_.table,        context_.kernel,  1,  context_.switches,
+                    context_.memory_limit, context_.monitor, {}, {},
+                    context_.profile_bytes};
+    NodeBuilder builder(context.table, context.kernel, 1);
+    TreeSearch search(context, builder);
+    search.objective = search_.objective;
+    std::vector<std::vector<Weight>> unused(root_.columns.size(),
+                                            std::vector<Weight>(static_cast<std::size_t>(root_.rows) + 1));
+    Node rows;
+    builder.choose(root_, hard_rows(best, wanted), rows, unused);
+    context.monitor.work(std::uint64_t{root_.rows} * root_.columns.size());
+    if (rows.columns.empty()) return 0;
+    Greedy greedy(context, builder, search);
+    const Outcome start = greedy.grow_with_exact_bottoms(rows, shape, greedy.grow(rows, shape));
+    std::unique_ptr<StopSearch> stopped;
+    const Outcome outcome =
+        search.solve_root(rows, shape, start, nullptr, stopped, nullptr, nullptr, first_target(start.upper, shape));
+    context_.counters.add(context.counters);
+    ++context_.counters.targets;
+    if (stopped) throw *stopped;
+    return outcome.lower;
+}
+
+std::vector<std::uint8_t> Targets::hard_rows(const Outcome& best, Index wanted) {
+    const Table& table = context_.table;
+    const FlatTree tree = Finisher(context_, builder_, search_.levels).finish(root_, best.plan, search_.objective);
+    std::vector<Index> wrong;
+    std::vector<std::int32_t> taken_for;
+    for (Index row = 0; row < table.rows; ++row) {
+        const std::int32_t label = tree.label[leaf_of(tree, table, row)];
+        if (label == table.classes[row]) continue;
+        wrong.push_back(row);
+        taken_for.push_back(label);
+    }
+    std::vector<double> scale;
+    for (Index top : table.tops) scale.push_back(1.0 / (1.0 + top));
+    std::vector<std::uint8_t> marked(table.rows, 0);
+    Index count = 0;
+    const auto add = [&](Index row) {
+        marked[row] = 1;
+        ++count;
+    };
+    const std::size_t step = std::max<std::size_t>(1, 2 * wrong.size() / wanted);
+    for (std::size_t i = 0; i < wrong.size() && count < wanted; i += step) add(wrong[i]);
+    for (bool any = true; any && count < wanted;) {
+        any = false;
+        for (std::size_t i = 0; i < wrong.size() && count < wanted; i += step) {
+            const Index row = nearest_row(table, scale, wrong[i], taken_for[i], marked);
+            context_.monitor.work(std::uint64_t{table.rows} * table.columns);
+            if (row == kNoRow) continue;
+            add(row);
+            any = true;
+        }
+    }
+    return marked;
+}
+
+}  // namespace provetree

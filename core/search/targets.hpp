@@ -1,0 +1,46 @@
+// The proof of trees that are too deep to prove optimal soon, by targets: that no tree costs less than a target, far
+// below the best tree, is shown long before more is known, because both sides of one split of a column mostly cost as
+// much as the target does, which closes the whole column. The target is raised from search to search until it is the
+// cost of the best tree. So there is a bound early, and it rises.
+//
+// What is proven on some of the rows holds for all of them. Where all rows take long even once, the first searches have
+// those that are hardest to tell apart: the rows that the best tree gets wrong, each with its nearest rows among those
+// that the tree takes it for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "intervals/interval_search.hpp"
+#include "run/context.hpp"
+#include "sweeps/node.hpp"
+
+namespace provetree {
+
+class Targets {
+  public:
+    // `search` is that of all rows, `root`.
+    Targets(Context& context, NodeBuilder& builder, TreeSearch& search, const Node& root)
+        : context_(context), builder_(builder), search_(search), root_(root) {}
+
+    // Whether the first targets are shown so soon, compared with the whole proof, that it pays to begin with them.
+    static bool worthwhile(const Context& context, Shape shape);
+
+    // As TreeSearch::solve_root, but no target is tried once so many steps are done: then there is a bound, and perhaps
+    // a better tree than the first one.
+    Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener,
+                  std::unique_ptr<StopSearch>& stopped, std::uint64_t enough);
+
+  private:
+    void take_found(Outcome& best) const;
+    Cost bound_of_hard_rows(Shape shape, const Outcome& best, Index wanted);
+    std::vector<std::uint8_t> hard_rows(const Outcome& best, Index wanted);
+
+    Context& context_;
+    NodeBuilder& builder_;
+    TreeSearch& search_;
+    const Node& root_;
+};
+
+}  // namespace provetree

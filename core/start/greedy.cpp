@@ -1,0 +1,130 @@
+// The greedy start; see start/greedy.hpp.
+#include "start/greedy.hpp"
+
+#include <algorithm>
+
+#include "sweeps/depth_one.hpp"
+
+namespace provetree {
+
+namespace {
+
+// Tables of one entry per split are kept only up to this budget; a larger one cannot bind in a greedy tree that is
+// worth pruning to it.
+constexpr std::int64_t kLargestTable = 255;
+
+// Growing heeds the time limit from this level on, and in nodes of this size; anything smaller takes milliseconds.
+constexpr std::size_t kDeep = 12;
+constexpr std::uint64_t kManyCells = 10'000'000;
+
+}  // namespace
+
+const NodeColumn* Greedy::best_gini_split(const Node& node, Index& best_position) {
+    const NodeColumn* best = nullptr;
+    double best_score = -1;
+    std::vector<double> left(node.by_class.size());
+    double squares_all = 0;
+    for (Weight weight : node.by_class) squares_all += static_cast<double>(weight) * weight;
+    for (const NodeColumn& column : node.columns) {
+        std::fill(left.begin(), left.end(), 0.0);
+        double squares_left = 0, squares_right = squares_all, weight_left = 0;
+        for (Index i = 1; i < node.rows; ++i) {
+            const Index row = column.order[i - 1] & entry::kRowMask;
+            const std::uint32_t cls = node.classes[row];
+            const double weight = node.weights[row];
+            squares_left += weight * (2 * left[cls] + weight);
+            squares_right -= weight * (2 * (node.by_class[cls] - left[cls]) - weight);
+            left[cls] += weight;
+            weight_left += weight;
+            if (i < column.first_split || i > column.last_split || !Node::is_split(column, i)) continue;
+            const double score = squares_left / weight_left + squares_right / (node.weight - weight_left);
+            if (score > best_score) {
+                best_score = score;
+                best = &column;
+                best_position = i;
+            }
+        }
+        context_.monitor.work(node.rows);
+    }
+    return best;
+}
+
+std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::size_t level, bool exact_bottoms) {
+    std::vector<Option> table(1);
+    table[0].cost = leaf_cost(context_, node, search_.objective);
+    if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return table;
+    // A table so large, or a tree so deep, that even growing takes long: then a leaf must do once the time is over.
+    const std::uint64_t cells = std::uint64_t{node.rows} * node.columns.size();
+    if (context_.monitor.late() && (level >= kDeep || cells > kManyCells)) return table;
+    const bool full = shape.splits == Shape::full(shape.depth);
+    if (shape.depth == 1 || (exact_bottoms && shape.depth == 2 && full)) {
+        // The whole optimum of the last level, or of the last two; fewer splits than it uses are left to the leaf.
+        const Outcome outcome = search_.solve(node, shape, table[0].cost, {}, false, level);
+        if (outcome.upper < table[0].cost) {
+            table.resize(static_cast<std::size_t>(shape.splits) + 1, table[0]);
+            table.back() = {outcome.upper, outcome.plan, 0};
+        }
+        return table;
+    }
+    Index position = 0;
+    const NodeColumn* column = best_gini_split(node, position);
+    if (!column) return table;
+    Levels::Children& kids = search_.levels.at(level);
+    builder_.split(node, *column, position, kids.left, kids.right);
+    context_.counters.nodes += 2;
+    const Index rank = column->ranks[position - 1], id = column->id;
+    const std::int64_t below = std::min(Shape::full(shape.depth - 1), shape.splits - 1);
+    const std::vector<Option> left = options(kids.left, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
+    const std::vector<Option> right = options(kids.right, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
+    const std::int64_t most =
+        std::min<std::int64_t>(shape.splits, static_cast<std::int64_t>(left.size() + right.size()) - 1);
+    if (most > kLargestTable && full) {
+        const Cost cost = left.back().cost + right.back().cost + search_.objective.split_penalty;
+        table.resize(2, table[0]);
+        if (cost < table[0].cost)
+            table[1] = {cost, split_plan(id, rank, left.back().plan, right.back().plan), Shape::full(shape.depth - 1)};
+        return table;
+    }
+    table.resize(static_cast<std::size_t>(most) + 1, table[0]);
+    for (std::size_t a = 0; a < left.size(); ++a) {
+        for (std::size_t b = 0; b < right.size() && static_cast<std::int64_t>(a + b) + 1 <= most; ++b) {
+            Option& option = table[a + b + 1];
+            if (left[a].cost >= kInfinite || right[b].cost >= kInfinite) continue;
+            const Cost cost = left[a].cost + right[b].cost + search_.objective.split_penalty;
+            if (cost < option.cost)
+                option = {cost, split_plan(id, rank, left[a].plan, right[b].plan), static_cast<std::int64_t>(a)};
+        }
+    }
+    for (std::size_t b = 1; b < table.size(); ++b)
+        if (table[b - 1].cost < table[b].cost) table[b] = table[b - 1];
+    return table;
+}
+
+Outcome Greedy::best_of(const std::vector<Option>& table, Shape shape) const {
+    const Option& best =
+        *std::min_element(table.begin(), table.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; });
+    Outcome outcome;
+    outcome.upper = best.cost;
+    outcome.plan = best.plan;
+    outcome.left_splits =
+        shape.depth > 0 && shape.splits == Shape::full(shape.depth) ? Shape::full(shape.depth - 1) : best.left_splits;
+    return outcome;
+}
+
+Outcome Greedy::grow(const Node& node, Shape shape) {
+    context_.monitor.ignore_stops();
+    const Outcome outcome = best_of(options(node, shape, 0, false), shape);
+    context_.monitor.heed_stops();
+    return outcome;
+}
+
+Outcome Greedy::grow_with_exact_bottoms(const Node& node, Shape shape, const Outcome& plain) {
+    try {
+        const Outcome exact = best_of(options(node, shape, 0, true), shape);
+        return exact.upper < plain.upper ? exact : plain;
+    } catch (const StopSearch&) {
+        return plain;  // the search that follows meets the same stop at once
+    }
+}
+
+}  // namespace provetree

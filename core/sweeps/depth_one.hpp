@@ -1,0 +1,34 @@
+// Depth one: the best single split of a node, by plain code. Used where a whole panel would be too much, and to finish
+// trees.
+#pragma once
+
+#include <vector>
+
+#include "run/context.hpp"
+#include "sweeps/node.hpp"
+
+namespace provetree {
+
+struct Stump {
+    Cost cost = kInfinite;     // best tree with at most one split that respects the minimum leaf size; kInfinite where
+                               // there is none
+    Cost relaxed = kInfinite;  // the same without the minimum leaf size
+    const NodeColumn* column = nullptr;  // null: the leaf is best
+    Index position = 0;
+};
+
+// Cost of the node as a leaf; kInfinite where it has too few rows.
+Cost leaf_cost(const Context& context, const Node& node, const Objective& objective);
+
+// The best stump. With `canonical`, ties are decided by the tie rule: leaf first, then lowest column, widest margin,
+// lowest threshold.
+Stump best_stump(Context& context, const Node& node, const Objective& objective, bool canonical);
+
+// The least errors (weights) of a tree with at most one split on each column of the node by itself, whatever the leaf
+// sizes.
+void column_stumps(Context& context, const Node& node, std::vector<Weight>& errors);
+
+// Distance between the two values that a split after `position` rows separates; 0 where one of them is "missing".
+double margin(const Context& context, const NodeColumn& column, Index position);
+
+}  // namespace provetree

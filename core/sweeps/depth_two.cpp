@@ -1,0 +1,561 @@
+// The depth-two solver; see sweeps/depth_two.hpp.
+#include "sweeps/depth_two.hpp"
+
+#include <algorithm>
+
+#include "sweeps/depth_one.hpp"
+
+namespace provetree {
+
+namespace {
+
+bool before(const PanelPoint& a, const PanelPoint& b) { return a.position < b.position; }
+
+// Merges a bound into a point of the same position.
+void raise(PanelPoint& point, const PanelPoint& other) {
+    point.leaf_left = std::max(point.leaf_left, other.leaf_left);
+    point.leaf_right = std::max(point.leaf_right, other.leaf_right);
+    point.stump_left = std::max(point.stump_left, other.stump_left);
+    point.stump_right = std::max(point.stump_right, other.stump_right);
+}
+
+// Tightens all points from their neighbours and drops those that are only bounded and say nothing their neighbours do
+// not.
+void tidy(std::vector<PanelPoint>& points) {
+    const std::size_t n = points.size();
+    for (std::size_t i = 1; i < n; ++i) {
+        const Weight between = points[i].weight - points[i - 1].weight;
+        points[i].leaf_left = std::max(points[i].leaf_left, points[i - 1].leaf_left);
+        points[i].stump_left = std::max(points[i].stump_left, points[i - 1].stump_left);
+        points[i].leaf_right = std::max(points[i].leaf_right, points[i - 1].leaf_right - between);
+        points[i].stump_right = std::max(points[i].stump_right, points[i - 1].stump_right - between);
+    }
+    for (std::size_t i = n - 1; i > 0; --i) {
+        const Weight between = points[i].weight - points[i - 1].weight;
+        points[i - 1].leaf_left = std::max(points[i - 1].leaf_left, points[i].leaf_left - between);
+        points[i - 1].stump_left = std::max(points[i - 1].stump_left, points[i].stump_left - between);
+        points[i - 1].leaf_right = std::max(points[i - 1].leaf_right, points[i].leaf_right);
+        points[i - 1].stump_right = std::max(points[i - 1].stump_right, points[i].stump_right);
+    }
+    std::size_t kept = 1;
+    for (std::size_t i = 1; i + 1 < n; ++i) {
+        const PanelPoint &previous = points[kept - 1], &here = points[i], &after = points[i + 1];
+        const Weight from_before = here.weight - previous.weight, to_after = after.weight - here.weight;
+        const bool implied = !here.evaluated &&
+                             here.leaf_left <= std::max(previous.leaf_left, after.leaf_left - to_after) &&
+                             here.stump_left <= std::max(previous.stump_left, after.stump_left - to_after) &&
+                             here.leaf_right <= std::max(after.leaf_right, previous.leaf_right - from_before) &&
+                             here.stump_right <= std::max(after.stump_right, previous.stump_right - from_before);
+        if (!implied) points[kept++] = here;
+    }
+    points[kept++] = points[n - 1];
+    points.resize(kept);
+}
+
+// Whole panels, with at least two lanes for each column: small rounds, because each one sharpens what the next must
+// look at.
+std::size_t lanes_per_round(std::size_t columns) {
+    return std::max<std::size_t>(1, (columns * 2 + kLanes - 1) / kLanes) * kLanes;
+}
+
+bool few_values(const Node& node, const NodeColumn& column) { return column.groups < node.rows / 8; }
+
+// Handing bounds on saves about a sixth of the sweeps of a relative (a third with many classes) and costs some
+// microseconds per column: small nodes are solved faster from scratch.
+bool worth_keeping(const Node& node) { return node.rows >= (node.by_class.size() > 2 ? 1000u : 6000u); }
+
+const PanelColumn* find_column(const Profile* profile, Index id) {
+    if (!profile) return nullptr;
+    const auto at = std::lower_bound(profile->panel.begin(), profile->panel.end(), id,
+                                     [](const PanelColumn& column, Index wanted) { return column.id < wanted; });
+    return at != profile->panel.end() && at->id == id ? &*at : nullptr;
+}
+
+}  // namespace
+
+void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives relatives,
+                       std::vector<PanelPoint>& points) const {
+    const auto add = [&](PanelPoint point, const Carried& at) {
+        point.position = at.position;
+        point.weight = at.weight;
+        point.evaluated = false;
+        points.push_back(point);
+    };
+    if (const PanelColumn* inner = find_column(relatives.inner, column.id))
+        for (const PanelPoint& point : inner->points)
+            add(point, carry_from_subset(node, column, point, *relatives.inner));
+    const std::ptrdiff_t from_inner = static_cast<std::ptrdiff_t>(points.size());
+    if (const PanelColumn* outer = find_column(relatives.outer, column.id)) {
+        for (PanelPoint point : outer->points) {
+            const Carried at = carry_from_superset(node, column, point, *relatives.outer);
+            point.leaf_left = std::max(0, point.leaf_left - at.gone_left);
+            point.stump_left = std::max(0, point.stump_left - at.gone_left);
+            point.leaf_right = std::max(0, point.leaf_right - at.gone_right);
+            point.stump_right = std::max(0, point.stump_right - at.gone_right);
+            add(point, at);
+        }
+    }
+    std::inplace_merge(points.begin(), points.begin() + from_inner, points.end(), before);
+}
+
+// With three or more classes a stump gets everything wrong but its two labels' classes: counting classes bounds splits
+// before any sweep.
+void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::vector<PanelPoint>& points) {
+    // A point for every so many rows: together they cost about a sixteenth of a panel.
+    const Index step = std::clamp<Index>(node.rows / 96, 64, 1024);
+    const std::size_t n_classes = node.by_class.size();
+    const bool by_code = node.unit_weights && n_classes <= entry::kSharedCode;
+    seen_.assign(std::max<std::size_t>(n_classes, 8), 0);
+    Index counted = 0;
+    for (Index target = step; target < node.rows; target = counted + step) {
+        // The end of the group of ties that the target lies in.
+        const Index rank = column.ranks[target - 1];
+        const Index position =
+            column.no_ties
+                ? target
+                : static_cast<Index>(std::upper_bound(column.ranks + target, column.ranks + node.rows, rank) -
+                                     column.ranks);
+        if (position >= node.rows) break;
+        if (by_code) {
+            context_.kernel.count_codes(column.order + counted, position - counted, static_cast<int>(n_classes),
+                                        seen_.data());
+        } else {
+            for (Index i = counted; i < position; ++i)
+                seen_[node.classes[column.order[i] & entry::kRowMask]] +=
+                    node.weights[column.order[i] & entry::kRowMask];
+        }
+        counted = position;
+        Weight left[2] = {0, 0}, right[2] = {0, 0};  // the two largest classes of either side
+        const auto add = [](Weight* largest, Weight weight) {
+            largest[1] = std::max(largest[1], std::min(largest[0], weight));
+            largest[0] = std::max(largest[0], weight);
+        };
+        for (std::size_t cls = 0; cls < n_classes; ++cls) {
+            add(left, seen_[cls]);
+            add(right, node.by_class[cls] - seen_[cls]);
+        }
+        const Weight weight_left = node.weight_left(column, position), weight_right = node.weight - weight_left;
+        points.push_back({0, position, weight_left, weight_left - left[0], weight_right - right[0],
+                          weight_left - left[0] - left[1], weight_right - right[0] - right[1], false});
+    }
+    context_.monitor.work(node.rows);
+}
+
+void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieChoice* ties) {
+    next_points_.clear();
+    next_regions_.clear();
+    evaluated_.clear();
+    if (known_.size() < node.columns.size()) known_.resize(node.columns.size());
+    PanelPoint begin{0, 0, 0, 0, 0, 0, 0, true}, end{0, node.rows, node.weight, 0, 0, 0, 0, true};
+    if (wide_) {
+        // At either end of a column one side has all rows: so splits near the ends cost about what no split at all
+        // does.
+        column_stumps(context_, node, stumps_);
+        best_stump_ = *std::min_element(stumps_.begin(), stumps_.end());
+        column_costs_.assign(node.columns.size(), kInfinite);
+        begin.leaf_right = end.leaf_left = node.leaf_error();
+        begin.stump_right = end.stump_left = best_stump_;
+    }
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        std::vector<PanelPoint>& points = known_[c];
+        points.clear();
+        points.push_back(begin);
+        if (relatives.inner || relatives.outer) {
+            merged_.clear();
+            inherit(node, node.columns[c], relatives, merged_);
+            for (const PanelPoint& point : merged_) {
+                if (point.position == points.back().position)
+                    raise(points.back(), point);
+                else
+                    points.push_back(point);
+            }
+        }
+        if (points.back().position == node.rows) {
+            raise(points.back(), end);
+            points.back().evaluated = true;
+        } else {
+            points.push_back(end);
+        }
+        if (points.size() > 2) tidy(points);
+        if (node.by_class.size() > 2 && !context_.off(kNoClassCounts)) {
+            // Not part of what is kept: relatives count for themselves.
+            merged_ = points;
+            count_classes(node, node.columns[c], merged_);
+            std::inplace_merge(merged_.begin(), merged_.begin() + static_cast<std::ptrdiff_t>(points.size()),
+                               merged_.end(), before);
+            std::size_t kept = 0;
+            for (const PanelPoint& point : merged_) {
+                if (kept && merged_[kept - 1].position == point.position)
+                    raise(merged_[kept - 1], point);
+                else
+                    merged_[kept++] = point;
+            }
+            merged_.resize(kept);
+            tidy(merged_);
+            find_open(node, static_cast<Index>(c), merged_, cut, ties);
+            continue;
+        }
+        find_open(node, static_cast<Index>(c), points, cut, ties);
+    }
+    points_.swap(next_points_);
+    regions_.swap(next_regions_);
+}
+
+Cost DepthTwo::point_bound(const PanelPoint& point) const {
+    const auto cost = [&](bool split_left, bool split_right) {
+        return side_cost(point.leaf_left, point.stump_left, split_left) +
+               side_cost(point.leaf_right, point.stump_right, split_right);
+    };
+    return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
+}
+
+OpenRange DepthTwo::range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const {
+    const auto range = [&](bool split_left, bool split_right) {
+        return open_range(side_cost(a.leaf_left, a.stump_left, split_left),
+                          side_cost(a.leaf_right, a.stump_right, split_right), a.weight,
+                          side_cost(b.leaf_left, b.stump_left, split_left),
+                          side_cost(b.leaf_right, b.stump_right, split_right), b.weight, room, objective_.error_scale,
+                          !context_.off(kNoLipschitz));
+    };
+    if (splits_ >= 3) return range(true, true);
+    const OpenRange one = range(true, false), other = range(false, true);
+    if (!one.open || !other.open) return one.open ? one : other;
+    return {true, std::min(one.bound, other.bound), std::min(one.from, other.from), std::max(one.upto, other.upto)};
+}
+
+// Adds the open regions of a column, given its points or a stretch of them.
+void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint>& points, Cost cut,
+                         const TieChoice* ties) {
+    const NodeColumn& column = node.columns[c];
+    // Columns after the preferred one cannot win a tie, only a lower cost.
+    const Cost room = cut - objective_.split_penalty - (ties && ties->any && column.id > ties->column ? 1 : 0);
+    bool any = false;
+    Region region{};
+    std::size_t first = 0, last = 0;  // points around the region
+    const auto close = [&] {
+        // A region inside one group of ties holds no split, and would only take lanes from those that do.
+        if (!any ||
+            nearest_split(column, region.open.first + (region.open.last - region.open.first) / 2, region.open) == 0) {
+            any = false;
+            return;
+        }
+        any = false;
+        region.begin = static_cast<std::uint32_t>(next_points_.size());
+        next_points_.insert(next_points_.end(), points.begin() + static_cast<std::ptrdiff_t>(first),
+                            points.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+        region.end = static_cast<std::uint32_t>(next_points_.size());
+        // The points around it only bound it: whether they are open themselves is another region's business.
+        for (PanelPoint* around : {&next_points_[region.begin], &next_points_.back()})
+            if (around->position < region.open.first || around->position > region.open.last) around->evaluated = true;
+        next_regions_.push_back(region);
+    };
+    const auto add = [&](Positions open, Cost bound, std::size_t from, std::size_t to) {
+        if (any && region.open.last + 1 >= open.first) {
+            region.open.last = open.last;
+            region.bound = std::min(region.bound, bound);
+        } else {
+            close();
+            any = true;
+            region = {c, open, bound, 0, 0};
+            first = from;
+        }
+        last = to;
+    };
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const PanelPoint& a = points[i];
+        if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split) {
+            const Cost bound = point_bound(a);
+            if (bound < room) add({a.position, a.position}, bound, i, i);
+        }
+        if (i + 1 == points.size() || points[i + 1].position - a.position < 2) continue;
+        const OpenRange range = range_between(a, points[i + 1], room);
+        if (!range.open) continue;
+        const Positions open = positions_of(column, a.position, points[i + 1].position, range.from, range.upto);
+        if (!open.empty()) add(open, range.bound, i, i + 1);
+    }
+    close();
+}
+
+DepthTwo::Portion DepthTwo::portion_of(const Node& node, int round, Cost cut, bool searching) const {
+    if (!wide_) {
+        const std::size_t lanes = lanes_per_round(node.columns.size());
+        return {lanes, lanes, false};
+    }
+    // Many columns: a good tree first, from the columns that are best by themselves, then a few columns at a time, so
+    // that the others meet a better tree.
+    constexpr std::size_t kFirstColumns = 16, kMostLanes = 16 * kLanes;
+    constexpr int kFirstRounds = 4;
+    constexpr Cost kMostForOne = 4;
+    if (searching && round < kFirstRounds) return {kFirstColumns, kLanes, true};
+    // Below a split on a column that means nothing, errors fall to either side as rows do. Then w evenly spread splits
+    // leave at least w / (w + 1) of the errors of the best stump between any two of them: so many lanes close such a
+    // column.
+    const Cost allowed = cut / objective_.error_scale, spare = best_stump_ - allowed;
+    const Cost lanes_each = spare > 0 ? std::clamp<Cost>((allowed + spare - 1) / spare, 1, kMostForOne) : kMostForOne;
+    const std::size_t each = static_cast<std::size_t>(lanes_each),
+                      regions = std::min(regions_.size(), kMostLanes / each);
+    return {regions, (regions * each + kLanes - 1) / kLanes * kLanes, false};
+}
+
+void DepthTwo::choose_lanes(const Node& node, Portion portion) {
+    lanes_.clear();
+    lane_regions_.clear();
+    chosen_.resize(regions_.size());
+    for (std::size_t r = 0; r < chosen_.size(); ++r) chosen_[r] = static_cast<std::uint32_t>(r);
+    // More regions than lanes: the most promising ones now, the others when the incumbent has improved.
+    if (chosen_.size() > portion.regions) {
+        std::nth_element(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(portion.regions), chosen_.end(),
+                         [&](std::uint32_t a, std::uint32_t b) {
+                             const Region &one = regions_[a], &other = regions_[b];
+                             if (portion.best_first && column_costs_[one.column] != column_costs_[other.column])
+                                 return column_costs_[one.column] < column_costs_[other.column];
+                             if (one.bound != other.bound) return one.bound < other.bound;
+                             if (wide_ && stumps_[one.column] != stumps_[other.column])
+                                 return stumps_[one.column] < stumps_[other.column];
+                             return a < b;
+                         });
+        chosen_.resize(portion.regions);
+        std::sort(chosen_.begin(), chosen_.end());
+    }
+    share_lanes(node, portion.lanes);
+    for (std::size_t k = 0; k < chosen_.size(); ++k) {
+        const Region& region = regions_[chosen_[k]];
+        const NodeColumn& column = node.columns[region.column];
+        const auto [wanted, splits, listed] = shares_[k];
+        const bool all = splits > 0 && wanted == splits;
+        Index last = 0;
+        for (std::uint64_t i = 0; i < wanted; ++i) {
+            // Spaced by rows, which is what the bounds go by; where all splits get a lane, one after the other.
+            const Index target =
+                region.open.first + static_cast<Index>((2 * i + 1) * region.open.size() / (2 * wanted));
+            const Index position = all ? splits_found_[listed + i] : nearest_split(column, target, region.open);
+            if (position <= last) continue;
+            lanes_.push_back({region.column, position, static_cast<Weight>(region.open.size() / wanted)});
+            lane_regions_.push_back(chosen_[k]);
+            last = position;
+        }
+    }
+}
+
+// One lane for each chosen region, the rest by size; what a region with few splits cannot use goes to the others.
+void DepthTwo::share_lanes(const Node& node, std::size_t wanted_lanes) {
+    splits_found_.clear();
+    shares_.clear();
+    std::uint64_t rows = 0;
+    for (std::uint32_t r : chosen_) {
+        const Region& region = regions_[r];
+        const NodeColumn& column = node.columns[region.column];
+        Share share{1, region.open.size(), splits_found_.size()};
+        if (few_values(node, column)) {
+            const Index* ranks = column.ranks;
+            for (Index position = region.open.first; position <= region.open.last;) {
+                if (Node::is_split(column, position)) splits_found_.push_back(position);
+                position = static_cast<Index>(
+                    std::upper_bound(ranks + position, ranks + region.open.last + 1, ranks[position]) - ranks);
+            }
+            share.splits = splits_found_.size() - share.listed;
+            share.lanes = std::min<std::uint64_t>(1, share.splits);
+        } else {
+            share.listed = SIZE_MAX;  // every position, or nearly, is a split: none are listed
+        }
+        shares_.push_back(share);
+        rows += region.open.size();
+    }
+    std::uint64_t left = wanted_lanes - chosen_.size();
+    for (int pass = 0; pass < 3 && left > 0 && rows > 0; ++pass) {
+        std::uint64_t seen = 0, given = 0, still_open = 0, used = 0;
+        for (std::size_t k = 0; k < chosen_.size(); ++k) {
+            Share& share = shares_[k];
+            const std::uint64_t size = regions_[chosen_[k]].open.size();
+            if (share.lanes >= share.splits) continue;
+            seen += size;
+            const std::uint64_t upto = seen * left / rows, more = std::min(upto - given, share.splits - share.lanes);
+            given = upto;
+            share.lanes += more;
+            used += more;
+            if (share.lanes < share.splits) still_open += size;
+        }
+        left -= used;
+        rows = still_open;
+    }
+    for (Share& share : shares_)
+        if (share.listed == SIZE_MAX) share.splits = 0;
+}
+
+void DepthTwo::evaluate_lanes(const Node& node, Cost cut) {
+    results_.resize(lanes_.size());
+    // Errors that both sides together may have while a split can still win.
+    const Weight of_interest = static_cast<Weight>(std::min<Cost>(cut / objective_.error_scale + 1, node.weight));
+    const bool pack = !context_.off(kNoPacking);
+    for (std::size_t begin = 0, end; begin < lanes_.size(); begin = end) {
+        end = std::min(lanes_.size(), begin + kLanes);
+        if (!pack)
+            for (std::size_t i = begin; i < end; ++i)
+                if (lanes_[i].column != lanes_[begin].column) end = i;
+        panel_.evaluate(node, lanes_.data() + begin, static_cast<int>(end - begin), of_interest,
+                        results_.data() + begin);
+    }
+}
+
+void DepthTwo::refine(const Node& node, Cost cut, const TieChoice* ties) {
+    next_points_.clear();
+    next_regions_.clear();
+    std::size_t lane = 0;
+    for (std::uint32_t r = 0; r < regions_.size(); ++r) {
+        const Region& region = regions_[r];
+        const PanelPoint* old = points_.data() + region.begin;
+        const PanelPoint* const old_end = points_.data() + region.end;
+        merged_.clear();
+        const bool touched = lane < lanes_.size() && lane_regions_[lane] == r;
+        for (; lane < lanes_.size() && lane_regions_[lane] == r; ++lane) {
+            while (old != old_end && old->position < lanes_[lane].position) merged_.push_back(*old++);
+            if (old != old_end && old->position == lanes_[lane].position)
+                ++old;  // only bounded so far: now it is settled
+            const LaneResult& result = results_[lane];
+            merged_.push_back({0, lanes_[lane].position,
+                               node.weight_left(node.columns[region.column], lanes_[lane].position), result.left.leaf,
+                               result.right.leaf, result.left.stump, result.right.stump, true});
+            if (keep_profile_ || context_.constrained()) evaluated_.push_back({region.column, merged_.back()});
+        }
+        merged_.insert(merged_.end(), old, old_end);
+        if (touched && merged_.size() > 1) tidy(merged_);
+        find_open(node, region.column, merged_, cut, ties);
+    }
+    points_.swap(next_points_);
+    regions_.swap(next_regions_);
+}
+
+// Splits that leave a side too small for a leaf are never looked at, but trees without a minimum leaf size may use
+// them: their bound is part of the relaxed one. The small side may cost nothing; the other contains that side of every
+// split further in.
+Cost DepthTwo::bound_of_small_sides(const Node& node) const {
+    Cost least = kInfinite;
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        Cost left = 0, right = 0;  // of the large side, beyond the last and before the first feasible split
+        const auto look = [&](const PanelPoint& point) {
+            if (point.position + 1 >= column.first_split)
+                right = std::max(right, side_cost(point.leaf_right, point.stump_right, true));
+            if (point.position <= column.last_split + 1)
+                left = std::max(left, side_cost(point.leaf_left, point.stump_left, true));
+        };
+        for (const PanelPoint& point : known_[c]) look(point);
+        for (const Evaluated& one : evaluated_)
+            if (one.column == c) look(one.point);
+        if (column.first_split > 1) least = std::min(least, objective_.split_penalty + right);
+        if (column.last_split + 1 < node.rows) least = std::min(least, objective_.split_penalty + left);
+    }
+    return least;
+}
+
+ProfilePtr DepthTwo::make_profile(const Node& node) {
+    if (context_.off(kNoInheritance) || context_.profile_bytes >= context_.memory_limit) return nullptr;
+    auto profile = std::make_shared<Profile>(context_.profile_bytes, Shape{2, splits_}, node.rows, node.weight);
+    profile->panel.resize(node.columns.size());
+    std::sort(evaluated_.begin(), evaluated_.end(), [](const Evaluated& a, const Evaluated& b) {
+        return a.column != b.column ? a.column < b.column : a.point.position < b.point.position;
+    });
+    std::size_t next = 0;
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        profile->panel[c].id = column.id;
+        std::vector<PanelPoint>& points = profile->panel[c].points;
+        const std::vector<PanelPoint>& known = known_[c];
+        std::size_t old = 0;
+        points.reserve(known.size() + 16);
+        for (; next < evaluated_.size() && evaluated_[next].column == c; ++next) {
+            const PanelPoint& point = evaluated_[next].point;
+            while (known[old].position < point.position) points.push_back(known[old++]);
+            if (known[old].position == point.position) ++old;
+            points.push_back(point);
+            points.back().evaluated = false;
+        }
+        points.insert(points.end(), known.begin() + static_cast<std::ptrdiff_t>(old), known.end());
+        tidy(points);
+        points.erase(
+            points.begin());  // the empty left side has no rank; what it says of the whole node the other end says, too
+        for (PanelPoint& point : points) point.rank = column.ranks[point.position - 1];
+    }
+    profile->account();
+    context_.counters.profile_bytes_peak = std::max(context_.counters.profile_bytes_peak, context_.profile_bytes);
+    return profile;
+}
+
+Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const Objective& objective,
+                        Relatives relatives, bool keep_profile, TieChoice* ties) {
+    ++context_.counters.depth_two_solves;
+    objective_ = objective;
+    splits_ = splits;
+    const Cost scale = objective.error_scale, penalty = objective.split_penalty;
+    const Cost infinite = kInfinite;
+    Outcome outcome;
+    outcome.upper = leaf_cost(context_, node, objective);
+    Cost relaxed = scale * node.leaf_error();
+    if (context_.off(kNoInheritance)) relatives = {};
+    keep_profile_ = keep_profile && !context_.off(kNoInheritance) && worth_keeping(node);
+    panel_.start();
+    standing_ = {};
+    wide_ = context_.wide(node.columns.size());
+
+    // Trees below `cut` are looked for. With ties, those equal to the best are wanted too.
+    const auto cut = [&] {
+        return std::min(limit, ties && outcome.upper < infinite ? outcome.upper + 1 : outcome.upper);
+    };
+    start(node, relatives, cut(), ties);
+    for (int round = 0;; ++round) {
+        choose_lanes(node, portion_of(node, round, cut(), outcome.upper <= limit));
+        if (lanes_.empty()) break;
+        evaluate_lanes(node, cut());
+        for (std::size_t i = 0; i < lanes_.size(); ++i) {
+            const SideErrors &left = results_[i].left, &right = results_[i].right;
+            if (wide_) {
+                Cost& least = column_costs_[lanes_[i].column];
+                least = std::min<Cost>(least, Cost{left.stump} + right.stump);
+            }
+            const auto feasible = [&](const SideErrors& side, bool split) {
+                Cost cost = side.feasible_leaf ? scale * side.leaf : infinite;
+                if (split && side.feasible_split >= 0) cost = std::min(cost, scale * side.feasible_split + penalty);
+                return cost;
+            };
+            const auto consider = [&](bool split_left, bool split_right) {
+                relaxed = std::min(relaxed, penalty + side_cost(left.leaf, left.stump, split_left) +
+                                                side_cost(right.leaf, right.stump, split_right));
+                const Cost cost_left = feasible(left, split_left), cost_right = feasible(right, split_right);
+                const Cost total = std::min(infinite, penalty + cost_left + cost_right);
+                if (total > outcome.upper || total >= infinite || (ties && total >= limit)) return;
+                const NodeColumn& column = node.columns[lanes_[i].column];
+                const Index rank = column.ranks[lanes_[i].position - 1];
+                if (total == outcome.upper) {
+                    // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
+                    if (!ties || !outcome.plan) return;
+                    if (!ties->prefers(column.id, margin(context_, column, lanes_[i].position), rank, 0)) return;
+                }
+                outcome.upper = total;
+                const bool stump_left = split_left && cost_left < (left.feasible_leaf ? scale * left.leaf : infinite);
+                const bool stump_right =
+                    split_right && cost_right < (right.feasible_leaf ? scale * right.leaf : infinite);
+                outcome.plan = split_plan(column.id, rank, stump_left ? stump_plan() : nullptr,
+                                          stump_right ? stump_plan() : nullptr);
+                if (ties) *ties = {true, column.id, margin(context_, column, lanes_[i].position), rank, 0};
+            };
+            if (splits_ >= 3) {
+                consider(true, true);
+            } else {
+                consider(false, true);  // the tie rule wants the fewest splits on the left
+                consider(true, false);
+            }
+        }
+        refine(node, cut(), ties);
+        standing_.upper = outcome.upper;
+        standing_.plan = outcome.plan;
+        standing_.lower = std::min(limit, outcome.upper);
+        for (const Region& region : regions_) standing_.lower = std::min(standing_.lower, region.bound + penalty);
+    }
+    outcome.lower = std::min(limit, outcome.upper);
+    outcome.relaxed =
+        context_.constrained() ? std::min({outcome.lower, relaxed, bound_of_small_sides(node)}) : outcome.lower;
+    if (keep_profile_) outcome.profile = make_profile(node);
+    return outcome;
+}
+
+}  // namespace provetree

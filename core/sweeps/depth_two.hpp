@@ -1,0 +1,127 @@
+// Depth two: the exact optimum of trees of depth two on a node, by panels. Coarse panels first; what lies between two
+// evaluated thresholds is bounded from both, and only the thresholds that could still beat the incumbent go into the
+// next panels.
+#pragma once
+
+#include <vector>
+
+#include "run/context.hpp"
+#include "sweeps/panel.hpp"
+#include "sweeps/profile.hpp"
+#include "tree/plan.hpp"
+
+namespace provetree {
+
+// What solving a node gives. Exact where lower == upper; otherwise lower >= the limit that was asked for.
+struct Outcome {
+    Cost lower = 0;    // no tree of this shape (minimum leaf size respected) costs less
+    Cost relaxed = 0;  // no tree of this shape costs less even without the minimum leaf size: what neighbours may use
+    Cost upper = kInfinite;
+    PlanPtr plan;  // a tree of cost upper
+    ProfilePtr profile;
+    std::int64_t left_splits = 0;  // split budget of the plan's left child (depth three and more)
+};
+
+// Collects, among splits of equal cost, the one the tie rule prefers: lowest column, widest margin, lowest threshold,
+// fewest splits on the left.
+struct TieChoice {
+    bool any = false;
+    Index column = 0;
+    double margin = 0;
+    Index rank = 0;
+    std::int64_t left_splits = 0;  // how the split budget was divided there (depth three and more)
+
+    bool prefers(Index other_column, double other_margin, Index other_rank, std::int64_t other_left_splits) const {
+        if (!any || other_column != column) return !any || other_column < column;
+        if (other_margin != margin) return other_margin > margin;
+        return other_rank != rank ? other_rank < rank : other_left_splits < left_splits;
+    }
+};
+
+class DepthTwo {
+  public:
+    explicit DepthTwo(Context& context) : context_(context), panel_(context) {}
+
+    // Solves `node` for trees of depth two with `splits` (2 or 3) splits, exactly where the optimum is below `limit`.
+    // With `ties`, also finds the preferred split among all that attain the optimum, which must be below `limit`.
+    Outcome solve(const Node& node, std::int64_t splits, Cost limit, const Objective& objective, Relatives relatives,
+                  bool keep_profile, TieChoice* ties);
+
+    // For each column of the node solved last, the least errors found with its splits first; kInfinite where none was
+    // tried. Tables with many columns only.
+    const std::vector<Cost>& column_costs() const { return column_costs_; }
+
+    // Where the last solve stands after its last round: the best tree so far, and a bound. For a solve that was
+    // stopped.
+    const Outcome& standing() const { return standing_; }
+
+  private:
+    // A stretch of adjoining splits of one column that can still win, with the points that bound it.
+    struct Region {
+        Index column;
+        Positions open;
+        Cost bound;                // of the best split in it, its own penalty not counted
+        std::uint32_t begin, end;  // its points in points_
+    };
+    // Lanes of a region, its splits where they are listed (0: they are not), and where the list begins.
+    struct Share {
+        std::uint64_t lanes, splits;
+        std::size_t listed;
+    };
+    struct Evaluated {
+        Index column;
+        PanelPoint point;
+    };
+
+    void inherit(const Node& node, const NodeColumn& column, Relatives relatives,
+                 std::vector<PanelPoint>& points) const;
+    void count_classes(const Node& node, const NodeColumn& column, std::vector<PanelPoint>& points);
+    void start(const Node& node, Relatives relatives, Cost cut, const TieChoice* ties);
+    void refine(const Node& node, Cost cut, const TieChoice* ties);
+    void find_open(const Node& node, Index column, const std::vector<PanelPoint>& points, Cost cut,
+                   const TieChoice* ties);
+    OpenRange range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const;
+    Cost point_bound(const PanelPoint& point) const;
+    // How much a round looks at: so many regions, those of the lowest bounds or of the best trees so far, and so many
+    // lanes for them all.
+    struct Portion {
+        std::size_t regions, lanes;
+        bool best_first = false;
+    };
+    Portion portion_of(const Node& node, int round, Cost cut, bool searching) const;
+    void choose_lanes(const Node& node, Portion portion);
+    void share_lanes(const Node& node, std::size_t wanted_lanes);
+    void evaluate_lanes(const Node& node, Cost cut);
+    Cost bound_of_small_sides(const Node& node) const;
+    ProfilePtr make_profile(const Node& node);
+    Cost side_cost(Weight leaf, Weight stump, bool split) const {
+        const Cost as_leaf = objective_.error_scale * leaf;
+        return split ? std::min(as_leaf, objective_.error_scale * stump + objective_.split_penalty) : as_leaf;
+    }
+
+    Context& context_;
+    Panel panel_;
+    Objective objective_;
+    std::int64_t splits_ = 3;
+    bool keep_profile_ = false;
+    std::vector<PanelPoint> points_, next_points_, merged_;  // points_: those of all regions, one after the other
+    std::vector<Region> regions_, next_regions_;
+    std::vector<std::uint32_t> chosen_;  // regions that get lanes in this round
+    std::vector<Index> splits_found_;
+    std::vector<Share> shares_;
+    std::vector<Lane> lanes_;
+    std::vector<std::uint32_t> lane_regions_;
+    std::vector<LaneResult> results_;
+    std::vector<std::vector<PanelPoint>> known_;  // per column what relatives told, kept for the profile
+    std::vector<Evaluated> evaluated_;
+    std::vector<Weight> seen_;
+    // Tables with many columns: the least errors of each column's own stump, of all of them, and of the trees tried so
+    // far.
+    bool wide_ = false;
+    std::vector<Weight> stumps_;
+    Weight best_stump_ = 0;
+    std::vector<Cost> column_costs_;
+    Outcome standing_;
+};
+
+}  // namespace provetree

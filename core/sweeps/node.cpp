@@ -1,0 +1,249 @@
+// Building the root node from a table and splitting nodes.
+#include "sweeps/node.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace provetree {
+
+namespace {
+
+constexpr Index kSentinelBefore = 0xffffffffu;
+constexpr Index kSentinelAfter = 0xfffffffeu;
+constexpr std::uint32_t kRightBit = 1u << 31;
+
+}  // namespace
+
+Weight Node::leaf_error() const { return weight - *std::max_element(by_class.begin(), by_class.end()); }
+
+int Node::majority() const {
+    return static_cast<int>(std::max_element(by_class.begin(), by_class.end()) - by_class.begin());
+}
+
+Index Node::rows_up_to(const NodeColumn& column, Index rank, Index low, Index high) {
+    return static_cast<Index>(std::upper_bound(column.ranks + low, column.ranks + high, rank) - column.ranks);
+}
+
+void Node::lay_out(Index n, std::size_t n_columns) {
+    rows = n;
+    const std::size_t stride = kRoomBefore + n + kRoomAfter;
+    if (storage_.size() < 2 * stride * n_columns) storage_.resize(2 * stride * n_columns);
+    columns.resize(n_columns);
+    for (std::size_t c = 0; c < n_columns; ++c) {
+        columns[c].order = storage_.data() + 2 * stride * c + kRoomBefore;
+        columns[c].ranks = columns[c].order + stride;
+        columns[c].weight_before = nullptr;
+    }
+}
+
+void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index rows, bool every_end, Index& checks,
+                Index& groups) {
+    ranks[-1] = kSentinelBefore;
+    ranks[rows] = kSentinelAfter;
+    ranks[rows + 1] = kSentinelBefore;
+    order[rows] = 0;
+    kernel.flag(order, ranks, rows, every_end, checks, groups);
+}
+
+NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf)
+    : table_(table), kernel_(kernel), min_leaf_(min_leaf), new_rows_(table.rows) {
+    unit_weights_ = std::all_of(table.weights, table.weights + table.rows, [](std::int64_t w) { return w == 1; });
+}
+
+void Node::make_rows(Index n) {
+    rows = n;
+    classes.resize(n);
+    weights.resize(n, 1);
+    counts.resize(n, 1);
+}
+
+void NodeBuilder::sum_rows(Node& node) const {
+    node.unit_weights = unit_weights_;
+    node.by_class.assign(static_cast<std::size_t>(table_.n_classes), 0);
+    if (unit_weights_ && min_leaf_ <= 1) {
+        for (std::uint32_t cls : node.classes) ++node.by_class[cls];
+        node.weight = static_cast<Weight>(node.rows);
+        node.count = node.rows;
+        node.largest_weight = 1;
+        return;
+    }
+    node.weight = node.largest_weight = 0;
+    node.count = 0;
+    node.steps.resize(table_.n_classes <= 2 ? node.rows : 0);
+    for (Index row = 0; row < node.rows; ++row) {
+        const Weight weight = node.weights[row];
+        node.by_class[node.classes[row]] += weight;
+        node.weight += weight;
+        node.count += node.counts[row];
+        node.largest_weight = std::max(node.largest_weight, weight);
+        if (!node.steps.empty()) node.steps[row] = node.classes[row] == 1 ? weight : -weight;
+    }
+}
+
+void NodeBuilder::finish_column(Node& node, NodeColumn& column) const {
+    // A minimum leaf size makes every end of a group of ties matter, not only changes of class: the best feasible split
+    // may lie inside a run.
+    seal_order(kernel_, column.order, column.ranks, node.rows, min_leaf_ > 1, column.checks, column.groups);
+    column.no_ties = column.groups == node.rows;
+    column.first_split = 1;
+    column.last_split = node.rows - 1;
+    if (min_leaf_ > 1) {
+        const auto count = [&](Index position) {
+            return static_cast<std::int64_t>(node.counts[column.order[position] & entry::kRowMask]);
+        };
+        std::int64_t left = 0, right = 0;
+        Index first = 0, last = node.rows;
+        while (first < node.rows && left < min_leaf_) left += count(first++);
+        while (last > 0 && right < min_leaf_) right += count(--last);
+        column.first_split = std::max<Index>(1, first);
+        column.last_split = std::min(node.rows - 1, last);
+    }
+}
+
+void NodeBuilder::build_root(Node& root) const {
+    root.make_rows(table_.rows);
+    for (Index i = 0; i < table_.rows; ++i) {
+        root.classes[i] = static_cast<std::uint32_t>(table_.classes[i]);
+        root.weights[i] = static_cast<Weight>(table_.weights[i]);
+        root.counts[i] = static_cast<std::int32_t>(table_.counts[i]);
+    }
+    sum_rows(root);
+    root.lay_out(table_.rows, table_.columns);
+    std::vector<Index> next;
+    for (Index c = 0; c < table_.columns; ++c) {
+        NodeColumn& column = root.columns[c];
+        column.id = c;
+        const Index* ranks = table_.ranks + static_cast<std::size_t>(c) * table_.rows;
+        next.assign(static_cast<std::size_t>(table_.tops[c]) + 2, 0);  // counting sort: ranks are dense
+        for (Index i = 0; i < table_.rows; ++i) ++next[ranks[i] + 1];
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        for (Index i = 0; i < table_.rows; ++i) {
+            const Index at = next[ranks[i]]++;
+            column.order[at] = i | entry::class_code(root.classes[i]) << entry::kClassShift;
+            column.ranks[at] = ranks[i];
+        }
+        finish_column(root, column);
+    }
+    std::erase_if(root.columns, [&](const NodeColumn& column) {
+        return root.rows == 0 || column.ranks[0] == column.ranks[root.rows - 1];
+    });
+    add_weight_sums(root);
+}
+
+void NodeBuilder::add_weight_sums(Node& node) const {
+    if (unit_weights_) return;
+    const std::size_t stride = static_cast<std::size_t>(node.rows) + 1;
+    if (node.weight_storage_.size() < stride * node.columns.size())
+        node.weight_storage_.resize(stride * node.columns.size());
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        NodeColumn& column = node.columns[c];
+        column.weight_before = node.weight_storage_.data() + stride * c;
+        Weight sum = 0;
+        for (Index i = 0; i < node.rows; ++i) {
+            column.weight_before[i] = sum;
+            sum += node.weights[column.order[i] & entry::kRowMask];
+        }
+        column.weight_before[node.rows] = sum;
+    }
+}
+
+void NodeBuilder::move_rows(const Node& parent, Index position, Node& left, Node& right) {
+    left.make_rows(position);
+    right.make_rows(parent.rows - position);
+    Index next[2] = {0, 0};
+    Node* const children[2] = {&left, &right};
+    for (Index row = 0; row < parent.rows; ++row) {
+        const std::uint32_t side = new_rows_[row] >> 31;
+        const Index at = next[side]++;
+        new_rows_[row] |= at;
+        children[side]->classes[at] = parent.classes[row];
+    }
+    if (!unit_weights_ || min_leaf_ > 1) {
+        for (Index row = 0; row < parent.rows; ++row) {
+            const std::uint32_t at = new_rows_[row] & ~kRightBit;
+            Node& child = *children[new_rows_[row] >> 31];
+            child.weights[at] = parent.weights[row];
+            child.counts[at] = parent.counts[row];
+        }
+    }
+    sum_rows(left);
+    sum_rows(right);
+}
+
+void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {
+    std::fill_n(new_rows_.begin(), parent.rows, kRightBit);
+    for (Index i = 0; i < position; ++i) new_rows_[by.order[i] & entry::kRowMask] = 0;
+    // Rows keep their order, so neighbours in memory stay neighbours.
+    move_rows(parent, position, left, right);
+    left.lay_out(position, parent.columns.size());
+    right.lay_out(parent.rows - position, parent.columns.size());
+    std::size_t kept_left = 0, kept_right = 0;
+    for (const NodeColumn& column : parent.columns) {
+        NodeColumn& to_left = left.columns[kept_left];
+        NodeColumn& to_right = right.columns[kept_right];
+        to_left.id = to_right.id = column.id;
+        kernel_.partition(column.order, column.ranks, parent.rows, new_rows_.data(), to_left.order, to_left.ranks,
+                          to_right.order, to_right.ranks);
+        // A column that no longer varies cannot split this node or anything below it.
+        if (left.rows && to_left.ranks[0] != to_left.ranks[left.rows - 1]) {
+            finish_column(left, to_left);
+            ++kept_left;
+        }
+        if (right.rows && to_right.ranks[0] != to_right.ranks[right.rows - 1]) {
+            finish_column(right, to_right);
+            ++kept_right;
+        }
+    }
+    left.columns.resize(kept_left);
+    right.columns.resize(kept_right);
+    add_weight_sums(left);
+    add_weight_sums(right);
+}
+
+void NodeBuilder::choose(const Node& parent, const std::vector<std::uint8_t>& marked, Node& chosen,
+                         std::vector<std::vector<Weight>>& weight_before) {
+    Index count = 0;
+    for (Index row = 0; row < parent.rows; ++row) count += marked[row] != 0;
+    chosen.make_rows(count);
+    Index next = 0;
+    for (Index row = 0; row < parent.rows; ++row) {
+        if (!marked[row]) {
+            new_rows_[row] = kRightBit;
+            continue;
+        }
+        new_rows_[row] = next;
+        chosen.classes[next] = parent.classes[row];
+        chosen.weights[next] = parent.weights[row];
+        chosen.counts[next] = parent.counts[row];
+        ++next;
+    }
+    sum_rows(chosen);
+    chosen.lay_out(count, parent.columns.size());
+    std::size_t kept = 0;
+    for (std::size_t c = 0; c < parent.columns.size(); ++c) {
+        const NodeColumn& column = parent.columns[c];
+        NodeColumn& to = chosen.columns[kept];
+        to.id = column.id;
+        Weight* before = weight_before[c].data();
+        Weight sum = 0;
+        std::size_t at = 0;
+        for (Index i = 0; i < parent.rows; ++i) {
+            const std::uint32_t item = column.order[i], row = item & entry::kRowMask, moved = new_rows_[row];
+            const bool in = (moved & kRightBit) == 0;
+            before[i] = sum;
+            sum += in ? parent.weights[row] : 0;
+            to.order[at] = (moved & entry::kRowMask) | (item & entry::kClassMask);
+            to.ranks[at] = column.ranks[i];
+            at += in;
+        }
+        before[parent.rows] = sum;
+        if (count && to.ranks[0] != to.ranks[count - 1]) {
+            finish_column(chosen, to);
+            ++kept;
+        }
+    }
+    chosen.columns.resize(kept);
+    add_weight_sums(chosen);
+}
+
+}  // namespace provetree

@@ -1,0 +1,124 @@
+// A node of the search: a set of rows, renumbered from 0, and for each ordered column that still varies the rows in
+// that column's order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/types.hpp"
+#include "kernels/entry.hpp"
+#include "kernels/kernel.hpp"
+#include "table/table.hpp"
+
+namespace provetree {
+
+// One ordered column within a node. The arrays lie in the node's own storage; ranks[-1], ranks[rows] and ranks[rows +
+// 1] hold sentinels.
+struct NodeColumn {
+    Index id;  // column of the table
+    std::uint32_t* order;
+    Index* ranks;
+    Weight* weight_before;  // weight of the first i rows, i = 0 .. rows; nullptr where all weights are one
+    Index checks;
+    Index groups;  // distinct values
+    bool no_ties;
+    Index first_split, last_split;  // positions outside leave a side with fewer rows than a leaf needs
+};
+
+class Node {
+  public:
+    Index rows = 0;
+    Weight weight = 0;          // of all rows
+    std::int64_t count = 0;     // original rows behind them
+    Weight largest_weight = 0;  // of one row
+    bool unit_weights = true;
+    std::vector<Weight> by_class;  // weight of each class
+    std::vector<NodeColumn> columns;
+    std::vector<std::uint32_t> classes;
+    std::vector<Weight> weights;  // all one where unit_weights
+    std::vector<std::int32_t> counts;
+    std::vector<std::int32_t>
+        steps;  // +weight for class 1, -weight for class 0 (only kept for two classes with weights)
+
+    Weight leaf_error() const;
+    int majority() const;  // the lowest class of largest weight
+    Weight weight_left(const NodeColumn& column, Index position) const {
+        return column.weight_before ? column.weight_before[position] : static_cast<Weight>(position);
+    }
+    // Whether a split after the first `position` rows separates distinct values.
+    static bool is_split(const NodeColumn& column, Index position) {
+        return column.ranks[position - 1] != column.ranks[position];
+    }
+    // Rows with rank at most `rank`, known to lie between low and high.
+    static Index rows_up_to(const NodeColumn& column, Index rank, Index low, Index high);
+
+  private:
+    friend class NodeBuilder;
+    std::vector<std::uint32_t> storage_;
+    std::vector<Weight> weight_storage_;
+    void make_rows(Index rows);
+    void lay_out(Index rows, std::size_t columns);
+};
+
+// Null where the column does not vary within the node.
+inline const NodeColumn* find_column(const Node& node, Index id) {
+    const auto at = std::lower_bound(node.columns.begin(), node.columns.end(), id,
+                                     [](const NodeColumn& column, Index wanted) { return column.id < wanted; });
+    return at != node.columns.end() && at->id == id ? &*at : nullptr;
+}
+
+inline const NodeColumn& column_of(const Node& node, Index id) { return *find_column(node, id); }
+
+// Children of the node at each level of a search, reused from split to split.
+class Levels {
+  public:
+    struct Children {
+        Node left, right;
+    };
+    Children& at(std::size_t level) {
+        while (levels_.size() <= level) levels_.push_back(std::make_unique<Children>());
+        return *levels_[level];
+    }
+
+  private:
+    std::vector<std::unique_ptr<Children>> levels_;
+};
+
+// Room around the arrays of a column: sentinels before and after the ranks, and slack for the vector stores of the
+// kernels.
+inline constexpr std::size_t kRoomBefore = 1;
+inline constexpr std::size_t kRoomAfter = 19;
+
+// Writes the sentinels of an order of `rows` entries and sets its check flags.
+void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index rows, bool every_end, Index& checks,
+                Index& groups);
+
+// Builds nodes; holds the scratch memory of splitting, so one builder serves one search.
+class NodeBuilder {
+  public:
+    NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf);
+
+    void build_root(Node& root) const;
+    // The first `position` rows of a column go left, the others right.
+    void split(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
+    // The rows of the parent that are marked, as a node of their own. weight_before[c][i] becomes the marked weight of
+    // the first i rows of column c.
+    void choose(const Node& parent, const std::vector<std::uint8_t>& marked, Node& chosen,
+                std::vector<std::vector<Weight>>& weight_before);
+
+  private:
+    void move_rows(const Node& parent, Index position, Node& left, Node& right);
+    void sum_rows(Node& node) const;
+    void finish_column(Node& node, NodeColumn& column) const;
+    void add_weight_sums(Node& node) const;
+
+    const Table& table_;
+    const Kernel& kernel_;
+    std::int64_t min_leaf_;
+    bool unit_weights_;
+    std::vector<std::uint32_t> new_rows_;
+};
+
+}  // namespace provetree

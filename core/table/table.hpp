@@ -1,0 +1,25 @@
+// The table of a problem as the core sees it: ranks of the ordered columns, classes and weights of the rows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace provetree {
+
+// The problem as the core sees it; the arrays belong to the caller. ranks[c * rows + i] is the dense rank of row i in
+// column c.
+struct Table {
+    Index rows = 0;
+    Index columns = 0;
+    int n_classes = 1;
+    const Index* ranks = nullptr;
+    const std::int32_t* classes = nullptr;
+    const std::int64_t* weights = nullptr;
+    const std::int64_t* counts = nullptr;
+    std::vector<const double*> values;  // values[c][rank], NaN where the rank stands for "missing"
+    std::vector<Index> tops;            // the highest rank in each column
+};
+
+}  // namespace provetree

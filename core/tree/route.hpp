@@ -1,0 +1,42 @@
+// Sends the rows of a table down a tree of column and rank splits and tells what arrives at each node.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/types.hpp"
+#include "table/table.hpp"
+#include "tree/plan.hpp"
+
+namespace provetree {
+
+struct Routed {
+    std::vector<std::int64_t> weights;      // of each class, node by node
+    std::vector<std::int64_t> counts;       // rows
+    std::vector<std::int32_t> left, right;  // children, -1 for leaves
+    std::vector<std::int32_t> depth;        // splits above
+    std::vector<std::int32_t> label;        // the class that weighs most, the first of them on a tie
+    std::vector<std::uint8_t>
+        heavier_left;  // of splits: whether the left child weighs at least as much as the right one
+    // Of the rows that arrive at a split, ranks in its column: the last that goes left, the first that goes right, and
+    // the ends. -1 where there is none.
+    std::vector<std::int64_t> last_left, first_right, lowest, highest;
+};
+
+// Rows of a column-major table of ranks; nodes in preorder, column -1 for a leaf, rank <= `rank` goes left. Throws
+// std::invalid_argument where the nodes are no tree or name a column that does not exist.
+Routed route_rows(const Index* ranks, std::size_t columns, std::size_t rows, const std::int32_t* classes,
+                  const std::int64_t* weights, const std::int64_t* counts, std::size_t n_classes,
+                  const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank);
+
+// The leaf that a row of the table ends in; at each split it goes left up to the lower of the two ranks.
+inline std::size_t leaf_of(const FlatTree& tree, const Table& table, Index row) {
+    std::size_t at = 0;
+    while (tree.column[at] >= 0) {
+        const Index rank = table.ranks[static_cast<std::size_t>(tree.column[at]) * table.rows + row];
+        at = static_cast<std::size_t>(rank <= static_cast<Index>(tree.rank_low[at]) ? tree.left[at] : tree.right[at]);
+    }
+    return at;
+}
+
+}  // namespace provetree
