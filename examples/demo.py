@@ -1,6 +1,6 @@
-"""Fits a proven optimal tree on scikit-learn's breast cancer table, beside CART of the same depth.
+"""Fits a proven optimal tree on scikit-learn's breast cancer table.
 
-It ends with a report in one HTML file. Run it with ``make demo``, or
+It compares the tree with CART of the same depth and writes a report in one HTML file. Run it with ``make demo``, or
 ``python examples/demo.py [depth] [report]``.
 """
 
@@ -47,7 +47,7 @@ def main(depth: int, report: Path) -> None:
         f"\n  status {model.status_}, errors {model.objective_}, lower bound {model.lower_bound_}, "
         f"gap {model.gap_:.1%}, {seconds:.3f} s"
     )
-    # Counted a second time, from the raw table and with code of its own.
+    # Counted a second time from the raw table, with separate code.
     print(f"  verified: {verify(model.tree_, X, y, max_depth=depth).errors} errors")
 
     start = time.perf_counter()

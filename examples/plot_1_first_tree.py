@@ -3,11 +3,11 @@ A first tree, and how its proof came about
 ==========================================
 
 Of all trees of depth three on scikit-learn's breast cancer table, none makes fewer training errors
-than this one. Beside it, how the best tree and the proven bound met.
+than this one. The second plot shows how best tree and proven bound met.
 """
 
 # %%
-# Fit, and look at what is proven.
+# Fit, and print what is proven.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier

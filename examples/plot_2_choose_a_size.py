@@ -2,8 +2,8 @@
 How large should the tree be?
 =============================
 
-For every number of leaves: the proven best training tree, and how such trees do on rows that were
-held out. The ring marks the smallest size within one standard error of the best.
+For every number of leaves, the plot shows the proven best training tree and the score of such trees
+on held-out rows. The ring marks the smallest size within one standard error of the best.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Categories and missing values
 =============================
 
-A made-up passenger list: the side that missing ages take is searched, not imputed, and a port is a
-category.
+A synthetic passenger list. The search chooses the side of missing ages, nothing is imputed. The
+port is a category.
 """
 
 # %%

@@ -1,9 +1,9 @@
 """
-How much hangs on one question?
-===============================
+How much depends on one question?
+=================================
 
-For each split, the best split on another column with everything below it chosen anew, and what the
-swap costs: proven. And how often the splits come back on resampled rows.
+For each split: the best split on another column, with a new subtree below it, and the proven cost
+of the swap. Then: how often the splits return on resampled rows.
 """
 
 # %%

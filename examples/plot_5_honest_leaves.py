@@ -2,8 +2,8 @@
 Honest leaves
 =============
 
-The shares in the leaves come from the rows that chose the splits, so they are too sure. Rows that
-were held out give honest ones; Laplace's correction helps where leaves are small.
+The class shares in the leaves come from the rows that chose the splits, so they are too optimistic.
+Held-out rows give honest shares. Laplace's correction helps where leaves are small.
 """
 
 # %%

@@ -2,13 +2,13 @@
 Few representatives for many rows
 =================================
 
-Rows of one class that are close to each other become a cluster, and a tree is found for the
-representatives of the clusters. Clusters that the tree cuts are divided, until it cuts none.
+Rows of one class that are close to each other form a cluster. A tree is found for the
+representatives of the clusters. Clusters that the tree cuts are divided until it cuts none.
 """
 
 # %%
-# Three ways to cluster the rows of iris, seen in two of its columns. Rows next to another class
-# stay alone in the second one.
+# Three ways to cluster the rows of iris, shown for two columns. In the second, rows next to another
+# class stay alone.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_iris
