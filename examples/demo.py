@@ -1,7 +1,7 @@
 """Fits a proven optimal tree on scikit-learn's breast cancer table.
 
-It compares the tree with CART of the same depth and writes a report in one HTML file. Run it with ``make demo``, or
-``python examples/demo.py [depth] [report]``.
+It compares the tree with CART of the same depth and writes a report in one HTML file. Run it with
+``make demo``, or ``python examples/demo.py [depth] [report]``.
 """
 
 from __future__ import annotations
