@@ -26,6 +26,7 @@ __all__ = [
     "ParameterError",
     "byte_count",
     "documented",
+    "thread_count",
     "validate",
 ]
 
@@ -166,6 +167,23 @@ def byte_count(value: int | str) -> int:
     """
     size = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
     return int(value) if size is None else int(Decimal(size[1]) * _UNITS[size[2].lower()])
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return the number of threads that ``n_jobs`` means, counted as joblib counts.
+
+    Examples
+    --------
+    >>> from provetree.options import thread_count
+    >>> thread_count(None), thread_count(4), thread_count(-1) >= 1
+    (1, 4, True)
+    """
+    if n_jobs is None:
+        return 1
+    if n_jobs > 0:
+        return int(n_jobs)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, (cores or 1) + 1 + int(n_jobs))
 
 
 _BYTES = Allowed("a size such as '4GB'", "str", _is_size)
@@ -394,16 +412,15 @@ TREE_OPTIONS: tuple[Option, ...] = (
         (_JOBS, _NONE),
         "The number of threads. -1 means one for each core, -2 one fewer, and so on; None means "
         "one. The optimum does not depend on it, and neither does the tree where the search "
-        "comes to its end. Searches on bits and searches with ``max_work`` use one thread.",
+        "comes to its end. Searches with ``max_work`` use one thread.",
     ),
     Option(
         "checkpoint",
         None,
         (_PATH, _NONE),
-        "A file in which a long proof is kept, written every 20 seconds between two splits of the "
-        "root and when the search is stopped. If it is there already, ``fit`` goes on from it; "
-        "it must belong to the same table and limits. It is removed when the proof is complete. "
-        "None keeps nothing.",
+        "A file in which a long proof is kept, written every 20 seconds and when the search is "
+        "stopped. If it is there already, ``fit`` goes on from it; it must belong to the same "
+        "table and limits. It is removed when the proof is complete. None keeps nothing.",
     ),
     Option(
         "verbose",

@@ -130,7 +130,7 @@ def test_parity_between_groups_with_weights_missing_values_and_categories():
 
     free = ColumnGenerationClassifier(max_depth=2).fit(table, y, weight)
     fair = ColumnGenerationClassifier(max_depth=2, max_parity_gap=0.1)
-    fair.fit(table, y, weight, groups=group)
+    fair.fit(table, y, weight, sensitive_features=group)
     assert gap(free) > 0.1
     assert gap(fair) <= 0.1 + 1e-12
     assert fair.candidate_optimal_
@@ -217,12 +217,12 @@ def test_bad_groups_are_named():
     X, y = load_wine(return_X_y=True)
     clf = ColumnGenerationClassifier(max_parity_gap=0.5)
     with pytest.raises(ValueError, match="one entry per row"):
-        clf.fit(X, y, groups=[1, 2])
+        clf.fit(X, y, sensitive_features=[1, 2])
     for missing in (np.nan, None):
         with pytest.raises(ValueError, match=f"must not hold missing values. Got {missing}."):
-            clf.fit(X, y, groups=[missing, *["a"] * (len(y) - 1)])
+            clf.fit(X, y, sensitive_features=[missing, *["a"] * (len(y) - 1)])
     with pytest.raises(ValueError, match=r"numbers or strings\. Got a dict"):
-        clf.fit(X, y, groups=[{}] * len(y))
+        clf.fit(X, y, sensitive_features=[{}] * len(y))
 
 
 @pytest.mark.parametrize("as_given", [list, lambda names: np.array(names, dtype=object)])
@@ -230,9 +230,9 @@ def test_a_number_and_its_text_are_two_groups(as_given):
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
     clf = ColumnGenerationClassifier(max_depth=1, min_recall=1.0, max_parity_gap=0.5)
     with pytest.raises(InfeasibleError, match="between groups 1 and '1'"):
-        clf.fit(X, y, groups=as_given([1, 1, "1", "1"]))
+        clf.fit(X, y, sensitive_features=as_given([1, 1, "1", "1"]))
     # 1 and 1.0 are one group, and so is a table of a single one: nothing to keep.
-    assert clf.fit(X, y, groups=as_given([1, 1, 1.0, 1.0])).objective_ == 0
+    assert clf.fit(X, y, sensitive_features=as_given([1, 1, 1.0, 1.0])).objective_ == 0
 
 
 def test_constraints_that_cannot_be_met(cancer):
@@ -255,7 +255,7 @@ def test_constraints_are_named_by_the_users_labels_and_groups():
     )
     words = r"parity of class 1 between groups 'a' and 'b', at least 2 rows per leaf"
     with pytest.raises(InfeasibleError, match=words):
-        clf.fit(X, y, groups=["a", "a", "b", "b"])
+        clf.fit(X, y, sensitive_features=["a", "a", "b", "b"])
 
 
 def test_empty_candidate_sets_are_told():

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from provetree import OptimalTreeClassifier
 from provetree.estimators._initial_tree import initial_splits
+from provetree.problem.prepare import prepare
 from provetree.tree.build import build_tree
 from testkit.random_problems import random_table
 
@@ -47,8 +48,7 @@ def test_a_tree_of_the_package_is_taken_as_it_is(seed: int) -> None:
 def test_every_tree_is_found_again_node_by_node(seed: int) -> None:
     X, y = mixed_table(seed, 120)
     weight = np.random.default_rng(seed).integers(0, 3, len(y)).astype(float)
-    model = OptimalTreeClassifier(max_depth=3, **LITTLE)
-    prepared = model._prepare(X, y, weight, max_depth=3)
+    prepared = prepare(X, y, weight, max_depth=3)
     tree = OptimalTreeClassifier(max_depth=3).fit(X, y, sample_weight=weight)
     splits = initial_splits(tree, X, prepared, "Tree")
     assert splits is not None

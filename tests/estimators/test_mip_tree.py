@@ -181,7 +181,7 @@ def test_groups_and_recall():
     X, y = table(4)
     group = np.where(X[:, 0] > 0, "b", "a")
     clf = MIPTreeClassifier(
-        "flowoct", max_depth=1, max_rate_difference=0.25, min_recall={1: 0.5}, tighten=True
+        "flowoct", max_depth=1, max_parity_gap=0.25, min_recall={1: 0.5}, tighten=True
     ).fit(X, y, sensitive_features=group)
     positive = clf.predict(X) == 1
     rates = [positive[group == g].mean() for g in ("a", "b")]
@@ -314,7 +314,7 @@ def test_bad_parameters(parameters, words):
 
 def test_bad_groups():
     X, y = table()
-    clf = MIPTreeClassifier(max_depth=1, max_rate_difference=0.1)
+    clf = MIPTreeClassifier(max_depth=1, max_parity_gap=0.1)
     with pytest.raises(ValueError, match="give fit sensitive_features"):
         clf.fit(X, y)
     with pytest.raises(ValueError, match=r"one entry per row, shape \(24,\). Got shape \(2,\)"):
@@ -329,7 +329,7 @@ def test_bad_groups():
 def test_groups_of_different_types_are_different_groups():
     X, y = table()
     one, other = [1, "1"] * (len(y) // 2), ["a", "b"] * (len(y) // 2)
-    clf = MIPTreeClassifier(max_depth=1, max_rate_difference=0.0)
+    clf = MIPTreeClassifier(max_depth=1, max_parity_gap=0.0)
     mixed = clf.fit(X, y, sensitive_features=one).objective_
     assert mixed == clf.fit(X, y, sensitive_features=other).objective_
 

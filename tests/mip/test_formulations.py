@@ -16,8 +16,8 @@ from provetree.mip.formulation import Settings
 from provetree.mip.highs import Highs
 from provetree.mip.layout import Layout, PlacedTree, place_tree, placed_to_tree
 from provetree.mip.starts import cart
-from provetree.mip.table import problem_rows, representatives
 from provetree.mip.thresholds import SickColumnError, scale_columns
+from provetree.problem.rows import problem_rows, representatives
 from provetree.tree.build import build_tree
 from testkit.mip_cases import small_case
 

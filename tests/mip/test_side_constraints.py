@@ -11,7 +11,7 @@ from provetree import Limits, build_problem
 from provetree.mip.check import RawRows, TreeLimits, check_tree
 from provetree.mip.engine import FORMULATIONS, InfeasibleError, MIPSearch
 from provetree.mip.side_constraints import SideConstraints
-from provetree.mip.table import problem_rows
+from provetree.problem.rows import problem_rows
 from testkit.naive_mip import least_cost
 
 RATES = [Fraction(0), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(3, 4), Fraction(1)]
@@ -72,7 +72,7 @@ def solve(name, seed, **changes):
     side = SideConstraints(
         min_recall=ask["min_recall"],
         max_false_positive_rate=ask["max_false"],
-        max_rate_difference=ask["max_difference"],
+        max_parity_gap=ask["max_difference"],
         positive=ask["positive"],
         groups=by_group,
         column_limits=ask["column_limits"],
@@ -126,12 +126,10 @@ def test_words_of_what_is_broken():
     side = SideConstraints(
         min_recall={0: Fraction(1)},
         max_false_positive_rate={1: Fraction(1, 4)},
-        max_rate_difference=Fraction(1, 10),
+        max_parity_gap=Fraction(1, 10),
         column_limits=(((0, 2), 1),),
     )
-    assert side.words() == (
-        "min_recall, max_false_positive_rate, max_rate_difference, max_column_uses"
-    )
+    assert side.words() == ("min_recall, max_false_positive_rate, max_parity_gap, max_column_uses")
     ones = np.ones(4, dtype=np.int64)
     truth, groups = np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])
     found = side.broken(np.array([1, 0, 0, 1]), truth, ones, groups, np.array([0, 2]))

@@ -134,7 +134,7 @@ def test_equal_rows_with_different_labels(refinement):
         ("max_splits", -1, r"an int in the range \[0, inf\) or None. Got -1"),
         ("time_limit", 0, r"\(0.0, inf\]"),
         ("improved", 1, "a bool"),
-        ("threads", 0, r"an int in the range \[1, inf\) or None"),
+        ("n_jobs", 0, r"an int other than 0 or None"),
     ],
 )
 def test_bad_parameters(name, bad, sentence):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from provetree import OptimalTreeClassifier, runner_up_splits
+from provetree.problem.prepare import prepare_for
 from provetree.problem.problem import build_problem
 from provetree.search.engine import ExactSearch
 from provetree.tree.tree import Tree
@@ -44,16 +45,7 @@ def twin(clf: OptimalTreeClassifier, X: Any, y: Any, weights: Any, node: int) ->
     """The least extra cost of a leaf or of a split on another column, by trying all."""
     tree: Tree = clf.tree_
     encoded = clf.encoder_.transform(X)
-    whole = clf._prepare(
-        X,
-        y,
-        weights,
-        max_depth=clf.max_depth,
-        max_leaf_nodes=clf.max_leaf_nodes,
-        min_samples_leaf=clf.min_samples_leaf,
-        alpha=clf.alpha,
-        categorical_features=clf.categorical_features,
-    ).problem
+    whole = prepare_for(clf, X, y, weights).problem
     penalty = whole.split_penalty / whole.error_scale / float(whole.weight_scale)
     w = np.ones(len(y)) if weights is None else weights
     rows = np.flatnonzero((tree.decision_path(encoded).toarray()[:, node] == 1) & (w > 0))

@@ -7,7 +7,6 @@ the children of j are 2j + 1 and 2j + 2.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree import _core
+from provetree.options import thread_count
 from provetree.problem.problem import Problem
 
 Int32: TypeAlias = NDArray[np.int32]
@@ -206,17 +206,10 @@ def run_cart(
         seed=seed,
         first=first,
         n_trees=n_trees,
-        threads=_threads(n_jobs),
+        threads=thread_count(n_jobs),
     )
     shape = (n_trees, 2**problem.max_depth - 1)
     return SampledTrees(column.reshape(shape), rank.reshape(shape))
-
-
-def _threads(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return 1
-    processors = os.cpu_count() or 1
-    return max(1, n_jobs if n_jobs > 0 else processors + 1 + n_jobs)
 
 
 def papers_q(depth: int, factor: float = 1.0) -> tuple[int, int]:

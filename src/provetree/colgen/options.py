@@ -24,17 +24,6 @@ _RANDOM = Allowed(
     "RandomState",
     lambda value: hasattr(value, "randint"),
 )
-_JOBS = Allowed(
-    "an int other than 0",
-    "int",
-    lambda value: common._int(1).holds(value) or common._int(1).holds(_negated(value)),
-)
-
-
-def _negated(value: object) -> object:
-    return -value if isinstance(value, int) else None
-
-
 _BY_NAME = {option.name: option for option in TREE_OPTIONS}
 _SHARE = common._float(0.0, 1.0, "[]")
 
@@ -195,8 +184,8 @@ COLGEN_OPTIONS: tuple[Option, ...] = (
         "max_parity_gap",
         None,
         (_SHARE, common._NONE),
-        "The largest difference between two groups of rows (``groups`` of ``fit``) in the share "
-        "that is predicted as a label, for every label.",
+        "The largest difference between two groups of rows (``sensitive_features`` of ``fit``) in "
+        "the share that is predicted as a label, for every label.",
     ),
     _BY_NAME["max_leaf_nodes"],
     _BY_NAME["min_samples_leaf"],
@@ -213,7 +202,7 @@ COLGEN_OPTIONS: tuple[Option, ...] = (
     Option(
         "n_jobs",
         None,
-        (_JOBS, common._NONE),
+        (common._JOBS, common._NONE),
         "Threads of the sampling; None is one, -1 all processors. The tree does not depend on it.",
     ),
     _BY_NAME["verbose"],

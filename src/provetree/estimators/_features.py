@@ -12,7 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["check_features"]
+from provetree.problem.inputs import column_names
+
+__all__ = ["check_features", "keep_features"]
 
 Names: TypeAlias = NDArray[np.object_]
 
@@ -20,41 +22,39 @@ Names: TypeAlias = NDArray[np.object_]
 _MOST_SHOWN = 5
 
 
-def check_features(estimator: Any, table: Any, *, reset: bool) -> None:
-    """Set or check ``n_features_in_`` and ``feature_names_in_``.
+def keep_features(estimator: Any, names: Names | None, n_features: int) -> None:
+    """Set ``n_features_in_`` and ``feature_names_in_``."""
+    estimator.n_features_in_ = n_features
+    if names is not None:
+        estimator.feature_names_in_ = names
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def check_features(estimator: Any, table: Any) -> None:
+    """Compare a table with ``n_features_in_`` and ``feature_names_in_``.
 
     Parameters
     ----------
     estimator : estimator
-        The estimator that keeps the attributes.
+        The fitted estimator.
     table : array or table of shape (n_samples, n_features)
         The table.
-    reset : bool
-        Set the attributes, rather than compare with them.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from provetree.estimators._features import check_features
+    >>> from provetree.estimators._features import check_features, keep_features
     >>> class Estimator:
     ...     pass
     >>> estimator = Estimator()
-    >>> check_features(estimator, np.zeros((5, 3)), reset=True)
-    >>> estimator.n_features_in_
-    3
-    >>> check_features(estimator, np.zeros((5, 2)), reset=False)
+    >>> keep_features(estimator, None, 3)
+    >>> check_features(estimator, np.zeros((5, 2)))
     Traceback (most recent call last):
         ...
     ValueError: X has 2 features, but Estimator is expecting 3 features as input.
     """
-    names, n_features = _names(table), int(table.shape[1])
-    if reset:
-        estimator.n_features_in_ = n_features
-        if names is not None:
-            estimator.feature_names_in_ = names
-        elif hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-        return
+    names, n_features = column_names(table), int(table.shape[1])
     owner = type(estimator).__name__
     fitted: Names | None = getattr(estimator, "feature_names_in_", None)
     if names is not None and fitted is None:
@@ -68,24 +68,6 @@ def check_features(estimator: Any, table: Any, *, reset: bool) -> None:
             f"X has {n_features} features, but {owner} is expecting {estimator.n_features_in_} "
             "features as input."
         )
-
-
-def _names(table: Any) -> Names | None:
-    columns = getattr(table, "columns", None)
-    if columns is None or isinstance(table, np.ndarray):
-        return None
-    names = list(columns)
-    strings = [isinstance(name, str) for name in names]
-    if not any(strings):
-        return None
-    if not all(strings):
-        kinds = ", ".join(sorted({type(name).__name__ for name in names}))
-        raise TypeError(
-            "Feature names are only supported if all input features have string names, but your "
-            f"input has names of the types {kinds}: convert them all to strings, for example by "
-            "X.columns = X.columns.astype(str)."
-        )
-    return np.array(names, dtype=object)
 
 
 def _difference(fitted: list[str], given: list[str]) -> str:

@@ -22,7 +22,7 @@ from provetree.tree.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
-    from provetree.estimators._tree_classifier import Prepared
+    from provetree.problem.prepare import Prepared
 
 Rows: TypeAlias = NDArray[np.intp]
 

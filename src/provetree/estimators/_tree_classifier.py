@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from provetree.estimators._features import check_features
+from provetree.estimators._features import check_features, keep_features
 from provetree.estimators._float32 import lost_in_float32
-from provetree.estimators._inputs import as_table, encode_labels, row_weights
 from provetree.estimators._progress import ProgressLine
 from provetree.estimators._sklearn import TableClassifier
-from provetree.problem.problem import Problem, build_problem
-from provetree.problem.table import TableEncoder
+from provetree.options import thread_count
+from provetree.problem.inputs import as_table
+from provetree.problem.prepare import Prepared
+from provetree.problem.problem import Problem
 from provetree.solution import DEFAULT_MEMORY_LIMIT, Engine, Limits, Progress, Solution
 from provetree.tree.tree import Tree
 
@@ -31,76 +30,16 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.tree import DecisionTreeClassifier
 
-__all__ = ["Prepared", "TreeClassifier"]
+__all__ = ["TreeClassifier"]
 
 Float: TypeAlias = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A training table after validation: the problem, and what it was made from."""
-
-    problem: Problem
-    encoder: TableEncoder
-    encoded: Float
-    classes: NDArray[Any]
-    codes: NDArray[np.intp]
-    weights: Float | None
-
-
-def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` means, counted as joblib counts."""
-    if n_jobs is None:
-        return 1
-    if n_jobs > 0:
-        return int(n_jobs)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, (cores or 1) + 1 + int(n_jobs))
 
 
 class TreeClassifier(TableClassifier):
     """A classifier that holds one tree; subclasses add parameters and ``fit``.
 
-    ``fit`` validates its parameters, calls :meth:`_prepare`, solves, and calls :meth:`_keep`.
+    ``fit`` validates its parameters, prepares the table, solves, and calls :meth:`_keep`.
     """
-
-    def _prepare(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        *,
-        max_depth: int,
-        class_weight: Mapping[Any, float] | str | None = None,
-        categorical_features: ArrayLike | str | None = "from_dtype",
-        max_leaf_nodes: int | None = None,
-        min_samples_leaf: int | float = 1,
-        alpha: float = 0.0,
-        merge: bool = True,
-    ) -> Prepared:
-        """Look a training table over and make the problem of it."""
-        owner = type(self).__name__
-        table = as_table(X, owner)
-        check_features(self, table, reset=True)
-        encoder = TableEncoder(categorical_features)
-        encoded = encoder.fit_transform(table)
-        classes, codes = encode_labels(y, len(encoded), owner)
-        weights = row_weights(sample_weight, class_weight, classes, codes)
-        problem = build_problem(
-            encoded,
-            codes,
-            n_classes=len(classes),
-            max_depth=max_depth,
-            categories=encoder.categories,
-            sample_weight=weights,
-            max_leaf_nodes=max_leaf_nodes,
-            min_samples_leaf=min_samples_leaf,
-            alpha=alpha,
-            feature_names=encoder.feature_names,
-            class_names=classes,
-            merge=merge,
-        )
-        return Prepared(problem, encoder, encoded, classes, codes, weights)
 
     def _run(
         self,
@@ -141,6 +80,7 @@ class TreeClassifier(TableClassifier):
 
     def _keep(self, prepared: Prepared, solution: Solution) -> None:
         """Set the attributes of a fitted estimator; the caller of this is ``fit``."""
+        keep_features(self, prepared.names, prepared.encoded.shape[1])
         self.classes_ = prepared.classes
         self.encoder_ = prepared.encoder
         self.solution_ = solution
@@ -514,5 +454,5 @@ class TreeClassifier(TableClassifier):
         """Return rows to predict as the numbers the tree works on."""
         check_is_fitted(self)
         table = as_table(X, type(self).__name__)
-        check_features(self, table, reset=False)
+        check_features(self, table)
         return self.encoder_.transform(table)

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from provetree.estimators._features import check_features
-from provetree.estimators._inputs import as_table, encode_labels
+from provetree.estimators._features import check_features, keep_features
 from provetree.itemsets.binary_columns import binary_columns, restore_tree
 from provetree.itemsets.options import BINARIZER_OPTIONS
 from provetree.options import documented, validate
+from provetree.problem.inputs import as_table, column_names, encode_labels
 from provetree.problem.table import TableEncoder
 from provetree.tree.tree import Tree
 
@@ -96,7 +96,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         validate(BINARIZER_OPTIONS, vars(self), type(self).__name__)
         owner = type(self).__name__
         table = as_table(X, owner)
-        check_features(self, table, reset=True)
+        keep_features(self, column_names(table), int(table.shape[1]))
         encoder = TableEncoder(self.categorical_features)
         encoded = encoder.fit_transform(table)
         classes = None
@@ -146,7 +146,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = as_table(X, type(self).__name__)
-        check_features(self, table, reset=False)
+        check_features(self, table)
         encoded = self.encoder_.transform(table)
         self._refuse_missing(encoded, self._missing_in_training)
         answers = np.empty((len(encoded), len(self.columns_)), dtype=np.bool_)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,11 +17,12 @@ from provetree.colgen.couplings import Coupling
 from provetree.colgen.engine import ColumnGeneration
 from provetree.colgen.options import COLGEN_OPTIONS
 from provetree.colgen.result import GenerationSolution
-from provetree.estimators._groups import group_weights
-from provetree.estimators._tree_classifier import Prepared, TreeClassifier
+from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.options import ParameterError, documented, validate
-from provetree.problem.problem import Problem, build_problem
+from provetree.problem.groups import group_weights, numbered_groups
+from provetree.problem.prepare import Prepared, prepare_for
 from provetree.problem.weights import as_decimal
+from provetree.renamed import renamed
 
 __all__ = ["ColumnGenerationClassifier"]
 
@@ -149,12 +149,13 @@ feature_importances_
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @renamed("ColumnGenerationClassifier.fit", groups="sensitive_features")
     def fit(
         self,
         X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        sensitive_features: ArrayLike | None = None,
     ) -> ColumnGenerationClassifier:
         """Find the best tree of the candidate splits.
 
@@ -166,8 +167,9 @@ feature_importances_
             Their labels: numbers, booleans or strings.
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights; None gives every row weight one.
-        groups : array-like of shape (n_samples,), default=None
-            The group of each row, for ``max_parity_gap``; not used to predict.
+        sensitive_features : array-like of shape (n_samples,), default=None
+            The group of each row, for ``max_parity_gap``. The tree does not see it unless it is a
+            column as well.
 
         Returns
         -------
@@ -197,20 +199,10 @@ feature_importances_
                 "The 'separation' parameter of ColumnGenerationClassifier must be 'search' or "
                 "'cpsat' with pricing='cpsat', which cannot price routes. Got 'routes' instead."
             )
-        prepared = self._prepare(
-            X,
-            y,
-            sample_weight,
-            max_depth=self.max_depth,
-            class_weight=self.class_weight,
-            categorical_features=self.categorical_features,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
-            alpha=self.alpha,
-        )
-        if not isinstance(self.candidates, str):
-            prepared = replace(prepared, problem=self._with_all_columns(prepared))
-        engine = self._engine(prepared, groups)
+        # Own splits may name any column, also one that repeats another.
+        own_splits = not isinstance(self.candidates, str)
+        prepared = prepare_for(self, X, y, sample_weight, keep_duplicates=own_splits)
+        engine = self._engine(prepared, sensitive_features)
         solution = self._run(engine, prepared.problem, self.time_limit, self.verbose)
         assert isinstance(solution, GenerationSolution)
         self._keep(prepared, solution)
@@ -225,34 +217,18 @@ feature_importances_
             warnings.warn(sentence, ConvergenceWarning, stacklevel=2)
         return self
 
-    def _with_all_columns(self, prepared: Prepared) -> Problem:
-        """Return the problem with columns that repeat others: own splits may name any of them."""
-        return build_problem(
-            prepared.encoded,
-            prepared.codes,
-            n_classes=len(prepared.classes),
-            max_depth=self.max_depth,
-            categories=prepared.encoder.categories,
-            sample_weight=prepared.weights,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
-            alpha=self.alpha,
-            feature_names=prepared.encoder.feature_names,
-            class_names=prepared.classes,
-            keep_duplicates=True,
-        )
-
-    def _engine(self, prepared: Prepared, groups: ArrayLike | None) -> ColumnGeneration:
-        if (self.max_parity_gap is None) != (groups is None):
+    def _engine(self, prepared: Prepared, sensitive: ArrayLike | None) -> ColumnGeneration:
+        if (self.max_parity_gap is None) != (sensitive is None):
+            only = "sensitive_features" if self.max_parity_gap is None else "max_parity_gap"
             raise ValueError(
-                "The 'max_parity_gap' parameter of ColumnGenerationClassifier and the 'groups' of "
-                "fit belong together. Got only "
-                + ("'groups'." if self.max_parity_gap is None else "'max_parity_gap'.")
+                "The 'max_parity_gap' parameter of ColumnGenerationClassifier and the "
+                f"'sensitive_features' of fit belong together. Got only '{only}'."
             )
         names: tuple[object, ...] = ()
         weights: NDArray[np.int64] | None = None
-        if groups is not None:
-            names, weights = group_weights(prepared, groups)
+        if sensitive is not None:
+            names, groups = numbered_groups(sensitive, len(prepared.codes))
+            weights = group_weights(prepared, groups)
         seed = 0
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from provetree.estimators._tree_classifier import Prepared, TreeClassifier
+from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.itemsets.engine import ItemsetSearch
 from provetree.itemsets.leaf_cost import LeafCost
 from provetree.itemsets.options import DL85_OPTIONS
 from provetree.options import documented, validate
+from provetree.problem.prepare import Prepared, prepare_for
 
 __all__ = ["DL85Classifier"]
 
@@ -139,13 +140,13 @@ class DL85Classifier(TreeClassifier):
 0.5: use provetree.Binarizer first.
         """
         validate(DL85_OPTIONS, vars(self), type(self).__name__)
-        prepared = self._prepare(
+        prepared = prepare_for(
+            self,
             X,
             y,
             sample_weight,
             # Without a limit, no path is longer than the number of columns.
             max_depth=2**30 if self.max_depth is None else self.max_depth,
-            class_weight=self.class_weight,
             min_samples_leaf=self.min_support,
             merge=False,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,20 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from provetree.estimators._groups import numbered_groups
-from provetree.estimators._tree_classifier import Prepared, TreeClassifier
+from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.mip.check import RawRows
 from provetree.mip.engine import MIPSearch
 from provetree.mip.options import MIP_OPTIONS, start_tree
 from provetree.mip.side_constraints import SideConstraints
-from provetree.mip.table import problem_rows
-from provetree.options import ParameterError, documented, validate
-from provetree.problem.problem import Problem, build_problem
-from provetree.problem.weights import as_decimal, integer_weights
+from provetree.options import ParameterError, documented, thread_count, validate
+from provetree.problem.groups import group_weights, numbered_groups
+from provetree.problem.prepare import Prepared, prepare_for
+from provetree.problem.weights import as_decimal
+from provetree.renamed import renamed_parameters
 
 __all__ = ["MIPTreeClassifier"]
 
 
+@renamed_parameters(max_rate_difference="max_parity_gap", threads="n_jobs")
 @documented(MIP_OPTIONS)
 class MIPTreeClassifier(TreeClassifier):
     """A classification tree found by solving a published mixed-integer model.
@@ -100,14 +100,14 @@ class MIPTreeClassifier(TreeClassifier):
         merge_rows: bool = True,
         min_recall: float | Mapping[Any, float] | None = None,
         max_false_positive_rate: float | Mapping[Any, float] | None = None,
-        max_rate_difference: float | None = None,
+        max_parity_gap: float | None = None,
         positive_label: Any = None,
         max_column_uses: Mapping[Any, Any] | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         categorical_features: ArrayLike | str | None = "from_dtype",
         time_limit: float | None = None,
         mip_gap: float = 0.0,
-        threads: int | None = None,
+        n_jobs: int | None = None,
         verbose: int | bool = 0,
     ) -> None:
         self.formulation = formulation
@@ -123,14 +123,14 @@ class MIPTreeClassifier(TreeClassifier):
         self.merge_rows = merge_rows
         self.min_recall = min_recall
         self.max_false_positive_rate = max_false_positive_rate
-        self.max_rate_difference = max_rate_difference
+        self.max_parity_gap = max_parity_gap
         self.positive_label = positive_label
         self.max_column_uses = max_column_uses
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.mip_gap = mip_gap
-        self.threads = threads
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(
@@ -151,7 +151,7 @@ class MIPTreeClassifier(TreeClassifier):
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights; None gives every row weight one.
         sensitive_features : array-like of shape (n_samples,), default=None
-            The group of each row, for ``max_rate_difference``. The tree does not see it unless it
+            The group of each row, for ``max_parity_gap``. The tree does not see it unless it
             is a column as well.
 
         Returns
@@ -163,7 +163,7 @@ class MIPTreeClassifier(TreeClassifier):
         --------
         >>> from provetree import MIPTreeClassifier
         >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
-        >>> clf = MIPTreeClassifier(max_depth=1, max_rate_difference=0.0)
+        >>> clf = MIPTreeClassifier(max_depth=1, max_parity_gap=0.0)
         >>> clf.fit(X, y, sensitive_features=["a", "a", "b", "b"]).objective_
         2
         """
@@ -237,19 +237,16 @@ class MIPTreeClassifier(TreeClassifier):
                 f"The 'alpha' parameter of {owner} must be 0 with formulation 'p', whose penalty "
                 f"is 1 / (max_splits + 1). Got {self.alpha!r} instead."
             )
-        prepared = self._prepare(
+        prepared = prepare_for(
+            self,
             X,
             y,
             sample_weight,
-            max_depth=self.max_depth,
-            class_weight=self.class_weight,
-            categorical_features=self.categorical_features,
             max_leaf_nodes=None if self.max_splits is None else self.max_splits + 1,
-            min_samples_leaf=self.min_samples_leaf,
-        )
-        if self.max_column_uses is not None:
+            alpha=0.0,  # the engine has the penalty, of its own baseline
             # Columns that offer the same splits are not the same where their use is limited.
-            prepared = replace(prepared, problem=self._with_all_columns(prepared))
+            keep_duplicates=self.max_column_uses is not None,
+        )
         problem = prepared.problem
         groups = self._groups(sensitive_features, len(prepared.codes))
         rows = _raw_rows(prepared, groups)
@@ -267,61 +264,38 @@ class MIPTreeClassifier(TreeClassifier):
             scaling="rank" if self.scaling == "rank" else "minmax",
             merge_rows=bool(self.merge_rows),
             tighten=bool(self.tighten),
-            side=self._side(prepared, rows),
+            side=self._side(prepared, groups),
             mip_gap=float(self.mip_gap),
-            threads=self.threads,
+            threads=None if self.n_jobs is None else thread_count(self.n_jobs),
             rows=rows,
         )
         return engine, prepared
 
-    def _with_all_columns(self, prepared: Prepared) -> Problem:
-        return build_problem(
-            prepared.encoded,
-            prepared.codes,
-            n_classes=len(prepared.classes),
-            max_depth=self.max_depth,
-            categories=prepared.encoder.categories,
-            sample_weight=prepared.weights,
-            max_leaf_nodes=None if self.max_splits is None else self.max_splits + 1,
-            min_samples_leaf=self.min_samples_leaf,
-            feature_names=prepared.encoder.feature_names,
-            class_names=prepared.classes,
-            keep_duplicates=True,
-        )
-
     # -- side constraints ------------------------------------------------------------------
 
-    def _groups(self, given: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | None:
+    def _groups(self, given: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:
         """Return the group of each row as a number."""
-        if given is None:
-            if self.max_rate_difference is not None:
-                raise ValueError(
-                    f"The 'max_rate_difference' of {type(self).__name__} needs the group of each "
-                    "row: give fit sensitive_features."
-                )
-            return None
-        # A column of a table is a list of groups, too; anything else keeps its types, so that 1 and
-        # "1" stay two groups.
-        if getattr(given, "ndim", 1) == 2 and np.shape(given)[1] == 1:
-            given = np.asarray(given)[:, 0]
-        _, codes = numbered_groups(given, n_rows, "sensitive_features")
-        return np.asarray(codes, dtype=np.int64)
+        if given is not None:
+            return numbered_groups(given, n_rows)[1]
+        if self.max_parity_gap is not None:
+            raise ValueError(
+                f"The 'max_parity_gap' of {type(self).__name__} needs the group of each row: "
+                "give fit sensitive_features."
+            )
+        return None
 
-    def _side(self, prepared: Prepared, rows: RawRows) -> SideConstraints | None:
+    def _side(self, prepared: Prepared, groups: NDArray[np.intp] | None) -> SideConstraints | None:
         """Return the side constraints in terms of the problem, None if there are none."""
-        problem, n_classes = prepared.problem, len(prepared.classes)
-        groups = None
-        if self.max_rate_difference is not None and rows.groups is not None:
-            at = problem_rows(problem, rows.X, rows.classes)
-            groups = np.zeros((int(rows.groups.max()) + 1, problem.n_rows), dtype=np.int64)
-            np.add.at(groups, (rows.groups, at), rows.weights)
-            groups = groups[groups.sum(axis=1) > 0]
+        by_group = None
+        if self.max_parity_gap is not None and groups is not None:
+            by_group = group_weights(prepared, groups).T
+            by_group = np.ascontiguousarray(by_group[by_group.sum(axis=1) > 0])
         side = SideConstraints(
-            min_recall=self._rates("min_recall", prepared, range(n_classes)),
+            min_recall=self._rates("min_recall", prepared, range(len(prepared.classes))),
             max_false_positive_rate=self._rates("max_false_positive_rate", prepared, None),
-            max_rate_difference=_exact(self.max_rate_difference),
-            positive=0 if groups is None else self._positive("max_rate_difference", prepared),
-            groups=groups,
+            max_parity_gap=None if self.max_parity_gap is None else as_decimal(self.max_parity_gap),
+            positive=0 if by_group is None else self._positive("max_parity_gap", prepared),
+            groups=by_group,
             column_limits=self._column_limits(prepared),
         )
         return side if side.any else None
@@ -387,20 +361,13 @@ class MIPTreeClassifier(TreeClassifier):
         )
 
 
-def _exact(rate: float | None) -> Fraction | None:
-    return None if rate is None else as_decimal(rate)
-
-
-def _raw_rows(prepared: Prepared, groups: NDArray[np.int64] | None) -> RawRows:
+def _raw_rows(prepared: Prepared, groups: NDArray[np.intp] | None) -> RawRows:
     """Return the rows of a weight above zero, as they were given."""
-    codes = prepared.codes.astype(np.int64)
-    if prepared.weights is None:
-        return RawRows(prepared.encoded, codes, np.ones(len(codes), dtype=np.int64), groups)
-    present = prepared.weights > 0
-    whole = integer_weights(prepared.weights[present])
+    weights = prepared.whole_weights()
+    present = weights > 0
     return RawRows(
         prepared.encoded[present],
-        codes[present],
-        whole.weights,
-        None if groups is None else groups[present],
+        prepared.codes[present].astype(np.int64),
+        weights[present],
+        None if groups is None else groups[present].astype(np.int64),
     )

@@ -9,8 +9,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from provetree.estimators._initial_tree import initial_splits
-from provetree.estimators._tree_classifier import TreeClassifier, thread_count
-from provetree.options import TREE_OPTIONS, documented, validate
+from provetree.estimators._tree_classifier import TreeClassifier
+from provetree.options import TREE_OPTIONS, documented, thread_count, validate
+from provetree.problem.prepare import prepare_for
 from provetree.search.engine import ExactSearch, Splits
 from provetree.search.memory import cache_bytes
 from provetree.solution import Engine
@@ -145,17 +146,7 @@ class OptimalTreeClassifier(TreeClassifier):
         array(['no'], dtype='<U3')
         """
         validate(TREE_OPTIONS, vars(self), type(self).__name__)
-        prepared = self._prepare(
-            X,
-            y,
-            sample_weight,
-            max_depth=self.max_depth,
-            class_weight=self.class_weight,
-            categorical_features=self.categorical_features,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
-            alpha=self.alpha,
-        )
+        prepared = prepare_for(self, X, y, sample_weight)
         solution = self._run(
             self._engine(initial_splits(initial_tree, X, prepared, type(self).__name__)),
             prepared.problem,

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.options import documented, validate
+from provetree.problem.prepare import prepare_for
 from provetree.selection.options import CV_OPTIONS
 from provetree.selection.path import path_of
 from provetree.solution import Solution
@@ -92,16 +93,7 @@ class OptimalTreeCV(TreeClassifier):
         2
         """
         validate(CV_OPTIONS, vars(self), type(self).__name__)
-        prepared = self._prepare(
-            X,
-            y,
-            sample_weight,
-            max_depth=self.max_depth,
-            class_weight=self.class_weight,
-            categorical_features=self.categorical_features,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
-        )
+        prepared = prepare_for(self, X, y, sample_weight)
         self.path_ = path_of(
             prepared,
             max_depth=self.max_depth,

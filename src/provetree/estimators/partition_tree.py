@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from provetree.estimators._tree_classifier import Prepared, TreeClassifier
-from provetree.mip.table import problem_rows, representatives
-from provetree.options import documented, validate
+from provetree.estimators._tree_classifier import TreeClassifier
+from provetree.options import documented, thread_count, validate
 from provetree.partitions.options import PARTITION_OPTIONS
 from provetree.partitions.partition import DataPartition
 from provetree.partitions.refinement import PartitionSearch, PartitionSolution
+from provetree.problem.prepare import Prepared, prepare_for
+from provetree.problem.rows import problem_rows, representatives
+from provetree.renamed import renamed_parameters
 
 __all__ = ["PartitionTreeClassifier"]
 
 
+@renamed_parameters(threads="n_jobs")
 @documented(PARTITION_OPTIONS)
 class PartitionTreeClassifier(TreeClassifier):
     """A tree from representatives of clusters of rows, refined until it fits the rows themselves.
@@ -77,7 +80,7 @@ feature_importances_
         post_process: bool = True,
         inner: str = "search",
         solver: Any = "highs",
-        threads: int | None = None,
+        n_jobs: int | None = None,
         max_depth: int = 3,
         max_splits: int | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
@@ -92,7 +95,7 @@ feature_importances_
         self.post_process = post_process
         self.inner = inner
         self.solver = solver
-        self.threads = threads
+        self.n_jobs = n_jobs
         self.max_depth = max_depth
         self.max_splits = max_splits
         self.class_weight = class_weight
@@ -127,15 +130,8 @@ feature_importances_
         array(['no', 'yes'], dtype='<U3')
         """
         validate(PARTITION_OPTIONS, vars(self), type(self).__name__)
-        prepared = self._prepare(
-            X,
-            y,
-            sample_weight,
-            max_depth=self.max_depth,
-            class_weight=self.class_weight,
-            categorical_features=self.categorical_features,
-            max_leaf_nodes=None if self.max_splits is None else self.max_splits + 1,
-        )
+        leaves = None if self.max_splits is None else self.max_splits + 1
+        prepared = prepare_for(self, X, y, sample_weight, max_leaf_nodes=leaves)
         rows = problem_rows(prepared.problem, prepared.encoded, prepared.codes)
         if prepared.weights is not None:
             rows[prepared.weights == 0] = -1
@@ -149,7 +145,7 @@ feature_importances_
             post_process=bool(self.post_process),
             inner="milp" if self.inner == "milp" else "search",
             solver=self.solver,
-            threads=self.threads,
+            threads=None if self.n_jobs is None else thread_count(self.n_jobs),
         )
         solution = self._run(engine, prepared.problem, self.time_limit, self.verbose)
         assert isinstance(solution, PartitionSolution)

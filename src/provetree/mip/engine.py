@@ -22,8 +22,8 @@ from provetree.mip.layout import Layout, PlacedTree, check_shape, place_tree, pl
 from provetree.mip.side_constraints import SideConstraints
 from provetree.mip.solver import Moment, Outcome, SolveLimits, Solver, SolverError, get_solver
 from provetree.mip.starts import cart
-from provetree.mip.table import problem_rows, representatives
 from provetree.problem.problem import Problem
+from provetree.problem.rows import problem_rows, representatives
 from provetree.search.engine import ExactSearch
 from provetree.solution import Limits, Progress, Solution, Status
 from provetree.tree.tree import Tree

@@ -9,6 +9,7 @@ from provetree.mip.starts import tree_of_sklearn
 from provetree.options import (
     _BOOL,
     _DICT,
+    _JOBS,
     _NONE,
     TREE_OPTIONS,
     Allowed,
@@ -145,7 +146,7 @@ MIP_OPTIONS: tuple[Option, ...] = (
         "positive class; a dict gives it for some labels.",
     ),
     Option(
-        "max_rate_difference",
+        "max_parity_gap",
         None,
         (_RATE, _NONE),
         "The most that the shares of rows predicted to be positive may differ between two groups "
@@ -180,10 +181,11 @@ MIP_OPTIONS: tuple[Option, ...] = (
         "The relative gap at which the solver may stop. With 0 it stops at a proof.",
     ),
     Option(
-        "threads",
+        "n_jobs",
         None,
-        (_int(1), _NONE),
-        "The threads the solver may use. None leaves it to the solver; SCIP uses one.",
+        (_JOBS, _NONE),
+        "The number of threads of the solver. -1 means one for each core, -2 one fewer, and so "
+        "on. None leaves it to the solver; SCIP uses one.",
     ),
     _TREE_OPTION["verbose"],
 )

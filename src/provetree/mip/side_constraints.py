@@ -38,7 +38,7 @@ class SideConstraints:
         Least share of the weight of a class that is predicted to be of it.
     max_false_positive_rate : mapping of int to Fraction
         Most of the weight of all other classes that may be predicted to be of a class.
-    max_rate_difference : Fraction, optional
+    max_parity_gap : Fraction, optional
         Most that the shares of rows predicted to be positive may differ between two groups.
     positive : int
         The positive class of the groups' rates.
@@ -58,7 +58,7 @@ class SideConstraints:
 
     min_recall: Mapping[int, Fraction] = field(default_factory=dict)
     max_false_positive_rate: Mapping[int, Fraction] = field(default_factory=dict)
-    max_rate_difference: Fraction | None = None
+    max_parity_gap: Fraction | None = None
     positive: int = 1
     groups: Int | None = None
     column_limits: tuple[tuple[tuple[int, ...], int], ...] = ()
@@ -76,7 +76,7 @@ class SideConstraints:
     @property
     def counts_wrong_rows(self) -> bool:
         """Whether it matters which class wrongly classified rows are given."""
-        return bool(self.max_false_positive_rate) or self.max_rate_difference is not None
+        return bool(self.max_false_positive_rate) or self.max_parity_gap is not None
 
     @property
     def limits_columns(self) -> bool:
@@ -88,7 +88,7 @@ class SideConstraints:
         names = {
             "min_recall": bool(self.min_recall),
             "max_false_positive_rate": bool(self.max_false_positive_rate),
-            "max_rate_difference": self.max_rate_difference is not None,
+            "max_parity_gap": self.max_parity_gap is not None,
             "max_column_uses": self.limits_columns,
         }
         return ", ".join(name for name, given in names.items() if given)
@@ -108,8 +108,8 @@ class SideConstraints:
             found = formulation.predicted(builder, name, rows.amounts(others), k)
             upper = math.floor(most * int(others.sum()))
             _limit(builder, f"side: false positives of class {k + 1}", found, upper=upper)
-        if self.max_rate_difference is not None and self.groups is not None:
-            self._add_rates(formulation, builder, self.max_rate_difference, self.groups)
+        if self.max_parity_gap is not None and self.groups is not None:
+            self._add_rates(formulation, builder, self.max_parity_gap, self.groups)
         features = np.array([column.feature for column in problem.columns], dtype=np.int64)
         for number, (limited, most_uses) in enumerate(self.column_limits, 1):
             uses = formulation.uses(np.isin(features, limited))
@@ -182,15 +182,15 @@ class SideConstraints:
             rate = _share(predicted == k, classes != k, weights)
             if rate is not None and rate > most:
                 found.append(f"The false positive rate of class {k} is {rate}, above {most}.")
-        if self.max_rate_difference is not None and groups is not None:
+        if self.max_parity_gap is not None and groups is not None:
             rates = [
                 _share(predicted == self.positive, groups == g, weights) for g in np.unique(groups)
             ]
             known = [rate for rate in rates if rate is not None]
-            if known and max(known) - min(known) > self.max_rate_difference:
+            if known and max(known) - min(known) > self.max_parity_gap:
                 found.append(
                     f"The positive rates of two groups differ by {max(known) - min(known)}, "
-                    f"more than {self.max_rate_difference}."
+                    f"more than {self.max_parity_gap}."
                 )
         for limited, most_uses in self.column_limits:
             uses = int(np.isin(split_features, limited).sum())

@@ -68,11 +68,11 @@ PARTITION_OPTIONS: tuple[Option, ...] = (
         'The solver for inner="milp".',
     ),
     Option(
-        "threads",
+        "n_jobs",
         None,
-        (common._int(1), common._NONE),
-        'The greatest number of threads of the solver for inner="milp". None leaves it to the '
-        "solver.",
+        (common._JOBS, common._NONE),
+        'The number of threads of the solver for inner="milp". -1 means one for each core, -2 one '
+        "fewer, and so on. None leaves it to the solver.",
     ),
     _BY_NAME["max_depth"],
     Option(

@@ -137,11 +137,11 @@ def write_report(
 def _training_facts(estimator: Any, X: Any, y: ArrayLike) -> dict[str, Any]:
     from provetree.report.cart import fit_cart
     from provetree.report.facts import column_facts, part_facts
-    from provetree.selection.leaves import label_codes
+    from provetree.problem.inputs import known_label_codes
 
     tree: Tree = estimator.tree_
     encoded = estimator._encode(X)
-    codes = label_codes(estimator, y, len(encoded))
+    codes = known_label_codes(estimator.classes_, y, len(encoded))
     parameters = estimator.get_params(deep=False)
     cart = fit_cart(
         encoded,
@@ -164,11 +164,11 @@ def _training_facts(estimator: Any, X: Any, y: ArrayLike) -> dict[str, Any]:
 
 def _test_facts(estimator: Any, X: Any, y: ArrayLike, facts: dict[str, Any]) -> dict[str, Any]:
     from provetree.report.facts import part_facts
-    from provetree.selection.leaves import label_codes
+    from provetree.problem.inputs import known_label_codes
 
     tree: Tree = estimator.tree_
     encoded = estimator._encode(X)
-    codes = label_codes(estimator, y, len(encoded))
+    codes = known_label_codes(estimator.classes_, y, len(encoded))
     found = {"test": part_facts(tree.predict(encoded), codes, tree.n_classes)}
     if "_cart" in facts:
         judged = part_facts(facts["_cart"].predict(encoded), codes, tree.n_classes)

@@ -6,16 +6,17 @@ import copy
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from provetree.estimators._tree_classifier import TreeClassifier
+from provetree.problem.inputs import known_label_codes
 from provetree.problem.problem import check_weights
 from provetree.tree.tree import Tree
 
-__all__ = ["label_codes", "refit_leaves"]
+__all__ = ["refit_leaves"]
 
-Classifier = TypeVar("Classifier", bound=TreeClassifier)
+#: A fitted classifier of the package, whatever its class.
+Classifier = TypeVar("Classifier", bound=Any)
 
 #: What a fit says about its training rows; it is no longer true of refitted leaves.
 _PROOF = (
@@ -79,7 +80,7 @@ def refit_leaves(
         )
     tree: Tree = model.tree_
     leaves = model.apply(X)
-    codes = label_codes(model, y, len(leaves))
+    codes = known_label_codes(model.classes_, y, len(leaves))
     weights = (
         np.ones(len(codes)) if sample_weight is None else check_weights(sample_weight, len(codes))
     )
@@ -108,33 +109,3 @@ def refit_leaves(
     )
     refitted.laplace_ = float(laplace)
     return refitted
-
-
-def label_codes(model: TreeClassifier, y: ArrayLike, n_rows: int) -> NDArray[np.intp]:
-    """Return the place of each label among those of a fitted classifier.
-
-    Examples
-    --------
-    >>> from provetree import OptimalTreeClassifier
-    >>> from provetree.selection.leaves import label_codes
-    >>> clf = OptimalTreeClassifier(max_depth=1).fit([[1.0], [2.0]], ["no", "yes"])
-    >>> label_codes(clf, ["yes", "no"], 2)
-    array([1, 0])
-    """
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"The 'y' must hold one label for each of the {n_rows} rows. "
-            f"Got an array of shape {labels.shape} instead."
-        )
-    place = {label: code for code, label in enumerate(model.classes_.tolist())}
-    codes = np.empty(n_rows, dtype=np.intp)
-    for row, label in enumerate(labels.tolist()):
-        code = place.get(label)
-        if code is None:
-            known = ", ".join(repr(known) for known in list(place)[:10])
-            raise ValueError(
-                f"The 'y' must hold labels known from training ({known}). Got {label!r}."
-            )
-        codes[row] = code
-    return codes

@@ -15,8 +15,8 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from provetree.estimators._tree_classifier import Prepared, TreeClassifier
 from provetree.options import validate
+from provetree.problem.prepare import Prepared, prepare
 from provetree.problem.problem import build_problem
 from provetree.selection.frontier import FrontierPoint, solve_frontier
 from provetree.selection.options import PATH_OPTIONS
@@ -174,10 +174,11 @@ def tuning_path(
         "time_limit": time_limit,
     }
     validate([option for option in PATH_OPTIONS if option.name in values], values, "tuning_path")
-    prepared = TreeClassifier()._prepare(
+    prepared = prepare(
         X,
         y,
         sample_weight,
+        owner="tuning_path",
         max_depth=max_depth,
         class_weight=class_weight,
         categorical_features=categorical_features,

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from provetree.estimators._tree_classifier import Prepared
 from provetree.export._words import split_text
+from provetree.problem.prepare import Prepared, prepare_for
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.weights import integer_weights
 from provetree.search.engine import ExactSearch
@@ -124,18 +124,7 @@ def runner_up_splits(
     Swapping 'petal width (cm) <= 1.75' for 'petal length (cm) <= 4.85' costs 1 more (proven).
     """
     check_is_fitted(model)
-    parameters = model.get_params(deep=False)
-    prepared = type(model)()._prepare(
-        X,
-        y,
-        sample_weight,
-        max_depth=parameters["max_depth"],
-        class_weight=parameters.get("class_weight"),
-        categorical_features=parameters.get("categorical_features", "from_dtype"),
-        max_leaf_nodes=parameters.get("max_leaf_nodes"),
-        min_samples_leaf=parameters.get("min_samples_leaf", 1),
-        alpha=parameters.get("alpha", 0.0),
-    )
+    prepared = prepare_for(model, X, y, sample_weight)
     tree: Tree = model.tree_
     if tree.n_samples[0] != prepared.problem.n_samples:
         raise ValueError(

@@ -12,13 +12,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from provetree.problem.problem import check_weights
 
-__all__ = ["as_table", "encode_labels", "row_weights"]
+__all__ = [
+    "as_table",
+    "column_names",
+    "encode_labels",
+    "known_label_codes",
+    "label_codes",
+    "row_weights",
+]
 
 Float: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
@@ -43,7 +47,7 @@ def as_table(X: Any, owner: str) -> Any:
 
     Examples
     --------
-    >>> from provetree.estimators._inputs import as_table
+    >>> from provetree.problem.inputs import as_table
     >>> as_table([[1, 2], [3, 4]], "OptimalTreeClassifier").shape
     (2, 2)
     """
@@ -55,7 +59,7 @@ def as_table(X: Any, owner: str) -> Any:
         raise TypeError(f"A lazy table was passed for X, but {owner} needs data: use X.collect().")
     elif hasattr(X, "shape") and (isinstance(X, np.ndarray) or hasattr(X, "columns")):
         table = X
-    elif issparse(X):
+    elif _is_sparse(X):
         raise TypeError(
             f"Sparse data was passed for X, but {owner} needs dense data: use X.toarray()."
         )
@@ -76,6 +80,11 @@ def as_table(X: Any, owner: str) -> Any:
     return table
 
 
+def _is_sparse(given: object) -> bool:
+    """Tell whether something is a matrix or array of scipy.sparse, without loading that."""
+    return any(kind.__module__.startswith("scipy.sparse") for kind in type(given).__mro__)
+
+
 def _as_array(X: Any, owner: str) -> NDArray[Any]:
     try:
         array = np.asarray(X)
@@ -88,6 +97,33 @@ def _as_array(X: Any, owner: str) -> NDArray[Any]:
             f"made one: {error}"
         ) from error
     return array
+
+
+def column_names(table: Any) -> NDArray[np.object_] | None:
+    """Return the names of the columns of a table, None where it has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.problem.inputs import column_names
+    >>> column_names(np.zeros((2, 3))) is None
+    True
+    """
+    columns = getattr(table, "columns", None)
+    if columns is None or isinstance(table, np.ndarray):
+        return None
+    names = list(columns)
+    strings = [isinstance(name, str) for name in names]
+    if not any(strings):
+        return None
+    if not all(strings):
+        kinds = ", ".join(sorted({type(name).__name__ for name in names}))
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            f"input has names of the types {kinds}: convert them all to strings, for example by "
+            "X.columns = X.columns.astype(str)."
+        )
+    return np.array(names, dtype=object)
 
 
 def encode_labels(y: Any, n_rows: int, owner: str) -> tuple[NDArray[Any], Codes]:
@@ -104,16 +140,18 @@ def encode_labels(y: Any, n_rows: int, owner: str) -> tuple[NDArray[Any], Codes]
 
     Examples
     --------
-    >>> from provetree.estimators._inputs import encode_labels
+    >>> from provetree.problem.inputs import encode_labels
     >>> encode_labels(["no", "yes", "no"], 3, "OptimalTreeClassifier")
     (array(['no', 'yes'], dtype='<U3'), array([0, 1, 0]))
     """
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-    if issparse(y):
+    if _is_sparse(y):
         raise TypeError(f"Sparse data was passed for y, but {owner} needs a dense array.")
     labels = _as_label_array(y, owner)
     if labels.ndim != 1:
+        from sklearn.utils import column_or_1d
+
         labels = column_or_1d(labels, warn=True)
     if labels.dtype == object:
         labels = _plain_labels(labels)
@@ -128,15 +166,21 @@ def encode_labels(y: Any, n_rows: int, owner: str) -> tuple[NDArray[Any], Codes]
     if kind == "f":
         if not np.isfinite(labels).all():
             raise ValueError("Input y contains NaN or infinity, which are no labels.")
-        check_classification_targets(labels)
+        _must_be_labels(labels)
     elif kind not in "biu":
-        check_classification_targets(labels)
+        _must_be_labels(labels)
     elif len(labels) > 0:
         low, high = int(labels.min()), int(labels.max())
         if high - low <= _MOST_GAPS * len(labels):
             return _encode_small_ints(labels, low, high)
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.reshape(-1)
+
+
+def _must_be_labels(labels: NDArray[Any]) -> None:
+    from sklearn.utils.multiclass import check_classification_targets
+
+    check_classification_targets(labels)
 
 
 def _encode_small_ints(labels: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], Codes]:
@@ -209,6 +253,48 @@ def _label_kind(label: object) -> str:
     return "other"
 
 
+def label_codes(classes: NDArray[Any], y: Any) -> Codes:
+    """Return the place of each label among the labels of training, -1 where it is none of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.problem.inputs import label_codes
+    >>> label_codes(np.array(["no", "yes"]), ["yes", "no", "perhaps"])
+    array([ 1,  0, -1])
+    """
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    return np.array([place.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.intp)
+
+
+def known_label_codes(classes: NDArray[Any], y: Any, n_rows: int) -> Codes:
+    """Return the place of each label among the labels of training, which must hold all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.problem.inputs import known_label_codes
+    >>> known_label_codes(np.array(["no", "yes"]), ["yes", "perhaps"], 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: The 'y' must hold labels known from training ('no', 'yes'). Got 'perhaps'.
+    """
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"The 'y' must hold one label for each of the {n_rows} rows. "
+            f"Got an array of shape {labels.shape} instead."
+        )
+    codes = label_codes(classes, labels)
+    if (codes < 0).any():
+        known = ", ".join(map(repr, classes.tolist()[:10]))
+        strange = labels.tolist()[int(np.argmax(codes < 0))]
+        raise ValueError(
+            f"The 'y' must hold labels known from training ({known}). Got {strange!r}."
+        )
+    return codes
+
+
 def row_weights(
     sample_weight: Any,
     class_weight: Mapping[Any, float] | str | None,
@@ -231,7 +317,7 @@ def row_weights(
     Examples
     --------
     >>> import numpy as np
-    >>> from provetree.estimators._inputs import row_weights
+    >>> from provetree.problem.inputs import row_weights
     >>> row_weights(None, {"yes": 5}, np.array(["no", "yes"]), np.array([0, 1, 1]))
     array([1., 5., 5.])
     """

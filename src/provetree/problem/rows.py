@@ -33,7 +33,7 @@ def problem_rows(problem: Problem, table: Float, classes: Int) -> Int:
     --------
     >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.mip.table import problem_rows
+    >>> from provetree.problem.rows import problem_rows
     >>> X, y = np.array([[2.0], [1.0], [2.0]]), np.array([1, 0, 1])
     >>> rows = problem_rows(build_problem(X, y, n_classes=2, max_depth=1), X, y)
     >>> bool(rows[0] == rows[2] != rows[1])
@@ -65,7 +65,7 @@ def representatives(problem: Problem, rows: Int) -> Int:
     --------
     >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.mip.table import problem_rows, representatives
+    >>> from provetree.problem.rows import problem_rows, representatives
     >>> X, y = np.array([[2.0], [1.0], [2.0]]), np.array([1, 0, 1])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
     >>> sorted(representatives(problem, problem_rows(problem, X, y)).tolist())

@@ -1,0 +1,159 @@
+"""From a training table, labels and weights to a Problem, and to what predictions need.
+
+:func:`prepare` is the one way in: estimators, selection, the report and the command line use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from provetree.problem.inputs import as_table, column_names, encode_labels, row_weights
+from provetree.problem.problem import Problem, build_problem
+from provetree.problem.table import TableEncoder
+from provetree.problem.weights import integer_weights
+
+__all__ = ["Prepared", "prepare", "prepare_for"]
+
+Float: TypeAlias = NDArray[np.float64]
+
+#: Parameters of estimators that :func:`prepare` takes under the same name.
+_SHARED = (
+    "max_depth",
+    "max_leaf_nodes",
+    "min_samples_leaf",
+    "alpha",
+    "class_weight",
+    "categorical_features",
+)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A training table after validation: the problem, and what it was made from.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    encoder : TableEncoder
+        Turns tables with the same columns into numbers.
+    names : array of str or None
+        The names of the columns; None where the table has none.
+    encoded : array of shape (n_rows, n_features)
+        The rows as numbers.
+    classes : array of shape (n_classes,)
+        The labels in rising order.
+    codes : array of int of shape (n_rows,)
+        The place of each row's label among them.
+    weights : array of shape (n_rows,) or None
+        The weight of each row, class weights included; None where all weigh one.
+
+    Examples
+    --------
+    >>> from provetree.problem.prepare import prepare
+    >>> found = prepare([[1.0], [2.0], [2.0]], ["no", "yes", "yes"], max_depth=1)
+    >>> found.problem.n_rows, found.classes.tolist(), found.codes.tolist()
+    (2, ['no', 'yes'], [0, 1, 1])
+    """
+
+    problem: Problem
+    encoder: TableEncoder
+    names: NDArray[np.object_] | None
+    encoded: Float
+    classes: NDArray[Any]
+    codes: NDArray[np.intp]
+    weights: Float | None
+
+    def whole_weights(self) -> NDArray[np.int64]:
+        """Return the weights in the whole units of the problem; 0 for rows that count as absent."""
+        whole = np.ones(len(self.codes), dtype=np.int64)
+        if self.weights is not None:
+            present = self.weights > 0
+            whole[present] = integer_weights(self.weights[present]).weights
+            whole[~present] = 0
+        return whole
+
+
+def prepare(
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    max_depth: int,
+    owner: str = "prepare",
+    class_weight: Mapping[Any, float] | str | None = None,
+    categorical_features: ArrayLike | str | None = "from_dtype",
+    **limits: Any,
+) -> Prepared:
+    """Look a training table over, and make the problem of it.
+
+    Parameters
+    ----------
+    X : array-like or table of shape (n_samples, n_features)
+        The training rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Their weights.
+    max_depth, class_weight, categorical_features
+        As for :class:`~provetree.OptimalTreeClassifier`.
+    owner : str
+        Who asks, for the sentences about faults.
+    **limits
+        Other parameters of :func:`provetree.build_problem`.
+
+    Examples
+    --------
+    >>> from provetree.problem.prepare import prepare
+    >>> prepare([[1.0], [2.0]], [0, 1], max_depth=3, class_weight={1: 5}).weights.tolist()
+    [1.0, 5.0]
+    """
+    table = as_table(X, owner)
+    names = column_names(table)
+    encoder = TableEncoder(categorical_features)
+    encoded = encoder.fit_transform(table)
+    classes, codes = encode_labels(y, len(encoded), owner)
+    weights = row_weights(sample_weight, class_weight, classes, codes)
+    problem = build_problem(
+        encoded,
+        codes,
+        n_classes=len(classes),
+        max_depth=max_depth,
+        categories=encoder.categories,
+        sample_weight=weights,
+        feature_names=encoder.feature_names,
+        class_names=classes,
+        **limits,
+    )
+    return Prepared(problem, encoder, names, encoded, classes, codes, weights)
+
+
+def prepare_for(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, **changes: Any
+) -> Prepared:
+    """Prepare a table with the limits and weights that an estimator has parameters for.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose parameters count.
+    X, y, sample_weight
+        The training rows.
+    **changes
+        Parameters of :func:`prepare` that differ from those of the estimator.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.problem.prepare import prepare_for
+    >>> clf = OptimalTreeClassifier(class_weight={1: 5})
+    >>> prepare_for(clf, [[1.0], [2.0]], [0, 1], None).weights.tolist()
+    [1.0, 5.0]
+    """
+    own = {name: getattr(estimator, name) for name in _SHARED if hasattr(estimator, name)}
+    return prepare(X, y, sample_weight, owner=type(estimator).__name__, **(own | changes))
