@@ -1,4 +1,4 @@
-"""The colours of the classes in pictures: told apart by people who see red and green alike."""
+"""The colours of the classes in plots, which colour-blind people can tell apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["class_colour", "node_colour"]
 
 #: Okabe and Ito's colours, without black.
 _PALETTE = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#0072b2", "#d55e00")
-#: A node in which all classes are alike is this much of the way to its colour.
+#: Strength of the colour of a node in which all classes have the same share.
 _FAINTEST = 0.15
 
 
@@ -25,7 +25,7 @@ def class_colour(label: int) -> str:
     """
     if label < len(_PALETTE):
         return _PALETTE[label]
-    # Steps of the golden ratio around the circle of hues never come close to one another.
+    # Steps of the golden ratio around the circle of hues give distinct hues.
     hue = (label * 0.618034) % 1.0
     return _hex(colorsys.hls_to_rgb(hue, 0.6, 0.6))
 

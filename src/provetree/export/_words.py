@@ -1,4 +1,4 @@
-"""The words of the pictures: what a split, a side of it and a node are called."""
+"""The texts of plots: for splits, their sides, and nodes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def split_text(tree: Tree, node: int) -> str:
 
 
 def side_names(tree: Tree, node: int) -> tuple[str, str]:
-    """Return what the ways to the left and to the right child of a split are called."""
+    """Return the texts for the left and the right side of a split."""
     if not tree.missing_seen[node] or tree.category[node] >= 0 or not _is_finite(tree, node):
         return "yes", "no"
     return ("yes or missing", "no") if tree.missing_left[node] else ("yes", "no or missing")
@@ -54,7 +54,7 @@ def class_name(tree: Tree, node: int) -> str:
 
 
 def leaf_lines(tree: Tree, node: int) -> list[str]:
-    """Return what is written in a leaf: its class, the share of that class, and its rows."""
+    """Return the text of a leaf: its class, the share of that class, and its rows."""
     weights = tree.value[node]
     total = float(weights.sum())
     share = float(weights[tree.label[node]]) / total if total > 0 else 0.0
@@ -74,7 +74,7 @@ def short_number(x: float) -> str:
     text = number(x)
     if len(text) <= _LONGEST:
         return text
-    # Six digits, and all digits before the point: dates in seconds stay apart.
+    # Six digits, and all digits before the point, so that dates in seconds stay distinct.
     return f"{x:.1f}" if 1e6 <= abs(x) < 1e15 else f"{x:.6g}"
 
 

@@ -26,14 +26,14 @@ def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
     tree : Tree
         The tree.
     prefix : str, default="provetree"
-        What the names of the type and the functions begin with.
+        The prefix of the names of type and functions.
 
     Returns
     -------
     str
         The source: a struct ``<prefix>_row`` with a double for each column of numbers (NaN if
         missing) and a string for each column of categories (NULL if missing); the functions
-        ``<prefix>_predict``, which returns the place of the label in ``<prefix>_labels``, and
+        ``<prefix>_predict``, which returns the index of the label in ``<prefix>_labels``, and
         ``<prefix>_shares``, which returns the shares of all labels. Thresholds are hexadecimal, so
         no digit is lost.
 
@@ -105,7 +105,7 @@ def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
 
 
 def c_field_names(tree: Tree) -> list[str]:
-    """Return the names of the members of the struct: those of the columns, made fit for C.
+    """Return the names of the members of the struct: the column names as valid C names.
 
     Examples
     --------

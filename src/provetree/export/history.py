@@ -1,4 +1,4 @@
-"""How cost and proven bound of a search approached each other, drawn with matplotlib."""
+"""Plots best cost and proven bound of a search over time (matplotlib)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["plot_history"]
 
 #: Two of Okabe and Ito's colours, told apart by everyone and in print.
 _COST, _BOUND = "#d55e00", "#0072b2"
-#: Costs from here on are no costs of trees.
+#: Values from here on mean that there is no tree yet.
 _NO_TREE_YET = 2**59
 
 
@@ -50,7 +50,7 @@ def plot_history(
     'optimal: cost 0, bound 0'
     """
     ax = new_axes((6.0, 3.2)) if ax is None else ax
-    # The core counts from a cost without meaning before it has a tree.
+    # Before the core has a tree, it reports a placeholder cost.
     moments = [moment for moment in solution.history if moment.cost < _NO_TREE_YET]
     times = [moment.seconds for moment in moments] or [0.0]
     costs = [moment.cost for moment in moments] or [solution.cost]

@@ -1,6 +1,6 @@
 """A model in one JSON file: the tree, how its columns are read, what is proven, and figures.
 
-The file is data and nothing else: reading it builds plain objects and never runs code from it. A
+The file holds only data: reading it builds plain objects and never runs code. A
 damaged file gives one sentence that says what is wrong. ``model.schema.json`` beside this module
 describes the format for other programs.
 """
@@ -34,10 +34,10 @@ FORMAT = "provetree-model"
 VERSION = 1
 
 _KINDS = ("number", "category", "date")
-#: What may stand beside the numbers of a column.
+#: Signs that may accompany the numbers of a column.
 SIGNS = ("%", "€", "$", "£", "¥")
 _STATUSES: tuple[str, ...] = get_args(Status)
-#: Moments of a search that are kept; a picture needs no more.
+#: How many moments of a search are kept; a plot needs no more.
 _MOST_HISTORY = 400
 
 
@@ -68,7 +68,7 @@ class InputColumn:
     comma : {"decimal", "thousands"} or None
         What a comma in its numbers means.
     sign : {"%", "€", "$", "£", "¥"} or None
-        What stands beside its numbers and is passed over.
+        The sign next to its numbers, which is ignored.
     order : {"dmy", "mdy"} or None
         Which part of its dates comes first; None is the year.
     known : tuple of str or None
@@ -98,7 +98,7 @@ class Proof:
     status : str
         Why the search ended; see :class:`~provetree.Solution`.
     cost, lower_bound : int or float
-        The cost of the tree, and a cost that no tree of the allowed size is below.
+        The cost of the tree, and a lower bound for all trees of the allowed size.
     seconds : float or None
         How long the fit took.
     method : str
@@ -145,7 +145,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A tree with all that is needed to use it and to tell about it.
+    """A tree with everything needed to use and to report it.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class StoredModel:
         Figures for the report, as plain JSON.
     source : str or None
         The table file the model was made from, as a path that starts at the folder of the model
-        file. Only ``provetree fit --save`` writes it down; nothing of the table itself is kept.
+        file. Only ``provetree fit --save`` stores it; nothing of the table itself is kept.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class StoredModel:
     # -- use -------------------------------------------------------------------------------
 
     def encoder(self) -> TableEncoder:
-        """Return the encoder that turns tables into what the tree works on."""
+        """Return the encoder that turns tables into the numbers that the tree reads."""
         from provetree.problem.table import TableEncoder
 
         encoder = TableEncoder()
@@ -264,7 +264,7 @@ class StoredModel:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> StoredModel:
-        """Read a model back from what :meth:`to_json` wrote, or say what is wrong with it."""
+        """Read a model that :meth:`to_json` wrote; raise if it is damaged."""
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:

@@ -16,11 +16,11 @@ __all__ = ["new_axes", "new_figure", "plot_tree"]
 
 #: Inches a leaf and a level take in a figure that is made here.
 _LEAF_WIDTH, _LEVEL_HEIGHT = 1.6, 1.1
-#: A tree of more leaves grows to the right, where its texts have room; its sizes then.
+#: A tree of more leaves is drawn from left to right, which leaves room for text; its sizes then.
 _MOST_UPRIGHT = 12
 _LEAF_HEIGHT, _LEVEL_WIDTH = 0.34, 2.9
 _SMALLEST_FIGURE = (4.0, 2.0)
-#: Wider figures than this many inches help nobody; the text shrinks instead.
+#: The widest figure in inches; beyond that the text shrinks.
 _LARGEST_FIGURE = 40.0
 
 
@@ -40,7 +40,7 @@ def plot_tree(
     filled : bool, default=True
         Fill the leaves with the colours of their classes.
     fontsize : float, default=None
-        Size of the text in points; None chooses it by the width there is.
+        Size of the text in points; None chooses it by the available width.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def plot_tree(
         lines = [split_text(tree, node)] if is_split else leaf_lines(tree, node)
         fill = node_colour(tree, node) if filled and not is_split else "white"
         box: dict[str, Any] = {"boxstyle": "round", "facecolor": fill, "edgecolor": "0.4"}
-        # Names are the user's: a dollar sign in one is not mathematics.
+        # A dollar sign in a user's name is not a formula.
         words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}
         words["parse_math"] = False
         # On its side a leaf has one line of room.
@@ -119,7 +119,7 @@ def new_figure(purpose: str, size: tuple[float, float]) -> Figure:
     Parameters
     ----------
     purpose : str
-        What needs it, as the sentence begins.
+        What needs it; the first words of the error message.
     size : tuple of two floats
         Width and height in inches.
 

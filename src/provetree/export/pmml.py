@@ -1,7 +1,7 @@
 """A tree as PMML 4.4, the exchange format of older scoring engines.
 
-Every split is written as two complete predicates, so no rule about missing values of the engine
-comes into play: a predicate says itself whether a missing value fulfils it.
+Every split is written as two complete predicates. Each says whether a missing value fulfils it, so
+the engine's own rules about missing values are never used.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
     Returns
     -------
     str
-        The document. Categories that training did not know are read as they are and are none of
-        the known ones.
+        The document. Categories that training did not contain are accepted and equal none of the
+        known ones.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
     )
     schema = xml.SubElement(model, "MiningSchema")
     for name, levels in zip(names, tree.categories, strict=True):
-        # A category that training did not know is a value like others.
+        # A category that training did not contain is a valid value.
         treatment = {} if levels is None else {"invalidValueTreatment": "asIs"}
         xml.SubElement(schema, "MiningField", {"name": _safe(name), **treatment})
     xml.SubElement(schema, "MiningField", {"name": _safe(target), "usageType": "target"})
@@ -193,7 +193,7 @@ def _add_predicate(element: xml.Element, tree: Tree, split: int, name: str, left
             simple(either, "isMissing")
             simple(either, "notEqual", value)
         return
-    # All numbers right of NaN, all left of plus infinity: what is left is whether there is one.
+    # A NaN threshold sends all numbers right, plus infinity all left: only missingness matters.
     if math.isnan(threshold) or threshold == math.inf:
         numbers_here = left == (threshold == math.inf)
         missing_here = left == to_left

@@ -26,7 +26,7 @@ def to_python(tree: Tree, *, function_name: str = "predict") -> str:
     Returns
     -------
     str
-        The source. Thresholds are written so that they are read back exactly. A value is missing
+        The source. Thresholds are written exactly. A value is missing
         if it is None or NaN.
 
     Examples
@@ -85,7 +85,7 @@ def _leaf(tree: Tree, node: int) -> bool:
 
 
 def _branches(tree: Tree, leaves: dict[int, int]) -> Iterator[str]:
-    # A stack instead of recursion; what is below "if" returns, so there is no "else".
+    # A stack instead of recursion. Every branch of an "if" returns, so no "else" is needed.
     waiting = [(0, 1)]
     while waiting:
         node, level = waiting.pop()
@@ -97,7 +97,7 @@ def _branches(tree: Tree, leaves: dict[int, int]) -> Iterator[str]:
         name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
         yield f"{margin}x = row[{name!r}]"
         yield f"{margin}if {_test(tree, node)}:"
-        # The left side is indented and comes first; then the right side goes on at this level.
+        # The left side is indented and comes first; the right side follows at this level.
         waiting += [(int(tree.right[node]), level), (int(tree.left[node]), level + 1)]
 
 

@@ -1,8 +1,8 @@
 """A tree as scikit-learn's own ``DecisionTreeClassifier``, for the many libraries that read one.
 
-No public call builds such a tree, so a throw-away stump is fitted on a toy table of the right width
-and classes, and a new inner tree is made the way unpickling makes one. The layout of the nodes is
-taken from the stump and filled by field name: it has changed before and will change again.
+No public call builds such a tree. So a temporary stump is fitted on a toy table with the right
+number of columns and classes, and a new inner tree is made as unpickling does. The layout of the
+nodes is taken from the stump and filled by field name: it has changed before and will change again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LEAF, _NO_FEATURE, _NO_THRESHOLD = -1, -2, -2.0
 
 
 class UnsupportedTreeError(ValueError):
-    """A tree cannot be said in the form that was asked for.
+    """The requested form cannot express a tree.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     Returns
     -------
     sklearn.tree.DecisionTreeClassifier
-        A classifier that is fitted; its ``tree_`` holds the same splits, class shares and row
+        A fitted classifier; its ``tree_`` holds the same splits, class shares and row
         counts.
 
     Raises
@@ -155,7 +155,7 @@ def _nodes(tree: Tree, dtype: np.dtype[Any]) -> NDArray[Any]:
                 f"'{split_text(tree, node)}' takes a category out of the middle of the codes: no "
                 "threshold says the same."
             )
-    # Numbers left and missing values right is how scikit-learn itself says "is it missing?".
+    # scikit-learn writes "is it missing?" as numbers left and missing values right.
     left[missing_alone], right[missing_alone] = right[missing_alone], left[missing_alone]
     threshold[missing_alone], missing_left[missing_alone] = np.inf, False
 
@@ -180,7 +180,7 @@ def _nodes(tree: Tree, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _reaching_codes(tree: Tree) -> dict[int, set[int]]:
-    """Return, for each category split, the codes of its feature that splits above let through."""
+    """Return, for each category split, the codes of its feature that can reach it."""
     reaching: dict[int, set[int]] = {}
     waiting: list[tuple[int, dict[int, set[int]]]] = [(0, {})]
     while waiting:

@@ -1,8 +1,8 @@
 """A tree with categories as a pipeline of scikit-learn's own parts.
 
-scikit-learn's trees split numbers. Here each category becomes a column of zeros and ones before the
-tree, made by a ``OneHotEncoder``; so any split can be said, tables are given as they are, and
-reading the pickled pipeline needs nothing but scikit-learn.
+scikit-learn's trees split numbers. Here a ``OneHotEncoder`` makes a column of zeros and ones of
+each category before the tree. So any split can be expressed, tables are passed as they are, and the
+pickled pipeline needs only scikit-learn.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _names(tree: Tree, features: list[int]) -> list[Any]:
 
 
 def _indicators(levels: Sequence[list[Any]]) -> Pipeline:
-    """Return what makes a column of each category; a category that is not known has none."""
+    """Return the encoder that makes a column of each known category."""
     fill = {"strategy": "constant", "fill_value": _MISSING, "keep_empty_features": True}
     return Pipeline(
         [
@@ -107,7 +107,7 @@ def _objects(values: list[Any]) -> NDArray[np.object_]:
 
 
 def _sample(tree: Tree) -> Any:
-    """Return a row of the right names and types to fit the parts on, which learn nothing of it."""
+    """Return a row with the right names and types to fit the parts on; it teaches them nothing."""
     rows = np.empty((1, tree.n_features), dtype=object)
     rows[:] = [[0.0 if levels is None else (*levels, _MISSING)[0] for levels in tree.categories]]
     if tree.feature_names is None:
@@ -123,7 +123,7 @@ def _sample(tree: Tree) -> Any:
 
 
 def _over_indicators(tree: Tree, numbers: list[int], texts: list[int]) -> Tree:
-    """Return the tree over numbers and indicators, as the pipeline's columns come."""
+    """Return the tree over numbers and indicators, in the pipeline's column order."""
     place = {feature: i for i, feature in enumerate(numbers)}
     width = len(numbers)
     for feature in texts:

@@ -1,4 +1,4 @@
-"""A tree as an SQL CASE expression, to score rows where they lie."""
+"""A tree as an SQL CASE expression, to score rows in the database."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def to_sql(
     Parameters
     ----------
     tree : Tree
-        The tree. Columns are called as its features are, quoted with double quotes.
+        The tree. Columns have the names of its features, in double quotes.
     dialect : {"ansi", "sqlite", "duckdb", "postgres"}, default="ansi"
-        NULL is a missing value in all of them. DuckDB and PostgreSQL also have NaN, which is one
-        too; SQLite has no truth values and writes 1 and 0.
+        NULL is a missing value in all of them. DuckDB and PostgreSQL also have NaN, which is
+        missing too. SQLite has no truth values and writes 1 and 0.
     table : str, default=None
         Write a whole query that adds the prediction to the rows of this table; None writes the
         expression alone.
     probability_of : object, default=None
         Give the share of this label instead of the predicted label.
     name : str, default="prediction"
-        What the new column of the query is called.
+        The name of the new column of the query.
 
     Returns
     -------
@@ -78,9 +78,9 @@ def to_sql(
 
 
 def _case(tree: Tree, result: Callable[[int], str], dialect: Dialect) -> str:
-    """Write the tree as nested CASE expressions: the right sides go on in the same CASE."""
+    """Write the tree as nested CASE expressions; right sides continue in the same CASE."""
     lines: list[str] = []
-    # What is still to be written, next thing last: lines, or a node with what stands before it.
+    # What is still to be written, next item last: lines, or a node with its prefix.
     waiting: list[tuple[str, int, int, str]] = [("node", 0, 0, "")]
     while waiting:
         what, node, level, before = waiting.pop()

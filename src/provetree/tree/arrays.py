@@ -1,4 +1,4 @@
-"""The arrays a tree is made of: copied, checked, and completed where the rest determines them."""
+"""The arrays of a tree: copied, checked, and completed from the others where possible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 Float: TypeAlias = NDArray[np.float64]
 Int32: TypeAlias = NDArray[np.int32]
 
-#: What a class or category is called: plain values, which JSON can hold exactly.
+#: Names of classes and categories: plain values that JSON can hold exactly.
 Name: TypeAlias = "str | int | float | bool | None"
 
 
@@ -42,7 +42,7 @@ def named_levels(
 
 
 def is_missing_code(code: int, level: tuple[Name, ...] | None) -> bool:
-    """Return whether a code stands for a missing value, or say that it is no code at all."""
+    """Return whether a code means a missing value; raise if it is not a code."""
     if level is None or not 0 <= code <= len(level):
         raise ValueError(
             "A category split of a tree needs a feature with categories and one of their "
@@ -58,7 +58,7 @@ def node_array(
     n_nodes: int | None = None,
     default: object = None,
 ) -> NDArray[Any]:
-    """Return an own, writeable copy of one of the arrays, checked for its length."""
+    """Return a writeable copy of one of the arrays, with its length checked."""
     if given is None:
         return np.full(n_nodes or 0, default, dtype=dtype)
     column = np.array(given, dtype=dtype)
@@ -71,7 +71,7 @@ def node_array(
 
 
 def class_totals(given: ArrayLike, n_nodes: int) -> Float:
-    """Return an own copy of the class totals of the nodes, checked to be weights."""
+    """Return a copy of the class totals of the nodes, checked to be weights."""
     values = np.array(given, dtype=np.float64)
     if values.ndim != 2 or len(values) != n_nodes or values.shape[1] < 1:
         raise ValueError(
@@ -84,7 +84,7 @@ def class_totals(given: ArrayLike, n_nodes: int) -> Float:
 
 
 def leaf_labels(given: ArrayLike | None, totals: Float, split: NDArray[np.bool_]) -> Int32:
-    """Return the class of each node: that of the largest total, unless a leaf is given another."""
+    """Return the class of each node: the one with the largest total, unless a leaf has a label."""
     largest: Int32 = totals.argmax(axis=1).astype(np.int32)
     if given is None:
         return largest
@@ -107,7 +107,7 @@ def add_up_children(totals: NDArray[Any], left: Int32, right: Int32) -> None:
             if first >= 0:
                 totals[node] = totals[first] + totals[second]
         return
-    # Few numbers are added faster one by one.
+    # Adding one by one is faster for few numbers.
     for column in totals.T if totals.ndim == 2 else (totals,):
         sums = column.tolist()
         for node in reversed(range(len(children))):
@@ -129,7 +129,7 @@ def preorder_links(feature: Int32, n_features: int) -> tuple[Int32, Int32, Int32
         )
     splits = (feature >= 0).tolist()
     left, right, depth = [-1] * n_nodes, [-1] * n_nodes, [0] * n_nodes
-    waiting: list[int] = []  # splits whose right child has not come yet
+    waiting: list[int] = []  # splits that still wait for their right child
     for node, is_split in enumerate(splits):
         if node > 0:
             if not waiting:

@@ -1,9 +1,8 @@
-"""From what an engine found on ordered columns to a tree on the user's features.
+"""Turns the splits of an engine on ordered columns into a tree on the user's features.
 
-An engine names the column and the rank each node splits at; here these become features,
-thresholds halfway between the neighbouring values of the node, categories, and the side
-missing values take. Class totals come from the problem's integer weights, so they are
-exact and do not depend on the order of the rows.
+An engine gives the column and rank of each split. They become features, thresholds halfway between
+the neighbouring values of the node, categories, and the side of missing values. Class totals come
+from the problem's integer weights, so they are exact and do not depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def build_tree(
     rank : array of int, shape (n_nodes,)
         Rows of the node with at most this rank go left; ignored for leaves.
     label : array of int, shape (n_nodes,), optional
-        The class each leaf predicts, where that need not be the one of the largest total.
+        The class each leaf predicts, if not the one with the largest total.
 
     Returns
     -------
@@ -68,7 +67,7 @@ def build_tree(
     last_left, first_right = routed["last_left"], routed["first_right"]
     feature, category, threshold = [-1] * n_nodes, [-1] * n_nodes, [math.nan] * n_nodes
     missing_left, missing_seen = [False] * n_nodes, [False] * n_nodes
-    between: dict[tuple[float, float], float] = {}  # tables of yes and no have one threshold only
+    between: dict[tuple[float, float], float] = {}  # binary columns have one threshold only
     splits = [node for node, c in enumerate(columns) if c >= 0]
     for node in splits:
         if last_left[node] < 0 or first_right[node] < 0:
@@ -103,7 +102,7 @@ def build_tree(
             missing_seen[node] = routed["highest"][node] == top
 
     if label is None and problem.weight_scale == 1 and problem.of_numbers:
-        # Whole weights add up exactly, in whatever order: nothing is left to check or to complete.
+        # Sums of integer weights are exact in any order: nothing is left to check or complete.
         sides = zip(missing_seen, missing_left, routed["heavier_left"], strict=True)
         return Tree._completed(
             feature=np.array(feature, dtype=np.int32),

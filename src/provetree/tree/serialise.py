@@ -1,7 +1,7 @@
 """Trees as plain dicts and as strict JSON, stamped with a format version.
 
 JSON has no NaN and no infinities, so these are written as the strings "nan", "inf" and "-inf".
-All other floats are written with the digits that give them back exactly.
+All other floats are written with enough digits to read them back exactly.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from provetree.tree.tree import Tree
 
 FORMAT = "provetree-tree"
-#: The newest version that is read. Version 2 adds leaves that predict another class than their
-#: heaviest; trees without such leaves are still written as version 1, which older readers know.
+#: The newest version that can be read. Version 2 adds leaves that predict another class than their
+#: heaviest. Trees without such leaves are still written as version 1, for older readers.
 VERSION = 2
 
 
@@ -81,7 +81,7 @@ def to_dict(tree: Tree) -> dict[str, Any]:
 
 
 def from_dict(data: Mapping[str, Any]) -> Tree:
-    """Return the tree that :func:`to_dict` wrote, or say what is wrong with the data.
+    """Return the tree that :func:`to_dict` wrote; raise if the data is wrong.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def from_json(text: str | bytes) -> Tree:
 
 
 def check_stamp(form: object, version: object) -> None:
-    """Raise if a stored tree is of another format, or of a version not known here."""
+    """Raise if a stored tree has another format or an unknown version."""
     if form != FORMAT:
         raise ValueError(f"A stored tree must have the format {FORMAT!r}. Got {form!r} instead.")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
@@ -179,7 +179,7 @@ def _read(data: Mapping[str, Any]) -> Tree:
         categories=[_read_names(level) for level in data["categories"]],
         label=[node.get("label", -1) for node in nodes],
     )
-    # What the rest determines is stored for other readers; a file that disagrees is damaged.
+    # Redundant values are stored for other readers; if they disagree, the file is damaged.
     for name in ("left", "right", "missing_left"):
         stored = [node[name] for node in nodes if "feature" in node]
         if not np.array_equal(stored, getattr(tree, name)[is_split]):

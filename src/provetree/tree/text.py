@@ -1,8 +1,8 @@
-"""Trees as text: made for readers of rules, and exact enough to be read back.
+"""Trees as text that people can read and that can be read back exactly.
 
-Each split is written twice, once as the condition of either side, with the branch indented
-below it. A leaf tells its class, the share of that class, its rows, and in brackets the total
-weight of every class. The legend names the classes and features in full.
+Each split is written twice, as the condition of its left and of its right side, with the branch
+indented below. A leaf shows its class, the share of that class, its rows, and in brackets the
+total weight of every class. The legend names the classes and features in full.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from provetree.tree.tree import MOST_FEATURES, Tree
 
 _STEP = "|   "
 _OR_MISSING = " or missing"
-#: Names made of words of these letters stand for themselves; all others are quoted as in JSON.
+#: Names made of words of these letters are written as they are; others are quoted as in JSON.
 _WORD = r"[\w()\[\]{}.,:;/%&+*'$€£°²³^~@!?-]+"
 _PLAIN_NAME = re.compile(f"{_WORD}( {_WORD})*")
 _SIGN = re.compile(r" (<=|>|=|!=|is) ")
@@ -78,7 +78,7 @@ def from_text(text: str) -> Tree:
 
 
 def conditions(tree: Tree, node: int) -> tuple[str, str]:
-    """Return what the rows on the left and on the right of a split have in common.
+    """Return the conditions of the left and the right side of a split.
 
     Examples
     --------
@@ -95,12 +95,12 @@ def conditions(tree: Tree, node: int) -> tuple[str, str]:
 
 
 def class_label(tree: Tree, index: int) -> str:
-    """Return what a class is called in text."""
+    """Return the name of a class in text."""
     return str(index) if tree.class_names is None else _quoted(tree.class_names[index])
 
 
 def number(x: float) -> str:
-    """Return the shortest digits that give ``x`` back exactly.
+    """Return the shortest digits that read back as exactly ``x``.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def _quoted(name: object) -> str:
 
 def _json(data: object) -> str:
     text = json.dumps(data, ensure_ascii=False)
-    # Letters that would break a line or vanish are better escaped.
+    # Escape characters that would break a line or be invisible.
     return text if text.isprintable() else json.dumps(data)
 
 
@@ -240,7 +240,7 @@ class _Reader:
 
     def read(self) -> Tree:
         nodes: list[dict[str, Any]] = []
-        # What must come, next thing last: a branch at some level, or the right side of a split.
+        # What is expected, next item last: a branch at some level, or the right side of a split.
         expected: list[tuple[int, dict[str, Any] | None]] = [(0, None)]
         for line in self.lines:
             if not expected:
@@ -269,7 +269,7 @@ class _Reader:
         value = [float(x) for x in leaf["value"].split(",")]
         if len(value) != self.n_classes:
             raise _damaged(text)
-        # The class is written out; where it is not that of the largest total, it is looked up.
+        # The class is written out. If it has not the largest total, it is looked up.
         names = [
             str(index) if self.class_names is None else _quoted(self.class_names[index])
             for index in range(self.n_classes)

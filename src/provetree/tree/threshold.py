@@ -1,8 +1,8 @@
 """Thresholds between two neighbouring training values.
 
 A split is proven for the values it was trained on, so the threshold must lie between them.
-Programs that read a tree often hold their data, or the threshold itself, in float32; the
-threshold is chosen so that they agree wherever float32 can tell the two values apart.
+Programs that read a tree often keep their data, or the threshold, in float32. The threshold is
+chosen so that they agree whenever the two values differ in float32.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ctypes import c_float
 
 #: The largest finite float32.
 _FLOAT32_MAX = float.fromhex("0x1.fffffep+127")
-#: Letters of a number that may end in noise, and how many fewer a number without it has.
+#: Digits of a number that may end in rounding noise, and how many fewer a clean one has.
 _LONG, _SHORTER = 14, 4
 #: The part of the distance of two values that counts as noise.
 _NOISE = 1e-6
@@ -61,7 +61,7 @@ def midpoint(a: float, b: float) -> float:
 
 
 def _without_noise(middle: float, a: float, b: float) -> float:
-    """Return the short number that binary arithmetic missed by its last digits, if there is one.
+    """Return the short decimal that differs from the number only by rounding, if there is one.
 
     The middle of 2794.41 and 2798.4 is 2796.4049999999997; people mean 2796.405.
     """

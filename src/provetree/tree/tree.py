@@ -1,4 +1,4 @@
-"""The tree: immutable arrays in preorder, and everything one asks of a fitted tree.
+"""The tree: immutable arrays in preorder, prediction, and other forms.
 
 A tree works on an encoded table of float64: numbers as they are, categories as their codes
 0, 1, ..., missing values as NaN. The two children of a split follow from the preorder, and
@@ -66,9 +66,9 @@ class Tree:
     category : array of int, optional
         The category code that goes left, -1 for a split on a number (and for leaves).
     missing_left : array of bool, optional
-        Where missing values go at a split on a number. It is taken as given where
-        ``missing_seen``; elsewhere nothing was learned, and missing values follow the
-        heavier side. At a category split a missing value is the category after the last.
+        Where missing values go at a split on a number. It is used only where ``missing_seen``;
+        elsewhere nothing was learned, and missing values follow the heavier side. At a category
+        split a missing value is the category after the last.
     missing_seen : array of bool, optional
         Whether a split on a number learned from training rows where missing values go.
     feature_names : sequence of str, optional
@@ -79,9 +79,9 @@ class Tree:
         For each feature None (numbers) or the values its category codes stand for; a
         missing value has the code after the last of them. Category splits need it.
     label : array of int, optional
-        The class each leaf predicts, -1 for the one of the largest total; entries of splits
-        are ignored. By default every leaf predicts the class of its largest total, the first
-        of them on a tie; other costs than errors may ask for another one.
+        The class each leaf predicts, -1 for the one of the largest total; entries of splits are
+        ignored. By default every leaf predicts the class with the largest total, the first on a
+        tie. Costs other than errors may need another class.
 
     Examples
     --------
@@ -228,10 +228,9 @@ class Tree:
         class_names: Iterable[object] | None,
         **fields: object,
     ) -> Tree:
-        """Return the tree of arrays that are as :class:`Tree` would make them of what it is given.
+        """Return a tree from arrays that are already checked and complete.
 
-        For trees that come from the core, of tables of numbers: looking them over takes longer than
-        finding the smallest of them.
+        For trees from the core on tables of numbers: checking them can take longer than the search.
         """
         tree = cls.__new__(cls)
         names = None if feature_names is None else tuple(str(name) for name in feature_names)
@@ -275,7 +274,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Number of splits on the longest way from the root to a leaf."""
+        """Number of splits on the longest path from the root to a leaf."""
         return int(self.node_depth.max())
 
     # -- prediction ----------------------------------------------------------------------
@@ -310,8 +309,8 @@ class Tree:
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the class index predicted for each row of the encoded table.
 
-        The class of a leaf is the one of the largest total, the first of them on a tie, unless
-        the tree was given another one.
+        The class of a leaf is the one with the largest total, the first on a tie, unless the
+        tree was given another one.
 
         Examples
         --------
@@ -381,7 +380,7 @@ class Tree:
 
     @property
     def has_other_labels(self) -> bool:
-        """Whether a leaf predicts another class than the one of its largest total."""
+        """Whether a leaf predicts another class than the one with its largest total."""
         return bool(np.any(self.label != self.value.argmax(axis=1)))
 
     def shares(self, laplace: float = 0.0) -> Float:
@@ -390,8 +389,8 @@ class Tree:
         Parameters
         ----------
         laplace : float, default=0.0
-            Laplace's correction: this much weight is added to every class of a node first, so
-            that a small leaf is not sure of itself.
+            Laplace's correction: this much weight is first added to every class of a node, so
+            that small leaves are less certain.
 
         Returns
         -------
@@ -406,7 +405,7 @@ class Tree:
         """
         value = self.value + laplace
         total = value.sum(axis=1, keepdims=True)
-        # A leaf no training row reached says nothing: all classes alike.
+        # A leaf without training rows gives all classes the same share.
         even = np.full_like(value, 1 / self.n_classes)
         np.divide(value, total, out=even, where=total > 0)
         return even

@@ -1,7 +1,7 @@
 """An independent check of a tree: plain loops over the raw table, nothing shared with engines.
 
-The table is read as the user has it, the tree is walked row by row, and costs are added up as
-exact fractions, so that a mistake in ranking, merging, weighing or search cannot hide here.
+It reads the user's table, follows the tree row by row, and adds up costs as exact fractions. So it
+finds mistakes in ranking, merging, weights or search.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class VerifiedCost:
     smallest_leaf : int
         Rows in the leaf with the fewest.
     violations : tuple of str
-        A sentence for each limit the tree does not keep; empty if it keeps all.
+        A sentence for each limit that the tree breaks; empty if there is none.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class VerifiedCost:
 
     @property
     def ok(self) -> bool:
-        """Whether the tree keeps all limits."""
+        """Whether the tree respects all limits."""
         return not self.violations
 
 
