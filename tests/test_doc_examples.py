@@ -104,6 +104,12 @@ def test_links_of_a_page_lead_somewhere(page: str) -> None:
             assert (path.parent / target).exists(), target
 
 
+def test_the_reference_lists_every_public_name() -> None:
+    reference = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r":: provetree\.(?:\w+\.)*(\w+)$", reference, flags=re.MULTILINE))
+    assert set(provetree.__all__) - {"__version__"} <= listed
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name: str) -> None:
     for module_name, packages in NEEDED.items():

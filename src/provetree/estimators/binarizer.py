@@ -39,7 +39,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         Turns tables into the numbers that a restored tree works on.
     n_features_in_ : int
         The number of columns of the table.
-    feature_names_in_ : array of str of shape (n_features_in_,)
+    feature_names_in_ : array of str of shape (n_features,)
         The names of the columns, if the table has names and all are strings.
 
     Examples

@@ -57,11 +57,11 @@ class DL85Classifier(TreeClassifier):
         The labels.
     n_features_in_ : int
         The number of columns.
-    feature_names_in_ : array of str of shape (n_features_in_,)
+    feature_names_in_ : array of str of shape (n_features,)
         The names of the columns, if the table has names and all are strings.
     encoder_ : TableEncoder
         Turns tables into the numbers the tree works on.
-    feature_importances_ : array of shape (n_features_in_,)
+    feature_importances_ : array of shape (n_features,)
         The share of each column in the decrease of Gini impurity.
 
     Notes
