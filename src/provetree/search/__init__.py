@@ -1,4 +1,4 @@
-"""The exact search: face of the C++ core."""
+"""The exact search in the C++ core."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A bound for tables that are too large to prove much about as a whole: a sum over blocks.
+"""A lower bound for very large tables: a sum over blocks of rows.
 
-The rows are divided into blocks. A tree makes its errors somewhere, so it makes at least as many as
-the best trees of the blocks make together. Blocks are small enough to be solved exactly, or to be
-searched for a while with most of the bound; their trees are good trees for the whole table, and
-blocks that there is no time for count as zero.
+The rows are divided into blocks. A tree makes at least as many errors on a block as the best tree
+of that block, so the sum over the blocks is a bound. Blocks are small enough to be solved exactly,
+or to be searched until most of the bound is proven. Their trees are good trees for the whole table.
+Blocks without time left count as zero.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 
 __all__ = ["BlockBound", "SharedTime"]
 
-#: Tables with fewer rows are left to the search alone: it says something about them in time.
+#: Tables with fewer rows use the search alone, which proves a bound in time.
 LARGE = 100_000
-#: The part of a time limit that the search has; the blocks have the rest. Where the best tree of
-#: the first block makes an error in so many rows, the search of the whole table has no sample to
-#: work on and will not come far.
+#: The part of a time limit for the search; the blocks get the rest. If the best tree of the first
+#: block makes an error in so many rows, the search of the whole table cannot use a sample and will
+#: not get far.
 _SEARCH_SHARE, _NOISY_SEARCH_SHARE, _NOISY = 0.6, 0.15, 1 / 8
-#: Rows of the first block, of those after it, and at most.
+#: Rows of the first block, of those after it, and the largest number of rows.
 _FIRST, _SECOND, _LARGEST = 2_000, 8_000, 32_000
-#: A search that is given this part of the time of a whole proof has most of the bound; with less
-#: time it has next to nothing.
+#: With this part of the time of a whole proof a search has most of the bound; with less it has
+#: almost nothing.
 _LEAST_PART = 0.15
-#: The part of the time that trees of blocks may take to be worked out on the whole table.
+#: The part of the time for evaluating trees of blocks on the whole table.
 _TRYING = 0.1
-#: Depth that blocks can be solved to in time.
+#: The greatest depth at which blocks can be solved in time.
 _DEEPEST = 4
-#: Which of equally good trees of a block is found does not matter.
+#: Ties between the trees of a block do not matter.
 _NO_TIE_RULE = 1 << _core.SWITCHES.index("tie_rule")
 
 
@@ -118,7 +118,7 @@ class SharedTime:
                 if left <= 0 or not blocks.more(left):
                     break
                 interrupted = blocks.interrupted
-        except KeyboardInterrupt:  # between two blocks; inside one the core takes it
+        except KeyboardInterrupt:  # between two blocks; inside a block the core handles it
             interrupted = True
         tree = solution.tree
         if blocks.splits is not None and problem.to_user_cost(blocks.cost) < solution.cost:
@@ -135,7 +135,7 @@ class SharedTime:
 
 
 class _Block(NamedTuple):
-    """What the search of a block gave: bound, status, ordered columns and ranks of its tree."""
+    """The result for a block: bound, status, ordered columns and ranks of its tree."""
 
     bound: int
     status: Status
@@ -166,7 +166,7 @@ class BlockBound:
     splits : tuple of two lists, or None
         That tree: ordered column and rank of each node in preorder.
     done, weight : int
-        Rows that were looked at, and their weight.
+        Rows that were searched, and their weight.
 
     Examples
     --------
@@ -192,13 +192,14 @@ class BlockBound:
         self._problem, self._kernel, self._n_jobs = problem, kernel, n_jobs
         self._size, self._second = first, second
         self._memory_limit = memory_limit // n_jobs
-        # Merged rows may be sorted; a block must look like the whole table. Always the same order.
+        # Merged rows may be sorted, and a block must resemble the whole table: shuffle, with a
+        # fixed seed.
         self._order = np.random.default_rng(0).permutation(problem.n_rows)
         self.bound, self.cost = 0, 2**62
         self.splits: tuple[list[int], list[int]] | None = None
         self.done = self.n_blocks = self.weight = 0
         self.interrupted = False
-        # Seconds that a whole proof takes for a row, and that were spent on blocks and on trees.
+        # Seconds per row of a whole proof, and seconds spent on blocks and on trees.
         self._per_row = self._spent = self._trying = 0.0
 
     def more(self, seconds: float) -> bool:
@@ -207,8 +208,8 @@ class BlockBound:
         Parameters
         ----------
         seconds : float
-            The time for all blocks that are left. The first block may take it all; those after it
-            take as much of it as they have of the rows, so that all rows count for something.
+            The time for all remaining blocks. The first block may use all of it; later blocks get a
+            share in proportion to their rows, so that all rows contribute.
         """
         began, rest = time.perf_counter(), len(self._order) - self.done
         if rest == 0:
@@ -239,7 +240,7 @@ class BlockBound:
         return True
 
     def _search(self, rows: NDArray[np.intp], end: float) -> _Block:
-        """Search some rows until a moment, and return what is proven of them and their tree."""
+        """Search some rows until a moment, and return their bound and tree."""
         problem = self._problem
         kept, ranks, values = [], [], []
         for c, of_column in enumerate(problem.ranks):
@@ -253,7 +254,7 @@ class BlockBound:
             totals = np.zeros(problem.n_classes, dtype=np.int64)
             np.add.at(totals, problem.classes[rows], weights)
             return _Block(int(weights.sum() - totals.max()) * problem.error_scale, "optimal")
-        # Penalties and least rows are left out: without them trees are only better.
+        # Without penalties and minimum leaf sizes trees only get better, so the bound holds.
         found = _core.search(
             ranks=np.array(ranks),
             values=np.concatenate(values, dtype=np.float64),
@@ -288,7 +289,7 @@ class BlockBound:
             self._size = min(2 * self._size, max(_LARGEST, self._size))
 
     def _try(self, block: _Block) -> None:
-        """Work a block's tree out on the whole table, and keep it if it is the best so far."""
+        """Evaluate a block's tree on the whole table, and keep it if it is the best so far."""
         if block.splits is None or self._trying > _TRYING * self._spent:
             return
         began, problem = time.perf_counter(), self._problem
@@ -324,7 +325,7 @@ def _routed(
 def _without_idle_splits(
     problem: Problem, column: list[int], rank: list[int]
 ) -> tuple[list[int], list[int]]:
-    """Return the tree without splits into two leaves of one class, which cost and gain nothing."""
+    """Return the tree without splits into two leaves of the same class."""
     labels = _routed(problem, column, rank)[0].argmax(axis=1).tolist()
 
     def pruned(node: int) -> tuple[list[int], list[int], set[int], int]:

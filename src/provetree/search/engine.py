@@ -1,4 +1,4 @@
-"""Face of the exact search in the C++ core: hands it a problem, turns its answer into a tree."""
+"""Calls the exact search of the C++ core and turns its answer into a tree."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class ExactSearch:
     """The search over all thresholds that proves trees optimal.
 
     The environment variable ``PROVETREE_KERNEL`` ("baseline", "avx2", "avx512") chooses the
-    kernels; without it the fastest that the processor knows are used. The answer is the same.
+    kernels; without it the fastest that the processor supports are used. The answer is the same.
 
     Parameters
     ----------
     switches : int
-        Bits that switch off single bounds and caches, for tests: the answer is the same.
+        Bits that switch off single bounds and caches, for tests. The answer is the same.
     initial : tuple of two tuples of int, optional
         A tree to begin with: the ordered column of each node in preorder, -1 for a leaf, and the
         greatest rank that goes left.
     checkpoint : str, optional
-        A file in which a long proof is kept, and from which it goes on.
+        A file that keeps a long proof, and from which it continues.
     checkpoint_seconds : float
-        Seconds from one writing of that file to the next.
+        Seconds between two writes of that file.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class ExactSearch:
         limits: Limits | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Solution:
-        """Return the best tree the limits allow to find, and the proven bound.
+        """Return the best tree found within the limits, and the proven bound.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How the memory that a search may take is shared out between its nodes and its caches."""
+"""How a search divides its memory between nodes and caches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from provetree.solution import DEFAULT_MEMORY_LIMIT
 
 __all__ = ["cache_bytes", "node_bytes"]
 
-#: Bytes for each row and ordered column: its place and rank in the order of the root, and in both
+#: Bytes for each row and ordered column: position and rank in the order of the root, and in both
 #: children of a node at each level that is searched split by split.
 _ROOT, _CHILDREN = 8, 16
 #: The weight of the rows before it, where rows have weights, in each of those orders.
@@ -16,7 +16,7 @@ _WEIGHT_SUM = 4
 
 
 def node_bytes(problem: Problem, n_jobs: int = 1) -> int:
-    """Return about how many bytes the rows of a search take, whatever is kept beside them.
+    """Return about how many bytes the rows of a search need, without caches.
 
     It grows with rows times ordered columns times levels, for each thread.
 
@@ -40,7 +40,7 @@ def node_bytes(problem: Problem, n_jobs: int = 1) -> int:
     weighted = bool((problem.weights != 1).any())
     root = _ROOT + _WEIGHT_SUM * weighted
     children = _CHILDREN + 2 * _WEIGHT_SUM * weighted
-    # The last two levels are solved without dividing rows; a tree is put together with one.
+    # The last two levels are solved without dividing rows; building the tree divides them once.
     levels = max(1, problem.max_depth - 2)
     return cells * (root + children * levels * n_jobs)
 
@@ -51,7 +51,7 @@ def cache_bytes(max_memory: int | str | None, problem: Problem, n_jobs: int = 1)
     Parameters
     ----------
     max_memory : int, str or None
-        Bytes for all of the search, also in words such as "4GB"; None for the usual caches.
+        Bytes for the whole search, or text such as "4GB"; None for the default caches.
     problem : Problem
     n_jobs : int
         The number of threads.
