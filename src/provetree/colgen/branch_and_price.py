@@ -1,6 +1,6 @@
-"""Branch-and-price: the best tree of the candidates under constraints that couple leaves, proven.
+"""Branch-and-price: proves the best tree of the candidates under constraints that couple leaves.
 
-A node of the search leaves open some candidates of each tree node and some targets of each leaf.
+A node of the search allows some candidates of each tree node and some targets of each leaf.
 It branches on the split variables rho, then on targets; best bound first. Worths are whole numbers,
 so bounds are rounded down, and a node whose bound is not above the best tree is closed.
 """
@@ -32,7 +32,7 @@ class BranchAndPrice:
     generation : Generation
         Solves the linear relaxations.
     on_improvement : callable or None
-        Told about every better tree and its worth.
+        Called with every better tree and its worth.
     use_recursion : bool
         Bound nodes by the recursion too, and close those it decides.
     trees : TreeColumns or None
@@ -53,7 +53,7 @@ class BranchAndPrice:
     _current: float = field(default=-np.inf, init=False)
 
     def offer(self, tree: CandidateTree | None) -> bool:
-        """Keep a tree that is better than all before and keeps the constraints."""
+        """Store a tree that satisfies the constraints and is better than all before."""
         if tree is None:
             return False
         worth, keeps = self.generation.model.evaluate(tree)

@@ -24,7 +24,7 @@ Int32: TypeAlias = NDArray[np.int32]
 #: (column, rank): rows of at most this rank in the ordered column go left.
 Split: TypeAlias = tuple[int, int]
 
-#: The split of a node that has no other: all rows go left, and the node vanishes from the tree.
+#: The split of a node without others: all rows go left, and the node is removed from the tree.
 PASS: Split = (-1, 0)
 
 #: The papers keep 150 / nodes splits of the root and 100 / nodes of every other node.
@@ -33,9 +33,9 @@ NODE_SPLITS = 100
 #: CART runs of the papers' threshold sampling, and the share of the rows in each.
 SAMPLE_RUNS = 300
 SAMPLE_SHARE = 0.9
-#: The stopping rule of Algorithm 1 has no end on tables whose root splits all differ.
+#: Limit on runs: Algorithm 1 never stops on tables whose root splits all differ.
 MOST_SAMPLE_RUNS = 20_000
-#: Runs between two looks at the time.
+#: Runs between two checks of the time.
 _SAMPLES_AT_ONCE = 25
 #: Thresholds of a column that a node can choose from.
 _MOST_THRESHOLDS = 65_535
@@ -70,7 +70,7 @@ class CandidateSet:
     def of(
         cls, depth: int, splits: Sequence[Iterable[Split]], *, with_pass: bool = False
     ) -> CandidateSet:
-        """Sort the splits of each node; nodes without one get the split that changes nothing.
+        """Sort the splits of each node; nodes without one get :data:`PASS`.
 
         With `with_pass` every node gets it, so that smaller trees are candidates too.
         """
@@ -137,7 +137,7 @@ class CandidateSet:
         return tuple(count[j] for j in range(self.n_nodes))
 
     def place(self, node: int, split: Split) -> int:
-        """Return the number of a split among the candidates of a node, -1 if it is none."""
+        """Return the index of a split among the candidates of a node, -1 if it is not one."""
         return self._places[node].get(split, -1)
 
     @cached_property
@@ -256,13 +256,13 @@ def sampled_candidates(
     until_root_settles : bool
         Use the stopping rule of Algorithm 1 instead of a fixed number of runs.
     factor : float
-        Keep so many times the splits that the papers keep.
+        Multiple of the papers' number of splits to keep.
     with_pass : bool
         Also let every node not split.
     n_jobs : int or None
         Number of threads.
     keep_going : callable or None
-        Asked now and then; once it says no, the runs so far have to do.
+        Called now and then; when it returns False, the runs so far are used.
     """
     nodes = 2**problem.max_depth - 1
     frequency: list[Counter[Split]] = [Counter() for _ in range(nodes)]
@@ -287,7 +287,7 @@ def sampled_candidates(
     at_root, elsewhere = papers_q(problem.max_depth, factor)
     kept: list[set[Split]] = []
     for j, counter in enumerate(frequency):
-        # Among equally frequent splits the order is fixed by the splits themselves.
+        # Equally frequent splits are ordered by column and rank.
         order = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
         kept.append({split for split, _ in order[: at_root if j == 0 else elsewhere]})
     for tree in range(len(full_tree)):

@@ -1,8 +1,8 @@
 """Row constraints (1c) as cuts: each row follows exactly one path of a tree.
 
-By inspection of the training rows, in the six forms of Patel et al. (section 4.4); from unlabelled
-rows by separation model (8), with the core's search or with CP-SAT; and from *routes*, rows that
-may decide anew at every node: the strongest of these cuts, and found without a search.
+Cuts come from the training rows, in the six forms of Patel et al. (section 4.4); from unlabelled
+rows by separation model (8), with the core's search or CP-SAT; and from *routes*, which decide anew
+at every node. Routes are the strongest of these cuts and need no search.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Float: TypeAlias = NDArray[np.float64]
 #: What the paper calls No Beta, Beta Lb, Beta Ub, Beta Eq, All Beta and Extra Beta.
 RowConstraints = Literal["none", "lower", "upper", "equality", "all", "extra"]
 Separation = Literal["search", "cpsat", "routes"]
-#: ``cpsat.separate_rows``, handed in so that ortools is only loaded where it is used.
+#: ``cpsat.separate_rows``, passed in so that ortools is loaded only if used.
 CpSatSeparation: TypeAlias = Callable[[PathModel, Paths, Float, float], list[NDArray[np.int32]]]
 
-#: A constraint counts as violated from here on.
+#: A constraint violated by less counts as satisfied.
 LEAST_VIOLATION = 1e-6
 #: Unlabelled rows and routes per round, and nodes of the search for rows.
 _MOST_ROWS = 20
@@ -35,7 +35,7 @@ _MOST_NODES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPlaces:
-    """Each candidate as a column and a place among all thresholds that any node has on it."""
+    """Each candidate as a column and its position among all thresholds of that column."""
 
     column: NDArray[np.int32]
     threshold: NDArray[np.int32]
@@ -61,7 +61,7 @@ class ThresholdPlaces:
         )
 
     def buckets(self, candidates: CandidateSet, rows: NDArray[np.int32]) -> NDArray[np.uint16]:
-        """Turn rows, given by their place in each column, into buckets of the groups."""
+        """Turn rows, given by their position in each column, into buckets of the groups."""
         starts = np.concatenate([[0], np.cumsum(candidates.group_sizes)])
         found = np.zeros((len(rows), len(candidates.groups)), dtype=np.uint16)
         for g, (_, column, _) in enumerate(candidates.groups):
@@ -110,7 +110,7 @@ class Cuts:
         return {"upper": "upper", "lower": "lower"}.get(self.form, "equality")
 
     def start(self, master: Master) -> None:
-        """Add what the master has from the beginning: all constraints in the form "all"."""
+        """Add the initial constraints of the master: all of them in the form "all"."""
         if self.form == "all":
             items = list(range(self._n_training))
             self._used.update(items)
@@ -118,7 +118,7 @@ class Cuts:
             master.add_cuts(items, [], "equality")
 
     def start_many(self, master: Master, most: int) -> None:
-        """Add all constraints of training rows at once where there are at most so many."""
+        """Add all constraints of training rows at once if there are at most so many."""
         if self.form in ("none", "all") or self._n_training > most:
             return
         items = [i for i in range(self._n_training) if i not in self._used]
@@ -146,9 +146,9 @@ class Cuts:
         time_limit : float
             Seconds for the search.
         extra : bool
-            With the form "extra", look beyond the training rows where these are all kept.
+            With the form "extra", search beyond the training rows once these are all satisfied.
         least : float
-            Constraints of training rows that are missed by less count as kept.
+            Constraints of training rows that are violated by less count as satisfied.
         """
         if self.form in ("none", "all"):
             return 0

@@ -1,7 +1,7 @@
-"""Column generation itself: master, pricing and cuts in turn, until nothing is left to add.
+"""The loop of column generation: master, pricing and cuts in turn, until nothing is added.
 
-Every exact pricing also gives a bound that no tree of the candidates beats, whatever the state of
-the master, so a run that is stopped has a valid bound too.
+Every exact pricing also gives a bound on all trees of the candidates, in any state of the master.
+So a stopped run has a valid bound too.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from provetree.colgen.proximal import Proximal
 
 Float: TypeAlias = NDArray[np.float64]
 
-#: A variable this close to a whole number is one.
+#: A variable this close to an integer counts as an integer.
 INTEGRAL = 1e-6
 #: An artificial column below this is zero.
 _FEASIBLE = 1e-7
-#: Room of the constraints (1d) until the first convergence, see ``Master.loosen``.
+#: Perturbation of the constraints (1d) until the first convergence, see ``Master.loosen``.
 _ROOM = 0.01
 #: With interior points: value and bound of the master are this close, as a share of all rows; up
 #: to so many paths all are columns from the start; later so many of each leaf at a time; up to so
@@ -62,7 +62,7 @@ class Iteration:
 
 @dataclass(eq=False)
 class Clock:
-    """Tells how much time is left, and how much each part took.
+    """Measures the time left and the time of each part.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class LpResult:
 
     ``solution`` is the last solution of the master; ``bound`` holds in any case. With status
     "cutoff" the bound says that nothing better than the cutoff is left; "infeasible" is proven;
-    "unsolved" means that rounding left it open whether the constraints can be kept.
+    "unsolved" means that rounding hides whether the constraints can be satisfied.
     """
 
     status: Literal["optimal", "infeasible", "cutoff", "unsolved"]
@@ -159,7 +159,7 @@ class Generation:
     on_iteration: Callable[[Iteration], None] | None = None
     iterations: int = field(default=0, init=False)
     trouble: list[str] = field(default_factory=list, init=False)
-    #: Best bound so far of the call that runs, for whoever stops it.
+    #: Best bound so far of the running call, for use after a stop.
     bound: float = field(default=np.inf, init=False)
 
     def solve(self, allowed: Allowed, cutoff: float = -np.inf) -> LpResult:
@@ -206,7 +206,7 @@ class Generation:
                 priced = self.exact.price(solution.duals, allowed, self.clock.left)
             bound = self._bound(solution.duals, priced, allowed)
             if phase_one:
-                # No paths, however combined, come closer to the constraints than this.
+                # No combination of paths comes closer to the constraints.
                 if bound < -_FEASIBLE * 10:
                     return LpResult("infeasible", -np.inf, None)
             else:
@@ -222,7 +222,8 @@ class Generation:
                 fresh_start = False
                 continue
             if len(priced.paths) and not fresh_start:
-                # Only columns that are there already: the multipliers are off. Once from scratch.
+                # Pricing found only known columns, so the multipliers are inaccurate: solve once
+                # from scratch.
                 fresh_start = True
                 with self.clock.part("master"):
                     self.master.forget_basis()
@@ -250,7 +251,7 @@ class Generation:
     ) -> LpResult | None:
         """Solve the relaxation with interior points instead of simplex; without coupling rows.
 
-        None where rounding is in the way: then :meth:`solve` has to do it, from scratch.
+        None if rounding prevents it; then :meth:`solve` starts from scratch.
 
         Parameters
         ----------
@@ -305,7 +306,7 @@ class Generation:
             if n_cuts:
                 gap = max(min(gap, size / 1000), wanted / 4)
             elif n_columns == 0 and gap <= wanted / 4:
-                # Nothing to add: constraints are missed because that is cheap, or rounding it is.
+                # Nothing to add: constraints are violated because that is cheap, or by rounding.
                 if solution.artificial <= _FEASIBLE * 100 or miss_price > _MOST_MISS_PRICE:
                     master.resolves += 1
                     return None
@@ -338,7 +339,7 @@ class Generation:
         return MasterSolution(value, x, np.zeros(0), 0.0, self._no_prices())
 
     def _every_path(self, allowed: Allowed) -> Paths:
-        """List all paths, each with its best target: pricing at multipliers that stop none."""
+        """List all paths, each with its best target: pricing with multipliers that exclude none."""
         model = self.model
         whole = model.whole / model.unit
         nothing = replace(self._no_prices(), alpha=np.full(model.candidates.n_leaves, -whole - 1.0))
@@ -380,7 +381,7 @@ class Generation:
             )
 
     def tell(self, value: float, bound: float, n_columns: int) -> None:
-        """Note a bound that was found outside the master, and tell about it."""
+        """Record and report a bound that was found outside the master."""
         self.iterations += 1
         self.bound = min(self.bound, bound)
         if self.on_iteration is not None:

@@ -1,6 +1,6 @@
 """From fractional paths to a tree: the recursion over candidates, the restricted MIP, diving.
 
-The recursion is exact where nothing but a leaf budget couples the leaves. The MIP over the columns
+The recursion is exact if only a leaf budget couples the leaves. The MIP over the columns
 at hand is what the papers do; diving fixes splits one by one and generates columns in between.
 """
 
@@ -65,7 +65,7 @@ def restricted_mip(
 ) -> tuple[CandidateTree | None, MipEnd]:
     """Return the best tree of the columns at hand by a MIP solver, as published, and how it ended.
 
-    None in place of a tree where none was found.
+    The tree is None if none was found.
     """
     with clock.part("integer step"):
         x, ended = master.integer_solution(clock.left)

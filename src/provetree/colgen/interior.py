@@ -1,8 +1,8 @@
 """Linear programs by an interior-point method (Mehrotra's predictor and corrector).
 
-The masters of column generation are so degenerate that simplex spends most pivots without getting
-anywhere. An interior method does not pivot, and its multipliers lie in the middle of the optimal
-ones, which makes better columns. What it returns is close to an optimum, not a vertex.
+The masters of column generation are so degenerate that most simplex pivots make no progress. An
+interior method does not pivot, and its multipliers lie in the middle of the optimal ones, which
+gives better columns. Its result is close to an optimum, not a vertex.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Float: TypeAlias = NDArray[np.float64]
 #: Relative error of the constraints, primal and dual, that is accepted unless more is allowed.
 FEASIBLE = 1e-6
 _MOST_STEPS = 100
-#: Steps without a better point after which rounding is taken to be in the way.
+#: After so many steps without a better point, rounding is taken as the cause.
 _MOST_IDLE_STEPS = 8
 #: Columns with entries in more than this share of the rows are multiplied as dense ones, in blocks.
 _HEAVY = 0.15
@@ -50,8 +50,8 @@ class Pull:
     """Keeps the multipliers near a centre: costs ``strength @ (multiplier - centre)**2 / 2``.
 
     The constraints then hold up to ``strength * (multiplier - centre)``. ``x`` is a solution of a
-    like problem to start from, and ``product`` what its entries times their reduced costs should
-    be there; without one the start is made up.
+    similar problem to start from, and ``product`` the target for its entries times their reduced
+    costs; without ``x`` a start is computed.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def solve_interior(
     Parameters
     ----------
     matrix : csc_array
-        The constraints; rows that follow from others do no harm.
+        The constraints; redundant rows are allowed.
     right, cost : array of float
         Right-hand side and objective.
     gap : float
@@ -96,7 +96,7 @@ def solve_interior(
     go_on : callable
         Called before every step; raises what should stop the solve.
     pull : Pull, optional
-        Where the multipliers should stay near.
+        Keeps the multipliers near a centre.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def solve_interior(
         missed = max(_size(primal) / (1 + _size(right)), _size(dual) / (1 + _size(cost)))
         here = float(x @ z)
         accurate = bool(missed <= error and here <= gap)
-        # Both parts of the error in units of what is asked for.
+        # Both parts of the error relative to their tolerance.
         size = max(missed / error, here / gap)
         # A point near the constraints may have to come first, at the cost of the gap.
         idle = 0 if size < least_size or missed < 0.9 * least_missed else idle + 1
@@ -175,7 +175,7 @@ class _Steps:
             dense = self.transposed[block].toarray() * np.sqrt(weights[block])[:, None]
             product = blas.dsyrk(1.0, dense.T, 1.0, product, lower=1, overwrite_c=1)
         diagonal = product.diagonal() * (1 + 1e-12)
-        # A trace more on the diagonal keeps rows that depend on others from being a problem.
+        # A small addition to the diagonal handles dependent rows.
         diagonal += 1e-10 if self.pull is None else 1e-10 + self.pull.strength
         np.fill_diagonal(product, diagonal)
         factor, failed = lapack.dpotrf(product, lower=1, overwrite_a=1)

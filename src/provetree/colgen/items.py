@@ -1,8 +1,8 @@
-"""Items: what walks through the candidate tree.
+"""Items: merged rows that follow the candidate tree together.
 
 Rows that take the same branch at every candidate of every node they can reach follow the same
 paths whatever tree is chosen (step 5 of Patel et al.), so they are merged. An item knows how much
-of each *kind* it holds; a kind is a class or, where groups are told apart, a class and a group.
+of each *kind* it holds; a kind is a class or, with groups, a class and a group.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sentences of column generation about what did not go as it should, for errors and warnings."""
+"""Messages of column generation, for errors and warnings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 from provetree.colgen.paths import PathModel
 from provetree.solution import Status
 
-#: A weight that rounding makes this much larger or smaller is told.
+#: Warn if rounding changes a weight by more than this share of it.
 TOLD_WEIGHT_ERROR = 0.01
 SAMPLING_CUT = "The time limit cut the sampling of candidate splits short."
 _MOST_NODES = 10

@@ -24,14 +24,14 @@ LEAST_REDUCED_COST = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Allowed:
-    """What a node of branch-and-price leaves open: candidates of nodes, targets of leaves."""
+    """What a node of branch-and-price allows: candidates of nodes, targets of leaves."""
 
     candidate: NDArray[np.uint8]
     target: NDArray[np.uint8]
 
     @staticmethod
     def everything(model: PathModel) -> Allowed:
-        """Return what the root of branch-and-price leaves open."""
+        """Return what the root of branch-and-price allows: everything."""
         candidates = model.candidates
         return Allowed(
             np.ones(int(candidates.offsets[-1]), dtype=np.uint8),
@@ -82,7 +82,7 @@ def item_worth(model: PathModel, duals: Duals) -> tuple[Float, float]:
 
 
 def reduced_costs(model: PathModel, duals: Duals, paths: Paths) -> Float:
-    """Return the reduced cost of given paths, straight from the definition."""
+    """Return the reduced cost of given paths, directly by definition."""
     worth, price = kind_worth(model, duals)
     totals = model.totals(paths)
     value = (totals.weights * worth[:, paths.target].T).sum(axis=1) - price * (totals.counts > 0)

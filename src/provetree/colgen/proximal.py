@@ -1,9 +1,9 @@
 """Multipliers of the relaxation by a proximal bundle method, for many paths.
 
-With few columns the multipliers of the master are nearly free and jump from one end to the other.
-Here they are pulled towards the best ones so far; the first price each item with all it is worth,
-so that the first bound is that of a tree without avoidable errors. What is found are the columns
-and the bound that an exact solve of the master then confirms.
+With few columns the multipliers of the master are hardly constrained and jump between extremes.
+Here they are pulled towards the best ones so far. The first multipliers price each item at its full
+worth, so the first bound is that of a tree without avoidable errors. The method gives columns and a
+bound, which an exact solve of the master then confirms.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ if TYPE_CHECKING:
 
 Float: TypeAlias = NDArray[np.float64]
 
-#: Paths of each leaf that are added at a time, for each of the multipliers that are priced: those
-#: of a step, and those this share of the way, which mostly have the lower bound. Pricing takes a
-#: small part of the time of a step, so both are worth it.
+#: Paths of each leaf that are added at a time, and where pricing happens besides the end of a step:
+#: at this share of the way, which mostly has the lower bound. Pricing takes a small part of the
+#: time of a step, so both pay off.
 _COLUMNS = 60
 _SHORT = 0.5
-#: Columns that had no part in this many solutions leave, until no more than this many times the
-#: accepted gap is promised.
+#: Columns unused in this many solutions are removed, while the promised gain is more than this many
+#: times the accepted gap.
 _MOST_IDLE = 10
 _NEAR = 2
 _IDLE = 1e-4
-#: A step counts if the bound falls by this share of what the columns at hand promise; from the
-#: second share on the next one may be longer.
+#: A step is accepted if the bound falls by this share of what the columns promise; from the second
+#: share on the next step may be longer.
 _STEP, _LONG_STEP = 0.1, 0.5
-#: Steps become longer where they promise less than this share of the way to the best tree's value.
+#: Steps become longer if they promise less than this share of the distance to the best tree's
+#: value.
 _LEVEL = 0.6
 _MOST_ROUNDS = 80
 #: Items whose price becomes free at a time, and by how much of their worth they are off then.
@@ -55,7 +56,8 @@ _START_GAP = 3.0
 class _Columns:
     """The paths at hand, as columns over the constraints that join leaves and over items.
 
-    ``part`` is what the last solution has of each; ``idle`` for how many it had next to nothing.
+    ``part`` is the share of each in the last solution; ``idle`` counts solutions that hardly used
+    it.
     """
 
     paths: Paths
@@ -77,7 +79,7 @@ class _Columns:
 
 
 class Proximal:
-    """Looks for the multipliers of the least bound.
+    """Searches the multipliers with the lowest bound.
 
     Parameters
     ----------
@@ -95,7 +97,7 @@ class Proximal:
         n_items = self._model.items.n_items
         worth = self._model.items.weights @ (self._model.profit / self._model.unit)
         self._item_worth = np.maximum(worth.max(axis=1), 0.0)
-        #: What a row is worth on average: the unit of the steps.
+        #: Average worth of a row: the unit of the steps.
         self._unit = self._item_worth.sum() / max(int(self._model.items.counts.sum()), 1) or 1.0
         #: Prices of the items; those that are not free stay what they are.
         self._free = np.zeros(n_items, dtype=np.bool_)
@@ -107,7 +109,7 @@ class Proximal:
     def run(self, wanted: float, known: float) -> float:
         """Move the multipliers until the bound promises to fall by less; return the bound.
 
-        The columns that had a part in it are then in the master.
+        The columns that were used are then in the master.
 
         Parameters
         ----------

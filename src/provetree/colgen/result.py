@@ -1,7 +1,7 @@
-"""What column generation gives back: the tree, and what is proven for the candidate splits.
+"""The result of column generation: the tree, and what is proven for the candidate splits.
 
-A proof of column generation is one for the candidate set. It is kept apart from ``status`` and
-``lower_bound`` of a Solution, which speak about all trees over all thresholds.
+A proof of column generation is one for the candidate set. It is separate from ``status`` and
+``lower_bound`` of a Solution, which are about all trees over all thresholds.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class CandidateProof:
 
 @dataclass(frozen=True)
 class GenerationSolution(Solution):
-    """A solution with the proof for the candidate set beside it.
+    """A solution together with the proof for the candidate set.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def finished_tree(
 ) -> tuple[Tree, int]:
     """Return a candidate tree as a tree of the problem, and its integer cost.
 
-    Splits that leave a side empty vanish, and so do splits whose two leaves predict the same class.
+    Splits with an empty side are removed, and splits whose two leaves predict the same class.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def tree_cost(
 
 
 def unavoidable_cost(problem: Problem) -> int:
-    """Return a lower bound for all trees: rows alike in every column get one class.
+    """Return a lower bound for all trees: rows equal in every column get one class.
 
     Examples
     --------

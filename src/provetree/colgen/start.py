@@ -37,7 +37,7 @@ def tree_of_cart(model: PathModel, trees: SampledTrees, tree: int = 0) -> Candid
 
 
 def fewest_splits(model: PathModel) -> CandidateTree:
-    """Return a tree that passes all rows on where that is a candidate, else takes any split."""
+    """Return a tree with :data:`PASS` wherever it is a candidate, any split elsewhere."""
     candidates = model.candidates
     chosen = [max(candidates.place(j, PASS), 0) for j in range(candidates.n_nodes)]
     return with_best_targets(model, np.array(chosen, dtype=np.int32))

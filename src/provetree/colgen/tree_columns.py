@@ -26,7 +26,7 @@ Float: TypeAlias = NDArray[np.float64]
 
 #: Sums of scaled worths stay below this.
 _MOST_BITS = 60
-#: Rounds without progress after which multipliers are as good as they get.
+#: Rounds without progress after which the multipliers count as optimal.
 _MOST_ROUNDS = 500
 
 
@@ -132,7 +132,7 @@ class TreeColumns:
             column = self.add(tree)
             new_bound = self._bound(column, scaled, shift, phase_one)
             if phase_one:
-                if new_bound < 0:  # however trees are mixed, the constraints stay broken
+                if new_bound < 0:  # no mix of trees satisfies the constraints
                     return TreeLp("infeasible", -math.inf, -math.inf, *empty, False)
             else:
                 bound = min(bound, new_bound)
@@ -141,7 +141,7 @@ class TreeColumns:
                 return TreeLp("cutoff", bound, value, *empty, False)
             key = tree.candidates.tobytes() + tree.targets.tobytes()
             if key in seen:
-                break  # the multipliers bring nothing new: as far as rounding goes, the optimum
+                break  # no new column for these multipliers: the optimum up to rounding
             seen.add(key)
             usable.append(column)
         rho, mass = self._shares(usable, y, allowed)
@@ -149,7 +149,7 @@ class TreeColumns:
         return TreeLp("optimal", bound, value, rho, mass, is_tree)
 
     def decided(self, tree: CandidateTree, allowed: Allowed) -> TreeLp:
-        """Return the relaxation's result where the recursion's tree keeps the constraints."""
+        """Return the relaxation's result if the recursion's tree satisfies the constraints."""
         column = self.add(tree)
         rho, mass = self._shares([column], np.ones(1), allowed)
         return TreeLp("optimal", column.worth, column.worth, rho, mass, True)

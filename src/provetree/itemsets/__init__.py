@@ -1,4 +1,4 @@
-"""DL8 and DL8.5 on Boolean columns, their leaf costs, and what turns tables into such columns."""
+"""DL8 and DL8.5 on Boolean columns, their leaf costs, and the columns made from tables."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Boolean columns made of numbers and categories, and trees over them read back.
+"""Boolean columns made from numbers and categories, and trees over them turned back.
 
-A :class:`BinaryColumn` is a question with a yes for an answer: ``age <= 37.5``, ``colour = red``,
+A :class:`BinaryColumn` is a yes-no question: ``age <= 37.5``, ``colour = red``,
 ``age is missing``. :func:`restore_tree` writes a tree over such columns as a tree over the columns
 they were made of; both send every row the same way.
 """
@@ -35,11 +35,11 @@ class BinaryColumn:
     feature : int
         The feature of the table.
     threshold : float
-        For numbers: whether they are at most this; NaN asks whether the number is missing.
+        For numbers: "at most this?"; NaN asks "is it missing?".
     category : int
         For categories: the code asked for, the one after the last for missing; -1 for numbers.
     missing : {"unseen", "no", "yes"}
-        What the answer is for a missing number; "unseen" if training had none.
+        The answer for a missing number; "unseen" if training had none.
 
     Examples
     --------
@@ -85,10 +85,10 @@ def choose_thresholds(
     x : array of float
         The numbers; missing ones are left out.
     strategy : {"all", "quantile", "optimal-depth-one"}
-        Every threshold; those nearest to the quantiles; or those that have rows of different
-        classes beside them.
+        Every threshold; those nearest to the quantiles; or those between rows of different
+        classes.
     n_thresholds : int
-        The greatest number of thresholds by quantiles.
+        The largest number of thresholds by quantiles.
     classes : array of int, optional
         The class of each row, which "optimal-depth-one" needs.
 
@@ -122,7 +122,7 @@ def choose_thresholds(
 
 
 def _between_classes(place: Codes, classes: Codes, n_values: int) -> NDArray[np.bool_]:
-    """Return which gaps do not lie between rows of one and the same class.
+    """Return which gaps lie between rows of different classes.
 
     Within a run of values that all belong to one class the error of a split is monotone, so the
     ends of the run are no worse.
@@ -145,7 +145,7 @@ def binary_columns(
     separate_missing: bool = False,
     classes: Codes | None = None,
 ) -> tuple[BinaryColumn, ...]:
-    """Return the questions that the columns of an encoded table are turned into.
+    """Return the questions made from the columns of an encoded table.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def binary_columns(
     strategy, n_thresholds, classes
         As for :func:`choose_thresholds`.
     separate_missing : bool
-        Whether missing numbers are below no threshold, rather than on either side of each.
+        Whether missing numbers are below no threshold, or may be on either side of each.
 
     Examples
     --------
@@ -196,9 +196,9 @@ def restore_tree(
     feature_names: Sequence[str] | None = None,
     categories: Sequence[Sequence[object] | None] | None = None,
 ) -> Tree:
-    """Return a tree over Boolean columns as a tree over the features these were made of.
+    """Turn a tree over Boolean columns into a tree over the original features.
 
-    Rows with a yes go left in it, so the nodes are in another order.
+    In it rows with a yes go left, so the nodes are in another order.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def restore_tree(
     while waiting:
         node = waiting.pop()
         order.append(node)
-        if split[node]:  # the yes of a question, which is the right side of its column, comes first
+        if split[node]:  # the yes of a question is the right side of its column; it comes first
             waiting += [int(tree.left[node]), int(tree.right[node])]
     asked = [columns[int(tree.feature[node])] if split[node] else None for node in order]
     return Tree(

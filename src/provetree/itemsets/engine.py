@@ -1,7 +1,7 @@
-"""Face of DL8 and DL8.5 in the C++ core: hands it transactions, turns its answer into a tree.
+"""Calls DL8 and DL8.5 of the C++ core and turns their answer into a tree.
 
-Costs are whole numbers for errors and for cost matrices of short decimals, so proofs are exact;
-other matrices and the user's own functions are added up in float64, in the order of the tree.
+Errors and cost matrices of short decimals are integers, so proofs are exact. Other matrices and the
+user's own functions are added up in float64, in the order of the tree.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["ItemsetSearch"]
 Float: TypeAlias = NDArray[np.float64]
 Int64: TypeAlias = NDArray[np.int64]
 
-#: Whole numbers up to here are exact in float64, in which the core adds up costs.
+#: The core adds up costs in float64, where integers up to here are exact.
 _MOST_WHOLE = 2**53
 
 
@@ -35,7 +35,7 @@ class ItemsetSearch:
     """DL8 and DL8.5, as published by Aglin, Nijssen and Schaus in 2020.
 
     The problem must have columns of two values only, no penalty for splits and no limit on leaves
-    other than the depth. Its least number of rows in a leaf is the paper's minimum support.
+    other than the depth. Its minimum number of rows in a leaf is the paper's minimum support.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class ItemsetSearch:
     branching : {"information_gain", "information_gain_ascending", "data_order"}
         The order in which columns are tried.
     cache_partial_results : bool
-        Whether DL8.5 caches also that no tree was found for a bound.
+        Whether DL8.5 also caches that no tree was found for a bound.
     leaf_cost : LeafCost, optional
         What a leaf costs instead of its errors.
     cost_matrix : array of float, shape (n_classes, n_classes), optional
@@ -52,7 +52,7 @@ class ItemsetSearch:
     count_itemsets : bool
         Count the distinct itemsets visited, which takes memory for all of them.
     row_numbers : array of int, optional
-        What a leaf cost of rows calls the rows of the problem; 0, 1, ... by default.
+        The row numbers that a leaf cost of rows gets; 0, 1, ... by default.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class ItemsetSearch:
         limits: Limits | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Solution:
-        """Return the best tree the limits allow to find, and a proven bound.
+        """Return the best tree found within the limits, and a proven bound.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class ItemsetSearch:
 
 @dataclass(frozen=True)
 class _Transactions:
-    """Rows as the paper has them: one by one, since supports count rows."""
+    """Rows one by one, as in the paper, because supports count rows."""
 
     values: NDArray[np.uint8]
     classes: NDArray[np.int32]
@@ -146,7 +146,7 @@ class _Transactions:
     @staticmethod
     def of(problem: Problem) -> _Transactions:
         number = np.repeat(np.arange(problem.n_rows), problem.counts)
-        # A merged row weighs at least one for each row behind it: one of them carries the rest.
+        # A merged row weighs at least one per original row: one of them carries the rest.
         weights = np.ones(len(number), dtype=np.int64)
         first = np.concatenate([[0], np.cumsum(problem.counts)[:-1]])
         weights[first] = problem.weights - (problem.counts - 1)
@@ -158,7 +158,7 @@ class _Transactions:
 
 @dataclass(frozen=True)
 class _Cost:
-    """What is minimised, as the core takes it, and the way back to the user's units."""
+    """The cost in the form of the core, and its conversion to the user's units."""
 
     arguments: dict[str, Any]
     to_user: Callable[[float], float]
@@ -189,9 +189,9 @@ class _Cost:
         return _Cost(arguments, lambda cost: _number(Fraction(round(cost)) / unit), whole, True)
 
     def lower_bound(self, problem: Problem) -> float:
-        """Return what rows that are equal in all columns cost in any tree."""
+        """Return the cost of rows that are equal in all columns, in any tree."""
         if not self.has_bound:
-            return 0.0  # of a function nothing is known but that it is not negative
+            return 0.0  # a function is only known not to be negative
         totals = _totals_of_equal_rows(problem)
         if self.matrix is None:
             return float((totals.sum(axis=1) - totals.max(axis=1)).sum())
@@ -201,7 +201,7 @@ class _Cost:
 
 
 def _totals_of_equal_rows(problem: Problem) -> Float:
-    """Return the class totals of each set of rows that no split can part."""
+    """Return the class totals of each set of rows that no split separates."""
     packed = np.packbits(problem.ranks.astype(np.bool_), axis=0).T
     if packed.shape[1] == 0:
         place = np.zeros(problem.n_rows, dtype=np.intp)
@@ -230,7 +230,7 @@ def _checked_matrix(given: ArrayLike, n_classes: int) -> Float:
 
 
 def _whole_matrix(matrix: Float, total_weight: int) -> tuple[Float | None, Fraction]:
-    """Return the costs as whole numbers and their scale, or None where that is not exact."""
+    """Return the costs as integers and their scale, or None if that is not exact."""
     positive = matrix > 0
     if not positive.any():
         return matrix, Fraction(1)

@@ -1,7 +1,7 @@
-"""Leaf costs of the user's own: Python callables, and compiled functions by their address.
+"""The user's own leaf costs: Python callables, and compiled functions by address.
 
-The cost of a tree is the sum of the costs of its leaves. DL8 and DL8.5 need no more of it than that
-no leaf costs less than zero.
+The cost of a tree is the sum of the costs of its leaves. DL8 and DL8.5 only need that no leaf costs
+less than zero.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class LeafCost:
             )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LeafCost:
-        # A copy of a machine address would be the same address: estimators may be cloned.
+        # A copy of an address is the same address, so cloned estimators share it.
         return self
 
     @property
@@ -99,14 +99,14 @@ class LeafCost:
 
     @staticmethod
     def from_parameter(leaf_cost: LeafCost | Callable[..., Any] | None) -> LeafCost | None:
-        """Return what a parameter ``leaf_cost`` stands for: bare functions see class weights."""
+        """Return the leaf cost of a parameter; plain functions get class weights."""
         if leaf_cost is None or isinstance(leaf_cost, LeafCost):
             return leaf_cost
         return LeafCost(leaf_cost)
 
 
 def _is_low_level(function: object) -> bool:
-    # By name, so that scipy is loaded only by those who use it.
+    # By name, so that scipy is loaded only if used.
     return isinstance(function, tuple) and type(function).__name__ == "LowLevelCallable"
 
 

@@ -26,7 +26,7 @@ def _is_matrix(value: object) -> bool:
     return not isinstance(value, (str, bytes)) and hasattr(value, "__len__")
 
 
-#: How many classes it has to fit is known in ``fit`` only, and is checked there.
+#: The number of classes is known only in ``fit``, which checks it.
 _MATRIX = Allowed("a square array-like", "array-like of shape (n_classes, n_classes)", _is_matrix)
 _FUNCTION = Allowed("a callable, a compiled function or a LeafCost", "callable", _is_function)
 
