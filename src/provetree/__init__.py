@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from provetree.errors import InfeasibleError
     from provetree.estimators.binarizer import Binarizer
     from provetree.estimators.column_generation import ColumnGenerationClassifier
     from provetree.estimators.dl85 import DL85Classifier
@@ -53,6 +54,7 @@ _HOMES = {
     "DataPartition": "provetree.partitions.partition",
     "Engine": "provetree.solution",
     "ExactSearch": "provetree.search.engine",
+    "InfeasibleError": "provetree.errors",
     "ItemsetSearch": "provetree.itemsets.engine",
     "LeafCost": "provetree.itemsets.leaf_cost",
     "Limits": "provetree.solution",
@@ -89,6 +91,7 @@ __all__ = [
     "DataPartition",
     "Engine",
     "ExactSearch",
+    "InfeasibleError",
     "ItemsetSearch",
     "LeafCost",
     "Limits",

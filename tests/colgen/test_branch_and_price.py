@@ -11,13 +11,14 @@ import pytest
 from provetree import ExactSearch, Limits, build_problem
 from provetree.colgen.branch_and_price import BranchAndPrice
 from provetree.colgen.candidates import CandidateSet
-from provetree.colgen.couplings import Coupling, InfeasibleError
+from provetree.colgen.couplings import Coupling
 from provetree.colgen.cuts import Cuts
 from provetree.colgen.engine import ColumnGeneration
 from provetree.colgen.generation import Clock, Generation
 from provetree.colgen.master import Master
 from provetree.colgen.pricing import ExactPricing
 from provetree.colgen.tree_columns import TreeColumns
+from provetree.errors import InfeasibleError
 from testkit.colgen_cases import best_by_trying, best_plain_by_trying, cases, small_case
 
 

@@ -21,7 +21,7 @@ from provetree.colgen.pricing import (
 from testkit.colgen_cases import (
     all_paths,
     cases,
-    cpsat_worker,
+    cpsat_solver,
     full_lp,
     needs_cpsat,
     rows_of_path,
@@ -151,7 +151,7 @@ def test_extra_cuts_are_valid_and_close_the_gap(separation):
         without = generation_of(case, "none").solve(Allowed.everything(case.model))
         generation = generation_of(case, "extra", separation)
         if separation == "cpsat":
-            generation.cuts.with_cpsat = partial(separate_rows, worker=cpsat_worker())
+            generation.cuts.with_cpsat = partial(separate_rows, solver=cpsat_solver())
         result = generation.solve(Allowed.everything(case.model))
         value = result.solution.value * case.model.unit
         size = 1e-6 * max(1, abs(best))
@@ -190,7 +190,7 @@ def test_own_separation_search_finds_the_optimum_of_model_8():
         paths = generation.master.paths.take(positive)
         values = np.ascontiguousarray(result.solution.x[positive])
         own = generation.cuts.search_rows(paths, values)
-        theirs = separate_rows(case.model, paths, values, worker=cpsat_worker())
+        theirs = separate_rows(case.model, paths, values, solver=cpsat_solver())
         assert bool(own["rows"]) == bool(theirs), seed
         if theirs:
             places = generation.cuts._places

@@ -33,7 +33,7 @@ from testkit.colgen_cases import (
     all_paths,
     best_plain_by_trying,
     cases,
-    cpsat_worker,
+    cpsat_solver,
     needs_cpsat,
 )
 
@@ -149,7 +149,7 @@ def test_cp_sat_and_the_enumeration_find_the_same_reduced_cost(per_target):
         allowed = random_allowed(case, rng)
         duals = random_duals(case, rng, routes=False)
         own = ExactPricing(case.model, 1, per_target).price(duals, allowed)
-        pricing = CpSatPricing(case.model, per_target, worker=cpsat_worker())
+        pricing = CpSatPricing(case.model, per_target, solver=cpsat_solver())
         theirs = pricing.price(duals, allowed)
         for leaf in range(case.candidates.n_leaves):
             mine = own.reduced_cost[own.paths.leaf == leaf]

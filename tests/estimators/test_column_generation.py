@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provetree import ColumnGenerationClassifier, OptimalTreeClassifier, verify
-from provetree.colgen.couplings import InfeasibleError
+from provetree.errors import InfeasibleError
 from provetree.export.sklearn import UnsupportedTreeError
 from provetree.options import ParameterError
 
@@ -277,7 +277,7 @@ def test_weights_too_far_apart_are_told():
 
 
 def test_a_missing_cpsat_is_said_before_any_work(monkeypatch):
-    from provetree.colgen import cpsat
+    from provetree.solvers import cpsat
 
     monkeypatch.setattr(cpsat, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install 'provetree\[cpsat\]'"):

@@ -15,11 +15,12 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provetree import MIPTreeClassifier, OptimalTreeClassifier, Progress
-from provetree.mip.engine import InfeasibleError, NoTreeError
-from provetree.mip.highs import Highs
+from provetree.errors import InfeasibleError
+from provetree.mip.engine import NoTreeError
 from provetree.mip.options import MIP_OPTIONS
-from provetree.mip.solver import Outcome, SolverError
 from provetree.options import ParameterError
+from provetree.solvers.highs import Highs
+from provetree.solvers.solver import Outcome, SolverError
 from testkit.mip_cases import StartOnly
 
 FORMULATIONS = ("oct", "p", "binoct", "flowoct")

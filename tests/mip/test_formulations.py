@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from provetree import ExactSearch, Limits, build_problem
+from provetree.formulations.formulation import Settings
+from provetree.formulations.thresholds import SickColumnError, scale_columns
 from provetree.mip.check import RawRows, TreeLimits, check_tree
 from provetree.mip.engine import FORMULATIONS, MIPSearch, formulation_class
-from provetree.mip.formulation import Settings
-from provetree.mip.highs import Highs
-from provetree.mip.layout import Layout, PlacedTree, place_tree, placed_to_tree
 from provetree.mip.starts import cart
-from provetree.mip.thresholds import SickColumnError, scale_columns
 from provetree.problem.rows import problem_rows, representatives
+from provetree.solvers.highs import Highs
 from provetree.tree.build import build_tree
+from provetree.tree.layout import Layout, PlacedTree, place_tree, placed_to_tree
 from testkit.mip_cases import small_case
 
 NAMES = sorted(FORMULATIONS)

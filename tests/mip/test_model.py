@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from provetree.mip.model import ModelBuilder
+from provetree.solvers.model import ModelBuilder
 
 
 def small():

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from provetree import build_problem
+from provetree.formulations.formulation import Settings
+from provetree.formulations.thresholds import scale_columns
 from provetree.mip.engine import formulation_class
-from provetree.mip.formulation import Settings
-from provetree.mip.thresholds import scale_columns
 
 INF = np.inf
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from provetree import Limits, build_problem
+from provetree.errors import InfeasibleError
 from provetree.mip.check import RawRows, TreeLimits, check_tree
-from provetree.mip.engine import FORMULATIONS, InfeasibleError, MIPSearch
+from provetree.mip.engine import FORMULATIONS, MIPSearch
 from provetree.mip.side_constraints import SideConstraints
 from provetree.problem.rows import problem_rows
 from testkit.naive_mip import least_cost

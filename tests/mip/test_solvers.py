@@ -13,9 +13,9 @@ import threading
 import numpy as np
 import pytest
 
-from provetree.mip.highs import write_model
-from provetree.mip.model import ModelBuilder
-from provetree.mip.solver import (
+from provetree.solvers.highs import write_model
+from provetree.solvers.model import ModelBuilder
+from provetree.solvers.solver import (
     SOLVERS,
     SolveLimits,
     SolverError,
@@ -178,11 +178,11 @@ def test_unknown_and_missing_solvers(monkeypatch):
     real = importlib.import_module
 
     def absent(name, *rest):
-        if name == "provetree.mip.scip":
+        if name == "provetree.solvers.scip":
             raise ImportError("No module named 'pyscipopt'")
         return real(name, *rest)
 
-    monkeypatch.setattr("provetree.mip.solver.import_module", absent)
+    monkeypatch.setattr("provetree.solvers.solver.import_module", absent)
     with pytest.raises(SolverMissingError, match=r"pip install 'provetree\[scip\]'"):
         get_solver("scip")
 
@@ -218,7 +218,7 @@ def test_cpsat_refuses_what_is_not_whole():
 
 
 def test_highs_names_a_bad_option():
-    from provetree.mip.highs import Highs
+    from provetree.solvers.highs import Highs
 
     with pytest.raises(SolverError, match="does not take the option nonsense = 1"):
         Highs({"nonsense": 1}).solve(knapsack())

@@ -17,10 +17,10 @@ from scipy.optimize import linprog
 
 from provetree.colgen.candidates import CandidateSet, all_candidates
 from provetree.colgen.couplings import Coupling
-from provetree.colgen.cpsat import Worker
 from provetree.colgen.items import build_items
 from provetree.colgen.paths import CandidateTree, PathModel, Paths
 from provetree.problem.problem import Problem, build_problem
+from provetree.solvers.cpsat import CpSat
 from testkit.random_problems import random_table
 
 
@@ -31,11 +31,11 @@ def needs_cpsat() -> None:
 
 
 @cache
-def cpsat_worker() -> Worker:
+def cpsat_solver() -> CpSat:
     """One process for all tests: starting one takes seconds."""
-    worker = Worker()
-    atexit.register(worker.close)
-    return worker
+    solver = CpSat(keep_process=True)
+    atexit.register(solver.close)
+    return solver
 
 
 @dataclass

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from provetree.mip.check import RawRows
-from provetree.mip.solver import Outcome
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.weights import integer_weights
+from provetree.solvers.solver import Outcome
 from testkit.random_problems import RandomTable, random_table
 
 # Rows that models can stand at each depth.

@@ -18,23 +18,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree._moved import moved
+
 Int64: TypeAlias = NDArray[np.int64]
 
 _UNBOUNDED = 2**62
 
 
-class InfeasibleError(ValueError):
-    """No tree of the candidate splits keeps all constraints.
-
-    Examples
-    --------
-    >>> from provetree.colgen.couplings import InfeasibleError
-    >>> raise InfeasibleError("No tree of the candidate splits keeps all constraints.")
-    Traceback (most recent call last):
-        ...
-    provetree.colgen.couplings.InfeasibleError: No tree of the candidate splits keeps all \
-constraints.
-    """
+__getattr__ = moved(__name__, "provetree.errors", "InfeasibleError")
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,14 @@
 """Pricing and separation with CP-SAT, as the papers do it.
 
-The models themselves run in a process of their own, see ``cpsat_worker.py``. The core solves the
-same problems many times faster; these are here to be compared with.
+The core solves the same problems many times faster; these are here to be compared with. CP-SAT
+knows whole numbers only: objectives are multiplied by 1e5, as published.
 """
 
 from __future__ import annotations
 
-import pickle
-import subprocess
-import sys
+import math
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,68 +17,21 @@ from provetree.colgen.cuts import LEAST_VIOLATION, ThresholdPlaces
 from provetree.colgen.master import Duals, TimeUpError
 from provetree.colgen.paths import PathModel, Paths
 from provetree.colgen.pricing import LEAST_REDUCED_COST, Allowed, Priced, kind_worth, reduced_costs
+from provetree.formulations.cuts import add_side_rows
+from provetree.solvers.cpsat import CpSat
+from provetree.solvers.model import Index, Model, ModelBuilder
+from provetree.solvers.solver import Outcome, SolveLimits
 
 Float: TypeAlias = NDArray[np.float64]
+Bool: TypeAlias = NDArray[np.bool_]
+
+#: The papers' scaling factor.
+SCALE = 1e5
 
 
-def require_cpsat() -> None:
-    """Say which extra brings CP-SAT, if it is not there."""
-    if find_spec("ortools") is None:
-        raise ImportError(
-            "CP-SAT is part of ortools, which is not installed: pip install 'provetree[cpsat]'."
-        )
-
-
-class Worker:
-    """A process that answers requests with CP-SAT; started on first use."""
-
-    def __init__(self) -> None:
-        require_cpsat()
-        self._process: subprocess.Popen[bytes] | None = None
-        #: Seconds that CP-SAT itself took, models and transport not counted.
-        self.seconds = 0.0
-
-    def ask(self, name: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to one request; raises ``TimeUpError`` when time ran out."""
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "provetree.colgen.cpsat_worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
-        process = self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            pickle.dump((name, request), process.stdin)
-            process.stdin.flush()
-            answer: dict[str, Any] = pickle.load(process.stdout)
-        except (EOFError, BrokenPipeError):
-            self.close()
-            raise RuntimeError("The process that runs CP-SAT ended unexpectedly.") from None
-        except BaseException:
-            self.close()  # half an answer may be left in the pipe
-            raise
-        if answer["status"] == "error":
-            raise RuntimeError(f"CP-SAT failed: {answer['message']}")
-        self.seconds += answer["seconds"]
-        if answer["status"] == "time_limit":
-            raise TimeUpError
-        return answer
-
-    def close(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            process, self._process = self._process, None
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_process", None) is not None:
-            self.close()
+def kept_solver() -> CpSat:
+    """Return CP-SAT in a process that is kept for many small models."""
+    return CpSat(keep_process=True)
 
 
 @dataclass(eq=False)
@@ -94,14 +44,14 @@ class CpSatPricing:
         The candidate problem.
     per_target : bool
         One subproblem (2) per leaf and target, instead of one merged subproblem (3) per leaf.
-    workers : int
+    n_jobs : int
         Threads of CP-SAT.
     """
 
     model: PathModel
     per_target: bool = False
-    workers: int = 1
-    worker: Worker = field(default_factory=Worker)
+    n_jobs: int = 1
+    solver: CpSat = field(default_factory=kept_solver)
 
     def price(self, duals: Duals, allowed: Allowed, time_limit: float = np.inf) -> Priced:
         """Return the best path of every subproblem whose reduced cost is positive."""
@@ -130,39 +80,123 @@ class CpSatPricing:
         self, duals: Duals, leaf: int, targets: list[int], allowed: Allowed, time_limit: float
     ) -> tuple[tuple[int, list[int], int] | None, float]:
         """Solve (2) or (3) for one leaf; return the best path and a bound on its reduced cost."""
-        model = self.model
+        subproblem = _Subproblem(self.model, duals, leaf, targets, allowed)
+        outcome = _solved(self.solver, subproblem.build(), time_limit, self.n_jobs)
+        if outcome.status == "infeasible":
+            return None, LEAST_REDUCED_COST
+        if outcome.status != "optimal":
+            raise TimeUpError
+        assert outcome.point is not None  # for the type checker
+        chosen = [int(outcome.point[u].argmax()) for u in subproblem.u]
+        target = targets[int(outcome.point[subproblem.w].argmax())]
+        # Each cost was rounded by half a unit at most.
+        bound = (-outcome.bound + 0.5 * subproblem.n_costs) / SCALE
+        return (leaf, chosen, target), bound - float(duals.alpha[leaf])
+
+
+class _Subproblem:
+    """Subproblem (2) or (3) of one leaf as a model; what is maximised there is minimised here."""
+
+    def __init__(
+        self, model: PathModel, duals: Duals, leaf: int, targets: list[int], allowed: Allowed
+    ) -> None:
         candidates, items = model.candidates, model.items
         goes_left = items.core.goes_left().reshape(-1, items.n_items) != 0
         sizes = candidates.sizes[candidates.path_nodes]
         starts = np.concatenate([[0], np.cumsum(sizes.ravel())])[:-1].reshape(sizes.shape)
-        sides, gamma, open_ = [], [], []
+        #: For each level: which candidates keep which items on the way, the prices of the
+        #: candidates, and which of them are allowed.
+        self.levels: list[tuple[Bool, Float, Float]] = []
         for level, j in enumerate(candidates.path_nodes[leaf].tolist()):
             low, high = candidates.offsets[j], candidates.offsets[j + 1]
             right = (leaf >> (candidates.depth - 1 - level)) & 1
-            sides.append(~goes_left[low:high] if right else goes_left[low:high])
-            start = starts[leaf, level]
-            gamma.append(duals.gamma[start : start + high - low])
-            open_.append(allowed.candidate[low:high])
-        by_kind, leaf_price = kind_worth(model, duals)
-        answer = self.worker.ask(
-            "subproblem",
-            {
-                "sides": sides,
-                "gamma": gamma,
-                "allowed": open_,
-                "worth": (items.weights @ by_kind)[:, targets],
-                "item_price": duals.item_price,
-                "counts": items.counts,
-                "leaf_price": leaf_price,
-                "min_count": model.min_count,
-                "time_limit": time_limit,
-                "workers": self.workers,
-            },
+            keeps = ~goes_left[low:high] if right else goes_left[low:high]
+            gamma = duals.gamma[starts[leaf, level] :][: high - low]
+            self.levels.append((keeps, gamma, allowed.candidate[low:high].astype(np.float64)))
+        by_kind, self.leaf_price = kind_worth(model, duals)
+        self.worth = (items.weights @ by_kind)[:, targets]
+        self.item_price, self.counts = duals.item_price, items.counts
+        self.min_count = model.min_count
+        self.n_costs = 0
+
+    def build(self) -> Model:
+        """Return the model."""
+        builder = ModelBuilder("subproblem")
+        self.u: list[Index] = []
+        for level, (_, gamma, allowed) in enumerate(self.levels):
+            u = builder.variables(
+                f"u_{level}", len(gamma), upper=allowed, integer=True, cost=self._scaled(gamma)
+            )
+            builder.constraint(f"(3b) level {level}", [u], 1.0, lower=1, upper=1)
+            self.u.append(u)
+        self.w = builder.variables("w", self.worth.shape[1], upper=1, integer=True)
+        builder.constraint("(3h)", [self.w], 1.0, lower=1, upper=1)
+        is_counted = (self.counts > 0) & (self.leaf_price > 0 or self.min_count > 1)
+        used = np.flatnonzero(self.worth.any(axis=1) | (self.item_price != 0) | is_counted)
+        price = self._scaled(self.item_price[used])
+        self.y = builder.variables("y", len(used), upper=1, integer=True, cost=price)
+        self._follow(builder, used)
+        self._count(builder, is_counted[used], self.counts[used])
+        self._gain(builder, self.worth[used])
+        return builder.build()
+
+    def _scaled(self, costs: Float) -> Float:
+        """Return costs as whole numbers; those that are not zero are counted."""
+        self.n_costs += int(np.count_nonzero(costs))
+        return np.round(SCALE * np.asarray(costs, dtype=np.float64))
+
+    def _follow(self, builder: ModelBuilder, used: NDArray[np.intp]) -> None:
+        """Add (3c) to (3e): an item is in the leaf where every level keeps it."""
+        heads = self.y[np.newaxis, :, np.newaxis]
+        kept = [keeps[:, used].T for keeps, _, _ in self.levels]
+        for level, (u, here) in enumerate(zip(self.u, kept, strict=True)):
+            add_side_rows(
+                builder, f"(3c) level {level}", heads, [1.0], u[np.newaxis], here, meaning=""
+            )
+        add_side_rows(
+            builder,
+            "(3e)",
+            heads,
+            [1.0],
+            np.concatenate(self.u)[np.newaxis],
+            np.hstack(kept),
+            lower=1.0 - len(kept),
+            upper=np.inf,
+            meaning="",
         )
-        if answer["status"] == "infeasible":
-            return None, LEAST_REDUCED_COST
-        bound = answer["bound"] - float(duals.alpha[leaf])
-        return (leaf, answer["chosen"], targets[answer["target"]]), bound
+
+    def _count(self, builder: ModelBuilder, is_counted: Bool, counts: NDArray[np.int64]) -> None:
+        """Add what a leaf with rows costs, and the least number of rows it may have."""
+        if not is_counted.any():
+            return
+        price = self._scaled(np.array([self.leaf_price]))
+        active = builder.variables("active", 1, upper=1, integer=True, cost=price)
+        y = self.y[is_counted]
+        pairs = np.column_stack([y, np.broadcast_to(active, y.shape)])
+        builder.constraint("active", pairs, [1.0, -1.0], upper=0)
+        totals = np.append(counts[is_counted], -self.min_count)
+        builder.constraint("least rows", [np.append(y, active)], totals, lower=0)
+
+    def _gain(self, builder: ModelBuilder, worth: Float) -> None:
+        """Add (3f) and (3g): what an item is worth counts with its target, in the leaf only."""
+        item, target = np.nonzero(worth)
+        value = worth[item, target]
+        cost = self._scaled(-value)
+        z = builder.variables("z", len(value), upper=1, integer=True, cost=cost)
+        up, down = value > 0, value < 0
+        for number, other in (("(3f)", self.y[item]), ("(3g)", self.w[target])):
+            builder.constraint(number, np.column_stack([z, other])[up], [1.0, -1.0], upper=0)
+        triples = np.column_stack([z, self.y[item], self.w[target]])
+        builder.constraint("losses", triples[down], [1.0, -1.0, -1.0], lower=-1)
+
+
+def _solved(solver: CpSat, model: Model, time_limit: float, n_jobs: int) -> Outcome:
+    """Solve a model; Ctrl-C raises."""
+    seconds = max(time_limit, 0.01) if math.isfinite(time_limit) else None
+    outcome = solver.solve(model, limits=SolveLimits(seconds, 0.0, 0.0, n_jobs))
+    if outcome.status == "interrupted":
+        raise KeyboardInterrupt
+    return outcome
 
 
 def separate_rows(
@@ -170,7 +204,7 @@ def separate_rows(
     paths: Paths,
     values: Float,
     time_limit: float = np.inf,
-    worker: Worker | None = None,
+    solver: CpSat | None = None,
 ) -> list[NDArray[np.int32]]:
     """Solve separation model (8); return every row found whose constraint is violated.
 
@@ -184,38 +218,63 @@ def separate_rows(
         The positive paths of a solution of the master.
     time_limit : float
         Seconds.
-    worker : Worker or None
-        The process to ask; None starts one for this call.
+    solver : CpSat or None
+        Who solves it; None starts a process for this call.
     """
     places = ThresholdPlaces.of(model.candidates)
-    offsets, depth = model.candidates.offsets, model.candidates.depth
-    literals = []
-    for leaf, path in zip(paths.leaf.tolist(), paths.candidates.tolist(), strict=True):
-        nodes = model.candidates.path_nodes[leaf].tolist()
-        flat = [int(offsets[j]) + a for j, a in zip(nodes, path, strict=True)]
-        literals.append(
-            [
-                (
-                    int(places.column[f]),
-                    int(places.threshold[f]),
-                    bool((leaf >> (depth - 1 - level)) & 1),
-                )
-                for level, f in enumerate(flat)
-            ]
-        )
-    asked = Worker() if worker is None else worker
+    per_column = np.asarray(places.per_column, dtype=np.int64)
+    builder = ModelBuilder("separation")
+    psi = [
+        # A column without thresholds has one that every row is left of.
+        builder.variables(f"psi_{c}", max(1, n), upper=1.0 if n else 0.0, integer=True)
+        for c, n in enumerate(per_column.tolist())
+    ]
+    for c, column in enumerate(psi):
+        if len(column) > 1:
+            pairs = np.column_stack([column[1:], column[:-1]])
+            builder.constraint(f"(8c) column {c}", pairs, [1.0, -1.0], upper=0)
+    worth = np.round(SCALE * values)
+    theta = builder.variables("theta", len(values), upper=1, integer=True, cost=-worth)
+    nodes = model.candidates.path_nodes[paths.leaf]
+    flat = model.candidates.offsets[nodes] + paths.candidates
+    literal = np.array([psi[c][k] for c, k in zip(places.column, places.threshold, strict=True)])
+    depth = model.candidates.depth
+    right = ((paths.leaf[:, np.newaxis] >> np.arange(depth - 1, -1, -1)) & 1).astype(np.bool_)
+    _conjunctions(builder, theta, literal[flat], right)
+
+    found: list[Float] = []
+    asked = CpSat() if solver is None else solver
+    asked.on_point = found.append
     try:
-        answer = asked.ask(
-            "separation",
-            {
-                "per_column": places.per_column,
-                "literals": literals,
-                "values": values.tolist(),
-                "least": 1 + LEAST_VIOLATION,
-                "time_limit": time_limit,
-            },
-        )
+        outcome = _solved(asked, builder.build(), time_limit, 1)
     finally:
-        if worker is None:
-            asked.close()
-    return [np.array(row, dtype=np.int32) for row in answer["rows"]]
+        asked.on_point = None
+    if outcome.point is None:
+        raise TimeUpError
+    return [
+        np.array([p[column].sum() for column in psi]).round().astype(np.int32)
+        for p in found
+        if values[p[theta] > 0.5].sum() > 1 + LEAST_VIOLATION
+    ]
+
+
+def _conjunctions(builder: ModelBuilder, theta: Index, literals: Index, right: Bool) -> None:
+    """Add (8b): theta is one where every literal of its path holds, and only there.
+
+    A literal holds where its variable is one, or zero where the path goes left.
+    """
+    n, depth = literals.shape
+    sign = np.where(right, 1.0, -1.0)
+    n_left = (~right).sum(axis=1)
+    builder.constraint(
+        "(8b) each",
+        np.column_stack([np.repeat(theta, depth), literals.reshape(-1)]),
+        np.column_stack([np.ones(n * depth), -sign.reshape(-1)]),
+        upper=np.where(right, 0.0, 1.0).reshape(-1),
+    )
+    builder.constraint(
+        "(8b) all",
+        np.column_stack([theta, literals]),
+        np.column_stack([np.ones(n), -sign]),
+        lower=1.0 - depth + n_left,
+    )

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from provetree.colgen.candidates import SAMPLE_RUNS, SAMPLE_SHARE
 from provetree.colgen.couplings import Coupling
-from provetree.colgen.cpsat import require_cpsat
 from provetree.colgen.cuts import RowConstraints, Separation
 from provetree.colgen.generation import Clock
 from provetree.colgen.result import GenerationSolution
@@ -22,6 +21,7 @@ from provetree.colgen.run import Run
 from provetree.colgen.start import START_RUNS
 from provetree.problem.problem import Problem
 from provetree.solution import Limits, Progress
+from provetree.solvers.solver import get_solver
 
 Variant = Literal["revised", "original"]
 PricingName = Literal["exact", "cpsat"]
@@ -154,7 +154,7 @@ class ColumnGeneration:
         """
         limits = Limits() if limits is None else limits
         if "cpsat" in (self.pricing, self.separation if self.form == "extra" else ""):
-            require_cpsat()
+            get_solver("cp-sat")  # says which extra brings it, if it is not there
         return Run(self, problem, Clock(limits.time_limit), on_progress).solve()
 
     # -- what None stands for ------------------------------------------------------------

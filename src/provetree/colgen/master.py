@@ -18,8 +18,8 @@ from scipy.sparse import block_diag, csc_array, csr_array, eye_array, hstack
 
 from provetree.colgen.interior import solve_interior
 from provetree.colgen.paths import PathModel, Paths
-from provetree.mip.highs import FAULTY_PRESOLVE
-from provetree.mip.solver import interrupts
+from provetree.solvers.highs import FAULTY_PRESOLVE
+from provetree.solvers.solver import interrupts
 
 Float: TypeAlias = NDArray[np.float64]
 MipEnd = Literal["solved", "time_limit", "interrupted"]

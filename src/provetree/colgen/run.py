@@ -27,8 +27,7 @@ from provetree.colgen.candidates import (
     run_cart,
     sampled_candidates,
 )
-from provetree.colgen.couplings import InfeasibleError
-from provetree.colgen.cpsat import CpSatPricing, Worker, separate_rows
+from provetree.colgen.cpsat import CpSatPricing, kept_solver, separate_rows
 from provetree.colgen.cuts import CpSatSeparation, Cuts
 from provetree.colgen.generation import Clock, Generation, Iteration, LpResult, is_integral, tree_of
 from provetree.colgen.integer_step import diving, recursion, restricted_mip
@@ -51,6 +50,7 @@ from provetree.colgen.result import (
 )
 from provetree.colgen.start import START_SHARE, fewest_splits, start_paths, tree_of_cart
 from provetree.colgen.tree_columns import TreeColumns, TreeLp
+from provetree.errors import InfeasibleError
 from provetree.problem.problem import Problem
 from provetree.solution import Progress, Status
 
@@ -239,7 +239,7 @@ class Run:
         form = settings.form
         with_cpsat: CpSatSeparation | None = None
         if settings.separation == "cpsat" and form == "extra":
-            with_cpsat = partial(separate_rows, worker=Worker())
+            with_cpsat = partial(separate_rows, solver=kept_solver())
         cuts = Cuts(model, form, settings.separation, with_cpsat=with_cpsat)
         if not bare:
             cuts.start(master)

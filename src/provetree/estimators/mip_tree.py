@@ -200,7 +200,7 @@ class MIPTreeClassifier(TreeClassifier):
         >>> "d_1" in path.read_text()
         True
         """
-        from provetree.mip.highs import write_model
+        from provetree.solvers.highs import write_model
 
         if X is None:
             check_is_fitted(self)

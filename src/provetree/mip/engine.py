@@ -15,26 +15,30 @@ from typing import Literal, NoReturn
 
 import numpy as np
 
+from provetree._moved import moved
+from provetree.errors import InfeasibleError as _InfeasibleError
+from provetree.formulations.formulation import Formulation, Scaling, Settings
 from provetree.mip.check import CheckedTree, RawRows, TreeLimits, check_tree
 from provetree.mip.costs import PossibleCosts
-from provetree.mip.formulation import Formulation, Scaling, Settings
-from provetree.mip.layout import Layout, PlacedTree, check_shape, place_tree, placed_to_tree
 from provetree.mip.side_constraints import SideConstraints
-from provetree.mip.solver import Moment, Outcome, SolveLimits, Solver, SolverError, get_solver
 from provetree.mip.starts import cart
 from provetree.problem.problem import Problem
 from provetree.problem.rows import problem_rows, representatives
 from provetree.search.engine import ExactSearch
 from provetree.solution import Limits, Progress, Solution, Status
+from provetree.solvers.solver import Moment, Outcome, SolveLimits, Solver, SolverError, get_solver
+from provetree.tree.layout import Layout, PlacedTree, check_shape, place_tree, placed_to_tree
 from provetree.tree.tree import Tree
 
-__all__ = ["FORMULATIONS", "InfeasibleError", "MIPSearch", "NoTreeError", "formulation_class"]
+__all__ = ["FORMULATIONS", "MIPSearch", "NoTreeError", "formulation_class"]
+
+__getattr__ = moved(__name__, "provetree.errors", "InfeasibleError")
 
 FORMULATIONS: dict[str, tuple[str, str]] = {
-    "oct": ("provetree.mip.oct", "OCT"),
-    "p": ("provetree.mip.p", "ModelP"),
-    "binoct": ("provetree.mip.binoct", "BinOCT"),
-    "flowoct": ("provetree.mip.flowoct", "FlowOCT"),
+    "oct": ("provetree.formulations.oct", "OCT"),
+    "p": ("provetree.formulations.p", "ModelP"),
+    "binoct": ("provetree.formulations.binoct", "BinOCT"),
+    "flowoct": ("provetree.formulations.flowoct", "FlowOCT"),
 }
 """Where each formulation lives."""
 
@@ -46,17 +50,6 @@ MOST_ENTRIES = 2**31 - 1
 _FINEST_GAP = 1e-9
 #: Bounds of solvers are taken to be this wrong at least: their linear programs are.
 _BOUND_ERROR = 1e-7
-
-
-class InfeasibleError(ValueError):
-    """No tree of the allowed size keeps to the side constraints; this is proven.
-
-    Examples
-    --------
-    >>> from provetree.mip.engine import InfeasibleError
-    >>> issubclass(InfeasibleError, ValueError)
-    True
-    """
 
 
 class NoTreeError(RuntimeError):
@@ -98,7 +91,7 @@ class MIPSearch:
     formulation : {"oct", "p", "binoct", "flowoct"}
     solver : str or Solver
         "highs", "gurobi", "scip", "cp-sat", or an object with the method of
-        :class:`provetree.mip.solver.Solver`.
+        :class:`provetree.solvers.solver.Solver`.
     depth : int, optional
         Depth of the model; the problem's own by default.
     penalty : Fraction
@@ -110,7 +103,7 @@ class MIPSearch:
     warm_start : {"cart", "search"}, Tree or None
         What the solver starts from. A tree must keep to all limits.
     scaling, merge_rows, tighten, side
-        See :class:`provetree.mip.formulation.Settings`.
+        See :class:`provetree.formulations.formulation.Settings`.
     mip_gap : float
         Relative gap at which the solver may stop.
     threads : int, optional
@@ -441,7 +434,7 @@ class _Run:
             size = f"depth {depth}"
             if splits is not None:
                 size += f" and {splits} split{'s' * (splits != 1)}"
-            raise InfeasibleError(
+            raise _InfeasibleError(
                 f"No tree of at most {size} keeps to the side constraints ({words}): loosen them, "
                 "or allow a larger tree."
             )

@@ -100,7 +100,7 @@ MIP_OPTIONS: tuple[Option, ...] = (
         "highs",
         (_word("highs"), _word("gurobi"), _word("scip"), _word("cp-sat"), _SOLVER),
         "Who solves the model. HiGHS is always there; the others need the extras ``gurobi``, "
-        "``scip`` and ``cpsat``. An object with the method of ``provetree.mip.solver.Solver`` "
+        "``scip`` and ``cpsat``. An object with the method of ``provetree.solvers.solver.Solver`` "
         "stands for itself.",
     ),
     Option(

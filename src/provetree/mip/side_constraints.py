@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.formulation import Expression
-from provetree.mip.model import ModelBuilder
+from provetree.formulations.formulation import Expression
+from provetree.solvers.model import ModelBuilder
 
 if TYPE_CHECKING:
-    from provetree.mip.formulation import Formulation
+    from provetree.formulations.formulation import Formulation
 
 __all__ = ["SideConstraints"]
 

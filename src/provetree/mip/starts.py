@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.layout import Layout, PlacedTree
 from provetree.problem.problem import Problem
+from provetree.tree.layout import Layout, PlacedTree
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def cart(
     --------
     >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.mip.layout import Layout
+    >>> from provetree.tree.layout import Layout
     >>> from provetree.mip.starts import cart
     >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 1, 1, 0])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=2)

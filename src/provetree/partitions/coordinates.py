@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from provetree.mip.thresholds import _minmax
+from provetree.formulations.thresholds import _minmax
 
 __all__ = ["as_points", "coordinates", "unit_columns"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from provetree.mip.solver import Solver
 from provetree.partitions.working import WorkingPartition
 from provetree.search.engine import ExactSearch
 from provetree.solution import Limits
+from provetree.solvers.solver import Solver
 from provetree.tree.tree import Tree
 
 __all__ = ["Inner", "ModelTree", "solve_dp"]

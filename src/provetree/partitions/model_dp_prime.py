@@ -14,14 +14,14 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.formulation import LARGE_WEIGHT, ModelRows, Settings
-from provetree.mip.layout import Layout, PlacedTree, place_tree, placed_to_tree
-from provetree.mip.model import Index, ModelBuilder
-from provetree.mip.p import ModelP
-from provetree.mip.solver import SolveLimits, Solver, SolverError, get_solver
+from provetree.formulations.formulation import LARGE_WEIGHT, ModelRows, Settings
+from provetree.formulations.p import ModelP
 from provetree.partitions.model_dp import ModelTree
 from provetree.partitions.working import WorkingPartition, whole_unit_cost
+from provetree.solvers.model import Index, ModelBuilder
+from provetree.solvers.solver import SolveLimits, Solver, SolverError, get_solver
 from provetree.tree.build import build_tree
+from provetree.tree.layout import Layout, PlacedTree, place_tree, placed_to_tree
 from provetree.tree.tree import Tree
 
 __all__ = ["ModelDPPrime", "solve_dp_prime"]
@@ -47,7 +47,7 @@ class ModelDPPrime(ModelP):
     --------
     >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.mip.formulation import Settings
+    >>> from provetree.formulations.formulation import Settings
     >>> from provetree.partitions.model_dp_prime import ModelDPPrime
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])

@@ -16,8 +16,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.layout import Layout, place_tree, placed_to_tree
-from provetree.mip.solver import Solver
 from provetree.partitions._make import Method, cluster_points
 from provetree.partitions.coordinates import coordinates
 from provetree.partitions.greedy import cluster_limit
@@ -27,7 +25,9 @@ from provetree.partitions.whole_clusters import solve_whole_clusters
 from provetree.partitions.working import WorkingPartition, whole_unit_cost
 from provetree.problem.problem import Problem
 from provetree.solution import Limits, Progress, Solution, Status
+from provetree.solvers.solver import Solver
 from provetree.tree.build import build_tree
+from provetree.tree.layout import Layout, place_tree, placed_to_tree
 from provetree.tree.tree import Tree
 
 __all__ = ["PartitionSearch", "PartitionSolution", "Round"]

@@ -135,9 +135,9 @@ def write_report(
 
 
 def _training_facts(estimator: Any, X: Any, y: ArrayLike) -> dict[str, Any]:
+    from provetree.problem.inputs import known_label_codes
     from provetree.report.cart import fit_cart
     from provetree.report.facts import column_facts, part_facts
-    from provetree.problem.inputs import known_label_codes
 
     tree: Tree = estimator.tree_
     encoded = estimator._encode(X)
@@ -163,8 +163,8 @@ def _training_facts(estimator: Any, X: Any, y: ArrayLike) -> dict[str, Any]:
 
 
 def _test_facts(estimator: Any, X: Any, y: ArrayLike, facts: dict[str, Any]) -> dict[str, Any]:
-    from provetree.report.facts import part_facts
     from provetree.problem.inputs import known_label_codes
+    from provetree.report.facts import part_facts
 
     tree: Tree = estimator.tree_
     encoded = estimator._encode(X)

@@ -23,11 +23,11 @@ from provetree.bench.paper import PaperOptions
 from provetree.bench.report import format_seconds, format_table
 from provetree.mip.check import RawRows, TreeLimits, check_tree
 from provetree.mip.engine import MIPSearch
-from provetree.mip.layout import Layout, placed_to_tree
 from provetree.mip.starts import cart
 from provetree.problem.problem import build_problem
 from provetree.search.engine import ExactSearch
 from provetree.solution import Limits
+from provetree.tree.layout import Layout, placed_to_tree
 
 __all__ = ["run"]
 

@@ -392,9 +392,9 @@ def _price_both(runs: Runs, name: str) -> dict[str, Any]:
         sat = CpSatPricing(model, per_target)
         try:
             theirs = sat.price(solution.duals, everything)
-            cpsat_seconds = sat.worker.seconds
+            cpsat_seconds = sat.solver.seconds
         finally:
-            sat.worker.close()
+            sat.solver.close()
         difference = 0.0
         for leaf in range(candidates.n_leaves):
             mine = max(found.reduced_cost[found.paths.leaf == leaf], default=0.0)

@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from provetree.mip.formulation import ModelRows
-from provetree.mip.model import Index, ModelBuilder
+from provetree.formulations.formulation import ModelRows
 from provetree.problem.problem import Problem
+from provetree.solvers.model import Index, ModelBuilder
 
 __all__ = ["Cuts", "add_side_rows", "cuts_of"]
 
@@ -38,7 +38,7 @@ class Cuts:
     Examples
     --------
     >>> from provetree import build_problem
-    >>> from provetree.mip.cuts import cuts_of
+    >>> from provetree.formulations.cuts import cuts_of
     >>> problem = build_problem([[1.0], [2.0], [5.0]], [0, 1, 0], n_classes=2, max_depth=1)
     >>> cuts_of(problem).rank.tolist()
     [0, 1]
@@ -103,8 +103,8 @@ def add_side_rows(
     Examples
     --------
     >>> import numpy as np
-    >>> from provetree.mip.cuts import add_side_rows
-    >>> from provetree.mip.model import ModelBuilder
+    >>> from provetree.formulations.cuts import add_side_rows
+    >>> from provetree.solvers.model import ModelBuilder
     >>> builder = ModelBuilder("sides")
     >>> z, s = builder.variables("z", (1, 2, 1)), builder.variables("s", (1, 2))
     >>> allowed = np.array([[True, False], [True, True]])

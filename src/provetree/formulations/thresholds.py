@@ -12,12 +12,12 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.cuts import cuts_of
-from provetree.mip.formulation import Expression, Formulation, Scaling
-from provetree.mip.layout import PlacedTree
-from provetree.mip.model import Index, ModelBuilder
+from provetree.formulations.cuts import cuts_of
+from provetree.formulations.formulation import Expression, Formulation, Scaling
 from provetree.problem.columns import Column
 from provetree.problem.problem import Problem
+from provetree.solvers.model import Index, ModelBuilder
+from provetree.tree.layout import PlacedTree
 
 __all__ = ["SMALLEST_GAP", "ScaledColumns", "SickColumnError", "ThresholdModel", "scale_columns"]
 
@@ -33,7 +33,7 @@ class SickColumnError(ValueError):
 
     Examples
     --------
-    >>> from provetree.mip.thresholds import SickColumnError
+    >>> from provetree.formulations.thresholds import SickColumnError
     >>> issubclass(SickColumnError, ValueError)
     True
     """
@@ -55,7 +55,7 @@ class ScaledColumns:
     Examples
     --------
     >>> from provetree import build_problem
-    >>> from provetree.mip.thresholds import scale_columns
+    >>> from provetree.formulations.thresholds import scale_columns
     >>> problem = build_problem([[1.0], [2.0], [5.0]], [0, 1, 0], n_classes=2, max_depth=1)
     >>> columns = scale_columns(problem, "minmax")
     >>> columns.values[0].tolist(), columns.epsilon.tolist()

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.model import Model
-from provetree.mip.solver import (
-    Moment,
+from provetree.solvers.model import Model
+from provetree.solvers.solver import (
+    BaseSolver,
     Outcome,
     OutcomeStatus,
     SolveLimits,
@@ -34,7 +34,7 @@ _STATUS: dict[str, OutcomeStatus] = {
 }
 
 
-class Scip:
+class Scip(BaseSolver):
     """The solver SCIP.
 
     Parameters
@@ -44,27 +44,20 @@ class Scip:
 
     Examples
     --------
-    >>> from provetree.mip.solver import get_solver  # doctest: +SKIP
+    >>> from provetree.solvers.solver import get_solver  # doctest: +SKIP
     >>> get_solver("scip")  # doctest: +SKIP
     """
 
     def __init__(self, options: dict[str, Any] | None = None) -> None:
         import pyscipopt  # noqa: F401  (whether it is there, before a model is built)
 
-        self.options = dict(options or {})
+        super().__init__(options)
 
-    def solve(
-        self,
-        model: Model,
-        *,
-        start: Float | None = None,
-        limits: SolveLimits | None = None,
-        on_progress: Callable[[Moment], None] | None = None,
+    def _solve(
+        self, model: Model, start: Float | None, limits: SolveLimits, trace: Trace
     ) -> Outcome:
-        """Solve a model; see :class:`provetree.mip.solver.Solver`."""
         import pyscipopt
 
-        limits = SolveLimits() if limits is None else limits
         solver = pyscipopt.Model(model.name)
         solver.hideOutput()
         settings: dict[str, Any] = {
@@ -83,18 +76,14 @@ class Scip:
             for variable, value in zip(variables, start.tolist(), strict=True):
                 solver.setSolVal(point, variable, value)
             solver.addSol(point)
-        trace = Trace(on_progress)
         with interrupts() as interrupted:
-            failures: list[BaseException] = []
-            watch = _watch(trace, interrupted.is_set, failures)
+            watch = _watch(trace, interrupted.is_set)
             solver.includeEventhdlr(watch, "provetree", "tells progress, takes Ctrl-C")
             solver.optimize()
-            if failures:
-                raise failures[0]
         return _outcome(solver, variables, model, limits, trace)
 
 
-def _watch(trace: Trace, stopped: Callable[[], bool], failures: list[BaseException]) -> Any:
+def _watch(trace: Trace, stopped: Callable[[], bool]) -> Any:
     """Return what tells the trace of improvements, and stops the solver when asked to."""
     import pyscipopt
 
@@ -112,15 +101,12 @@ def _watch(trace: Trace, stopped: Callable[[], bool], failures: list[BaseExcepti
 
         def eventexec(self, event: Any) -> None:
             solver = self.model
-            try:
-                primal, dual = solver.getPrimalbound(), solver.getDualbound()
-                trace.tell(
-                    math.inf if solver.isInfinity(primal) else primal,
-                    -math.inf if solver.isInfinity(-dual) else dual,
-                )
-            except BaseException as error:  # it must not travel through C
-                failures.append(error)
-            if stopped() or failures:
+            primal, dual = solver.getPrimalbound(), solver.getDualbound()
+            trace.tell_from_callback(
+                math.inf if solver.isInfinity(primal) else primal,
+                -math.inf if solver.isInfinity(-dual) else dual,
+            )
+            if stopped() or trace.failure is not None:
                 solver.interruptSolve()
 
     return Watch()
@@ -182,8 +168,7 @@ def _outcome(
     if status is None:
         raise SolverError(f"SCIP gave up: {word}.")
     if status in ("infeasible", "unbounded"):
-        value = math.inf if status == "infeasible" else -math.inf
-        return Outcome(status, None, value, value, tuple(trace.moments))
+        return trace.outcome(status)
     point: Float | None = None
     objective, bound = math.inf, -math.inf
     if solver.getNSols() > 0:
@@ -194,9 +179,5 @@ def _outcome(
     if not solver.isInfinity(abs(dual)):
         bound = dual
     if status in ("optimal", "gap_limit"):
-        within = objective - bound <= limits.absolute_gap * (1 + 1e-9)
-        status = "optimal" if within else "gap_limit"
-    trace.tell(objective, bound)
-    return Outcome(
-        status, point, objective, bound, tuple(trace.moments), int(solver.getNTotalNodes())
-    )
+        status = limits.optimal_or_gap(objective, bound)
+    return trace.outcome(status, point, objective, bound, int(solver.getNTotalNodes()))

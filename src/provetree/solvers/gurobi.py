@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.model import Model
-from provetree.mip.solver import (
-    Moment,
+from provetree.solvers.model import Model
+from provetree.solvers.solver import (
+    BaseSolver,
     Outcome,
     OutcomeStatus,
     SolveLimits,
@@ -36,7 +35,7 @@ _STATUS: dict[str, OutcomeStatus] = {
 _TOO_LARGE, _NO_LICENCE = 10010, 10009
 
 
-class Gurobi:
+class Gurobi(BaseSolver):
     """The solver Gurobi.
 
     Parameters
@@ -46,41 +45,35 @@ class Gurobi:
 
     Examples
     --------
-    >>> from provetree.mip.solver import get_solver  # doctest: +SKIP
+    >>> from provetree.solvers.solver import get_solver  # doctest: +SKIP
     >>> get_solver("gurobi")  # doctest: +SKIP
     """
 
     def __init__(self, options: dict[str, Any] | None = None) -> None:
         import gurobipy  # noqa: F401  (whether it is there, before a model is built)
 
-        self.options = dict(options or {})
+        super().__init__(options)
 
-    def solve(
-        self,
-        model: Model,
-        *,
-        start: Float | None = None,
-        limits: SolveLimits | None = None,
-        on_progress: Callable[[Moment], None] | None = None,
+    def _solve(
+        self, model: Model, start: Float | None, limits: SolveLimits, trace: Trace
     ) -> Outcome:
-        """Solve a model; see :class:`provetree.mip.solver.Solver`."""
         import gurobipy
 
-        limits = SolveLimits() if limits is None else limits
         try:
             with (
                 gurobipy.Env(params={"OutputFlag": 0}) as environment,
                 gurobipy.Model(model.name, env=environment) as solver,
             ):
-                return self._solve(solver, model, start, limits, Trace(on_progress))
+                self._set(solver, limits)
+                x = _load(solver, model)
+                if start is not None:
+                    x.Start = start
+                _optimize(solver, trace)
+                return _outcome(solver, x, model, limits, trace)
         except gurobipy.GurobiError as error:
             raise SolverError(_explained(error, model)) from error
 
-    def _solve(
-        self, solver: Any, model: Model, start: Float | None, limits: SolveLimits, trace: Trace
-    ) -> Outcome:
-        from gurobipy import GRB
-
+    def _set(self, solver: Any, limits: SolveLimits) -> None:
         settings: dict[str, Any] = {
             "MIPGap": limits.relative_gap,
             "MIPGapAbs": limits.absolute_gap,
@@ -91,46 +84,49 @@ class Gurobi:
         }
         if limits.time_limit is not None:
             settings["TimeLimit"] = limits.time_limit
-        if limits.threads is not None:
-            settings["Threads"] = limits.threads
+        if limits.n_jobs is not None:
+            settings["Threads"] = limits.n_jobs
         for name, value in {**settings, **self.options}.items():
             solver.setParam(name, value)
-        kinds = np.where(model.integer, GRB.INTEGER, GRB.CONTINUOUS)
-        x = solver.addMVar(
-            model.n_variables, lb=model.lower, ub=model.upper, obj=model.objective, vtype=kinds
-        )
-        solver.ObjCon = model.offset
-        equal = model.row_lower == model.row_upper
-        below = np.isfinite(model.row_upper) & ~equal
-        above = np.isfinite(model.row_lower) & ~equal
-        for rows, sense, bounds in (
-            (equal, "=", model.row_lower),
-            (below, "<", model.row_upper),
-            (above, ">", model.row_lower),
-        ):
-            if rows.any():
-                solver.addMConstr(model.matrix[rows], x, sense, bounds[rows])
-        if start is not None:
-            x.Start = start
 
-        failures: list[BaseException] = []
-        with interrupts() as interrupted:
 
-            def watch(inner: Any, where: int) -> None:
-                try:
-                    if where == GRB.Callback.MIP:
-                        primal = inner.cbGet(GRB.Callback.MIP_OBJBST)
-                        dual = inner.cbGet(GRB.Callback.MIP_OBJBND)
-                        trace.tell(_finite(primal, math.inf), _finite(dual, -math.inf))
-                except BaseException as error:  # Gurobi would only print it
-                    failures.append(error)
-                if interrupted.is_set() or failures:
-                    inner.terminate()
+def _load(solver: Any, model: Model) -> Any:
+    """Hand the model over, and return its variables."""
+    from gurobipy import GRB
 
-            solver.optimize(watch)
-            if failures:
-                raise failures[0]
-        return _outcome(solver, x, model, limits, trace)
+    kinds = np.where(model.integer, GRB.INTEGER, GRB.CONTINUOUS)
+    x = solver.addMVar(
+        model.n_variables, lb=model.lower, ub=model.upper, obj=model.objective, vtype=kinds
+    )
+    solver.ObjCon = model.offset
+    equal = model.row_lower == model.row_upper
+    below = np.isfinite(model.row_upper) & ~equal
+    above = np.isfinite(model.row_lower) & ~equal
+    for rows, sense, bounds in (
+        (equal, "=", model.row_lower),
+        (below, "<", model.row_upper),
+        (above, ">", model.row_lower),
+    ):
+        if rows.any():
+            solver.addMConstr(model.matrix[rows], x, sense, bounds[rows])
+    return x
+
+
+def _optimize(solver: Any, trace: Trace) -> None:
+    """Run the solver, which tells the trace how it goes and stops at Ctrl-C."""
+    from gurobipy import GRB
+
+    with interrupts() as interrupted:
+
+        def watch(inner: Any, where: int) -> None:
+            if where == GRB.Callback.MIP:
+                primal = inner.cbGet(GRB.Callback.MIP_OBJBST)
+                dual = inner.cbGet(GRB.Callback.MIP_OBJBND)
+                trace.tell_from_callback(_finite(primal, math.inf), _finite(dual, -math.inf))
+            if interrupted.is_set() or trace.failure is not None:
+                inner.terminate()
+
+        solver.optimize(watch)
 
 
 def _outcome(solver: Any, x: Any, model: Model, limits: SolveLimits, trace: Trace) -> Outcome:
@@ -141,19 +137,17 @@ def _outcome(solver: Any, x: Any, model: Model, limits: SolveLimits, trace: Trac
     if status is None:
         raise SolverError(f"Gurobi gave up with status {solver.Status}.")
     if status in ("infeasible", "unbounded"):
-        value = math.inf if status == "infeasible" else -math.inf
-        return Outcome(status, None, value, value, tuple(trace.moments))
+        return trace.outcome(status)
     is_mip = bool(model.integer.any())
     point: Float | None = None
     objective = math.inf
     if solver.SolCount > 0:
         point, objective = np.asarray(x.X, dtype=np.float64), float(solver.ObjVal)
     bound = _finite(float(solver.ObjBound), -math.inf) if is_mip else objective
-    if status == "optimal" and objective - bound > limits.absolute_gap * (1 + 1e-9):
-        status = "gap_limit"
-    trace.tell(objective, bound)
+    if status == "optimal":
+        status = limits.optimal_or_gap(objective, bound)
     nodes = int(solver.NodeCount) if is_mip else 0
-    return Outcome(status, point, objective, bound, tuple(trace.moments), nodes)
+    return trace.outcome(status, point, objective, bound, nodes)
 
 
 def _explained(error: Any, model: Model) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,9 +11,9 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.model import Model
-from provetree.mip.solver import (
-    Moment,
+from provetree.solvers.model import Model
+from provetree.solvers.solver import (
+    BaseSolver,
     Outcome,
     OutcomeStatus,
     SolveLimits,
@@ -45,7 +44,7 @@ _PRESOLVED_PER_SECOND = 20_000
 _WRITABLE = (".mps", ".lp", ".mps.gz", ".lp.gz")
 
 
-class Highs:
+class Highs(BaseSolver):
     """The solver HiGHS.
 
     Parameters
@@ -55,8 +54,8 @@ class Highs:
 
     Examples
     --------
-    >>> from provetree.mip.highs import Highs
-    >>> from provetree.mip.model import ModelBuilder
+    >>> from provetree.solvers.highs import Highs
+    >>> from provetree.solvers.model import ModelBuilder
     >>> builder = ModelBuilder("small")
     >>> x = builder.variables("x", 2, upper=3, integer=True, cost=[-1, -1])
     >>> builder.constraint("(1)", [x], [2, 2], upper=7)
@@ -64,20 +63,9 @@ class Highs:
     -3.0
     """
 
-    def __init__(self, options: dict[str, Any] | None = None) -> None:
-        self.options = dict(options or {})
-
-    def solve(
-        self,
-        model: Model,
-        *,
-        start: Float | None = None,
-        limits: SolveLimits | None = None,
-        on_progress: Callable[[Moment], None] | None = None,
+    def _solve(
+        self, model: Model, start: Float | None, limits: SolveLimits, trace: Trace
     ) -> Outcome:
-        """Solve a model; see :class:`provetree.mip.solver.Solver`."""
-        limits = SolveLimits() if limits is None else limits
-        trace = Trace(on_progress)
         outcome = self._run(model, start, limits, trace, {})
         if outcome.status == "infeasible" and self.options.get("presolve") != "off":
             # Presolve has called feasible models infeasible in many versions of HiGHS, so that
@@ -85,7 +73,7 @@ class Highs:
             if limits.time_limit is not None:
                 left = limits.time_limit - trace.seconds
                 limits = replace(limits, time_limit=max(left, 0.01))
-            again = Trace(on_progress, started=trace.started)
+            again = Trace(trace.on_progress, started=trace.started)
             outcome = self._run(model, start, limits, again, {"presolve": "off"})
         return outcome
 
@@ -98,37 +86,19 @@ class Highs:
         options: dict[str, Any],
     ) -> Outcome:
         solver = _loaded(model)
-        wanted: dict[str, Any] = {
-            "mip_rel_gap": limits.relative_gap,
-            "mip_abs_gap": limits.absolute_gap,
-            "time_limit": math.inf if limits.time_limit is None else limits.time_limit,
-        }
-        if limits.threads is not None:
-            wanted["threads"] = limits.threads
-        if model.matrix.nnz > _PRESOLVED_PER_SECOND * wanted["time_limit"]:
-            wanted["presolve"] = "off"
-        wanted |= {**self.options, **options}
-        wanted["presolve_rule_off"] = wanted.get("presolve_rule_off", 0) | FAULTY_PRESOLVE
-        for name, value in wanted.items():
-            if solver.setOptionValue(name, value) == highspy.HighsStatus.kError:
-                raise SolverError(f"HiGHS does not take the option {name} = {value!r}.")
+        self._set(solver, model, limits, options)
         if start is not None:
             point = highspy.HighsSolution()
             point.col_value = np.asarray(start, dtype=np.float64).tolist()
             point.value_valid = True
             solver.setSolution(point)
-
-        failures: list[BaseException] = []
-        is_mip = bool(model.integer.any())
         with interrupts() as interrupted:
 
             def watch(kind: Any, message: str, out: Any, answer: Any, data: Any) -> None:
-                if kind in _TOLD_BY and not failures:
-                    try:
-                        trace.tell(_finite(out.mip_primal_bound, math.inf), out.mip_dual_bound)
-                    except BaseException as error:  # it must not travel through C++
-                        failures.append(error)
-                if kind in _STOPPABLE and (interrupted.is_set() or failures):
+                if kind in _TOLD_BY:
+                    primal = _finite(out.mip_primal_bound, math.inf)
+                    trace.tell_from_callback(primal, out.mip_dual_bound)
+                if kind in _STOPPABLE and (interrupted.is_set() or trace.failure is not None):
                     answer.user_interrupt = True
 
             solver.setCallback(watch, None)
@@ -136,9 +106,24 @@ class Highs:
                 solver.startCallback(kind)
             solver.run()
             solver.setCallback(None, None)
-            if failures:
-                raise failures[0]
-            return _outcome(solver, model, is_mip, limits, trace, interrupted.is_set())
+            return _outcome(solver, model, limits, trace)
+
+    def _set(self, solver: Any, model: Model, limits: SolveLimits, options: dict[str, Any]) -> None:
+        """Set the options of a run: limits, the user's, and those of this run."""
+        wanted: dict[str, Any] = {
+            "mip_rel_gap": limits.relative_gap,
+            "mip_abs_gap": limits.absolute_gap,
+            "time_limit": math.inf if limits.time_limit is None else limits.time_limit,
+        }
+        if limits.n_jobs is not None:
+            wanted["threads"] = limits.n_jobs
+        if model.matrix.nnz > _PRESOLVED_PER_SECOND * wanted["time_limit"]:
+            wanted["presolve"] = "off"
+        wanted |= {**self.options, **options}
+        wanted["presolve_rule_off"] = wanted.get("presolve_rule_off", 0) | FAULTY_PRESOLVE
+        for name, value in wanted.items():
+            if solver.setOptionValue(name, value) == highspy.HighsStatus.kError:
+                raise SolverError(f"HiGHS does not take the option {name} = {value!r}.")
 
 
 def write_model(model: Model, path: str | Path) -> None:
@@ -153,8 +138,8 @@ def write_model(model: Model, path: str | Path) -> None:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from provetree.mip.highs import write_model
-    >>> from provetree.mip.model import ModelBuilder
+    >>> from provetree.solvers.highs import write_model
+    >>> from provetree.solvers.model import ModelBuilder
     >>> builder = ModelBuilder("small")
     >>> x = builder.variables("x", 2, upper=3, integer=True, cost=[-1, -1])
     >>> builder.constraint("(1)", [x], [2, 2], upper=7)
@@ -200,10 +185,17 @@ def _loaded(model: Model, *, named: bool = False) -> Any:
     return solver
 
 
-def _outcome(
-    solver: Any, model: Model, is_mip: bool, limits: SolveLimits, trace: Trace, interrupted: bool
-) -> Outcome:
+def _outcome(solver: Any, model: Model, limits: SolveLimits, trace: Trace) -> Outcome:
     status = solver.getModelStatus()
+    if status == _Status.kModelEmpty:
+        return trace.outcome("optimal", np.empty(0), model.offset, model.offset)
+    if status in (_Status.kInfeasible, _Status.kUnboundedOrInfeasible):
+        # "Unbounded or infeasible" is infeasible where every variable has bounds.
+        infeasible = status == _Status.kInfeasible or model.is_bounded
+        return trace.outcome("infeasible" if infeasible else "unbounded")
+    if status == _Status.kUnbounded:
+        return trace.outcome("unbounded")
+    is_mip = bool(model.integer.any())
     info = solver.getInfo()
     point: Float | None = None
     objective, bound = math.inf, -math.inf
@@ -215,29 +207,16 @@ def _outcome(
     elif status == _Status.kOptimal:
         bound = objective
     word: OutcomeStatus
-    if status in (_Status.kInfeasible, _Status.kUnboundedOrInfeasible):
-        # "Unbounded or infeasible" is infeasible where every variable has bounds.
-        infeasible = status == _Status.kInfeasible or model.is_bounded
-        word = "infeasible" if infeasible else "unbounded"
-        objective = bound = math.inf if word == "infeasible" else -math.inf
-        point = None
-    elif status == _Status.kUnbounded:
-        word, point, objective, bound = "unbounded", None, -math.inf, -math.inf
-    elif status in (_Status.kOptimal, _Status.kModelEmpty):
-        if status == _Status.kModelEmpty:
-            point, objective, bound = np.empty(0), model.offset, model.offset
-        word = "optimal"
-        if objective - bound > limits.absolute_gap * (1 + 1e-9) + 1e-12 * abs(objective):
-            word = "gap_limit"
+    if status == _Status.kOptimal:
+        word = limits.optimal_or_gap(objective, bound)
     elif status == _Status.kTimeLimit:
         word = "time_limit"
-    elif status == _Status.kInterrupt and interrupted:
+    elif status == _Status.kInterrupt:
         word = "interrupted"
     else:
         raise SolverError(f"HiGHS gave up: {solver.modelStatusToString(status).lower()}.")
-    trace.tell(objective, bound)
     nodes = max(0, int(info.mip_node_count)) if is_mip else 0
-    return Outcome(word, point, objective, bound, tuple(trace.moments), nodes)
+    return trace.outcome(word, point, objective, bound, nodes)
 
 
 def _finite(value: float, otherwise: float) -> float:

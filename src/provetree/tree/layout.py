@@ -31,7 +31,7 @@ class Layout:
 
     Examples
     --------
-    >>> from provetree.mip.layout import Layout
+    >>> from provetree.tree.layout import Layout
     >>> layout = Layout(2)
     >>> layout.n_branches, layout.n_leaves
     (3, 4)
@@ -103,7 +103,7 @@ class PlacedTree:
     Examples
     --------
     >>> import numpy as np
-    >>> from provetree.mip.layout import Layout, PlacedTree
+    >>> from provetree.tree.layout import Layout, PlacedTree
     >>> stump = PlacedTree(Layout(1), np.array([0]), np.array([1]), np.array([-1, 0, 1]))
     >>> stump.route(np.array([[0, 1, 2]], dtype=np.uint32)).tolist()
     [1, 1, 2]
@@ -158,7 +158,7 @@ def placed_to_tree(
     --------
     >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.mip.layout import Layout, PlacedTree, placed_to_tree
+    >>> from provetree.tree.layout import Layout, PlacedTree, placed_to_tree
     >>> problem = build_problem([[1.0], [2.0], [4.0]], [0, 0, 1], n_classes=2, max_depth=1)
     >>> stump = PlacedTree(Layout(1), np.array([0]), np.array([1]), np.array([-1, 0, 1]))
     >>> print(placed_to_tree(problem, stump, keep_labels=True).to_text(legend=False))
@@ -232,7 +232,7 @@ def place_tree(problem: Problem, tree: Tree, table: Float, layout: Layout) -> Pl
     --------
     >>> import numpy as np
     >>> from provetree import ExactSearch, build_problem
-    >>> from provetree.mip.layout import Layout, place_tree
+    >>> from provetree.tree.layout import Layout, place_tree
     >>> X = np.array([[1.0], [2.0], [4.0]])
     >>> problem = build_problem(X, [0, 0, 1], n_classes=2, max_depth=1)
     >>> placed = place_tree(problem, ExactSearch().solve(problem).tree, X, Layout(2))
