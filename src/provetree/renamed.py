@@ -1,16 +1,17 @@
-"""Old names of parameters: they go on working for one version, with a ``FutureWarning``."""
+"""Old names of parameters and modules: they work for one version, with a ``FutureWarning``."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
+from importlib import import_module
 from inspect import signature
 from typing import Any, TypeVar
 
 from provetree.options import ParameterError
 
-__all__ = ["new_names", "renamed", "renamed_parameters"]
+__all__ = ["moved", "new_names", "renamed", "renamed_parameters"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -148,3 +149,39 @@ def _old_attribute(old: str, new: str, owner: str) -> property:
         setattr(self, *next(iter(new_names({old: value}, {old: new}, owner).items())))
 
     return property(get, set_, doc=f"The old name of ``{new}``.")
+
+
+def moved(old: str, new: str, *names: str) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module whose names stand elsewhere now.
+
+    Parameters
+    ----------
+    old, new : str
+        The module, and the one that has the names now.
+    *names : str
+        The names that moved; all of the new module's where none are given.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from provetree.renamed import moved
+    >>> find = moved("provetree.old", "provetree.solution")
+    >>> with warnings.catch_warnings(record=True) as heard:
+    ...     warnings.simplefilter("always")
+    ...     limits = find("Limits")
+    >>> print(heard[0].message)
+    provetree.old.Limits is provetree.solution.Limits now; the old place goes with the next version.
+    """
+
+    def find(name: str) -> Any:
+        if name.startswith("__") or (names and name not in names):
+            raise AttributeError(f"module {old!r} has no attribute {name!r}")
+        value = getattr(import_module(new), name)
+        warnings.warn(
+            f"{old}.{name} is {new}.{name} now; the old place goes with the next version.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return value
+
+    return find

@@ -88,7 +88,9 @@ def test_groups_are_sensitive_features_now():
     with pytest.warns(FutureWarning, match=words) as heard:
         assert clf.fit(X, Y, groups=GROUPS).objective_ == new == 2
     assert [warning.filename for warning in heard] == [__file__]
-    with pytest.raises(ParameterError, match="give only 'sensitive_features'. Got both instead."):
+    with pytest.raises(
+        ParameterError, match=r"give only 'sensitive_features'\. Got both instead\."
+    ):
         clf.fit(X, Y, groups=GROUPS, sensitive_features=GROUPS)
     with pytest.raises(ParameterError, match="Got both"):
         clf.fit(X, Y, None, GROUPS, groups=GROUPS)
@@ -102,11 +104,11 @@ def test_n_jobs_counts_as_everywhere_else():
 
     class Look:
         def solve(self, model, *, start, limits, on_progress):
-            raise Looked(limits.threads)
+            raise Looked(limits.n_jobs)
 
     for n_jobs, threads in ((None, None), (3, 3), (-1, thread_count(-1))):
         with pytest.raises(Looked) as seen:
             MIPTreeClassifier(max_depth=1, solver=Look(), n_jobs=n_jobs).fit(X, Y)
         assert seen.value.args == (threads,)
-    with pytest.raises(ParameterError, match="must be an int other than 0 or None. Got 0"):
+    with pytest.raises(ParameterError, match=r"must be an int other than 0 or None\. Got 0"):
         MIPTreeClassifier(n_jobs=0).fit(X, Y)

@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree._moved import moved
+from provetree.renamed import moved
 
 Int64: TypeAlias = NDArray[np.int64]
 

@@ -266,7 +266,7 @@ class MIPTreeClassifier(TreeClassifier):
             tighten=bool(self.tighten),
             side=self._side(prepared, groups),
             mip_gap=float(self.mip_gap),
-            threads=None if self.n_jobs is None else thread_count(self.n_jobs),
+            n_jobs=None if self.n_jobs is None else thread_count(self.n_jobs),
             rows=rows,
         )
         return engine, prepared

@@ -145,7 +145,7 @@ feature_importances_
             post_process=bool(self.post_process),
             inner="milp" if self.inner == "milp" else "search",
             solver=self.solver,
-            threads=None if self.n_jobs is None else thread_count(self.n_jobs),
+            n_jobs=None if self.n_jobs is None else thread_count(self.n_jobs),
         )
         solution = self._run(engine, prepared.problem, self.time_limit, self.verbose)
         assert isinstance(solution, PartitionSolution)

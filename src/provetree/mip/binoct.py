@@ -1,5 +1,5 @@
 """Moved to :mod:`provetree.formulations.binoct`; this place goes with the next version."""
 
-from provetree._moved import moved
+from provetree.renamed import moved
 
 __getattr__ = moved(__name__, "provetree.formulations.binoct")

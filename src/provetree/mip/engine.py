@@ -15,7 +15,6 @@ from typing import Literal, NoReturn
 
 import numpy as np
 
-from provetree._moved import moved
 from provetree.errors import InfeasibleError as _InfeasibleError
 from provetree.formulations.formulation import Formulation, Scaling, Settings
 from provetree.mip.check import CheckedTree, RawRows, TreeLimits, check_tree
@@ -24,6 +23,7 @@ from provetree.mip.side_constraints import SideConstraints
 from provetree.mip.starts import cart
 from provetree.problem.problem import Problem
 from provetree.problem.rows import problem_rows, representatives
+from provetree.renamed import moved
 from provetree.search.engine import ExactSearch
 from provetree.solution import Limits, Progress, Solution, Status
 from provetree.solvers.solver import Moment, Outcome, SolveLimits, Solver, SolverError, get_solver
@@ -106,7 +106,7 @@ class MIPSearch:
         See :class:`provetree.formulations.formulation.Settings`.
     mip_gap : float
         Relative gap at which the solver may stop.
-    threads : int, optional
+    n_jobs : int, optional
         Threads the solver may use.
     rows : RawRows, optional
         The raw rows that the tree is checked on; needed for start trees and groups.
@@ -135,7 +135,7 @@ class MIPSearch:
     tighten: bool = False
     side: SideConstraints | None = None
     mip_gap: float = 0.0
-    threads: int | None = None
+    n_jobs: int | None = None
     rows: RawRows | None = None
 
     def build(self, problem: Problem) -> Formulation:
@@ -263,7 +263,7 @@ class _Run:
                     time_limit=self._time_left(),
                     relative_gap=self.engine.mip_gap,
                     absolute_gap=self._absolute_gap(),
-                    threads=self.engine.threads,
+                    n_jobs=self.engine.n_jobs,
                 ),
                 on_progress=self._tell,
             )

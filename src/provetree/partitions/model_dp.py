@@ -48,7 +48,7 @@ def solve_dp(
     max_splits: int,
     inner: Inner = "search",
     solver: str | Solver = "highs",
-    threads: int | None = None,
+    n_jobs: int | None = None,
     time_limit: float | None = None,
     start: Tree | None = None,
 ) -> ModelTree:
@@ -61,7 +61,7 @@ def solve_dp(
         Delta and gamma.
     inner : {"search", "milp"}
         The exact search on weighted representatives, or the mixed-integer model.
-    solver, threads
+    solver, n_jobs
         For "milp"; see :class:`provetree.mip.engine.MIPSearch`.
     time_limit : float, optional
         Seconds.
@@ -94,7 +94,7 @@ def solve_dp(
             max_splits=max_splits,
             scaling="rank",
             warm_start="cart" if start is None else start,
-            threads=threads,
+            n_jobs=n_jobs,
         )
     found = engine.solve(problem, limits)
     return ModelTree(

@@ -179,7 +179,7 @@ def solve_dp_prime(
     max_depth: int,
     max_splits: int,
     solver: str | Solver = "highs",
-    threads: int | None = None,
+    n_jobs: int | None = None,
     time_limit: float | None = None,
     start: Tree | None = None,
 ) -> ModelTree:
@@ -191,7 +191,7 @@ def solve_dp_prime(
         Homogeneous: (DP') bounds nothing otherwise.
     max_depth, max_splits : int
         Delta and gamma.
-    solver, threads
+    solver, n_jobs
         See :class:`provetree.mip.engine.MIPSearch`.
     time_limit : float, optional
         Seconds.
@@ -230,7 +230,7 @@ def solve_dp_prime(
     outcome = engine.solve(
         model.model,
         start=point,
-        limits=SolveLimits(time_limit=time_limit, absolute_gap=gap, threads=threads),
+        limits=SolveLimits(time_limit=time_limit, absolute_gap=gap, n_jobs=n_jobs),
     )
     tree = leaf if start is None else start
     if outcome.point is not None:

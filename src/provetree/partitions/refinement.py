@@ -118,7 +118,7 @@ class PartitionSearch:
         Move thresholds after each solution (Algorithm 6).
     inner : {"search", "milp"}
         How models are solved.
-    solver, threads
+    solver, n_jobs
         For "milp"; see :class:`provetree.mip.engine.MIPSearch`.
 
     Examples
@@ -141,7 +141,7 @@ class PartitionSearch:
     post_process: bool = True
     inner: Inner = "search"
     solver: str | Solver = "highs"
-    threads: int | None = None
+    n_jobs: int | None = None
 
     def solve(
         self,
@@ -318,7 +318,7 @@ class _Run:
                 max_depth=self.depth,
                 max_splits=self.gamma,
                 solver=self.engine.solver,
-                threads=self.engine.threads,
+                n_jobs=self.engine.n_jobs,
                 time_limit=seconds,
                 start=start,
             )
@@ -337,7 +337,7 @@ class _Run:
             max_splits=self.gamma,
             inner=self.engine.inner,
             solver=self.engine.solver,
-            threads=self.engine.threads,
+            n_jobs=self.engine.n_jobs,
             time_limit=seconds,
             start=start,
         )
