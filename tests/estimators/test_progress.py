@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from provetree import OptimalTreeClassifier, Progress, Solution, Tree
+from provetree import ExactSearch, OptimalTreeClassifier, Progress, Solution, Tree
 from provetree.estimators import optimal_tree
 from provetree.estimators._progress import ProgressLine
 
@@ -31,7 +31,7 @@ def solution(cost=7, bound=7, status="optimal"):
 
 def test_on_a_terminal_one_line_is_drawn_over():
     stream, clock = Terminal(), Clock()
-    line = ProgressLine(stream, clock)
+    line = ProgressLine(stream=stream, clock=clock)
     line.show(Progress(0.0, 1000000, 0))
     clock.now += 0.05
     line.show(Progress(0.05, 90, 10))  # too soon to be seen
@@ -66,7 +66,7 @@ def test_a_search_that_fails_leaves_the_line(monkeypatch):
 
 def test_elsewhere_there_is_one_line_a_second():
     stream, clock = io.StringIO(), Clock()
-    line = ProgressLine(stream, clock)
+    line = ProgressLine(stream=stream, clock=clock)
     for _ in range(25):
         line.show(Progress(clock.now - 100, 10, 5))
         clock.now += 0.1
@@ -82,11 +82,10 @@ def test_a_stream_that_cannot_be_written_to_loses_nothing(monkeypatch, broken):
     stream = io.StringIO()
     stream.close()
     monkeypatch.setattr("sys.stderr", None if broken is None else stream)
-    line = ProgressLine()
-    line.show(Progress(0.0, 1, 0))
-    line.show(Progress(5.0, 1, 0))
-    line.close(solution())
-    line.leave()
+    with ProgressLine() as line:
+        line.show(Progress(0.0, 1, 0))
+        line.show(Progress(5.0, 1, 0))
+        line.close(solution())
 
 
 def test_verbose_writes_to_standard_error(capsys):
@@ -97,3 +96,19 @@ def test_verbose_writes_to_standard_error(capsys):
     assert err.splitlines()[-1].endswith("cost 1, bound 1, gap 0.0 %, optimal")
     OptimalTreeClassifier(max_depth=1).fit(X, y)
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_progress_is_told_to_whoever_asks(monkeypatch, verbose):
+    class Talks:
+        def solve(self, problem, limits, on_progress):
+            on_progress(Progress(0.5, 3, 1))
+            return ExactSearch().solve(problem, limits)
+
+    heard: list[Progress] = []
+    monkeypatch.setattr(optimal_tree, "ExactSearch", lambda **options: Talks())
+    clf = OptimalTreeClassifier(verbose=verbose).fit(
+        [[0.0], [1.0]], [0, 1], on_progress=heard.append
+    )
+    assert heard == [Progress(0.5, 3, 1)]
+    assert clf.status_ == "optimal"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from provetree import OptimalTreeClassifier, StoredModel, Tree, load_model
 from provetree.export import InputColumn, ModelFileError, Proof, model_schema
-from provetree.report.build import report_html
+from provetree.report.page import report_html
 from provetree.report.words import proof_sentence
 from provetree.solution import Progress, Status
 from testkit.tree_strategies import trees

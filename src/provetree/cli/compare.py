@@ -119,35 +119,23 @@ def compare(**flags: Any) -> int:
 
 def run_cart(data: Data, parameters: dict[str, Any]) -> Compared:
     """Fit scikit-learn's CART."""
-    from provetree.cli.training import _class_weights
-    from provetree.problem.table import TableEncoder
-    from provetree.report.cart import fit_cart
+    from provetree.report.evidence import TrainingRows, part_facts
 
-    encoder = TableEncoder()
-    encoded = encoder.fit_transform(data.train)
-    classes, codes = np.unique(data.y_train, return_inverse=True)
-    begun = time.monotonic()
-    cart = fit_cart(
-        encoded,
-        codes.reshape(-1),
-        encoder.categories,
-        max_depth=parameters["max_depth"],
-        max_leaf_nodes=parameters["max_leaf_nodes"],
-        min_samples_leaf=parameters["min_samples_leaf"],
-        sample_weight=_class_weights(parameters["class_weight"], codes.reshape(-1)),
-    )
-    seconds = time.monotonic() - begun
-    test = None
+    train = TrainingRows.read(data.train, data.y_train)
+    cart = train.cart(parameters)
+    parts = [train.rows]
     if data.test.height:
-        test = float(np.mean(classes[cart.predict(encoder.transform(data.test))] == data.y_test))
-    errors = int((cart.predict(encoded) != codes.reshape(-1)).sum())
+        parts.append(train.others(data.test, data.y_test))
+    trained, *tested = [
+        part_facts(cart.predict(rows.encoded), rows.codes, len(train.classes)) for rows in parts
+    ]
     return Compared(
         "CART",
-        errors,
-        1 - errors / len(codes),
-        test,
+        trained["errors"],
+        trained["accuracy"],
+        tested[0]["accuracy"] if tested else None,
         cart.n_leaves,
-        seconds,
+        cart.seconds,
         "no proof",
     )
 

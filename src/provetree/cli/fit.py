@@ -98,7 +98,7 @@ def fit(**flags: Any) -> int:
         source = source_path(flags["data"], flags["save"])
         replace(model, source=source).save(flags["save"])
     if flags["report"]:
-        from provetree.report.build import report_html
+        from provetree.report.page import report_html
 
         Path(flags["report"]).write_text(report_html(model), encoding="utf-8")
     if flags["as_json"]:
@@ -168,7 +168,7 @@ def _with_extras(
     trained: Trained, parameters: dict[str, Any], wanted: bool | None, stage: Any
 ) -> Trained:
     """Add frontier, runner-up splits and stability, as far as they are wanted or quick."""
-    from provetree.report.facts import frontier_facts, runner_up_facts, stability_facts
+    from provetree.report.evidence import extra_facts
     from provetree.selection.path import tuning_path
     from provetree.selection.runner_up import runner_up_splits
     from provetree.selection.stability import stability
@@ -180,7 +180,6 @@ def _with_extras(
         return trained
     limit = parameters["time_limit"] if wanted else _EXTRA_SECONDS
     estimator, data = trained.estimator, trained.data
-    facts = dict(trained.model.facts)
     stage("frontier: the best tree of every size, cross-validated")
     path = tuning_path(
         data.train,
@@ -191,16 +190,16 @@ def _with_extras(
         class_weight=parameters["class_weight"],
         time_limit=None if limit is None else limit / 6,
     )
-    facts["frontier"] = frontier_facts(path, trained.model.tree.n_leaves)
     stage("runner-up splits")
-    facts["runner_up"] = runner_up_facts(
-        runner_up_splits(estimator, data.train, data.y_train, time_limit=limit)
-    )
+    others = runner_up_splits(estimator, data.train, data.y_train, time_limit=limit)
+    refits = None
     if not parameters["alpha"]:
         stage("stability: refits on resampled rows")
-        again = estimator.set_params(time_limit=None if limit is None else max(limit / 20, 0.05))
-        facts["stability"] = stability_facts(stability(again, data.train, data.y_train))
-    return replace(trained, model=replace(trained.model, facts=facts))
+        each = None if limit is None else max(limit / 20, 0.05)
+        refits = stability(estimator, data.train, data.y_train, time_limit=each)
+    model = trained.model
+    extras = extra_facts(model.tree, frontier=path, runner_up=others, stability=refits)
+    return replace(trained, model=replace(model, facts={**model.facts, **extras}))
 
 
 def _age() -> float:

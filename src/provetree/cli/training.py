@@ -75,8 +75,6 @@ class Trained:
     model: StoredModel
     estimator: Any
     data: Data
-    encoded: NDArray[np.float64]
-    codes: NDArray[np.intp]
     seconds: float
 
 
@@ -154,77 +152,37 @@ def train(
         Told how the search stands, and what is being done.
     """
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
-    from provetree.problem.table import TableEncoder
-    from provetree.report.cart import fit_cart
-    from provetree.report.facts import column_facts, part_facts
+    from provetree.report.evidence import TrainingRows, tree_facts
 
     on_stage("fitting CART for comparison")
-    encoder = TableEncoder()
-    encoded = encoder.fit_transform(data.train)
-    classes, codes = np.unique(data.y_train, return_inverse=True)
-    codes = codes.reshape(-1)
-    before_cart = time.monotonic()
-    cart = fit_cart(
-        encoded,
-        codes,
-        encoder.categories,
-        max_depth=parameters["max_depth"],
-        max_leaf_nodes=parameters["max_leaf_nodes"],
-        min_samples_leaf=parameters["min_samples_leaf"],
-        sample_weight=_class_weights(parameters["class_weight"], codes),
-    )
+    rows = TrainingRows.read(data.train, data.y_train)
+    cart = rows.cart(parameters)
     now = time.monotonic()
-    cart_seconds = now - before_cart
 
     on_stage("searching")
     searched = dict(parameters)
     searched["time_limit"] = _search_seconds(
-        parameters["time_limit"], now - started, now - begun, encoded
+        parameters["time_limit"], now - started, now - begun, rows.rows.encoded
     )
     estimator = OptimalTreeClassifier(**searched)
-    if on_progress is not None:
-        estimator._on_progress = on_progress
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an interrupted search says so in its proof
-        estimator.fit(data.train, data.y_train)
+        estimator.fit(data.train, data.y_train, on_progress=on_progress)
     seconds = time.monotonic() - now
-    estimator.__dict__.pop("_on_progress", None)
 
     on_stage("counting")
-    tree, n_classes = with_whole_dates(estimator.tree_, data.learned.columns), len(classes)
-    facts: dict[str, Any] = {
-        "train": part_facts(tree.predict(encoded), codes, n_classes),
-        "cart": {
-            "train": part_facts(cart.predict(encoded), codes, n_classes),
-            "leaves": cart.n_leaves,
-            "seconds": cart_seconds,
-        },
-        "columns": column_facts(tree, encoded, estimator.feature_importances_, data.learned.notes),
-        "left_out": [
-            [name, note] for name, note in data.learned.notes if note.startswith("left out")
-        ],
-    }
+    tree = with_whole_dates(estimator.tree_, data.learned.columns)
+    test = rows.others(data.test, data.y_test) if data.test.height else None
+    facts = tree_facts(tree, rows.rows, test, cart, data.learned.notes)
+    facts["left_out"] = [
+        [name, note] for name, note in data.learned.notes if note.startswith("left out")
+    ]
     if data.n_without_label:
         facts["rows_without_label"] = data.n_without_label
-    if data.test.height:
-        known = {label: code for code, label in enumerate(classes.tolist())}
-        # A label that training never saw is an error whatever is predicted.
-        test_codes = np.array([known.get(label, -1) for label in data.y_test.tolist()])
-        seen = test_codes >= 0
-        test_encoded = encoder.transform(data.test)
-        for name, predict in (("test", tree.predict), ("cart", cart.predict)):
-            part = part_facts(predict(test_encoded)[seen], test_codes[seen], n_classes)
-            part["errors"] += int((~seen).sum())
-            part["rows"] = len(test_codes)
-            part["accuracy"] = 1.0 - part["errors"] / part["rows"]
-            if name == "test":
-                facts["test"] = part
-            else:
-                facts["cart"]["test"] = part
     model = StoredModel.of(
         estimator, target=target, columns=data.learned.columns, facts=facts, seconds=seconds
     )
-    return Trained(replace(model, tree=tree), estimator, data, encoded, codes, seconds)
+    return Trained(replace(model, tree=tree), estimator, data, seconds)
 
 
 def with_whole_dates(tree: Tree, columns: Sequence[InputColumn]) -> Tree:
@@ -246,20 +204,7 @@ def with_whole_dates(tree: Tree, columns: Sequence[InputColumn]) -> Tree:
     for node in np.flatnonzero((tree.feature >= 0) & np.isfinite(threshold)):
         if columns[tree.feature[node]].kind == "date":
             threshold[node] = _date_up_to(float(threshold[node]))
-    return Tree(
-        feature=tree.feature,
-        threshold=threshold,
-        value=tree.value,
-        n_samples=tree.n_samples,
-        n_features=tree.n_features,
-        category=tree.category,
-        missing_left=tree.missing_left,
-        missing_seen=tree.missing_seen,
-        feature_names=tree.feature_names,
-        class_names=tree.class_names,
-        categories=tree.categories,
-        label=tree.label,
-    )
+    return tree.replaced(threshold=threshold)
 
 
 def _date_up_to(number: float) -> float:
@@ -290,14 +235,6 @@ def _search_seconds(
         return None
     reserve = max(_SECONDS_PER_MILLION * encoded.size / 1e6, working / 2)
     return max(limit - elapsed - reserve, _LEAST_SEARCH * limit)
-
-
-def _class_weights(class_weight: Any, codes: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    if class_weight is None:
-        return None
-    totals = np.bincount(codes)
-    weights: NDArray[np.float64] = (len(codes) / (len(totals) * totals))[codes]
-    return weights
 
 
 def _test_rows(y: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:

@@ -317,8 +317,9 @@ def report(model_file: str, data: str | None, output: str) -> None:
     """Write the report of a MODEL; with DATA, judged on these rows."""
     from dataclasses import replace
 
-    from provetree.report.build import report_html
-    from provetree.report.facts import part_facts
+    from provetree.problem.inputs import label_codes
+    from provetree.report.evidence import part_facts
+    from provetree.report.page import report_html
 
     model = open_model(model_file)
     if data is not None:
@@ -329,8 +330,7 @@ def report(model_file: str, data: str | None, output: str) -> None:
         from provetree.cli.columns import learn_target
 
         rows, labels = learn_target(read_table(data), model.target)
-        known = {label: code for code, label in enumerate(model.labels.tolist())}
-        codes = np.array([known.get(label, -1) for label in labels])
+        codes = label_codes(model.labels, labels)
         if (codes < 0).any():
             strange = labels[int(np.argmax(codes < 0))]
             raise UserError(f"'{data}' has the label {strange!r}, which the model does not know.")

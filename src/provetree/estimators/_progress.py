@@ -23,6 +23,8 @@ class ProgressLine:
 
     Parameters
     ----------
+    told : callable, default=None
+        Who is told of the progress as well.
     stream : text stream, default=None
         Where to write; None is the standard error stream.
     clock : callable, default=time.monotonic
@@ -33,14 +35,19 @@ class ProgressLine:
     >>> import sys
     >>> from provetree import Progress
     >>> from provetree.estimators._progress import ProgressLine
-    >>> line = ProgressLine(sys.stdout, clock=iter([100.0, 102.5]).__next__)
+    >>> line = ProgressLine(stream=sys.stdout, clock=iter([100.0, 102.5]).__next__)
     >>> line.show(Progress(seconds=2.25, cost=20, lower_bound=15))
     provetree: 2.5 s, cost 20, bound 15, gap 25.0 %
     """
 
     def __init__(
-        self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        told: Callable[[Progress], None] | None = None,
+        *,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._told = told
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
         self._start = clock()
@@ -51,6 +58,8 @@ class ProgressLine:
 
     def show(self, progress: Progress) -> None:
         """Show where the search stands, unless it was shown a moment ago."""
+        if self._told is not None:
+            self._told(progress)
         now = self._clock()
         if now >= self._next:
             self._next = now + self._interval
@@ -58,15 +67,19 @@ class ProgressLine:
             words = _sentence(now - self._start, progress.cost, progress.lower_bound, progress.gap)
             self._write(words, final=False)
 
-    def close(self, solution: Solution) -> None:
-        """Show how the search ended, and leave the line."""
+    def close(self, solution: Solution) -> Solution:
+        """Show how the search ended, leave the line, and return the solution."""
         seconds = self._clock() - self._start
         words = _sentence(seconds, solution.cost, solution.lower_bound, solution.gap)
         self._write(f"{words}, {solution.status.replace('_', ' ')}", final=True)
+        return solution
 
-    def leave(self) -> None:
-        """Leave the line without a last word."""
-        if self._live and self._drawn > 0:
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        # A search that fails has no last word, but must not leave its line half written.
+        if failure is not None and self._live and self._drawn > 0:
             self._write("", final=True)
 
     def _write(self, text: str, *, final: bool) -> None:

@@ -23,6 +23,7 @@ from provetree.problem.inputs import as_table
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.solution import DEFAULT_MEMORY_LIMIT, Engine, Limits, Progress, Solution
+from provetree.tree.importances import gini_importances
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -41,42 +42,31 @@ class TreeClassifier(TableClassifier):
     ``fit`` validates its parameters, prepares the table, solves, and calls :meth:`_keep`.
     """
 
+    time_limit: float | None
+    verbose: int | bool
+
     def _run(
         self,
         engine: Engine,
         problem: Problem,
-        time_limit: float | None,
-        verbose: int | bool,
+        *,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
         max_work: int | None = None,
         n_jobs: int | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> Solution:
-        """Let an engine solve a problem, with a line of progress where it is wanted."""
-        seconds = None if time_limit is None else float(time_limit)
+        """Let an engine solve a problem within ``time_limit``, and show it where that is wanted."""
+        seconds = None if self.time_limit is None else float(self.time_limit)
         work = None if max_work is None else int(max_work)
         limits = Limits(seconds, memory_limit, work, thread_count(n_jobs))
         started = time.perf_counter()
         try:
-            return self._solve(engine, problem, limits, verbose)
+            if not self.verbose:
+                return engine.solve(problem, limits, on_progress)
+            with ProgressLine(on_progress) as line:
+                return line.close(engine.solve(problem, limits, line.show))
         finally:
             self._search_seconds = time.perf_counter() - started
-
-    def _solve(
-        self, engine: Engine, problem: Problem, limits: Limits, verbose: int | bool
-    ) -> Solution:
-        watcher: Callable[[Progress], None] | None = getattr(self, "_on_progress", None)
-        if watcher is not None:  # the command line draws its own progress
-            return engine.solve(problem, limits, watcher)
-        if not verbose:
-            return engine.solve(problem, limits, None)
-        line = ProgressLine()
-        try:
-            solution = engine.solve(problem, limits, line.show)
-        except BaseException:
-            line.leave()
-            raise
-        line.close(solution)
-        return solution
 
     def _keep(self, prepared: Prepared, solution: Solution) -> None:
         """Set the attributes of a fitted estimator; the caller of this is ``fit``."""
@@ -100,6 +90,32 @@ class TreeClassifier(TableClassifier):
                 stacklevel=3,
             )
 
+    def encode(self, X: Any) -> Float:
+        """Return rows as the numbers that the tree works on.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_samples, n_features)
+            The rows, with the columns of the training table.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Numbers as they are, categories as their codes, missing values as NaN.
+
+        Examples
+        --------
+        >>> from provetree import OptimalTreeClassifier
+        >>> clf = OptimalTreeClassifier().fit([["a"], ["b"]], [0, 1])
+        >>> clf.encode([["b"], [None]])
+        array([[ 1.],
+               [nan]])
+        """
+        check_is_fitted(self)
+        table = as_table(X, type(self).__name__)
+        check_features(self, table)
+        return self.encoder_.transform(table)
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of each row.
 
@@ -120,7 +136,7 @@ class TreeClassifier(TableClassifier):
         >>> clf.predict([[1.4], [1.6], [9.0]])
         array([-1,  1, -1])
         """
-        encoded = self._encode(X)
+        encoded = self.encode(X)
         return np.asarray(self.classes_[self.tree_.predict(encoded)])
 
     def predict_proba(self, X: Any, *, laplace: float | None = None) -> Float:
@@ -149,7 +165,7 @@ class TreeClassifier(TableClassifier):
         >>> clf.predict_proba([[5]], laplace=1).round(3)
         array([[0.667, 0.333]])
         """
-        encoded = self._encode(X)
+        encoded = self.encode(X)
         added = getattr(self, "laplace_", 0.0) if laplace is None else laplace
         if not 0.0 <= added < np.inf:
             raise ValueError(
@@ -178,7 +194,7 @@ class TreeClassifier(TableClassifier):
         >>> clf.apply([[0], [5]])
         array([1, 2])
         """
-        encoded = self._encode(X)
+        encoded = self.encode(X)
         return self.tree_.apply(encoded)
 
     def decision_path(self, X: Any) -> csr_matrix:
@@ -202,7 +218,7 @@ class TreeClassifier(TableClassifier):
         array([[1, 1, 0],
                [1, 0, 1]])
         """
-        encoded = self._encode(X)
+        encoded = self.encode(X)
         return self.tree_.decision_path(encoded)
 
     def get_depth(self) -> int:
@@ -248,16 +264,7 @@ class TreeClassifier(TableClassifier):
         impurity; this is a description of it. All are zero for a tree without splits.
         """
         check_is_fitted(self)
-        tree = self.tree_
-        weights = tree.value.sum(axis=1)
-        impurity = weights - np.square(tree.value).sum(axis=1) / weights
-        splits = np.flatnonzero(tree.feature >= 0)
-        decrease = impurity[splits] - impurity[tree.left[splits]] - impurity[tree.right[splits]]
-        # Rounding may leave a split that changes nothing a little below zero.
-        gains = np.zeros(tree.n_features)
-        np.add.at(gains, tree.feature[splits], np.maximum(decrease, 0.0))
-        total = gains.sum()
-        return gains / total if total > 0 else gains
+        return gini_importances(self.tree_)
 
     def export_text(self, *, legend: bool = False) -> str:
         """Write the tree as text.
@@ -449,10 +456,3 @@ class TreeClassifier(TableClassifier):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         # Notebooks ask for this first, and scikit-learn's own knows nothing of the tree.
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
-
-    def _encode(self, X: Any) -> Float:
-        """Return rows to predict as the numbers the tree works on."""
-        check_is_fitted(self)
-        table = as_table(X, type(self).__name__)
-        check_features(self, table)
-        return self.encoder_.transform(table)

@@ -203,7 +203,7 @@ feature_importances_
         own_splits = not isinstance(self.candidates, str)
         prepared = prepare_for(self, X, y, sample_weight, keep_duplicates=own_splits)
         engine = self._engine(prepared, sensitive_features)
-        solution = self._run(engine, prepared.problem, self.time_limit, self.verbose)
+        solution = self._run(engine, prepared.problem)
         assert isinstance(solution, GenerationSolution)
         self._keep(prepared, solution)
         self.proof_ = solution.proof

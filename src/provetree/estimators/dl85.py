@@ -160,9 +160,7 @@ class DL85Classifier(TreeClassifier):
             count_itemsets=bool(self.count_itemsets),
             row_numbers=None if prepared.weights is None else np.flatnonzero(prepared.weights > 0),
         )
-        solution = self._run(
-            engine, prepared.problem, self.time_limit, self.verbose, int(self.memory_limit)
-        )
+        solution = self._run(engine, prepared.problem, memory_limit=int(self.memory_limit))
         self._keep(prepared, solution)
         return self
 

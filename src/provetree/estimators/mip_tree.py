@@ -168,7 +168,7 @@ class MIPTreeClassifier(TreeClassifier):
         2
         """
         engine, prepared = self._made_ready(X, y, sample_weight, sensitive_features)
-        solution = self._run(engine, prepared.problem, self.time_limit, self.verbose)
+        solution = self._run(engine, prepared.problem)
         self._keep(prepared, solution)
         self._training = (engine, prepared.problem)
         return self

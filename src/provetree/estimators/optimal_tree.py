@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from provetree.options import TREE_OPTIONS, documented, thread_count, validate
 from provetree.problem.prepare import prepare_for
 from provetree.search.engine import ExactSearch, Splits
 from provetree.search.memory import cache_bytes
-from provetree.solution import Engine
+from provetree.solution import Engine, Progress
 
 __all__ = ["OptimalTreeClassifier"]
 
@@ -114,6 +114,7 @@ class OptimalTreeClassifier(TreeClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         initial_tree: Any = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> OptimalTreeClassifier:
         """Find the best tree for a table.
 
@@ -130,6 +131,8 @@ class OptimalTreeClassifier(TreeClassifier):
             A tree to begin with: any fitted classifier of this package, scikit-learn's
             ``DecisionTreeClassifier``, or a :class:`~provetree.Tree`. It must keep to the limits
             of this estimator on the training rows. The tree that comes out is at least as good.
+        on_progress : callable, default=None
+            Called from time to time with a :class:`~provetree.Progress`: seconds, cost and bound.
 
         Returns
         -------
@@ -150,11 +153,10 @@ class OptimalTreeClassifier(TreeClassifier):
         solution = self._run(
             self._engine(initial_splits(initial_tree, X, prepared, type(self).__name__)),
             prepared.problem,
-            self.time_limit,
-            self.verbose,
-            cache_bytes(self.max_memory, prepared.problem, thread_count(self.n_jobs)),
+            memory_limit=cache_bytes(self.max_memory, prepared.problem, thread_count(self.n_jobs)),
             max_work=self.max_work,
             n_jobs=self.n_jobs,
+            on_progress=on_progress,
         )
         self._keep(prepared, solution)
         return self

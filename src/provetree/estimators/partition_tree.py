@@ -147,7 +147,7 @@ feature_importances_
             solver=self.solver,
             n_jobs=None if self.n_jobs is None else thread_count(self.n_jobs),
         )
-        solution = self._run(engine, prepared.problem, self.time_limit, self.verbose)
+        solution = self._run(engine, prepared.problem)
         assert isinstance(solution, PartitionSolution)
         self._keep(prepared, solution)
         self.rounds_ = solution.rounds

@@ -6,6 +6,7 @@ that CART can ask the same questions; missing numbers it knows itself.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -24,6 +25,7 @@ class Cart:
 
     model: DecisionTreeClassifier
     categories: tuple[Any, ...]
+    seconds: float
 
     def predict(self, encoded: Float) -> NDArray[np.intp]:
         """Return the class codes of encoded rows."""
@@ -41,7 +43,7 @@ def fit_cart(
     codes: NDArray[np.intp],
     categories: Any,
     *,
-    max_depth: int,
+    max_depth: int | None,
     max_leaf_nodes: int | None = None,
     min_samples_leaf: int | float = 1,
     sample_weight: Float | None = None,
@@ -70,14 +72,15 @@ def fit_cart(
     # scikit-learn takes no limit that leaves the root alone; too few rows to split do.
     alone = max_depth == 0 or max_leaf_nodes == 1
     model = DecisionTreeClassifier(
-        max_depth=max(1, max_depth),
+        max_depth=None if max_depth is None else max(1, max_depth),
         max_leaf_nodes=None if alone else max_leaf_nodes,
         min_samples_split=len(codes) + 2 if alone else 2,
         min_samples_leaf=min_samples_leaf,
         random_state=0,
     )
-    table = _expanded(encoded, tuple(categories))
-    return Cart(model.fit(table, codes, sample_weight=sample_weight), tuple(categories))
+    began = time.monotonic()
+    model.fit(_expanded(encoded, tuple(categories)), codes, sample_weight=sample_weight)
+    return Cart(model, tuple(categories), time.monotonic() - began)
 
 
 def _expanded(encoded: Float, categories: tuple[Any, ...]) -> NDArray[np.float32]:

@@ -93,19 +93,12 @@ def refit_leaves(
     refitted = copy.copy(model)
     for name in _PROOF:
         refitted.__dict__.pop(name, None)
-    refitted.tree_ = Tree(
-        feature=tree.feature,
-        threshold=tree.threshold,
-        category=tree.category,
-        missing_left=tree.missing_left,
-        # Where missing values go is part of the splits, though training may not have seen any.
-        missing_seen=tree.feature >= 0,
+    refitted.tree_ = tree.replaced(
         value=value,
         n_samples=rows,
-        n_features=tree.n_features,
-        feature_names=tree.feature_names,
-        class_names=tree.class_names,
-        categories=tree.categories,
+        label=None,
+        # Where missing values go is part of the splits, though training may not have seen any.
+        missing_seen=tree.feature >= 0,
     )
     refitted.laplace_ = float(laplace)
     return refitted

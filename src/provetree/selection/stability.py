@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,6 +19,9 @@ from provetree.problem.inputs import as_table
 from provetree.tree.tree import Tree
 
 __all__ = ["SplitStability", "Stability", "stability"]
+
+#: Column, category and threshold.
+Split: TypeAlias = tuple[int, int, float]
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,7 @@ def stability(
     y: ArrayLike,
     *,
     n_refits: int = 20,
+    time_limit: float | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Stability:
@@ -106,6 +111,8 @@ def stability(
         Their labels.
     n_refits : int, default=20
         The number of samples. Each draws as many rows as there are, with replacement.
+    time_limit : float, default=None
+        Seconds for each refit; None is the limit of the classifier.
     random_state : int, default=0
         The seed of the samples.
     n_jobs : int, default=None
@@ -138,43 +145,13 @@ def stability(
         rng.multinomial(len(labels), np.full(len(labels), 1 / len(labels))) for _ in range(n_refits)
     ]
     refits: list[tuple[Tree, bool, float]] = Parallel(n_jobs=n_jobs)(
-        delayed(_refit)(model, table, labels, draw) for draw in draws
+        delayed(_refit)(model, table, labels, draw, time_limit) for draw in draws
     )
     tree: Tree = model.tree_
-    ways = _places(tree)
-    found = []
-    for node in np.flatnonzero(tree.feature >= 0).tolist():
-        key = (int(tree.feature[node]), int(tree.category[node]))
-        same = anywhere = 0
-        thresholds: list[float] = []
-        for other, _, _ in refits:
-            keys = {
-                way: (int(other.feature[n]), int(other.category[n]))
-                for way, n in _places(other).items()
-            }
-            same += keys.get(next(w for w, n in ways.items() if n == node)) == key
-            anywhere += key in keys.values()
-            thresholds += [
-                float(other.threshold[n])
-                for way, n in _places(other).items()
-                if keys[way] == key and np.isfinite(other.threshold[n])
-            ]
-        low, high = np.quantile(thresholds, [0.25, 0.75]) if thresholds else (np.nan, np.nan)
-        found.append(
-            SplitStability(
-                node,
-                split_text(tree, node),
-                same / n_refits,
-                anywhere / n_refits,
-                float(low),
-                float(high),
-            )
-        )
-    use: Counter[int] = Counter()
-    for other, _, _ in refits:
-        use.update(set(other.feature[other.feature >= 0].tolist()))
+    splits_of = [_splits(other) for other, _, _ in refits]
+    use = Counter(f for splits in splits_of for f in {split[0] for split in splits.values()})
     return Stability(
-        tuple(found),
+        tuple(_of_split(tree, way, node, splits_of) for way, node in _places(tree).items()),
         np.array([use[f] / n_refits for f in range(tree.n_features)]),
         float(np.mean([agreement for _, _, agreement in refits])),
         int(n_refits),
@@ -182,10 +159,45 @@ def stability(
     )
 
 
-def _refit(model: Any, table: Any, labels: NDArray[Any], draw: NDArray[np.int64]) -> Any:
-    refitted = clone(model).fit(table, labels, sample_weight=draw)
+def _refit(
+    model: Any, table: Any, labels: NDArray[Any], draw: NDArray[np.int64], time_limit: float | None
+) -> tuple[Tree, bool, float]:
+    fresh = clone(model)
+    if time_limit is not None:
+        fresh.set_params(time_limit=time_limit)
+    refitted = fresh.fit(table, labels, sample_weight=draw)
     agreement = float(np.mean(refitted.predict(table) == model.predict(table)))
     return refitted.tree_, refitted.status_ == "optimal", agreement
+
+
+def _of_split(tree: Tree, way: str, node: int, splits_of: list[dict[str, Split]]) -> SplitStability:
+    """Return how often one split came back: at its place, and anywhere."""
+    feature, category, _ = _splits(tree)[way]
+    same = anywhere = 0
+    thresholds: list[float] = []
+    for splits in splits_of:
+        alike = {at: split[2] for at, split in splits.items() if split[:2] == (feature, category)}
+        same += way in alike
+        anywhere += bool(alike)
+        thresholds += [threshold for threshold in alike.values() if math.isfinite(threshold)]
+    low, high = np.quantile(thresholds, [0.25, 0.75]) if thresholds else (np.nan, np.nan)
+    n_refits = len(splits_of)
+    return SplitStability(
+        node,
+        split_text(tree, node),
+        same / n_refits,
+        anywhere / n_refits,
+        float(low),
+        float(high),
+    )
+
+
+def _splits(tree: Tree) -> dict[str, Split]:
+    """Return column, category and threshold of the splits by their way from the root."""
+    return {
+        way: (int(tree.feature[node]), int(tree.category[node]), float(tree.threshold[node]))
+        for way, node in _places(tree).items()
+    }
 
 
 def _places(tree: Tree) -> dict[str, int]:
@@ -195,4 +207,4 @@ def _places(tree: Tree) -> dict[str, int]:
         if tree.feature[node] >= 0:
             ways[int(tree.left[node])] = f"{ways[node]}l"
             ways[int(tree.right[node])] = f"{ways[node]}r"
-    return {way: node for node, way in ways.items() if tree.feature[node] >= 0}
+    return {way: node for node, way in sorted(ways.items()) if tree.feature[node] >= 0}

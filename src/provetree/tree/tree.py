@@ -277,6 +277,28 @@ class Tree:
         """Number of splits on the longest path from the root to a leaf."""
         return int(self.node_depth.max())
 
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns; x0, x1, ... where they have none."""
+        return self.feature_names or tuple(f"x{i}" for i in range(self.n_features))
+
+    @property
+    def labels(self) -> tuple[Name, ...]:
+        """The labels of the classes; 0, 1, ... where they have none."""
+        return self.class_names or tuple(range(self.n_classes))
+
+    def replaced(self, **changes: Any) -> Tree:
+        """Return the tree with other values for some of its parameters.
+
+        Examples
+        --------
+        >>> from provetree import Tree
+        >>> leaf = Tree(feature=[-1], threshold=[0], value=[[3, 1]], n_samples=[4], n_features=2)
+        >>> leaf.replaced(feature_names=["age", "income"]).column_names
+        ('age', 'income')
+        """
+        return Tree(**{**self._state(), **changes})
+
     # -- prediction ----------------------------------------------------------------------
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:
@@ -531,7 +553,7 @@ class Tree:
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self._state(),))
 
-    def _state(self) -> dict[str, object]:
+    def _state(self) -> dict[str, Any]:
         names = (
             "feature",
             "threshold",

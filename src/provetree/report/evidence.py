@@ -1,0 +1,352 @@
+"""The evidence of a report, gathered once and kept in the model file as plain JSON.
+
+Here a tree is judged on its rows, and CART is fitted beside it. The command line and
+:func:`provetree.write_report` both come here, so that their figures are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from provetree.problem.inputs import encode_labels, known_label_codes, label_codes, row_weights
+from provetree.problem.table import TableEncoder
+from provetree.tree.importances import gini_importances
+from provetree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from provetree.report.cart import Cart
+
+__all__ = ["Rows", "TrainingRows", "evidence_of", "extra_facts", "part_facts", "tree_facts"]
+
+Float: TypeAlias = NDArray[np.float64]
+#: Categories of a column that are listed.
+_MOST_LISTED = 6
+_N_BINS = 20
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to judge trees on: encoded, with the class of each; -1 is none of training."""
+
+    encoded: Float
+    codes: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Training rows, and what reads other rows as they were read.
+
+    Examples
+    --------
+    >>> from provetree.report.evidence import TrainingRows
+    >>> train = TrainingRows.read([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
+    >>> train.others([[2.5]], ["perhaps"]).codes
+    array([-1])
+    """
+
+    encoder: TableEncoder
+    classes: NDArray[Any]
+    rows: Rows
+
+    @classmethod
+    def read(cls, table: Any, labels: ArrayLike) -> TrainingRows:
+        """Read a training table."""
+        encoder = TableEncoder()
+        encoded = encoder.fit_transform(table)
+        classes, codes = encode_labels(labels, len(encoded), "CART")
+        return cls(encoder, classes, Rows(encoded, codes))
+
+    def others(self, table: Any, labels: ArrayLike) -> Rows:
+        """Read other rows, such as test rows."""
+        return Rows(self.encoder.transform(table), label_codes(self.classes, labels))
+
+    def cart(self, parameters: Mapping[str, Any]) -> Cart:
+        """Fit CART with the limits and class weights that a classifier has as parameters."""
+        from provetree.report.cart import fit_cart
+
+        splits = parameters.get("max_splits")
+        return fit_cart(
+            self.rows.encoded,
+            self.rows.codes,
+            self.encoder.categories,
+            max_depth=parameters["max_depth"],
+            max_leaf_nodes=parameters.get("max_leaf_nodes") if splits is None else splits + 1,
+            min_samples_leaf=parameters.get("min_support", parameters.get("min_samples_leaf", 1)),
+            sample_weight=row_weights(
+                None, parameters.get("class_weight"), self.classes, self.rows.codes
+            ),
+        )
+
+
+def evidence_of(
+    estimator: Any,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    *,
+    X_test: Any = None,
+    y_test: ArrayLike | None = None,
+    **extras: Any,
+) -> dict[str, Any]:
+    """Return the facts about a fitted classifier.
+
+    Parameters
+    ----------
+    estimator : TreeClassifier
+        A fitted classifier.
+    X, y, X_test, y_test
+        Its training rows, and rows that were held out; what is not given is left out.
+    **extras
+        As for :func:`extra_facts`.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.evidence import evidence_of
+    >>> X, y = [[1.0], [2.0], [3.0]], ["no", "yes", "no"]
+    >>> facts = evidence_of(OptimalTreeClassifier(max_depth=1).fit(X, y), X, y)
+    >>> facts["train"]["errors"], facts["cart"]["train"]["errors"]
+    (1, 1)
+    """
+
+    def rows(table: Any, labels: Any) -> Rows | None:
+        if table is None or labels is None:
+            return None
+        encoded = estimator.encode(table)
+        return Rows(encoded, known_label_codes(estimator.classes_, labels, len(encoded)))
+
+    train, test = rows(X, y), rows(X_test, y_test)
+    cart = None
+    if train is not None:
+        read = TrainingRows(estimator.encoder_, estimator.classes_, train)
+        cart = read.cart(estimator.get_params(deep=False))
+    tree: Tree = estimator.tree_
+    return tree_facts(tree, train, test, cart) | extra_facts(tree, **extras)
+
+
+def tree_facts(
+    tree: Tree,
+    train: Rows | None,
+    test: Rows | None = None,
+    cart: Cart | None = None,
+    notes: Sequence[tuple[str, str]] = (),
+) -> dict[str, Any]:
+    """Return how a tree does on its rows, how CART does on the same, and what the columns hold.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    train, test : Rows or None
+        The training rows, and rows that were held out.
+    cart : Cart or None
+        CART on the training rows.
+    notes : sequence of (str, str)
+        What is said about columns, by name.
+    """
+    parts = {"train": train, "test": test}
+    judged = {name: rows for name, rows in parts.items() if rows is not None}
+
+    def facts_of(model: Tree | Cart) -> dict[str, Any]:
+        return {
+            name: part_facts(model.predict(rows.encoded), rows.codes, tree.n_classes)
+            for name, rows in judged.items()
+        }
+
+    facts = facts_of(tree)
+    if cart is not None:
+        facts["cart"] = facts_of(cart) | {"leaves": cart.n_leaves, "seconds": cart.seconds}
+    if train is not None:
+        facts["columns"] = column_facts(tree, train.encoded, notes)
+    return facts
+
+
+def extra_facts(
+    tree: Tree, *, frontier: Any = None, runner_up: Any = None, stability: Any = None
+) -> dict[str, Any]:
+    """Return what else was found out about a tree, as far as it was.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    frontier : TuningPath, default=None
+        What :func:`provetree.tuning_path` gave.
+    runner_up : list of RunnerUp, default=None
+        What :func:`provetree.runner_up_splits` gave.
+    stability : Stability, default=None
+        What :func:`provetree.stability` gave.
+    """
+    facts: dict[str, Any] = {}
+    if frontier is not None:
+        facts["frontier"] = frontier_facts(frontier, tree.n_leaves)
+    if runner_up is not None:
+        facts["runner_up"] = runner_up_facts(runner_up)
+    if stability is not None:
+        facts["stability"] = stability_facts(stability)
+    return facts
+
+
+def part_facts(
+    predicted: NDArray[np.intp], codes: NDArray[np.intp], n_classes: int
+) -> dict[str, Any]:
+    """Return rows, errors, accuracy and confusion matrix of some rows.
+
+    A class that training never saw (-1) is an error whatever is predicted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.report.evidence import part_facts
+    >>> part_facts(np.array([0, 1, 1, 1]), np.array([0, 1, 0, -1]), 2)
+    {'rows': 4, 'errors': 2, 'accuracy': 0.5, 'confusion': [[1, 1], [0, 1]]}
+    """
+    known = codes >= 0
+    confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
+    np.add.at(confusion, (codes[known], predicted[known]), 1)
+    errors = int((predicted != codes).sum())
+    return {
+        "rows": len(codes),
+        "errors": errors,
+        "accuracy": 1.0 - errors / len(codes) if len(codes) else math.nan,
+        "confusion": confusion.tolist(),
+    }
+
+
+def column_facts(
+    tree: Tree, encoded: Float, notes: Sequence[tuple[str, str]] = ()
+) -> list[dict[str, Any]]:
+    """Return what each column looks like in the training rows, and how the tree uses it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import Tree
+    >>> from provetree.report.evidence import column_facts
+    >>> leaf = Tree(feature=[-1], threshold=[0], value=[[2]], n_samples=[2], n_features=1)
+    >>> found = column_facts(leaf, np.array([[1.0], [3.0]]))[0]
+    >>> found["name"], found["low"], found["median"], found["high"], found["splits"]
+    ('x0', 1.0, 2.0, 3.0, 0)
+    """
+    said = dict(notes)
+    importances = gini_importances(tree)
+    facts = []
+    for feature, (name, levels) in enumerate(zip(tree.column_names, tree.categories, strict=True)):
+        x = encoded[:, feature]
+        present = x[~np.isnan(x)]
+        fact: dict[str, Any] = {
+            "name": name,
+            "kind": "number" if levels is None else "category",
+            "missing": int(len(x) - len(present)),
+            "distinct": len(np.unique(present)),
+            "splits": int((tree.feature == feature).sum()),
+            "importance": float(importances[feature]),
+        }
+        if name in said:
+            fact["note"] = said[name]
+        if levels is not None:
+            counts = np.bincount(present[present >= 0].astype(int), minlength=len(levels))
+            order = np.argsort(-counts, kind="stable")[:_MOST_LISTED]
+            fact["top"] = [[str(levels[i]), int(counts[i])] for i in order.tolist()]
+        else:
+            finite = present[np.isfinite(present)]
+            if len(finite):
+                low, median, high = np.quantile(finite, [0.0, 0.5, 1.0])
+                fact |= {"low": float(low), "median": float(median), "high": float(high)}
+                with np.errstate(over="ignore"):
+                    wide = np.isfinite(high - low)
+                if wide and high > low:
+                    fact["histogram"] = np.histogram(finite, _N_BINS)[0].tolist()
+        facts.append(fact)
+    return facts
+
+
+def frontier_facts(path: Any, chosen: int | None = None) -> dict[str, Any]:
+    """Return a tuning path as plain JSON.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from provetree import tuning_path
+    >>> from provetree.report.evidence import frontier_facts
+    >>> path = tuning_path(*load_iris(return_X_y=True), max_depth=1)
+    >>> frontier_facts(path)["points"][1]["errors"]
+    50
+    """
+
+    def plain(x: float) -> float | None:
+        return None if math.isnan(x) else x
+
+    return {
+        "folds": path.n_folds,
+        "chosen": path.one_standard_error.n_leaves if path.n_folds else None,
+        "here": chosen,
+        "points": [
+            {
+                "leaves": point.n_leaves,
+                "errors": point.errors,
+                "lower_bound": point.lower_bound,
+                "status": point.status,
+                "train": point.train_score,
+                "held_out": plain(point.cv_score),
+                "standard_error": plain(point.cv_error),
+            }
+            for point in path.points
+        ],
+    }
+
+
+def runner_up_facts(found: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return runner-up splits as plain JSON.
+
+    Examples
+    --------
+    >>> from provetree.report.evidence import runner_up_facts
+    >>> from provetree.selection import RunnerUp
+    >>> runner_up_facts([RunnerUp(0, "a <= 1", "b <= 2", 1, 4, 4, "optimal")])[0]["extra"]
+    4
+    """
+    return [
+        {
+            "node": runner_up.node,
+            "split": runner_up.split,
+            "alternative": runner_up.alternative,
+            "extra": runner_up.extra,
+            "extra_at_least": runner_up.extra_at_least,
+            "status": runner_up.status,
+            "sentence": runner_up.sentence,
+        }
+        for runner_up in found
+    ]
+
+
+def stability_facts(found: Any) -> dict[str, Any]:
+    """Return the stability of a tree as plain JSON.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.report.evidence import stability_facts
+    >>> from provetree.selection import Stability
+    >>> stability_facts(Stability((), np.array([1.0]), 0.9, 5, 5))["refits"]
+    5
+    """
+    return {
+        "refits": found.n_refits,
+        "proven": found.n_proven,
+        "agreement": found.agreement,
+        "splits": [
+            {
+                "node": split.node,
+                "split": split.split,
+                "same_place": split.same_place,
+                "anywhere": split.anywhere,
+            }
+            for split in found.splits
+        ],
+    }
