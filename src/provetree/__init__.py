@@ -12,8 +12,9 @@ Examples
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from provetree._lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -47,40 +48,40 @@ if TYPE_CHECKING:
     from provetree.tree.verify import VerifiedCost, verify
 
 _HOMES = {
-    "Binarizer": "provetree.estimators.binarizer",
-    "Column": "provetree.problem.columns",
-    "ColumnGenerationClassifier": "provetree.estimators.column_generation",
-    "DL85Classifier": "provetree.estimators.dl85",
-    "DataPartition": "provetree.partitions.partition",
-    "Engine": "provetree.solution",
-    "ExactSearch": "provetree.search.engine",
-    "InfeasibleError": "provetree.errors",
-    "ItemsetSearch": "provetree.itemsets.engine",
-    "LeafCost": "provetree.itemsets.leaf_cost",
-    "Limits": "provetree.solution",
-    "MIPTreeClassifier": "provetree.estimators.mip_tree",
-    "OptimalTreeCV": "provetree.estimators.optimal_tree_cv",
-    "OptimalTreeClassifier": "provetree.estimators.optimal_tree",
-    "PartitionTreeClassifier": "provetree.estimators.partition_tree",
-    "Problem": "provetree.problem.problem",
-    "Progress": "provetree.solution",
-    "Solution": "provetree.solution",
-    "StoredModel": "provetree.export.model_file",
-    "TableEncoder": "provetree.problem.table",
-    "Tree": "provetree.tree.tree",
-    "TuningPath": "provetree.selection.path",
-    "VerifiedCost": "provetree.tree.verify",
-    "build_problem": "provetree.problem.problem",
-    "closest_representatives_merge": "provetree.partitions.closest_representatives",
-    "greedy_partition": "provetree.partitions.greedy",
-    "improved_greedy_partition": "provetree.partitions.improved_greedy",
-    "load_model": "provetree.export.model_file",
-    "refit_leaves": "provetree.selection.leaves",
-    "runner_up_splits": "provetree.selection.runner_up",
-    "stability": "provetree.selection.stability",
-    "tuning_path": "provetree.selection.path",
-    "verify": "provetree.tree.verify",
-    "write_report": "provetree.report.build",
+    "Binarizer": "estimators.binarizer",
+    "Column": "problem.columns",
+    "ColumnGenerationClassifier": "estimators.column_generation",
+    "DL85Classifier": "estimators.dl85",
+    "DataPartition": "partitions.partition",
+    "Engine": "solution",
+    "ExactSearch": "search.engine",
+    "InfeasibleError": "errors",
+    "ItemsetSearch": "itemsets.engine",
+    "LeafCost": "itemsets.leaf_cost",
+    "Limits": "solution",
+    "MIPTreeClassifier": "estimators.mip_tree",
+    "OptimalTreeCV": "estimators.optimal_tree_cv",
+    "OptimalTreeClassifier": "estimators.optimal_tree",
+    "PartitionTreeClassifier": "estimators.partition_tree",
+    "Problem": "problem.problem",
+    "Progress": "solution",
+    "Solution": "solution",
+    "StoredModel": "export.model_file",
+    "TableEncoder": "problem.table",
+    "Tree": "tree.tree",
+    "TuningPath": "selection.path",
+    "VerifiedCost": "tree.verify",
+    "build_problem": "problem.problem",
+    "closest_representatives_merge": "partitions.closest_representatives",
+    "greedy_partition": "partitions.greedy",
+    "improved_greedy_partition": "partitions.improved_greedy",
+    "load_model": "export.model_file",
+    "refit_leaves": "selection.leaves",
+    "runner_up_splits": "selection.runner_up",
+    "stability": "selection.stability",
+    "tuning_path": "selection.path",
+    "verify": "tree.verify",
+    "write_report": "report.build",
 }
 
 __all__ = [
@@ -121,15 +122,4 @@ __all__ = [
     "write_report",
 ]
 
-
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'provetree' has no attribute {name!r}")
-    value: object = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, TypeVar
-
-import numpy as np
 
 __all__ = [
     "TREE_OPTIONS",
@@ -81,7 +80,9 @@ class Allowed:
 
 
 def _is_bool(value: object) -> bool:
-    return isinstance(value, (bool, np.bool_))
+    # A value of NumPy's type can only be there where NumPy is loaded; the flags need none of it.
+    numpy = sys.modules.get("numpy")
+    return isinstance(value, bool) or (numpy is not None and isinstance(value, numpy.bool_))
 
 
 def _int(low: int) -> Allowed:

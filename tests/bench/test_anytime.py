@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from provetree.bench import anytime
-from provetree.bench.anytime import measure, numbers
+from provetree.bench.anytime import measure
+from provetree.bench.arguments import numbers
 from provetree.cli import main
 
 

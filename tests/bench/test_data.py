@@ -57,7 +57,7 @@ def test_suite_is_sorted_by_size(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda folder: suite_tables("none", folder), "There is no suite 'none'; .* other, s"),
+        (lambda folder: suite_tables("none", folder), "--suite.* must be among other, s. Got none"),
         (lambda folder: load_table("none", folder=folder), "There is no table 'none'"),
         (lambda folder: load_table("s-narrow", "train", folder), "'s-narrow' has no splits"),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from provetree.bench import data_folder
 from provetree.bench.data import DataNotFoundError
-from provetree.bench.paper import CellStore, PaperOptions, available
+from provetree.bench.paper import PAPERS, CellStore, PaperOptions
 from provetree.bench.papers import _ales_published as published
 from provetree.bench.papers import ales
 
@@ -28,7 +28,7 @@ def data():
 
 
 def test_it_is_among_the_papers():
-    assert "ales" in available()
+    assert "ales" in PAPERS
 
 
 def test_the_published_averages_follow_from_the_published_tables():

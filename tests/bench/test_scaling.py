@@ -89,7 +89,7 @@ def test_a_chart_has_all_kinds_of_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--solvers", "nobody"], "--solvers must be some of provetree"),
+        (["--solvers", "nobody"], "--solvers must be among provetree"),
         (["--rows", "x"], "--rows must be a list of numbers"),
         (["--columns", "0"], "--columns must be a list of numbers"),
     ],

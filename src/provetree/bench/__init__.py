@@ -7,12 +7,19 @@ and memory.
 
 from __future__ import annotations
 
-from provetree.bench.data import (
-    BenchTable,
-    DataNotFoundError,
-    data_folder,
-    load_table,
-    suite_tables,
-)
+from typing import TYPE_CHECKING
+
+from provetree._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from provetree.bench.data import (
+        BenchTable,
+        DataNotFoundError,
+        data_folder,
+        load_table,
+        suite_tables,
+    )
 
 __all__ = ["BenchTable", "DataNotFoundError", "data_folder", "load_table", "suite_tables"]
+
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "data"))

@@ -13,21 +13,22 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from provetree.bench.data import data_folder, load_table, read_manifest
+from provetree.bench.arguments import PROOFS, among, numbers, words
+from provetree.bench.data import data_folder, load_table, read_manifest, table_names
 from provetree.bench.report import format_seconds, format_table, machine
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
 from provetree.export.plot import new_figure
 from provetree.problem.table import TableEncoder
 from provetree.report.cart import fit_cart
 
-__all__ = ["TABLES", "add_arguments", "after", "draw", "measure", "numbers", "run"]
+__all__ = ["TABLES", "after", "draw", "measure", "run"]
 
 #: Short names of the tables that are used unless others are named.
 TABLES = {
@@ -40,51 +41,6 @@ TABLES = {
     "letter": "letter",
     "adult": "adult",
 }
-#: Whole proofs that threads are measured on: table and depth.
-PROOFS = "magic:3,eeg:3,rice:4"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``provetree bench anytime`` to a parser."""
-    parser.add_argument(
-        "--tables", default=",".join(TABLES), metavar="A,B", help="tables (default: all eight)"
-    )
-    parser.add_argument("--depths", default="5", metavar="D,D", help="depths (default: 5)")
-    parser.add_argument(
-        "--seconds", default="1,5,15", metavar="S,S", help="moments to look at (default: 1,5,15)"
-    )
-    parser.add_argument(
-        "--threads",
-        default="",
-        metavar="N,N",
-        help="measure whole proofs with these numbers of threads instead",
-    )
-    parser.add_argument(
-        "--proofs", default=PROOFS, metavar="T:D,T:D", help=f"the proofs (default: {PROOFS})"
-    )
-    parser.add_argument("--repeat", type=int, default=3, help="runs of each proof (default: 3)")
-    parser.add_argument("--output", type=Path, help="JSON file of the figures; goes on from it")
-    parser.add_argument(
-        "--chart", type=Path, help="draw best and bound over time into this file (extra: plot)"
-    )
-
-
-def numbers(words: str, kind: type, option: str) -> list[Any]:
-    """Return the numbers of a comma-separated option.
-
-    Examples
-    --------
-    >>> from provetree.bench.anytime import numbers
-    >>> numbers("1, 2.5", float, "--seconds")
-    [1.0, 2.5]
-    """
-    try:
-        found = [kind(word) for word in words.split(",") if word.strip()]
-    except ValueError:
-        found = []
-    if not found or min(found) <= 0:
-        raise ValueError(f"{option} must be a list of numbers above 0. Got {words!r} instead.")
-    return found
 
 
 def measure(name: str, depth: int, seconds: float, folder: Path | None = None) -> dict[str, Any]:
@@ -183,8 +139,11 @@ def after(result: dict[str, Any], seconds: float) -> tuple[int, int, bool]:
     return errors, bound, bound >= errors
 
 
-def _full_name(word: str) -> str:
-    return TABLES.get(word.strip(), word.strip())
+def _full_names(asked: Iterable[str], option: str) -> list[str]:
+    """Return the names of tables in the data folder, or say which one is not there."""
+    names = [TABLES.get(word, word) for word in asked]
+    among(option, names, table_names())
+    return names
 
 
 def _measure_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
@@ -195,9 +154,11 @@ def _measure_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         known = json.loads(output.read_text(encoding="utf-8"))["results"]
     done = {_key(result): result for result in known}
     results = []
-    for word in arguments.tables.split(","):
-        for depth in numbers(arguments.depths, int, "--depths"):
-            key = (_full_name(word), depth, moments[-1])
+    tables = _full_names(words(arguments.tables) or TABLES, "--tables")
+    depths = numbers(arguments.depths, int, "--depths")
+    for name in tables:
+        for depth in depths:
+            key = (name, depth, moments[-1])
             result = done[key] if key in done else measure(*key)
             done[key] = result
             results.append(result)
@@ -249,16 +210,26 @@ def _cells(result: dict[str, Any], moments: Sequence[float]) -> tuple[str, ...]:
     )
 
 
+def _proofs(text: str) -> list[tuple[str, int]]:
+    """Return table and depth of each proof that is asked for."""
+    pairs = [word.partition(":") for word in words(text)]
+    if not pairs or not all(depth.isdecimal() and int(depth) > 0 for _, _, depth in pairs):
+        raise ValueError(
+            f"--proofs must be tables and depths such as {PROOFS}. Got {text!r} instead."
+        )
+    names = _full_names((table for table, _, _ in pairs), "--proofs")
+    return [(name, int(depth)) for name, (_, _, depth) in zip(names, pairs, strict=True)]
+
+
 def _measure_threads(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     threads = numbers(arguments.threads, int, "--threads")
     results: list[dict[str, Any]] = []
-    for proof in arguments.proofs.split(","):
-        word, _, depth = proof.partition(":")
-        table = load_table(_full_name(word))
+    for name, depth in _proofs(arguments.proofs):
+        table = load_table(name)
         best: dict[int, float] = {}
         for _ in range(arguments.repeat):
             for n_jobs in threads:  # in turn, so that noise hits all of them
-                model = OptimalTreeClassifier(max_depth=int(depth), n_jobs=n_jobs)
+                model = OptimalTreeClassifier(max_depth=depth, n_jobs=n_jobs)
                 begun = time.perf_counter()
                 model.fit(table.X, table.y)
                 took = time.perf_counter() - begun
@@ -267,7 +238,7 @@ def _measure_threads(arguments: argparse.Namespace) -> list[dict[str, Any]]:
             results.append(
                 {
                     "table": table.name,
-                    "depth": int(depth),
+                    "depth": depth,
                     "threads": n_jobs,
                     "seconds": best[n_jobs],
                     "ratio": best[threads[0]] / best[n_jobs],

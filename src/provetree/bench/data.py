@@ -132,6 +132,12 @@ def read_manifest(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     return manifest
 
 
+def table_names(folder: Path | None = None) -> tuple[str, ...]:
+    """Return the names of all tables of a data folder, in the order of the alphabet."""
+    folder = folder if folder is not None else data_folder()
+    return tuple(sorted(path.name.removesuffix(".csv.gz") for path in folder.glob("*.csv.gz")))
+
+
 def suite_tables(suite: str, folder: Path | None = None) -> tuple[str, ...]:
     """Return the names of the tables of one suite, smallest number of cells first.
 
@@ -163,7 +169,7 @@ def suite_tables(suite: str, folder: Path | None = None) -> tuple[str, ...]:
     if not names:
         known = sorted({suite for facts in manifest.values() for suite in facts["suites"]})
         raise DataNotFoundError(
-            f"There is no suite '{suite}'; the data folder holds {', '.join(known)}."
+            f"The suite (--suite) must be among {', '.join(known)}. Got {suite} instead."
         )
     return tuple(
         sorted(names, key=lambda name: (manifest[name]["rows"] * manifest[name]["features"], name))

@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from provetree.bench.arguments import among, words
 from provetree.bench.data import BenchTable, load_table
 from provetree.bench.report import format_seconds, format_table
 from provetree.bench.worker import default_core, run_worker
@@ -75,15 +76,8 @@ KNOWN_OPTIMA: tuple[KnownOptimum, ...] = (
 """Known optima of the train parts of the contree tables."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``provetree bench known`` to a parser."""
-    parser.add_argument("--depth", type=int, default=None, help="only this depth (default: all)")
-    parser.add_argument(
-        "--tables", default="", metavar="A,B", help="only these tables, by short name"
-    )
-    parser.add_argument(
-        "--limit", type=float, default=600.0, help="time limit per solve in seconds (default: 600)"
-    )
+def _short_name(optimum: KnownOptimum) -> str:
+    return optimum.table.removeprefix("contree-")
 
 
 def select(depth: int | None, tables: str) -> tuple[KnownOptimum, ...]:
@@ -107,16 +101,12 @@ def select(depth: int | None, tables: str) -> tuple[KnownOptimum, ...]:
     >>> [optimum.errors for optimum in select(None, "bank")]
     [19, 0]
     """
-    wanted = {word.strip() for word in tables.split(",") if word.strip()}
-    unknown = wanted - {optimum.table.removeprefix("contree-") for optimum in KNOWN_OPTIMA}
-    if unknown:
-        raise ValueError(f"No optimum is known for the table '{min(unknown)}'.")
-    return tuple(
-        optimum
-        for optimum in KNOWN_OPTIMA
-        if depth in (None, optimum.depth)
-        and (not wanted or optimum.table.removeprefix("contree-") in wanted)
-    )
+    wanted = words(tables)
+    among("--tables", wanted, dict.fromkeys(map(_short_name, KNOWN_OPTIMA)))
+    found = [one for one in KNOWN_OPTIMA if not wanted or _short_name(one) in wanted]
+    if depth is not None:
+        among("--depth", (depth,), sorted({optimum.depth for optimum in found}))
+    return tuple(optimum for optimum in found if depth in (None, optimum.depth))
 
 
 def run(arguments: argparse.Namespace) -> int:

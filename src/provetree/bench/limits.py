@@ -14,15 +14,14 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from provetree.bench.data import BenchTable
-from provetree.bench.report import format_table
+from provetree.bench.report import Measurement, format_measurements
 from provetree.bench.worker import default_core, one_core_environment
 
 TIME_LIMITS = (0.1, 0.5, 2.0)
@@ -38,42 +37,6 @@ SMALL = 300.0
 """Largest peak of resident memory that passes, in megabytes (10**6 bytes)."""
 
 _STOP_GRACE = 60.0
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One line of the report.
-
-    Parameters
-    ----------
-    what : str
-        What was measured.
-    value : float
-        The figure.
-    allowed : float
-        The largest figure that passes.
-    unit : str
-        Unit of both.
-    status : str
-        How the fit ended.
-
-    Examples
-    --------
-    >>> from provetree.bench.limits import Measurement
-    >>> Measurement("overshoot", 0.03, 0.2, "s", "time_limit").passed
-    True
-    """
-
-    what: str
-    value: float
-    allowed: float
-    unit: str
-    status: str
-
-    @property
-    def passed(self) -> bool:
-        """Whether the figure is within what is allowed."""
-        return self.value < self.allowed
 
 
 def synthetic_table(rows: int, columns: int, seed: int = 0) -> BenchTable:
@@ -128,31 +91,6 @@ def peak_memory() -> float:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``provetree bench limits`` to a parser."""
-    parser.add_argument(
-        "--rows", type=int, default=20_000, help="rows of the table (default: 20000)"
-    )
-    parser.add_argument(
-        "--columns", type=int, default=10, help="columns of the table (default: 10)"
-    )
-    parser.add_argument(
-        "--depth", type=int, default=6, help="depth for overshoot and latency (default: 6)"
-    )
-    parser.add_argument(
-        "--memory-depth", type=int, default=3, help="depth for the memory (default: 3)"
-    )
-    parser.add_argument(
-        "--memory-limit",
-        type=float,
-        default=120.0,
-        help="time limit of that fit in seconds (default: 120)",
-    )
-    parser.add_argument(
-        "--repeat", type=int, default=3, help="runs per figure, the worst counts (default: 3)"
-    )
 
 
 def start_child(request: Mapping[str, Any]) -> subprocess.Popen[str]:
@@ -221,15 +159,7 @@ def measure_memory(request: Mapping[str, Any], limit: float) -> Measurement:
     return Measurement(what, answer["memory"], SMALL, "MB", answer["status"])
 
 
-def worst(measurements: list[Measurement]) -> Measurement:
-    """Return the measurement with the largest figure.
-
-    Examples
-    --------
-    >>> from provetree.bench.limits import Measurement, worst
-    >>> worst([Measurement("a", v, 1.0, "s", "optimal") for v in (0.1, 0.3, 0.2)]).value
-    0.3
-    """
+def _worst(measurements: Iterable[Measurement]) -> Measurement:
     return max(measurements, key=lambda measurement: measurement.value)
 
 
@@ -239,23 +169,11 @@ def run(arguments: argparse.Namespace) -> int:
     deep = {**shape, "depth": arguments.depth}
     shallow = {**shape, "depth": arguments.memory_depth}
     repeat = range(arguments.repeat)
-    results = [worst([measure_overshoot(deep, limit) for _ in repeat]) for limit in TIME_LIMITS]
-    results += [
-        worst([measure_interrupt(deep, after) for _ in repeat]) for after in INTERRUPT_AFTER
-    ]
+    results = [_worst(measure_overshoot(deep, limit) for _ in repeat) for limit in TIME_LIMITS]
+    results += [_worst(measure_interrupt(deep, after) for _ in repeat) for after in INTERRUPT_AFTER]
     results.append(measure_memory(shallow, arguments.memory_limit))
     print(f"synthetic table, {arguments.rows} x {arguments.columns}, worst of {arguments.repeat}")
-    rows = [
-        (
-            m.what,
-            f"{m.value:.3g} {m.unit}",
-            f"{m.allowed:g} {m.unit}",
-            m.status,
-            "yes" if m.passed else "NO",
-        )
-        for m in results
-    ]
-    print(format_table(("figure", "measured", "allowed", "status", "passed"), rows))
+    print(format_measurements(results))
     return 0 if all(measurement.passed for measurement in results) else 1
 
 

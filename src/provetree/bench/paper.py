@@ -10,21 +10,13 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-PAPERS: Mapping[str, str] = {
-    "dl85": "Aglin, Nijssen, Schaus 2020: DL8 and DL8.5",
-    "oct": "Vääräniemi 2023: OCT; and model (P) of Ales et al. 2024",
-    "patel": "Patel, Desaulniers, Lodi 2023: revised column generation",
-    "firat": "Firat et al. 2020: column generation",
-    "ales": "Ales, Huré, Lambert 2024: data-partitions",
-}
-"""The papers, by the name of their module in :mod:`provetree.bench.papers`."""
+from provetree.bench.arguments import PAPERS, among, words
 
 #: What is said after Ctrl-C.
 STOPPED = "Stopped. Finished cells are kept: run it again to go on."
@@ -157,15 +149,9 @@ class PaperOptions:
         ...
         ValueError: --datasets must be among iris, wine. Got irs instead.
         """
-        for option, asked, known in (
-            ("--datasets", self.datasets, tuple(datasets)),
-            ("--tables", self.tables, tuple(tables)),
-            ("--depths", self.depths, tuple(depths)),
-        ):
-            for one in asked:
-                if one not in known:
-                    choice = ", ".join(str(each) for each in known)
-                    raise ValueError(f"{option} must be among {choice}. Got {one} instead.")
+        among("--datasets", self.datasets, datasets)
+        among("--tables", self.tables, tables)
+        among("--depths", self.depths, depths)
         if splits is not None and self.splits is not None and self.splits > splits:
             raise ValueError(f"--splits must be 1 to {splits}. Got {self.splits} instead.")
 
@@ -182,52 +168,18 @@ class PaperOptions:
         return not self.depths or depth in self.depths
 
 
-def available() -> tuple[str, ...]:
-    """Return the papers that can be run.
-
-    Examples
-    --------
-    >>> from provetree.bench.paper import PAPERS, available
-    >>> set(available()) <= set(PAPERS)
-    True
-    """
-    return tuple(name for name in PAPERS if find_spec(f"provetree.bench.papers.{name}"))
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``provetree bench paper`` to a parser."""
-    papers = "; ".join(f"{name}: {PAPERS[name]}" for name in available())
-    parser.add_argument("--paper", required=True, metavar="NAME", help=papers or "none yet")
-    parser.add_argument(
-        "--time-limit", type=float, default=60.0, help="seconds per solve (default: 60)"
-    )
-    parser.add_argument("--splits", type=int, default=None, help="splits per data set (all)")
-    parser.add_argument("--datasets", default="", metavar="A,B", help="only these data sets")
-    parser.add_argument("--tables", default="", metavar="2,3", help="only these tables, figures")
-    parser.add_argument("--depths", default="", metavar="2,3", help="only these depths")
-    parser.add_argument("--figures", type=Path, default=None, help="folder to draw figures into")
-    parser.add_argument(
-        "--cells", type=Path, default=None, help="file that keeps cells, to resume after a stop"
-    )
-    parser.add_argument("--fresh", action="store_true", help="forget the cells of earlier runs")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run ``provetree bench paper``."""
     name = arguments.paper
-    if name not in available():
-        known = ", ".join(f"'{paper}'" for paper in available()) or "none yet"
+    if name not in PAPERS:
+        known = ", ".join(f"'{paper}'" for paper in PAPERS)
         raise ValueError(f"--paper must be one of {known}. Got '{name}' instead.")
     if not (arguments.time_limit > 0 and math.isfinite(arguments.time_limit)):
         raise ValueError(f"--time-limit must be above 0. Got {arguments.time_limit} instead.")
     if arguments.splits is not None and arguments.splits < 1:
         raise ValueError(f"--splits must be 1 or more. Got {arguments.splits} instead.")
     try:
-        depths = tuple(int(word) for word in _words(arguments.depths))
+        depths = tuple(int(word) for word in words(arguments.depths))
     except ValueError:
         raise ValueError(
             f"--depths must be whole numbers such as 2,3. Got '{arguments.depths}' instead."
@@ -236,8 +188,8 @@ def run(arguments: argparse.Namespace) -> int:
     options = PaperOptions(
         arguments.time_limit,
         arguments.splits,
-        _words(arguments.datasets),
-        _words(arguments.tables),
+        words(arguments.datasets),
+        words(arguments.tables),
         depths,
         arguments.figures,
         CellStore(path, arguments.fresh),

@@ -12,11 +12,12 @@ import argparse
 import datetime
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
+from provetree.bench.arguments import among, words
 from provetree.bench.data import BenchTable, Part, load_table, suite_tables
 from provetree.bench.report import format_seconds, format_table, machine
 from provetree.bench.solvers import PRICED_PEERS, SOLVERS, SUITE_PEERS, Fit
@@ -391,47 +392,6 @@ def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
     return "\n".join(lines)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``provetree bench peers`` to a parser."""
-    parser.add_argument("--suite", default="contree", help="suite of tables (default: contree)")
-    parser.add_argument(
-        "--depth", type=int, default=3, help="maximum depth of the trees (default: 3)"
-    )
-    parser.add_argument(
-        "--tables",
-        default="",
-        metavar="A,B",
-        help="only these tables of the suite, by full or short name",
-    )
-    parser.add_argument(
-        "--peers", default="", metavar="A,B", help="peers to run (default: those of the suite)"
-    )
-    parser.add_argument(
-        "--part",
-        choices=("full", "train"),
-        default="full",
-        help="all rows or the train part (default: full)",
-    )
-    parser.add_argument(
-        "--limit", type=float, default=120.0, help="time limit per solve in seconds (default: 120)"
-    )
-    parser.add_argument(
-        "--repeat", type=int, default=3, help="rounds for short runs, best time counts (default: 3)"
-    )
-    parser.add_argument(
-        "--price",
-        type=float,
-        default=0.0,
-        help="price per leaf as a share of the rows, for the peers that charge one (default: 0)",
-    )
-    parser.add_argument(
-        "--core", type=int, default=None, help="core to pin every solve to (default: the last one)"
-    )
-    parser.add_argument(
-        "--output", type=Path, default=None, metavar="FILE", help="also write the results as JSON"
-    )
-
-
 def choose_tables(names: Sequence[str], suite: str, wanted: str) -> tuple[str, ...]:
     """Return the tables a comma-separated choice names, by full name or without the suite's prefix.
 
@@ -455,17 +415,10 @@ def choose_tables(names: Sequence[str], suite: str, wanted: str) -> tuple[str, .
     >>> choose_tables(["contree-bank", "contree-wilt"], "contree", "wilt")
     ('contree-wilt',)
     """
-    if not wanted.strip():
-        return tuple(names)
-    chosen = []
-    for word in (word.strip() for word in wanted.split(",")):
-        matches = [name for name in names if word in (name, name.removeprefix(f"{suite}-"))]
-        if not matches:
-            raise ValueError(
-                f"There is no table '{word}' in the suite '{suite}'; it holds {', '.join(names)}."
-            )
-        chosen.extend(matches)
-    return tuple(chosen)
+    full = {name.removeprefix(f"{suite}-"): name for name in names}
+    chosen = tuple(full.get(word, word) for word in words(wanted))
+    among("--tables", chosen, names)
+    return chosen or tuple(names)
 
 
 def choose_peers(suite: str, wanted: str, price: float = 0.0) -> tuple[str, ...]:
@@ -494,15 +447,15 @@ def choose_peers(suite: str, wanted: str, price: float = 0.0) -> tuple[str, ...]
     if not (price >= 0.0 and math.isfinite(price)):
         raise ValueError(f"--price must be 0 or more. Got {price} instead.")
     usual = PRICED_PEERS if price and suite == "cp4im" else SUITE_PEERS.get(suite, ())
-    names = tuple(word.strip() for word in wanted.split(",") if word.strip()) or usual
+    names = words(wanted) or usual
     known = [name for name in SOLVERS if name != OURS]
     if not names:
         raise ValueError(
-            f"No peer is known for the suite '{suite}'; name some of {', '.join(known)}."
+            f"No peer is known for the suite '{suite}': --peers must name some of "
+            f"{', '.join(known)}."
         )
+    among("--peers", names, known)
     for name in names:
-        if name not in known:
-            raise ValueError(f"There is no peer '{name}'; the peers are {', '.join(known)}.")
         if price and SOLVERS[name].priced == "no":
             raise ValueError(f"The peer '{name}' knows no price per leaf; leave out --price.")
         if not price and SOLVERS[name].priced == "must":
@@ -515,10 +468,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     That is a proof that disagrees with a peer's without an explanation, or a crash.
     """
-    peers = choose_peers(arguments.suite, arguments.peers, arguments.price)
     names = choose_tables(suite_tables(arguments.suite), arguments.suite, arguments.tables)
+    peers = choose_peers(arguments.suite, arguments.peers, arguments.price)
     part: Part = arguments.part
     core = default_core() if arguments.core is None else arguments.core
+    if hasattr(os, "sched_getaffinity"):
+        among("--core", (core,), sorted(os.sched_getaffinity(0)))
 
     def in_process(solver: str, table: BenchTable) -> Run:
         return run_worker(

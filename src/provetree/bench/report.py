@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,66 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         "-" * (width + 2) if i == 0 else "-" * (width + 1) + ":" for i, width in enumerate(widths)
     ]
     return "\n".join([line(header), f"|{'|'.join(rules)}|", *(line(row) for row in rows)])
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One line of the report.
+
+    Parameters
+    ----------
+    what : str
+        What was measured.
+    value : float
+        The figure.
+    allowed : float
+        The largest figure that passes.
+    unit : str
+        Unit of both.
+    status : str
+        How the fit ended.
+
+    Examples
+    --------
+    >>> from provetree.bench.report import Measurement
+    >>> Measurement("overshoot", 0.03, 0.2, "s", "time_limit").passed
+    True
+    """
+
+    what: str
+    value: float
+    allowed: float
+    unit: str
+    status: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the figure is within what is allowed."""
+        return self.value < self.allowed
+
+
+def format_measurements(measurements: Sequence[Measurement], status: str = "status") -> str:
+    """Return a table of figures with what is allowed beside each.
+
+    Examples
+    --------
+    >>> from provetree.bench.report import Measurement, format_measurements
+    >>> print(format_measurements([Measurement("overshoot", 0.03, 0.2, "s", "time_limit")]))
+    | figure    | measured | allowed |     status | passed |
+    |-----------|---------:|--------:|-----------:|-------:|
+    | overshoot |   0.03 s |   0.2 s | time_limit |    yes |
+    """
+    rows = [
+        (
+            m.what,
+            f"{m.value:.3g} {m.unit}",
+            f"{m.allowed:g} {m.unit}",
+            m.status,
+            "yes" if m.passed else "NO",
+        )
+        for m in measurements
+    ]
+    return format_table(("figure", "measured", "allowed", status, "passed"), rows)
 
 
 def machine() -> dict[str, Any]:

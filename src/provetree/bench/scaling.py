@@ -20,46 +20,18 @@ from typing import Any
 
 import numpy as np
 
-from provetree.bench.anytime import numbers
+from provetree.bench.arguments import among, numbers, words
 from provetree.bench.data import BenchTable
 from provetree.bench.report import format_seconds, format_table, machine
 from provetree.bench.solvers import SOLVERS, warm_up
 from provetree.bench.worker import START_GRACE, one_core_environment
 from provetree.export.plot import new_figure
 
-__all__ = ["add_arguments", "draw", "growth", "made_up_table", "run"]
+__all__ = ["draw", "growth", "made_up_table", "run"]
 
 #: Fits shorter than this say more about starting than about growing.
 _SHORTEST = 0.02
 _KEYS = ("solver", "axis", "depth", "noise", "rows", "columns", "limit")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``provetree bench scaling`` to a parser."""
-    parser.add_argument(
-        "--rows",
-        default="1000,3000,10000,30000,100000,300000,1000000",
-        metavar="N,N",
-        help="numbers of rows (default: 1000 to 1000000)",
-    )
-    parser.add_argument("--row-columns", type=int, default=10, help="columns of these tables")
-    parser.add_argument(
-        "--columns",
-        default="10,30,100,300,1000,3000,10000",
-        metavar="N,N",
-        help="numbers of columns (default: 10 to 10000)",
-    )
-    parser.add_argument("--column-rows", type=int, default=1000, help="rows of these tables")
-    parser.add_argument("--depths", default="2,3", metavar="D,D", help="depths (default: 2,3)")
-    parser.add_argument(
-        "--noise", default="0.01,0.2", metavar="S,S", help="shares of changed classes"
-    )
-    parser.add_argument("--limit", type=float, default=30.0, help="seconds of one fit")
-    parser.add_argument(
-        "--solvers", default="provetree,pycontree", metavar="A,B", help="solvers to measure"
-    )
-    parser.add_argument("--output", type=Path, help="JSON file of the figures; goes on from it")
-    parser.add_argument("--chart", type=Path, help="draw a picture into this file (extra: plot)")
 
 
 def made_up_table(rows: int, columns: int, depth: int, noise: float, seed: int = 0) -> BenchTable:
@@ -139,12 +111,8 @@ def growth(results: Sequence[dict[str, Any]], axis: str, figure: str) -> float |
 
 
 def _cases(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    solvers = [word.strip() for word in arguments.solvers.split(",") if word.strip()]
-    unknown = [name for name in solvers if name not in SOLVERS]
-    if unknown or not solvers:
-        raise ValueError(
-            f"--solvers must be some of {', '.join(SOLVERS)}. Got {arguments.solvers!r} instead."
-        )
+    solvers = words(arguments.solvers)
+    among("--solvers", solvers or ("none",), SOLVERS)
     rows = sorted(numbers(arguments.rows, int, "--rows")) if arguments.rows != "none" else []
     columns = (
         sorted(numbers(arguments.columns, int, "--columns")) if arguments.columns != "none" else []
@@ -153,8 +121,11 @@ def _cases(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
         "rows": [(n, arguments.row_columns) for n in rows],
         "columns": [(arguments.column_rows, n) for n in columns],
     }
+    noises = numbers(arguments.noise, float, "--noise")
+    if max(noises) >= 1:
+        raise ValueError(f"--noise must be shares below 1. Got {arguments.noise!r} instead.")
     for depth in numbers(arguments.depths, int, "--depths"):
-        for noise in numbers(arguments.noise, float, "--noise"):
+        for noise in noises:
             for axis, of_axis in sizes.items():
                 for solver in solvers:
                     for n_rows, n_columns in of_axis:
@@ -282,7 +253,7 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
     depths = sorted({r["depth"] for r in results})
     noises = sorted({r["noise"] for r in results})
     for column, axis in enumerate(("rows", "columns")):
-        for row, (figures, words) in enumerate(
+        for row, (figures, label) in enumerate(
             (("cpu_seconds", "CPU seconds"), ("megabytes", "MB beyond the table"))
         ):
             ax = axes[row][column]
@@ -304,7 +275,7 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
                     label=f"{solver}, depth {depth}, {noise:.0%}"
                     + ("" if power is None else f": n^{power:.2f}"),
                 )
-            ax.set(xscale="log", yscale="log", xlabel=axis, ylabel=words)
+            ax.set(xscale="log", yscale="log", xlabel=axis, ylabel=label)
             ax.grid(alpha=0.3)
             if ax.lines:
                 ax.legend(fontsize=7)

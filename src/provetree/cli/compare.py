@@ -17,7 +17,7 @@ import click
 import numpy as np
 
 from provetree.cli.errors import UserError
-from provetree.cli.options import tree_flags, tree_parameters
+from provetree.cli.options import tree_parameters
 from provetree.cli.screen import Screen
 from provetree.cli.tables import read_table
 from provetree.cli.training import Data, Settings, prepare
@@ -75,23 +75,8 @@ def available_methods() -> dict[str, type[Any]]:
     return found
 
 
-@click.command()
-@click.argument("data")
-@click.option("--target", "-t", required=True, help="The column to predict.")
-@tree_flags
-@click.option("--test-share", type=click.FloatRange(0.0, 0.9), default=0.25, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True, help="Chooses the test rows.")
-@click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out.")
-@click.option("--categorical", multiple=True, metavar="COLUMN", help="Take as categories.")
-@click.option("--plot", metavar="FILE", help="Draw the comparison into this picture file.")
-@click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="No notes.")
-def compare(**flags: Any) -> int:
-    """Fit every method on DATA: accuracy, size, time and proof side by side.
-
-    The time limit holds for each method. DL8.5 gets binary columns (eight thresholds each), so its
-    proof, like that of column generation, is one for these candidates.
-    """
+def compare(flags: dict[str, Any]) -> None:
+    """Run ``provetree compare`` with its flags."""
     parameters = tree_parameters(flags)
     screen = Screen(quiet=flags["quiet"] or flags["as_json"])
     settings = Settings.of(flags)
@@ -114,7 +99,6 @@ def compare(**flags: Any) -> int:
         except (ImportError, OSError, ValueError) as error:
             raise UserError(f"--plot: {error}") from None
         screen.note(f"The picture is in {flags['plot']}.")
-    return 0
 
 
 def run_cart(data: Data, parameters: dict[str, Any]) -> Compared:

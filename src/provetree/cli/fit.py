@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from provetree.cli.errors import UserError
-from provetree.cli.options import tree_flags, tree_parameters
+from provetree.cli.options import tree_parameters
 from provetree.cli.screen import Screen
 from provetree.cli.tables import read_table, source_path
 from provetree.cli.training import Settings, Trained, prepare, train
@@ -20,47 +20,12 @@ from provetree.report.words import counted, proof_sentence, rate_words
 
 __all__ = ["fit"]
 
-#: Exit status of ``--require-proof`` without a proof.
-NOT_PROVEN = 3
 #: Seconds that extras of a report may take when nobody asked for them.
 _EXTRA_SECONDS = 8.0
 
 
-@click.command()
-@click.argument("data")
-@click.option("--target", "-t", required=True, help="The column to predict.")
-@tree_flags
-@click.option("--save", "-s", metavar="FILE", help="Write the model to this JSON file.")
-@click.option("--report", "-r", metavar="FILE", help="Write a report to this HTML file.")
-@click.option(
-    "--test-share",
-    type=click.FloatRange(0.0, 0.9),
-    default=0.25,
-    show_default=True,
-    help="Share of the rows held out to test the tree; 0 trains on all rows.",
-)
-@click.option("--test", metavar="FILE", help="Test on the rows of this file instead.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Chooses the test rows.")
-@click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out.")
-@click.option(
-    "--categorical", multiple=True, metavar="COLUMN", help="Take a column of numbers as categories."
-)
-@click.option(
-    "--extras/--no-extras",
-    default=None,
-    help="Frontier, runner-up splits and stability for the report. "
-    "By default as far as they take a few seconds.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")
-@click.option(
-    "--require-proof", is_flag=True, help=f"Exit with status {NOT_PROVEN} unless proven optimal."
-)
-def fit(**flags: Any) -> int:
-    """Find the best tree for DATA, and prove it.
-
-    DATA is a CSV, Parquet or Arrow file, gzip too; "-" reads a pipe.
-    """
+def fit(flags: dict[str, Any]) -> bool:
+    """Run ``provetree fit`` with its flags, and tell whether the tree is proven optimal."""
     begun = time.monotonic()
     started = begun - _age()  # starting up counts, too
     parameters = tree_parameters(flags)
@@ -106,7 +71,7 @@ def fit(**flags: Any) -> int:
     else:
         _print(screen, trained, flags)
     assert model.proof is not None
-    return NOT_PROVEN if flags["require_proof"] and model.proof.status != "optimal" else 0
+    return model.proof.status == "optimal"
 
 
 def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:

@@ -2,53 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 
-from provetree import __version__
-from provetree.bench import anytime, known, limits, paper, peers, scaling
-from provetree.bench.data import DataNotFoundError
 from provetree.cli.errors import UserError
 
-
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of ``provetree bench``.
-
-    Returns
-    -------
-    argparse.ArgumentParser
-        The parser; a parsed command carries its function as ``run``.
-
-    Examples
-    --------
-    >>> from provetree.cli.main import build_parser
-    >>> build_parser().parse_args(["bench", "peers", "--depth", "2"]).depth
-    2
-    """
-    parser = argparse.ArgumentParser(
-        prog="provetree", description="Classification trees with a proof of optimality."
-    )
-    parser.add_argument("--version", action="version", version=f"provetree {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="command")
-
-    bench = commands.add_parser("bench", help="run a benchmark", description="Run a benchmark.")
-    benchmarks = bench.add_subparsers(title="benchmarks", required=True, metavar="benchmark")
-    for module, name, text in (
-        (peers, "peers", "time, errors and proof beside other exact solvers"),
-        (known, "known", "check the known optima of the benchmark tables"),
-        (paper, "paper", "the tables of a paper, published numbers beside ours"),
-        (anytime, "anytime", "how good trees get within seconds, and what threads bring"),
-        (scaling, "scaling", "how time and memory grow with rows and with columns"),
-        (limits, "limits", "time-limit overshoot, Ctrl-C latency and memory"),
-    ):
-        benchmark = benchmarks.add_parser(
-            name, help=text, description=f"{text[0].upper()}{text[1:]}."
-        )
-        module.add_arguments(benchmark)
-        benchmark.set_defaults(run=module.run)
-    return parser
+#: Packages that the commands for people need, and ``provetree bench`` does not.
+_PACKAGES = ("click", "polars", "rich")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,11 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         # Benchmarks need nothing beyond the package itself, so they have a parser of their own.
         if words[:1] == ["bench"]:
-            parsed = build_parser().parse_args(words)
-            status: int = parsed.run(parsed)
-            return status
-        return _run_app(words)
-    except (DataNotFoundError, UserError, ValueError) as error:
+            return _run_benchmark(words)
+        if arguments is None:
+            from provetree.cli.deferred import defer_unused_packages
+
+            defer_unused_packages()
+        return _run_command(words)
+    except (UserError, ValueError) as error:
         print(f"provetree: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -91,17 +56,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _run_app(words: list[str]) -> int:
+def _run_benchmark(words: list[str]) -> int:
+    from provetree.bench.arguments import build_parser
+
+    parsed = build_parser().parse_args(words)
+    from provetree.bench.data import DataNotFoundError
+
     try:
-        import click
-        import polars  # noqa: F401
-        import rich  # noqa: F401
-    except ImportError as error:
+        status: int = import_module(f"provetree.bench.{parsed.benchmark}").run(parsed)
+    except DataNotFoundError as error:
+        raise UserError(str(error)) from None
+    return status
+
+
+def _run_command(words: list[str]) -> int:
+    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    if missing:
         raise UserError(
-            f"This command needs the package '{error.name}': install it with "
+            f"This command needs the package '{missing[0]}': install it with "
             "pip install 'provetree[cli]'. Only 'provetree bench' works without."
-        ) from None
-    from provetree.cli.app import app
+        )
+    import click
+
+    from provetree.cli.commands import app
 
     if not words:
         print(click.Context(app, info_name="provetree").get_help(), file=sys.stderr)

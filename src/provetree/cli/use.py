@@ -45,21 +45,6 @@ def rows_for(model: StoredModel, table: DataFrame) -> DataFrame:
     return use_columns(table, columns)
 
 
-@click.command()
-@click.argument("model_file", metavar="MODEL")
-@click.argument("data")
-@click.option(
-    "--output", "-o", default="-", help="The CSV file to write; '-' is the output stream."
-)
-@click.option("--proba", is_flag=True, help="Add the share of each label.")
-@click.option(
-    "--laplace",
-    type=click.FloatRange(0.0, None),
-    default=0.0,
-    help="Laplace's correction of the shares.",
-)
-@click.option("--only", is_flag=True, help="Write the predictions without the columns of DATA.")
-@click.option("--json", "as_json", is_flag=True, help="Write a JSON list with an object per row.")
 def predict(
     model_file: str,
     data: str,
@@ -69,10 +54,7 @@ def predict(
     only: bool,
     as_json: bool,
 ) -> None:
-    """Predict the rows of DATA with a MODEL file.
-
-    The columns are found by name; columns the model does not know are copied.
-    """
+    """Run ``provetree predict``: write the predictions for a table."""
     import polars
 
     model = open_model(model_file)
@@ -92,21 +74,8 @@ def predict(
         write_csv(written, output)
 
 
-@click.command()
-@click.argument("model_file", metavar="MODEL")
-@click.argument("data", required=False)
-@click.option(
-    "--row",
-    type=click.IntRange(1, None),
-    help="Which row of DATA, from 1 on; without DATA, of the table the model was made from.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Write the way as JSON.")
 def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -> None:
-    """Say in words why a MODEL predicts what it predicts for a row of DATA.
-
-    Without DATA, the row is taken from the table that the model was made from; without a row, too,
-    all rules of the model are written.
-    """
+    """Run ``provetree explain``: say why a row is predicted as it is, or write all rules."""
     from provetree.report.sentences import explain_row, rules
 
     model = open_model(model_file)
@@ -265,24 +234,8 @@ _FORMATS: dict[str, Callable[[StoredModel, dict[str, Any]], str | bytes]] = {
 }
 
 
-@click.command()
-@click.argument("model_file", metavar="MODEL")
-@click.option("--to", "form", required=True, type=click.Choice(list(_FORMATS)), help="The format.")
-@click.option("--output", "-o", default="-", help="The file to write; '-' is the output stream.")
-@click.option(
-    "--dialect",
-    type=click.Choice(["ansi", "sqlite", "duckdb", "postgres"]),
-    default="ansi",
-    show_default=True,
-    help="Which SQL.",
-)
-@click.option("--table", help="Write a whole SQL query over this table.")
 def export(model_file: str, form: str, output: str, dialect: str, table: str | None) -> None:
-    """Write a MODEL in another form.
-
-    sklearn is a pickled DecisionTreeClassifier, or with categories a pipeline that ends in one;
-    the others are what their name says.
-    """
+    """Run ``provetree export``: write a model in another form."""
     from provetree.export.sklearn import UnsupportedTreeError
 
     model = open_model(model_file)
@@ -309,12 +262,8 @@ def export(model_file: str, form: str, output: str, dialect: str, table: str | N
         raise UserError(f"'{output}' could not be written: {error.strerror}.") from None
 
 
-@click.command()
-@click.argument("model_file", metavar="MODEL")
-@click.argument("data", required=False)
-@click.option("--output", "-o", default="report.html", show_default=True, help="The HTML file.")
 def report(model_file: str, data: str | None, output: str) -> None:
-    """Write the report of a MODEL; with DATA, judged on these rows."""
+    """Run ``provetree report``: write the report of a model, judged on a table if there is one."""
     from dataclasses import replace
 
     from provetree.problem.inputs import label_codes

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from provetree.problem.columns import Column
@@ -76,6 +75,8 @@ def _nodes(
     initial_tree: Any, X: Any, prepared: Prepared, owner: str
 ) -> tuple[Rows, Rows, Rows, csc_matrix]:
     """Return the children and features of the nodes, and which rows pass them."""
+    from sklearn.tree import DecisionTreeClassifier  # takes long to load, and few ask for it
+
     from provetree.estimators._tree_classifier import TreeClassifier
 
     if isinstance(initial_tree, Tree):

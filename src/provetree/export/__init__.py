@@ -5,8 +5,9 @@ The names are loaded on first use: reading a stored model needs neither scikit-l
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from provetree._lazy import lazy_names
 
 if TYPE_CHECKING:
     from provetree.export.c_code import to_c
@@ -68,11 +69,4 @@ __all__ = [
     "to_sql",
 ]
 
-
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'provetree.export' has no attribute {name!r}")
-    value: object = getattr(import_module(f"provetree.export.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from provetree.export.model_file import Proof
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from provetree.export.model_file import Proof
 
 __all__ = ["cost_words", "counted", "limit_words", "proof_sentence", "rate_words"]
 

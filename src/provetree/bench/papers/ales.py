@@ -58,6 +58,13 @@ def run(options: PaperOptions) -> int:
         ("fig8-milp", lambda o: _figure_8(o, "milp")),
         ("speed", _speed),
     )
+    tables = [getattr(published, f"TABLE_{number}") for number in (3, 4, 5, 6, 7)]
+    options.check(
+        datasets=dict.fromkeys(dataset for table in tables for dataset in table),
+        tables=[name for name, _ in parts],
+        depths=dict.fromkeys(depth for depth, _ in _PAIRS),
+        splits=_N_SPLITS,
+    )
     try:
         for name, part in parts:
             # The mixed-integer models need hours: they are run when they are asked for.

@@ -202,6 +202,9 @@ def load_continuous(name: str) -> BenchTable:
 
 def run(options: PaperOptions) -> int:
     """Run ``provetree bench paper --paper dl85``; the exit status is 1 where an optimum differs."""
+    options.check(
+        datasets=dict.fromkeys([*TABLE_2, *TABLE_3]), tables=("2", "3", "fig4"), depths=(2, 3, 4)
+    )
     data_folder()  # says what is missing before anything is measured
     wrong = 0
     if options.wants_table("2") and options.wants_depth(4):

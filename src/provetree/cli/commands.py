@@ -1,0 +1,218 @@
+"""The commands for people and their flags: ``provetree fit``, ``predict`` and the others.
+
+Nothing here is slow to import: the work of a command is loaded when it runs, so that helps and
+wrong words are answered at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from provetree import __version__
+from provetree.cli.options import tree_flags
+
+__all__ = ["FORMATS", "NOT_PROVEN", "app"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+#: Exit status of ``--require-proof`` without a proof.
+NOT_PROVEN = 3
+#: What a model can be written as.
+FORMATS = ("sklearn", "onnx", "sql", "python", "c", "dot", "json", "text", "pmml")
+
+#: The backspace tells click to leave the lines of the paragraph as they are.
+_HELP = """Classification trees with a proof of optimality.
+
+\b
+provetree fit data.csv --target churn --report report.html --save model.json
+provetree predict model.json new.csv -o out.csv
+provetree explain model.json new.csv --row 17
+"""
+
+
+@click.group(
+    help=_HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="provetree", message="%(prog)s %(version)s")
+def app() -> None:
+    """Hold the commands together."""
+
+
+def _together(*flags: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Make one decorator of several, the first flag first in the help."""
+
+    def add(command: Command) -> Command:
+        for flag in reversed(flags):
+            command = flag(command)
+        return command
+
+    return add
+
+
+#: What ``fit`` and ``compare`` learn from, and how they divide it.
+_table_and_target = _together(
+    click.argument("data"),
+    click.option("--target", "-t", required=True, help="The column to predict."),
+    tree_flags,
+)
+_seed_and_ignore = _together(
+    click.option("--seed", type=int, default=0, show_default=True, help="Chooses the test rows."),
+    click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out."),
+)
+_as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
+
+
+def _test_share(help: str | None = None) -> Callable[[Command], Command]:
+    return click.option(
+        "--test-share",
+        type=click.FloatRange(0.0, 0.9),
+        default=0.25,
+        show_default=True,
+        help=help,
+    )
+
+
+@app.command()
+@_table_and_target
+@click.option("--save", "-s", metavar="FILE", help="Write the model to this JSON file.")
+@click.option("--report", "-r", metavar="FILE", help="Write a report to this HTML file.")
+@_test_share("Share of the rows held out to test the tree; 0 trains on all rows.")
+@click.option("--test", metavar="FILE", help="Test on the rows of this file instead.")
+@_seed_and_ignore
+@click.option(
+    "--categorical", multiple=True, metavar="COLUMN", help="Take a column of numbers as categories."
+)
+@click.option(
+    "--extras/--no-extras",
+    default=None,
+    help="Frontier, runner-up splits and stability for the report. "
+    "By default as far as they take a few seconds.",
+)
+@_as_json
+@click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")
+@click.option(
+    "--require-proof", is_flag=True, help=f"Exit with status {NOT_PROVEN} unless proven optimal."
+)
+def fit(**flags: Any) -> int:
+    """Find the best tree for DATA, and prove it.
+
+    DATA is a CSV, Parquet or Arrow file, gzip too; "-" reads a pipe.
+    """
+    from provetree.cli.fit import fit
+
+    proven = fit(flags)
+    return NOT_PROVEN if flags["require_proof"] and not proven else 0
+
+
+@app.command()
+@click.argument("model_file", metavar="MODEL")
+@click.argument("data")
+@click.option(
+    "--output", "-o", default="-", help="The CSV file to write; '-' is the output stream."
+)
+@click.option("--proba", is_flag=True, help="Add the share of each label.")
+@click.option(
+    "--laplace",
+    type=click.FloatRange(0.0, None),
+    default=0.0,
+    help="Laplace's correction of the shares.",
+)
+@click.option("--only", is_flag=True, help="Write the predictions without the columns of DATA.")
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON list with an object per row.")
+def predict(**flags: Any) -> None:
+    """Predict the rows of DATA with a MODEL file.
+
+    The columns are found by name; columns the model does not know are copied.
+    """
+    from provetree.cli.use import predict
+
+    predict(**flags)
+
+
+@app.command()
+@click.argument("model_file", metavar="MODEL")
+@click.argument("data", required=False)
+@click.option(
+    "--row",
+    type=click.IntRange(1, None),
+    help="Which row of DATA, from 1 on; without DATA, of the table the model was made from.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write the way as JSON.")
+def explain(**flags: Any) -> None:
+    """Say in words why a MODEL predicts what it predicts for a row of DATA.
+
+    Without DATA, the row is taken from the table that the model was made from; without a row, too,
+    all rules of the model are written.
+    """
+    from provetree.cli.use import explain
+
+    explain(**flags)
+
+
+@app.command()
+@click.argument("model_file", metavar="MODEL")
+@click.argument("data", required=False)
+@click.option("--output", "-o", default="report.html", show_default=True, help="The HTML file.")
+def report(**flags: Any) -> None:
+    """Write the report of a MODEL; with DATA, judged on these rows."""
+    from provetree.cli.use import report
+
+    report(**flags)
+
+
+@app.command()
+@click.argument("model_file", metavar="MODEL")
+@click.option("--to", "form", required=True, type=click.Choice(FORMATS), help="The format.")
+@click.option("--output", "-o", default="-", help="The file to write; '-' is the output stream.")
+@click.option(
+    "--dialect",
+    type=click.Choice(["ansi", "sqlite", "duckdb", "postgres"]),
+    default="ansi",
+    show_default=True,
+    help="Which SQL.",
+)
+@click.option("--table", help="Write a whole SQL query over this table.")
+def export(**flags: Any) -> None:
+    """Write a MODEL in another form.
+
+    sklearn is a pickled DecisionTreeClassifier, or with categories a pipeline that ends in one;
+    the others are what their name says.
+    """
+    from provetree.cli.use import export
+
+    export(**flags)
+
+
+@app.command()
+@_table_and_target
+@_test_share()
+@_seed_and_ignore
+@click.option("--categorical", multiple=True, metavar="COLUMN", help="Take as categories.")
+@click.option("--plot", metavar="FILE", help="Draw the comparison into this picture file.")
+@_as_json
+@click.option("--quiet", "-q", is_flag=True, help="No notes.")
+def compare(**flags: Any) -> None:
+    """Fit every method on DATA: accuracy, size, time and proof side by side.
+
+    The time limit holds for each method. DL8.5 gets binary columns (eight thresholds each), so its
+    proof, like that of column generation, is one for these candidates.
+    """
+    from provetree.cli.compare import compare
+
+    compare(flags)
+
+
+@app.command(
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    add_help_option=False,
+)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+def bench(words: tuple[str, ...]) -> int:
+    """Run a benchmark: peers, known, paper, start and others."""
+    from provetree.cli.main import main
+
+    return main(["bench", *words])
