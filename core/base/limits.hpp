@@ -9,16 +9,39 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <utility>
 
 namespace provetree {
 
+// How a search ended.
 enum class Status { kOptimal, kTimeLimit, kInterrupted, kWorkLimit };
 
-// Thrown to unwind the search; whoever holds a valid bound and the best tree catches it. kOptimal: a tree as good as
-// the bound was found beside the proof, or the cap on effort was reached, which is only set once the optimal cost is
-// proven.
+// Why a search is unwound before its end.
+enum class StopReason {
+    kTimeLimit,
+    kInterrupted,
+    kWorkLimit,
+    kEffortUsed,     // a cap on the effort of one part of the search, which its caller has set
+    kTreeIsOptimal,  // a tree as good as the bound was found beside the proof
+};
+
+// How a search ended that was unwound for this reason.
+inline Status status_of(StopReason reason) {
+    switch (reason) {
+        case StopReason::kTimeLimit:
+            return Status::kTimeLimit;
+        case StopReason::kInterrupted:
+            return Status::kInterrupted;
+        case StopReason::kWorkLimit:
+            return Status::kWorkLimit;
+        default:
+            return Status::kOptimal;
+    }
+}
+
+// Thrown to unwind the search; whoever holds a valid bound and the best tree catches it.
 struct StopSearch {
-    Status reason;
+    StopReason reason;
 };
 
 // Several threads at one search: one leads, and the others stop when it says so.
@@ -41,11 +64,6 @@ class Monitor {
           time_limit_(std::numeric_limits<double>::infinity()),
           tick_(std::move(tick)),
           team_(&team) {}
-    // From now on this monitor counts the steps of a team; null ends it.
-    void lead(Team* team) {
-        leads_ = true;
-        team_ = team;
-    }
     // Heeds the limits now, whatever was worked.
     void look_now() { look(); }
 
@@ -66,20 +84,69 @@ class Monitor {
         next_look_ = std::min(next_look_, steps);
     }
     bool late() const { return steps_ >= work_limit_ || seconds() >= time_limit_; }
-    void cap_effort(std::uint64_t steps) { effort_cap_ = steps; }
-    std::uint64_t effort_cap() const { return effort_cap_; }
-    bool effort_capped() const { return effort_cap_ != std::numeric_limits<std::uint64_t>::max(); }
-    // Between these two no stop is thrown: for the last few milliseconds in which a tree is put together.
-    void ignore_stops() { heeding_ = false; }
-    void heed_stops() { heeding_ = true; }
-    // A second job that is done in turns with the search: `job` is called when that many steps are done, from inside
-    // the search, and returns the number of steps at which it wants to be called again.
-    void take_turns(std::uint64_t first, std::function<std::uint64_t()> job) {
-        next_turn_ = first;
-        next_look_ = std::min(next_look_, first);
-        job_ = std::move(job);
-    }
-    void end_turns() { job_ = nullptr; }
+    bool effort_capped() const { return effort_cap_ != kNoCap; }
+
+    // While one of these lives, no stop is thrown: for the few milliseconds in which a tree is put together.
+    class NoStops {
+      public:
+        explicit NoStops(Monitor& monitor) : monitor_(monitor), before_(std::exchange(monitor.heeding_, false)) {}
+        ~NoStops() { monitor_.heeding_ = before_; }
+        NoStops(const NoStops&) = delete;
+        NoStops& operator=(const NoStops&) = delete;
+
+      private:
+        Monitor& monitor_;
+        bool before_;
+    };
+
+    // While it lives, the search is unwound once `steps` more steps are done, or sooner where another cap is lower.
+    class EffortCap {
+      public:
+        EffortCap(Monitor& monitor, std::uint64_t steps)
+            : monitor_(monitor),
+              before_(std::exchange(monitor.effort_cap_, std::min(monitor.effort_cap_, monitor.steps_ + steps))) {}
+        ~EffortCap() { monitor_.effort_cap_ = before_; }
+        EffortCap(const EffortCap&) = delete;
+        EffortCap& operator=(const EffortCap&) = delete;
+        // Whether it is this cap that ends the work, and not one set before it.
+        bool binds() const { return monitor_.effort_cap_ < before_; }
+
+      private:
+        Monitor& monitor_;
+        std::uint64_t before_;
+    };
+
+    // While it lives, a second job is done in turns with the search: `job` is called from inside the search when
+    // `first` steps are done, and returns the number of steps at which it wants to be called again.
+    class Turns {
+      public:
+        Turns(Monitor& monitor, std::uint64_t first, std::function<std::uint64_t()> job) : monitor_(monitor) {
+            monitor.next_turn_ = first;
+            monitor.next_look_ = std::min(monitor.next_look_, first);
+            monitor.job_ = std::move(job);
+        }
+        ~Turns() { monitor_.job_ = nullptr; }
+        Turns(const Turns&) = delete;
+        Turns& operator=(const Turns&) = delete;
+
+      private:
+        Monitor& monitor_;
+    };
+
+    // While it lives, this monitor leads a team and counts its steps.
+    class Leading {
+      public:
+        Leading(Monitor& monitor, Team& team) : monitor_(monitor) {
+            monitor.leads_ = true;
+            monitor.team_ = &team;
+        }
+        ~Leading() { monitor_.team_ = nullptr; }
+        Leading(const Leading&) = delete;
+        Leading& operator=(const Leading&) = delete;
+
+      private:
+        Monitor& monitor_;
+    };
 
   private:
     void look() {
@@ -91,19 +158,19 @@ class Monitor {
         if (team_ && !leads_) {
             team_->steps.fetch_add(steps_ - told_steps_, std::memory_order_relaxed);
             told_steps_ = steps_;
-            if (team_->stop) throw StopSearch{Status::kInterrupted};
+            if (team_->stop) throw StopSearch{StopReason::kInterrupted};
         }
         next_look_ = steps_ + kStepsBetweenLooks;
         for (std::uint64_t due : {work_limit_, next_turn_})
             if (due > steps_) next_look_ = std::min(next_look_, due);
         if (!heeding_) return;
-        if (steps_ >= effort_cap_) throw StopSearch{Status::kOptimal};
-        if (steps_ >= work_limit_) throw StopSearch{Status::kWorkLimit};
+        if (steps_ >= effort_cap_) throw StopSearch{StopReason::kEffortUsed};
+        if (steps_ >= work_limit_) throw StopSearch{StopReason::kWorkLimit};
         const double now = seconds();
-        if (now >= time_limit_) throw StopSearch{Status::kTimeLimit};
+        if (now >= time_limit_) throw StopSearch{StopReason::kTimeLimit};
         if (now >= next_tick_) {
             next_tick_ = now + kSecondsBetweenTicks;
-            if (tick_ && !tick_()) throw StopSearch{Status::kInterrupted};
+            if (tick_ && !tick_()) throw StopSearch{StopReason::kInterrupted};
         }
         if (job_ && !in_turn_ && steps_ >= next_turn_) {
             in_turn_ = true;
@@ -116,6 +183,7 @@ class Monitor {
     // The slowest kernel needs about 50 ns for a row step: a look at least every few milliseconds.
     static constexpr std::uint64_t kStepsBetweenLooks = 50'000;
     static constexpr double kSecondsBetweenTicks = 0.02;
+    static constexpr std::uint64_t kNoCap = std::numeric_limits<std::uint64_t>::max();
 
     Clock::time_point start_;
     double time_limit_;
@@ -132,7 +200,7 @@ class Monitor {
     std::uint64_t steps_ = 0;
     std::uint64_t steps_of_team_ = 0;
     std::uint64_t next_look_ = kStepsBetweenLooks;
-    std::uint64_t effort_cap_ = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t effort_cap_ = kNoCap;
 };
 
 }  // namespace provetree

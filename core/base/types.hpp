@@ -25,10 +25,4 @@ inline constexpr std::int64_t kMaxTotalWeight = std::int64_t{1} << 30;
 // Splits evaluated side by side by one panel.
 inline constexpr int kLanes = 64;
 
-// What is minimised: error_scale * (weight of misclassified rows) + split_penalty * (number of splits).
-struct Objective {
-    Cost error_scale = 1;
-    Cost split_penalty = 0;
-};
-
 }  // namespace provetree

@@ -15,9 +15,8 @@ constexpr int kMostDepth = 6;               // deeper, few sets are met twice
 
 }  // namespace
 
-bool BitSearch::fits(const Table& table, const SearchOptions& options) {
-    if ((options.switches & kNoBits) || options.max_depth < 3 || options.max_depth > kMostDepth ||
-        table.n_classes > kMostBitClasses)
+bool BitSearch::fits(const Table& table, int max_depth, unsigned switches) {
+    if ((switches & kNoBits) || max_depth < 3 || max_depth > kMostDepth || table.n_classes > kMostBitClasses)
         return false;
     std::int64_t total = 0;
     for (Index i = 0; i < table.rows && total <= kMostRows; ++i) {
@@ -30,45 +29,44 @@ bool BitSearch::fits(const Table& table, const SearchOptions& options) {
     return features <= std::min(kMostFeatures, kMostPerColumn * table.columns);
 }
 
-BitSearch::BitSearch(Context& context, const BitKernel& kernel, const Objective& objective)
+BitSearch::BitSearch(Context& context, const BitKernel& kernel, const Loss& loss)
     : context_(context),
-      objective_(objective),
+      loss_(loss),
       nodes_(context, kernel),
       features_(nodes_.features()),
       of_two_(context.memory_limit / 2) {
-    set_objective(objective);
+    set_loss(loss);
     for (int depth = 0; depth <= kMostDepth; ++depth) proven_.emplace_back(context.memory_limit / 16);
 }
 
 Cost BitSearch::leaf_cost() const {
     const BitNode& root = nodes_.root();
-    return root.size() < context_.min_leaf ? kInfinite : objective_.error_scale * root.leaf_error();
+    return root.size() < context_.min_leaf ? kInfinite : loss_.error_scale * root.leaf_error();
 }
 
-void BitSearch::set_objective(const Objective& objective) {
-    objective_ = objective;
-    costs_are_small_ =
-        objective.error_scale * kMostRows + objective.split_penalty * Shape::full(kMostDepth) < INT32_MAX / 4;
+void BitSearch::set_loss(const Loss& loss) {
+    loss_ = loss;
+    costs_are_small_ = loss.error_scale * kMostRows + loss.split_penalty * Shape::full(kMostDepth) < INT32_MAX / 4;
 }
 
-void BitSearch::refine_objective(const Objective& objective, Cost factor) {
-    set_objective(objective);
+void BitSearch::refine_loss(const Loss& loss, Cost factor) {
+    set_loss(loss);
     context_.checkpoint = nullptr;  // is for the cost alone
     root_sides_.clear();
     for (auto& proven : proven_) proven.for_each([&](Proven& one) { one = {one.lower * factor, kInfinite, nullptr}; });
 }
 
 Cost BitSearch::cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, Shape shape) const {
-    Cost cost = objective_.error_scale * leaf_error;
+    Cost cost = loss_.error_scale * leaf_error;
     for (std::int64_t k = 1; k <= std::min<std::int64_t>(shape.splits, 3); ++k)
-        cost = std::min(cost, objective_.error_scale * errors.by_splits[k - 1] + objective_.split_penalty * k);
+        cost = std::min(cost, loss_.error_scale * errors.by_splits[k - 1] + loss_.split_penalty * k);
     return cost;
 }
 
 // What both sides of each split cost at least, from the splits that they need to have no errors: none where they are
 // pure, one where a stump is right everywhere, two otherwise. Worth its price only where errors cost more than is left.
 BitNodes::Floors BitSearch::floors_of(BitNode& node, const std::vector<std::uint32_t>& order, Cost cut) {
-    const Cost penalty = objective_.split_penalty, scale = objective_.error_scale;
+    const Cost penalty = loss_.split_penalty, scale = loss_.error_scale;
     BitNodes::Floors floors = nodes_.no_floors(node);
     if (cut > 5 * penalty || !costs_are_small_) return floors;
     bool open = false;
@@ -98,8 +96,8 @@ BitNodes::Floors BitSearch::floors_of(BitNode& node, const std::vector<std::uint
 BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::size_t level) {
     shape = shape.on(static_cast<Index>(node.size()));
     Proven best;
-    best.lower = best.upper = objective_.error_scale * node.leaf_error();
-    if (shape.depth == 0 || best.upper <= objective_.split_penalty) return best;
+    best.lower = best.upper = loss_.error_scale * node.leaf_error();
+    if (shape.depth == 0 || best.upper <= loss_.split_penalty) return best;
     if (limit <= 0) {
         best.lower = 0;
         return best;
@@ -125,14 +123,14 @@ BitSearch::Proven BitSearch::solve(BitNode& node, Shape shape, Cost limit, std::
             const Cost cut = std::min(limit, best.upper);
             Sides sides{floors.without[feature], floors.with[feature]};
             if (is_root) recall(feature, share, sides);
-            const Cost floor = sides.left + sides.right + objective_.split_penalty;
+            const Cost floor = sides.left + sides.right + loss_.split_penalty;
             if (floor >= cut) {
                 least = std::min(least, floor);
                 continue;
             }
             const Proven tried = solve_split(node, share, feature, sides, cut, level);
             if (raise && sides.left + sides.right > 0)
-                nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, level, floors);
+                nodes_.raise_floors(node, feature, sides.left, sides.right, loss_.error_scale, level, floors);
             least = std::min(least, tried.lower);
             if (tried.upper < best.upper) {
                 best.upper = tried.upper;
@@ -167,7 +165,7 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
                                                    Sides& sides, Cost cut, std::size_t level) {
     const ConditionSet left_key = node.conditions.with(2 * feature), right_key = node.conditions.with(2 * feature + 1);
     const auto [leaf_left, leaf_right, size_left, size_right] = nodes_.split_errors(node, feature);
-    const Cost penalty = objective_.split_penalty;
+    const Cost penalty = loss_.split_penalty;
     const Shape shape_left = share.left.on(static_cast<Index>(size_left)),
                 shape_right = share.right.on(static_cast<Index>(size_right));
     ErrorsOfTwo of_left{{0, 0, 0}}, of_right{{0, 0, 0}};
@@ -201,7 +199,7 @@ BitSearch::Proven BitSearch::solve_pair_of_bottoms(BitNode& node, const Division
     const Cost total = left + right + penalty;
     if (total >= cut) return {total, kInfinite, nullptr};
     const auto plan = [&](Cost cost, Weight leaf_error, Shape shape) {
-        if (cost >= objective_.error_scale * leaf_error) return PlanPtr();
+        if (cost >= loss_.error_scale * leaf_error) return PlanPtr();
         return shape.depth == 1 ? stump_plan() : bottom_plan(static_cast<int>(shape.splits));
     };
     return {total, total,
@@ -226,7 +224,7 @@ BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share
     };
     look_up(0);
     look_up(1);
-    const Cost penalty = objective_.split_penalty;
+    const Cost penalty = loss_.split_penalty;
     // The larger side first: its bound is the likelier to settle the split alone.
     const int order[2] = {sizes[1] > sizes[0] ? 1 : 0, sizes[1] > sizes[0] ? 0 : 1};
     for (int side : order) {
@@ -250,7 +248,7 @@ BitSearch::Proven BitSearch::solve_children(BitNode& node, const Division& share
     return result;
 }
 
-Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const TreeSearch::Listener& listener,
+Outcome BitSearch::solve_root(Shape shape, const Outcome& start, const Listener& listener,
                               std::unique_ptr<StopSearch>& stopped) {
     Outcome outcome = start;
     Cost least = 0;
@@ -319,14 +317,13 @@ std::vector<BitSearch::NodeSplit> BitSearch::splits_by_tie_rule(const BitNode& n
 
 PlanPtr BitSearch::canonical(Shape shape, Cost cost) {
     // A leaf with one error was not found on a sample.
-    if (!marked_.empty() && cost < objective_.error_scale)
-        return canonical_without_errors(nodes_.root(), shape, cost, 0);
+    if (!marked_.empty() && cost < loss_.error_scale) return canonical_without_errors(nodes_.root(), shape, cost, 0);
     return canonical(nodes_.root(), shape, cost, 0);
 }
 
 PlanPtr BitSearch::canonical(BitNode& node, Shape shape, Cost cost, std::size_t level) {
     shape = shape.on(static_cast<Index>(node.size()));
-    if (objective_.error_scale * node.leaf_error() <= cost || shape.depth == 0) return nullptr;
+    if (loss_.error_scale * node.leaf_error() <= cost || shape.depth == 0) return nullptr;
     if (shape.depth == 1) return stump_plan();
     if (shape.depth == 2) return bottom_plan(static_cast<int>(shape.splits));
     const std::vector<NodeSplit> splits = splits_by_tie_rule(node);
@@ -338,10 +335,10 @@ PlanPtr BitSearch::canonical(BitNode& node, Shape shape, Cost cost, std::size_t 
     for (std::uint32_t feature : order) {
         for (const Division& share : shares) {
             Sides sides{floors.without[feature], floors.with[feature]};
-            if (sides.left + sides.right + objective_.split_penalty > cost) continue;
+            if (sides.left + sides.right + loss_.split_penalty > cost) continue;
             const Proven tried = solve_split(node, share, feature, sides, cost + 1, level);
             if (raise && tried.upper != cost)
-                nodes_.raise_floors(node, feature, sides.left, sides.right, objective_.error_scale, level, floors);
+                nodes_.raise_floors(node, feature, sides.left, sides.right, loss_.error_scale, level, floors);
             if (tried.upper != cost) continue;
             if (shape.depth == 3) return tried.plan;
             PlanPtr plans[2];
@@ -368,7 +365,7 @@ Outcome BitSearch::grow(Shape shape) {
 }
 
 BitSearch::Proven BitSearch::grow(BitNode& node, int depth, std::size_t level) {
-    Proven best{0, objective_.error_scale * node.leaf_error(), nullptr};
+    Proven best{0, loss_.error_scale * node.leaf_error(), nullptr};
     if (depth == 0 || node.leaf_error() == 0) return best;
     const std::vector<std::uint32_t> order = nodes_.promising_order(node);
     if (order.empty()) return best;
@@ -384,7 +381,7 @@ BitSearch::Proven BitSearch::grow(BitNode& node, int depth, std::size_t level) {
         nodes_.make_child(node, order[0], side == 1, child);
         sides[side] = grow(child, depth - 1, level + 1);
     }
-    const Cost total = sides[0].upper + sides[1].upper + objective_.split_penalty;
+    const Cost total = sides[0].upper + sides[1].upper + loss_.split_penalty;
     if (total < best.upper)
         best = {0, total,
                 split_plan(features_[order[0]].column, features_[order[0]].rank, sides[0].plan, sides[1].plan)};
@@ -392,11 +389,11 @@ BitSearch::Proven BitSearch::grow(BitNode& node, int depth, std::size_t level) {
 }
 
 PlanPtr BitSearch::stump_by_tie_rule(const BitNode& node) const {
-    Cost least = objective_.error_scale * node.leaf_error();
+    Cost least = loss_.error_scale * node.leaf_error();
     PlanPtr plan;
     for (const NodeSplit& split : splits_by_tie_rule(node)) {
         const SplitErrors leaves = nodes_.split_errors(node, split.feature);
-        const Cost cost = objective_.error_scale * (leaves.left + leaves.right) + objective_.split_penalty;
+        const Cost cost = loss_.error_scale * (leaves.left + leaves.right) + loss_.split_penalty;
         if (cost >= least) continue;
         least = cost;
         plan = split_plan(features_[split.feature].column, split.rank_low, nullptr, nullptr);
@@ -407,12 +404,12 @@ PlanPtr BitSearch::stump_by_tie_rule(const BitNode& node) const {
 PlanPtr BitSearch::bottom_by_tie_rule(BitNode& node, std::int64_t splits) {
     nodes_.solve_bottom(node);  // leaves the best stumps below every feature
     const std::int16_t *with = nodes_.stumps().with, *without = nodes_.stumps().without;
-    Cost least = objective_.error_scale * node.leaf_error();
+    Cost least = loss_.error_scale * node.leaf_error();
     PlanPtr plan;
     for (const NodeSplit& split : splits_by_tie_rule(node)) {
         const std::uint32_t f = split.feature;
         const SplitErrors leaves = nodes_.split_errors(node, f);
-        const Cost scale = objective_.error_scale, penalty = objective_.split_penalty;
+        const Cost scale = loss_.error_scale, penalty = loss_.split_penalty;
         const Cost leaf_left = scale * leaves.left, leaf_right = scale * leaves.right;
         const Cost stump_left = std::min(leaf_left, scale * (leaves.size_left - without[f]) + penalty);
         const Cost stump_right = std::min(leaf_right, scale * (leaves.size_right - with[f]) + penalty);
@@ -438,7 +435,7 @@ FlatTree BitSearch::worked_out(BitNode& node, const PlanPtr& plan, std::size_t l
     FlatTree tree;
     Cost errors = 0;
     finish(node, plan.get(), level, tree, errors);
-    tree.cost = objective_.error_scale * errors + objective_.split_penalty * tree.splits;
+    tree.cost = loss_.error_scale * errors + loss_.split_penalty * tree.splits;
     return tree;
 }
 

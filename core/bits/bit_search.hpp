@@ -14,9 +14,9 @@
 #include "bits/bit_node.hpp"
 #include "bits/bottoms.hpp"
 #include "intervals/interval_search.hpp"
+#include "loss/loss.hpp"
 #include "proof/checkpoint.hpp"
 #include "run/context.hpp"
-#include "search/search.hpp"
 #include "sweeps/depth_two.hpp"
 #include "tree/plan.hpp"
 
@@ -25,10 +25,10 @@ namespace provetree {
 class BitSearch {
   public:
     // Whether all columns have so few values, and the table so few rows, that this search is the one to use.
-    static bool fits(const Table& table, const SearchOptions& options);
+    static bool fits(const Table& table, int max_depth, unsigned switches);
 
     // The weights of the rows are their counts: such a row is as many rows.
-    BitSearch(Context& context, const BitKernel& kernel, const Objective& objective);
+    BitSearch(Context& context, const BitKernel& kernel, const Loss& loss);
 
     Cost leaf_cost() const;
 
@@ -39,7 +39,7 @@ class BitSearch {
     void resume(const Checkpoint& checkpoint);
 
     // As TreeSearch::solve_root: the optimum, or the best so far and a valid bound where the search was stopped.
-    Outcome solve_root(Shape shape, const Outcome& start, const TreeSearch::Listener& listener,
+    Outcome solve_root(Shape shape, const Outcome& start, const Listener& listener,
                        std::unique_ptr<StopSearch>& stopped);
 
     // A plan of this search worked out on the rows, as Finisher does.
@@ -49,7 +49,7 @@ class BitSearch {
     PlanPtr canonical(Shape shape, Cost cost);
 
     // From now on costs are at least `factor` times what they were: bounds that are proven stay so.
-    void refine_objective(const Objective& objective, Cost factor);
+    void refine_loss(const Loss& loss, Cost factor);
 
   private:
     // What is proven for a set of conditions holds for one split budget.
@@ -68,9 +68,9 @@ class BitSearch {
         PlanPtr plan;
     };
 
-    void set_objective(const Objective& objective);
+    void set_loss(const Loss& loss);
     // Whether whatever costs less than this has no errors.
-    bool leaves_no_errors(Cost cost) const { return objective_.split_penalty > 0 && cost <= objective_.error_scale; }
+    bool leaves_no_errors(Cost cost) const { return loss_.split_penalty > 0 && cost <= loss_.error_scale; }
     Proven solve(BitNode& node, Shape shape, Cost limit, std::size_t level);
     // What the sides of a split cost at least.
     struct Sides {
@@ -82,7 +82,7 @@ class BitSearch {
     void note(std::uint32_t feature, const Division& share, const Sides& sides);
     void save(const Proven& best) const;
     // From now on the file is written when it is due, from inside the search; null ends it.
-    void keep_proof(const TreeSearch::Listener* listener);
+    void keep_proof(const Listener* listener);
     void keep_if_due(const Proven& best) const;
     // The sets of conditions that something is proven for, those with the most levels below them first.
     std::vector<KnownSet> known_sets() const;
@@ -133,7 +133,7 @@ class BitSearch {
     PlanPtr canonical(BitNode& node, Shape shape, Cost cost, std::size_t level);
 
     Context& context_;
-    Objective objective_;
+    Loss loss_;
     BitNodes nodes_;
     const std::vector<Feature>& features_;
     Bottoms of_two_;
@@ -141,7 +141,7 @@ class BitSearch {
     bool costs_are_small_;                               // all fit in 31 bits
     // The root while it is searched: the incumbent, what the heap of open features is bounded by, and whom to tell.
     Proven root_best_;
-    const TreeSearch::Listener* listener_ = nullptr;
+    const Listener* listener_ = nullptr;
     std::map<std::pair<std::uint32_t, std::int64_t>, Sides>
         root_sides_;             // proven, by feature and the left child's budget; for the checkpoint
     Crew* crew_ = nullptr;       // while several threads are at the root

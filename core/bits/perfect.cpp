@@ -64,7 +64,7 @@ std::vector<std::uint32_t> BitSearch::wrong_rows(const BitNode& all, const FlatT
 BitSearch::Proven BitSearch::fewest_splits_of_sample(BitNode& sample, Shape shape, Cost most, Cost& least) {
     // Trees of few splits are soon ruled out, and leave bounds for those of more; where there are deep trees only, that
     // takes longer than it saves.
-    const Cost first = shape.depth > kLimbDepth + 1 ? most : objective_.split_penalty + 1;
+    const Cost first = shape.depth > kLimbDepth + 1 ? most : loss_.split_penalty + 1;
     for (Cost limit = std::max(least + 1, first);; limit = std::max(2 * limit, least + 1)) {
         limit = std::min(limit, most);
         const Proven proven = solve(sample, shape, limit, 0);
@@ -159,8 +159,8 @@ PlanPtr BitSearch::canonical_without_errors(const BitNode& all, Shape shape, Cos
                     continue;
                 }
                 PlanPtr plans[2];
-                const Cost costs[2] = {objective_.split_penalty * tree.splits_below(tree.left[0]),
-                                       objective_.split_penalty * tree.splits_below(tree.right[0])};
+                const Cost costs[2] = {loss_.split_penalty * tree.splits_below(tree.left[0]),
+                                       loss_.split_penalty * tree.splits_below(tree.right[0])};
                 for (int side = 0; side < 2; ++side) {
                     BitNode child;
                     nodes_.make_child(all, split.feature, side == 1, child);

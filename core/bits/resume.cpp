@@ -58,7 +58,7 @@ void BitSearch::keep_if_due(const Proven& best) const {
     if (context_.checkpoint && context_.checkpoint->due()) save(best.upper < root_best_.upper ? best : root_best_);
 }
 
-void BitSearch::keep_proof(const TreeSearch::Listener* listener) {
+void BitSearch::keep_proof(const Listener* listener) {
     kept_ = listener != nullptr;
     if (!context_.checkpoint) return;
     if (!listener) {
@@ -75,8 +75,7 @@ void BitSearch::keep_proof(const TreeSearch::Listener* listener) {
 
 void BitSearch::save(const Proven& best) const {
     Checkpoint checkpoint = checkpoint_of(context_);
-    checkpoint.root.upper = best.upper;
-    checkpoint.root.plan = best.plan;
+    checkpoint.root.best = {best.upper, best.plan};
     for (const auto& [split, sides] : root_sides_) {
         const Feature& feature = features_[split.first];
         checkpoint.root.points.push_back({{feature.column, split.second, feature.rank},

@@ -31,7 +31,7 @@ BitSearch::Proven BitSearch::solve_together(Shape shape, Cost limit) {
     Crew crew(*this);
     for (std::uint32_t feature : order)
         for (const Division& share : shares) crew.tasks.push_back({feature, share});
-    crew.best.upper = objective_.error_scale * root.leaf_error();
+    crew.best.upper = loss_.error_scale * root.leaf_error();
     crew.floors = floors_of(root, order, std::min(limit, crew.best.upper));
     crew.raise = splits_bound_each_other(shares);
     crew.limit = limit;
@@ -39,7 +39,7 @@ BitSearch::Proven BitSearch::solve_together(Shape shape, Cost limit) {
     const std::uint64_t memory_limit = context_.memory_limit / static_cast<std::uint64_t>(context_.n_jobs);
     const std::size_t size = static_cast<std::size_t>(context_.n_jobs);
     for (std::size_t who = 1; who < size; ++who)
-        mates.push_back(std::make_unique<Mate>(context_, nodes_.kernel(), objective_, memory_limit, crew, who));
+        mates.push_back(std::make_unique<Mate>(context_, nodes_.kernel(), loss_, memory_limit, crew, who));
     crew.told.resize(size);
     const std::vector<KnownSet> known = context_.checkpoint ? known_sets() : std::vector<KnownSet>();
     for (const auto& mate : mates) {
@@ -49,7 +49,7 @@ BitSearch::Proven BitSearch::solve_together(Shape shape, Cost limit) {
     }
     for (const auto& mate : mates)
         mate->thread = std::thread([&crew, search = &mate->search] { search->take_part(crew, false); });
-    context_.monitor.lead(&crew.team);
+    const Monitor::Leading leading(context_.monitor, crew.team);
     crew_ = &crew;
     take_part(crew, true);
     crew_ = nullptr;
@@ -62,7 +62,6 @@ BitSearch::Proven BitSearch::solve_together(Shape shape, Cost limit) {
                 if (theirs.lower > ours.lower || theirs.upper < ours.upper) ours = theirs;
             });
     }
-    context_.monitor.lead(nullptr);
     if (crew.failure) std::rethrow_exception(crew.failure);
     return crew.best;
 }
@@ -88,7 +87,7 @@ void BitSearch::take_part(Crew& crew, bool leads) {
             const Cost cut = std::min(crew.limit, crew.best.upper);
             Sides sides{crew.floors.without[task.feature], crew.floors.with[task.feature]};
             crew.leader.recall(task.feature, task.share, sides);
-            if (sides.left + sides.right + objective_.split_penalty >= cut) continue;
+            if (sides.left + sides.right + loss_.split_penalty >= cut) continue;
             ++crew.busy;
             held.unlock();
             lock_is_free_ = true;
@@ -97,8 +96,7 @@ void BitSearch::take_part(Crew& crew, bool leads) {
             held.lock();
             --crew.busy;
             if (crew.raise && sides.left + sides.right > 0)
-                nodes_.raise_floors(root, task.feature, sides.left, sides.right, objective_.error_scale, 0,
-                                    crew.floors);
+                nodes_.raise_floors(root, task.feature, sides.left, sides.right, loss_.error_scale, 0, crew.floors);
             if (tried.upper < crew.best.upper) {
                 crew.best = tried;
                 // A tree without errors ends it: the rest is done by fewest_splits.

@@ -30,16 +30,16 @@ struct BitSearch::Crew : CommonWork {
 
 // What a thread needs of its own.
 struct BitSearch::Mate {
-    Mate(const Context& leader, const BitKernel& kernel, const Objective& objective, std::uint64_t memory_limit,
-         Crew& crew, std::size_t number)
+    Mate(Context& leader, const BitKernel& kernel, const Loss& loss, std::uint64_t memory_limit, Crew& crew,
+         std::size_t number)
         : who(number),
           monitor(crew.team,
                   [this, &crew] {
                       tell(crew);
                       return true;
                   }),
-          context{leader.table, leader.kernel, leader.min_leaf, leader.switches, memory_limit, monitor},
-          search(context, kernel, objective) {}
+          context(leader, monitor, memory_limit),
+          search(context, kernel, loss) {}
     void tell(Crew& crew);
 
     std::size_t who;

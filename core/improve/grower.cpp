@@ -69,7 +69,7 @@ Candidate placed(const Node& node, Index column, Index rank) {
 
 LimbPtr Grower::leaf(const Node& node) const {
     Limb limb;
-    limb.cost = leaf_cost(context_, node, search_.objective);
+    limb.cost = leaf_cost(context_, node, search_.loss);
     return std::make_shared<const Limb>(limb);
 }
 
@@ -119,7 +119,7 @@ Grower::Options Grower::options_below(const Node& node, Shape shape, const Candi
     builder_.split(node, column, split.position, kids.left, kids.right);
     context_.counters.nodes += 2;
     context_.monitor.work(std::uint64_t{node.rows} * (node.columns.size() + 1) / 2);
-    const Cost penalty = search_.objective.split_penalty;
+    const Cost penalty = search_.loss.split_penalty;
     const Shape below = Shape::of(shape.depth - 1, shape.splits - 1);
     const std::uint64_t next = path >> 62 ? path : 2 * path;  // deeper than any path can name: then no discrepancies
     const Options left = options(kids.left, below, left_guide, taste, limit - penalty, level + 1, next);

@@ -23,30 +23,28 @@ std::uint64_t first_turn(const Context& context, Shape shape, bool by_bits) {
 
 }  // namespace
 
-Improvement::Improvement(Context& context, const Node* root, Shape shape, const Objective& objective,
-                         const Outcome& start, Policy policy, Listener listener, Proven proven)
+Improvement::Improvement(Context& context, const Node* root, Shape shape, const Loss& loss, const Incumbent& start,
+                         Policy policy, Listener listener, Proven proven)
     : context_(context),
       root_(root),
       shape_(shape),
-      objective_(objective),
+      loss_(loss),
       start_(start),
       policy_(policy),
       listener_(std::move(listener)),
       proven_(std::move(proven)) {
     if (context.off(kNoImprovement) || shape.depth < 3 || start.upper <= 0) return;
-    context_.monitor.take_turns(first_turn(context, shape, policy.by_bits), [this] { return turn(); });
+    turns_.emplace(context_.monitor, first_turn(context, shape, policy.by_bits), [this] { return turn(); });
 }
-
-Improvement::~Improvement() { context_.monitor.end_turns(); }
 
 void Improvement::begin() {
     if (!root_) {
         NodeBuilder(context_.table, context_.kernel, context_.min_leaf).build_root(own_root_);
         root_ = &own_root_;
     }
-    context_.found.bound = std::max(context_.found.bound, objective_.error_scale * cheap_error_bound(context_, shape_));
+    context_.found.bound = std::max(context_.found.bound, loss_.error_scale * cheap_error_bound(context_, shape_));
     listener_(start_.upper);
-    improver_ = std::make_unique<Improver>(context_, *root_, shape_, objective_, start_,
+    improver_ = std::make_unique<Improver>(context_, *root_, shape_, loss_, start_,
                                            [this](Cost cost, const PlanPtr& plan, std::int64_t splits_left) {
                                                keep(cost, plan, left_budget(shape_, splits_left));
                                            });
@@ -55,11 +53,8 @@ void Improvement::begin() {
 // A better tree; `left_splits` is the budget of its left child as the search of the root divides it: the least that is
 // enough.
 void Improvement::keep(Cost cost, const PlanPtr& plan, std::int64_t left_splits) {
-    if (cost >= context_.found.cost) return;
+    if (!context_.found.offer({cost, plan, left_splits})) return;
     ++context_.counters.improvements;
-    context_.found.cost = cost;
-    context_.found.plan = plan;
-    context_.found.left_splits = left_splits;
     listener_(cost);
 }
 
@@ -76,8 +71,8 @@ std::uint64_t Improvement::turn() {
     const Monitor& monitor = context_.monitor;
     std::uint64_t& steps = context_.counters.improvement_steps;
     if (!improver_ && !proven_()) begin();
-    if (improver_ && context_.found.cost < start_.upper)
-        improver_->go_on_from(context_.found.cost, context_.found.plan);
+    if (improver_ && context_.found.upper < start_.upper)
+        improver_->go_on_from(context_.found.upper, context_.found.plan);
     const std::uint64_t before = steps, start = monitor.own_steps();
     while (!proven_()) {
         if (improver_->finished()) return kNever;
@@ -91,7 +86,7 @@ std::uint64_t Improvement::turn() {
         const double next = std::max(part / share(), all + part / kMostOfThread - own);
         if (next >= all) return static_cast<std::uint64_t>(next) + 1;
     }
-    if (policy_.ends) throw StopSearch{Status::kOptimal};
+    if (policy_.ends) throw StopSearch{StopReason::kTreeIsOptimal};
     return kNever;
 }
 

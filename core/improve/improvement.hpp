@@ -5,8 +5,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "improve/improver.hpp"
+#include "loss/loss.hpp"
 #include "run/context.hpp"
 #include "sweeps/depth_two.hpp"
 
@@ -26,9 +28,8 @@ class Improvement {
     using Proven = std::function<bool()>;
 
     // `root` may be null: then it is built when it is needed.
-    Improvement(Context& context, const Node* root, Shape shape, const Objective& objective, const Outcome& start,
+    Improvement(Context& context, const Node* root, Shape shape, const Loss& loss, const Incumbent& start,
                 Policy policy, Listener listener, Proven proven);
-    ~Improvement();
     Improvement(const Improvement&) = delete;
     Improvement& operator=(const Improvement&) = delete;
 
@@ -42,12 +43,13 @@ class Improvement {
     const Node* root_;
     Node own_root_;
     Shape shape_;
-    Objective objective_;
-    Outcome start_;
+    Loss loss_;
+    Incumbent start_;
     Policy policy_;
     Listener listener_;
     Proven proven_;
     std::unique_ptr<Improver> improver_;
+    std::optional<Monitor::Turns> turns_;
 };
 
 // A lower bound on the weight of the errors that costs one pass over the table: rows that are equal in every column but

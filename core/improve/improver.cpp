@@ -21,7 +21,7 @@ constexpr int kPatience = 2;
 
 }  // namespace
 
-Improver::Improver(Context& context, const Node& root, Shape shape, const Objective& objective, const Outcome& start,
+Improver::Improver(Context& context, const Node& root, Shape shape, const Loss& loss, const Incumbent& start,
                    Listener listener)
     : context_(context),
       builder_(context.table, context.kernel, context.min_leaf),
@@ -34,7 +34,7 @@ Improver::Improver(Context& context, const Node& root, Shape shape, const Object
       listener_(std::move(listener)),
       current_(outline(start.plan, shape_.depth)),
       best_cost_(start.upper) {
-    search_.objective = inner_.objective = objective;
+    search_.loss = inner_.loss = loss;
 }
 
 std::uint64_t Improver::random(std::uint64_t below) {
@@ -136,7 +136,7 @@ void Improver::take(const LimbPtr& tree) {
 // ---------------------------------------------------------------- rounds
 
 void Improver::list_tasks(const Limb& limb, const Path& path) {
-    if (limb.cost <= search_.objective.split_penalty || limb.exact) return;
+    if (limb.cost <= search_.loss.split_penalty || limb.exact) return;
     // The last task listed is the first one done: upper splits are exchanged after everything below them was solved.
     const int depth = remaining(path);
     if (depth > kSolvedDepth || path.empty()) tasks_.push_back({path, false});
@@ -180,11 +180,9 @@ LimbPtr Improver::solved(const Node& node, const LimbPtr& limb, std::uint64_t ef
     const int depth = std::min(kSolvedDepth, shape_.depth);
     const Shape shape =
         Shape::of(depth, binding_ ? limb->splits + std::max<std::int64_t>(0, spare) : Shape::full(depth)).on(node.rows);
-    const std::uint64_t cap = context_.monitor.effort_cap();
-    context_.monitor.cap_effort(std::min(cap, context_.monitor.steps() + effort));
+    const Monitor::EffortCap cap(context_.monitor, effort);
     const Outcome outcome = inner_.solve_root(node, shape, start, nullptr, stopped, nullptr, nullptr);
-    const bool own_cap = stopped && stopped->reason == Status::kOptimal && context_.monitor.effort_cap() < cap;
-    context_.monitor.cap_effort(cap);
+    const bool own_cap = stopped && stopped->reason == StopReason::kEffortUsed && cap.binds();
     if (stopped && !own_cap) stop_ = *stopped;
     Limb result = *limb;
     if (outcome.upper < limb->cost) {
@@ -206,7 +204,7 @@ LimbPtr Improver::solved(const Node& node, const LimbPtr& limb, std::uint64_t ef
 
 // All subtrees of depth three solved.
 LimbPtr Improver::polished(const Node& node, const LimbPtr& limb, int depth, std::size_t level, std::int64_t& spare) {
-    if (limb->exact || limb->cost <= search_.objective.split_penalty || stop_) return limb;
+    if (limb->exact || limb->cost <= search_.loss.split_penalty || stop_) return limb;
     if (depth <= kSolvedDepth) return solved(node, limb, kFirstEffort, spare);
     if (!limb->branches()) return limb;
     split_into_levels(node, *limb, level);

@@ -20,6 +20,7 @@
 #include "improve/grower.hpp"
 #include "improve/limb.hpp"
 #include "intervals/interval_search.hpp"
+#include "loss/loss.hpp"
 #include "run/context.hpp"
 
 namespace provetree {
@@ -30,7 +31,7 @@ class Improver {
     using Listener = std::function<void(Cost, const PlanPtr&, std::int64_t)>;
 
     // The root and its table must outlive the improver; `start` is the tree to beat.
-    Improver(Context& context, const Node& root, Shape shape, const Objective& objective, const Outcome& start,
+    Improver(Context& context, const Node& root, Shape shape, const Loss& loss, const Incumbent& start,
              Listener listener);
 
     // One step, of bounded effort. A stop of the search is passed on; the best tree so far has been told by then.

@@ -71,8 +71,8 @@ std::vector<DeepPoint> TreeSearch::take_over(const Node& node, const NodeColumn&
     if (const DeepFamily* outer = relatives.outer == relatives.inner ? nullptr : family_of(relatives.outer)) {
         for (DeepPoint point : outer->points) {
             const Carried at = carry_from_superset(node, column, point, *relatives.outer);
-            point.left = std::max<Cost>(0, point.left - objective.error_scale * at.gone_left);
-            point.right = std::max<Cost>(0, point.right - objective.error_scale * at.gone_right);
+            point.left = std::max<Cost>(0, point.left - loss.error_scale * at.gone_left);
+            point.right = std::max<Cost>(0, point.right - loss.error_scale * at.gone_right);
             point.left_upper = point.right_upper = kInfinite;
             point.position = at.position;
             point.weight = at.weight;
@@ -80,7 +80,7 @@ std::vector<DeepPoint> TreeSearch::take_over(const Node& node, const NodeColumn&
             hints.push_back(std::move(point));
         }
     }
-    if (!hints.empty()) tidy(hints, objective.error_scale);
+    if (!hints.empty()) tidy(hints, loss.error_scale);
     return hints;
 }
 

@@ -15,15 +15,15 @@ Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives r
                           std::size_t level) {
     shape = shape.on(node.rows);
     Outcome leaf;
-    leaf.upper = leaf_cost(context_, node, objective);
+    leaf.upper = leaf_cost(context_, node, loss);
     leaf.relaxed = relaxed_leaf(node);
     leaf.lower = leaf.upper;
     // No split can pay where the leaf costs no more than one split does (without the minimum leaf size, too).
-    if (shape.depth == 0 || (leaf.relaxed <= objective.split_penalty && leaf.upper < kInfinite) || node.columns.empty())
+    if (shape.depth == 0 || (leaf.relaxed <= loss.split_penalty && leaf.upper < kInfinite) || node.columns.empty())
         return leaf;
     if (context_.constrained() && node.count < 2 * context_.min_leaf) {
         // Only the leaf is feasible, but the relaxed problem may still split: it is bounded by no errors at all.
-        leaf.relaxed = std::min(leaf.relaxed, objective.split_penalty);
+        leaf.relaxed = std::min(leaf.relaxed, loss.split_penalty);
         return leaf;
     }
     if (limit <= 0) {
@@ -31,17 +31,15 @@ Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives r
         return leaf;
     }
     if (shape.depth == 1) {
-        const Stump stump = best_stump(context_, node, objective, false);
-        return {stump.cost,
-                stump.relaxed,
-                stump.cost,
-                stump.column ? split_plan(stump.column->id, stump.column->ranks[stump.position - 1], nullptr, nullptr)
-                             : nullptr,
-                nullptr,
-                0};
+        const Stump stump = best_stump(context_, node, loss, false);
+        Outcome outcome;
+        outcome.upper = outcome.lower = stump.cost;
+        outcome.relaxed = stump.relaxed;
+        if (stump.column)
+            outcome.plan = split_plan(stump.column->id, stump.column->ranks[stump.position - 1], nullptr, nullptr);
+        return outcome;
     }
-    if (shape.depth == 2)
-        return depth_two_.solve(node, shape.splits, limit, objective, relatives, keep_profile, nullptr);
+    if (shape.depth == 2) return depth_two_.solve(node, shape.splits, limit, loss, relatives, keep_profile, nullptr);
     return search(node, shape, limit, relatives, keep_profile, level, leaf, nullptr, nullptr, nullptr, nullptr);
 }
 
@@ -59,17 +57,14 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
         return search(node, shape, limit, known, !ties, 0, start, &listener, &stopped, ties, lazy);
     }
     try {
-        outcome = ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, objective, {}, false, ties)
+        outcome = ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, loss, {}, false, ties)
                                            : solve(node, shape, kInfinite, {}, true, 0);
     } catch (const StopSearch& stop) {
         stopped = std::make_unique<StopSearch>(stop);
         if (shape.depth == 2) {
             const Outcome& standing = depth_two_.standing();
             outcome.lower = outcome.relaxed = std::max(outcome.lower, standing.lower);
-            if (standing.upper < outcome.upper) {
-                outcome.upper = standing.upper;
-                outcome.plan = standing.plan;
-            }
+            outcome.offer(standing);
         }
         return outcome;
     }
@@ -101,7 +96,7 @@ void TreeSearch::make_families(Frame& frame, Relatives relatives) {
 bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const DeepPoint& a, const DeepPoint& b,
                               Positions within, Opening& opening) const {
     const NodeColumn& column = frame.column(family);
-    const Cost scale = objective.error_scale, cut = frame.cut(family) - objective.split_penalty;
+    const Cost scale = loss.error_scale, cut = frame.cut(family) - loss.split_penalty;
     const bool lipschitz = !context_.off(kNoLipschitz);
     bool any = false;
     Opening stretch{};  // the stretch at hand: openings that adjoin are one
@@ -168,7 +163,7 @@ bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const De
         ++hint;
     }
     close();
-    opening.bound += objective.split_penalty;
+    opening.bound += loss.split_penalty;
     return any;
 }
 
@@ -260,7 +255,7 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
     context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (columns + 1) / 2);
 
     const Weight weight = attempt.weight;
-    const Cost scale = objective.error_scale;
+    const Cost scale = loss.error_scale;
     const bool lipschitz = !context_.off(kNoLipschitz);
     Sides sides{{}, {}, std::max(low.left, below.left), std::max(high.right, above.right), weight};
     Cost &least_left = sides.least_left, &least_right = sides.least_right;
@@ -279,7 +274,7 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
     const Cost slack = context_.off(kNoSlack)
                            ? 0
                            : std::min(attempt.cut, scale * std::min(weight - low.weight, high.weight - weight) / 2);
-    const Cost budget = attempt.cut - objective.split_penalty + slack;
+    const Cost budget = attempt.cut - loss.split_penalty + slack;
 
     const auto nearest = [](const ProfilePtr& near, const ProfilePtr& far) { return near ? near.get() : far.get(); };
     Relatives left_relatives{nearest(below.inner_left, low.inner_left), nearest(above.outer_left, high.outer_left)};
@@ -331,7 +326,7 @@ TreeSearch::Sides TreeSearch::solve_sides(const Frame& frame, const Attempt& att
 void TreeSearch::grow_sample(Frame& frame, Cost wanted) { sample_has_grown(frame, frame.lazy->grow(wanted)); }
 
 void TreeSearch::sample_has_grown(Frame& frame, Weight added) const {
-    const Cost more = objective.error_scale * added;
+    const Cost more = loss.error_scale * added;
     ++frame.sample_number;
     for (std::uint32_t f = 0; f < frame.families.size(); ++f) {
         const NodeColumn& column = frame.column(f);
@@ -361,11 +356,7 @@ void TreeSearch::accept(Frame& frame, std::uint32_t family, Index position, Cost
 // being tried.
 void TreeSearch::tell(Frame& frame, const Listener& listener, Cost busy, Cost& proven) const {
     take_found(frame);
-    if (frame.outcome.upper < context_.found.cost) {
-        context_.found.cost = frame.outcome.upper;
-        context_.found.plan = frame.outcome.plan;
-        context_.found.left_splits = frame.outcome.left_splits;
-    }
+    context_.found.offer(frame.outcome);
     const Cost open = std::min(busy, frame.least_open());
     proven = std::max(proven, std::min({frame.outcome.upper, open, frame.limit}));
     listener(frame.outcome.upper, proven);
@@ -374,18 +365,14 @@ void TreeSearch::tell(Frame& frame, const Listener& listener, Cost busy, Cost& p
 
 // A better tree was found beside this search.
 void TreeSearch::take_found(Frame& frame) const {
-    if (context_.found.cost >= frame.outcome.upper) return;
-    frame.outcome.upper = context_.found.cost;
-    frame.outcome.plan = context_.found.plan;
-    frame.outcome.left_splits = context_.found.left_splits;
-    if (frame.ties) *frame.ties = choice_of(frame.node, frame.outcome);
+    if (frame.outcome.offer(context_.found) && frame.ties) *frame.ties = choice_of(frame.node, frame.outcome);
 }
 
 // A split that would win on the sample is tried on all rows. False where it does not win there: then the sample has
 // grown.
 bool TreeSearch::settle_on_all_rows(Frame& frame, const Interval& interval, Index position, const Sides& sides,
                                     PlanPtr& plan) {
-    const Cost total = sides.total() + objective.split_penalty;
+    const Cost total = sides.total() + loss.split_penalty;
     if (!frame.lazy || frame.lazy->complete() || total >= frame.cut(interval.family)) return true;
     const LazyRows::Trial trial = frame.lazy->try_on_all(plan);
     if (trial.cost == total) {
@@ -415,10 +402,10 @@ bool TreeSearch::settle(Frame& frame, const Attempt& attempt, Sides& sides) {
     const NodeColumn& column = frame.column(interval.family);
     const Index rank = column.ranks[position - 1];
     if (attempt.sample_number != frame.sample_number) {
-        if (sides.total() + objective.split_penalty < frame.cut(interval.family)) return false;
+        if (sides.total() + loss.split_penalty < frame.cut(interval.family)) return false;
         // The bounds hold; the trees may get the new rows wrong, and the rows they were solved on are a part of those
         // there are now.
-        const Cost more = objective.error_scale * (frame.node.weight - attempt.sample_weight);
+        const Cost more = loss.error_scale * (frame.node.weight - attempt.sample_weight);
         sides.left.upper = std::min(kInfinite, sides.left.upper + more);
         sides.right.upper = std::min(kInfinite, sides.right.upper + more);
     }
@@ -438,8 +425,8 @@ bool TreeSearch::settle(Frame& frame, const Attempt& attempt, Sides& sides) {
                     same_rows ? right.profile : nullptr,
                     left.upper,
                     right.upper};
-    frame.relaxed = std::min(frame.relaxed, point.left + point.right + objective.split_penalty);
-    const Cost total = std::min(kInfinite, sides.total() + objective.split_penalty);
+    frame.relaxed = std::min(frame.relaxed, point.left + point.right + loss.split_penalty);
+    const Cost total = std::min(kInfinite, sides.total() + loss.split_penalty);
     bool better = same_rows && total < frame.outcome.upper;
     if (!better && same_rows && frame.ties && frame.outcome.plan && total == frame.outcome.upper && total < frame.limit)
         better = frame.ties->prefers(column.id, margin(context_, column, position), rank,
@@ -483,8 +470,8 @@ Cost TreeSearch::bound_of_small_sides(const Frame& frame) const {
         };
         for (const DeepPoint& hint : frame.families[f].hints) look(hint);
         for (std::uint32_t number : frame.points_of[f]) look(frame.points[number]);
-        if (column.first_split > 1) least = std::min(least, objective.split_penalty + right);
-        if (column.last_split + 1 < frame.node.rows) least = std::min(least, objective.split_penalty + left);
+        if (column.first_split > 1) least = std::min(least, loss.split_penalty + right);
+        if (column.last_split + 1 < frame.node.rows) least = std::min(least, loss.split_penalty + left);
     }
     return least;
 }
@@ -500,7 +487,7 @@ ProfilePtr TreeSearch::make_profile(const Frame& frame) const {
         for (std::uint32_t number : frame.points_of[f]) family.points.push_back(frame.points[number]);
         for (const DeepPoint& hint : frame.families[f].hints)
             if (hint.position > 0 && hint.position < frame.node.rows) family.points.push_back(hint);
-        if (!family.points.empty()) tidy(family.points, objective.error_scale);
+        if (!family.points.empty()) tidy(family.points, loss.error_scale);
         for (DeepPoint& point : family.points) point.rank = column.ranks[point.position - 1];
     }
     profile->account();
@@ -524,9 +511,7 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
                 {},
                 {},
                 {}};
-    frame.outcome.upper = start.upper;
-    frame.outcome.plan = start.plan;
-    frame.outcome.left_splits = start.left_splits;
+    frame.outcome.take(start);
     Cost current = 0, proven = 0;  // bound of the interval at hand; bound of the whole node
     const bool told = listener && *listener;
     bool ready = false;
@@ -554,7 +539,8 @@ Outcome TreeSearch::search(const Node& node, Shape shape, Cost limit, Relatives 
         frame.outcome.lower = std::min({frame.outcome.upper, limit, current, frame.least_open()});
         frame.outcome.lower = frame.outcome.relaxed = std::max(frame.outcome.lower, proven);
         // The tie rule makes use of what is known, although a tree found beside this search has ended it.
-        if (keep_profile && ready && stop.reason == Status::kOptimal) frame.outcome.profile = make_profile(frame);
+        if (keep_profile && ready && stop.reason == StopReason::kTreeIsOptimal)
+            frame.outcome.profile = make_profile(frame);
         return frame.outcome;
     }
     frame.outcome.lower = std::min(limit, frame.outcome.upper);

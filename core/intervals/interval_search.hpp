@@ -12,8 +12,10 @@
 #include <queue>
 #include <vector>
 
+#include "loss/loss.hpp"
 #include "proof/checkpoint.hpp"
 #include "run/context.hpp"
+#include "run/request.hpp"
 #include "sweeps/depth_two.hpp"
 #include "sweeps/profile.hpp"
 #include "tree/plan.hpp"
@@ -26,10 +28,7 @@ class TreeSearch {
   public:
     TreeSearch(Context& context, NodeBuilder& builder) : context_(context), builder_(builder), depth_two_(context) {}
 
-    // Told about the root: the best cost and the proven bound, whenever either may have improved.
-    using Listener = std::function<void(Cost upper, Cost lower)>;
-
-    Objective objective;
+    Loss loss;
 
     // Solves a node for trees of a shape, exactly where the optimum is below `limit`. level counts from 0 at the root.
     Outcome solve(const Node& node, Shape shape, Cost limit, Relatives relatives, bool keep_profile, std::size_t level);
@@ -138,7 +137,7 @@ class TreeSearch {
     Cost bound_of_small_sides(const Frame& frame) const;
     ProfilePtr make_profile(const Frame& frame) const;
     TieChoice choice_of(const Node& node, const Outcome& best) const;
-    Cost relaxed_leaf(const Node& node) const { return objective.error_scale * node.leaf_error(); }
+    Cost relaxed_leaf(const Node& node) const { return loss.error_scale * node.leaf_error(); }
 
     Context& context_;
     NodeBuilder& builder_;

@@ -27,12 +27,12 @@ bool LazyRows::worthwhile(const Context& context, const Node& all, Weight errors
     return context.tiny_samples() || (all.rows >= fewest && std::int64_t{errors} * kMostNoise < all.weight);
 }
 
-LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const Objective& objective)
+LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const Loss& loss)
     : context_(context),
       builder_(builder),
       finisher_(context, builder, levels),
       all_(all),
-      objective_(objective),
+      loss_(loss),
       marked_(all.rows, 0) {
     view_.rows = all.rows;
     view_.count = all.count;
@@ -43,16 +43,16 @@ LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const
 }
 
 LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all,
-                   const std::vector<std::uint8_t>& marked, const Objective& objective)
-    : LazyRows(context, builder, levels, all, objective) {
+                   const std::vector<std::uint8_t>& marked, const Loss& loss)
+    : LazyRows(context, builder, levels, all, loss) {
     for (Index row = 0; row < all.rows; ++row)
         if (marked[row]) add(row);
     rebuild();
 }
 
 LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first,
-                   Weight errors, const Objective& objective)
-    : LazyRows(context, builder, levels, all, objective) {
+                   Weight errors, const Loss& loss)
+    : LazyRows(context, builder, levels, all, loss) {
     // The ends of every column are in the sample, so that each split of the table is one of the sample, too. With many
     // columns that would be many rows: then they join when a split of their column is tried.
     if (!context.wide(all.columns.size())) {
@@ -66,7 +66,7 @@ LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const
     for (Index row = 0; row < all.rows; row += step) add(row);
     rebuild();
     try_on_all(first);
-    if (!wrong_.empty()) grow(context_.tiny_samples() ? 1 : kFirstErrors * objective_.error_scale);
+    if (!wrong_.empty()) grow(context_.tiny_samples() ? 1 : kFirstErrors * loss_.error_scale);
 }
 
 void LazyRows::add(Index row) {
@@ -89,7 +89,7 @@ void LazyRows::rebuild() {
 }
 
 LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
-    FlatTree tree = finisher_.finish(sample(), plan, objective_);
+    FlatTree tree = finisher_.finish(sample(), plan, loss_);
     const std::size_t n_nodes = tree.column.size();
     // A split of the sample is one of several of the table: the middle one errs least on rows not seen. The first split
     // is the one that was asked for.
@@ -140,14 +140,14 @@ LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
             split_plan(static_cast<Index>(tree.column[i]), steps[i].upto, plans[static_cast<std::size_t>(tree.left[i])],
                        plans[static_cast<std::size_t>(tree.right[i])]);
     }
-    return {objective_.error_scale * errors + objective_.split_penalty * tree.splits, plans[0]};
+    return {loss_.error_scale * errors + loss_.split_penalty * tree.splits, plans[0]};
 }
 
 Weight LazyRows::grow(Cost wanted) {
     const Weight before = view_.weight;
     // A tree of a small sample may be far off: then some of its errors are enough.
     const std::size_t most = static_cast<std::size_t>(
-        std::max<Cost>(context_.tiny_samples() ? 1 : kLeastGrowth, kGrowth * wanted / objective_.error_scale));
+        std::max<Cost>(context_.tiny_samples() ? 1 : kLeastGrowth, kGrowth * wanted / loss_.error_scale));
     const std::size_t step = (wrong_.size() + most - 1) / most;
     for (std::size_t i = 0; i < wrong_.size(); i += step) add(wrong_[i]);
     rebuild();

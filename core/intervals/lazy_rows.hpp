@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "loss/loss.hpp"
 #include "run/context.hpp"
 #include "sweeps/finisher.hpp"
 #include "sweeps/node.hpp"
@@ -19,11 +20,11 @@ class LazyRows {
     // Starts with an even sample and some of the rows that `first` (a tree for all rows, with so many errors) gets
     // wrong.
     LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first,
-             Weight errors, const Objective& objective);
+             Weight errors, const Loss& loss);
 
     // Starts with the rows of an earlier search.
     LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all,
-             const std::vector<std::uint8_t>& marked, const Objective& objective);
+             const std::vector<std::uint8_t>& marked, const Loss& loss);
 
     // Whether a sample is worth its trouble: many rows, few of them wrong in the best tree so far.
     static bool worthwhile(const Context& context, const Node& all, Weight errors);
@@ -51,7 +52,7 @@ class LazyRows {
     Weight include_ends(const NodeColumn& column);
 
   private:
-    LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const Objective& objective);
+    LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const Loss& loss);
     void add(Index row);
     void rebuild();
 
@@ -59,7 +60,7 @@ class LazyRows {
     NodeBuilder& builder_;
     Finisher finisher_;
     const Node& all_;
-    Objective objective_;
+    Loss loss_;
     Node sample_, view_;
     bool complete_ = false;
     std::vector<std::uint8_t> marked_;

@@ -139,9 +139,7 @@ void TreeSearch::Chain::add_nodes(std::size_t level, std::vector<KnownNode>& nod
     node.way.push_back(side.step);
     node.shape = side.shape;
     node.rows = side.rows;
-    node.upper = side.outcome.upper;
-    node.plan = side.outcome.plan;
-    node.left_splits = side.outcome.left_splits;
+    node.best.take(side.outcome);
     node.lower = side.outcome.lower;
     node.relaxed = side.outcome.relaxed;
     if (side.outcome.profile) {
@@ -180,9 +178,7 @@ KnownNode TreeSearch::known_of(const Frame& frame) const {
     known.shape = frame.shape;
     known.rows = frame.node.rows;
     known.weight = frame.node.weight;
-    known.upper = frame.outcome.upper;
-    known.plan = frame.outcome.plan;
-    known.left_splits = frame.outcome.left_splits;
+    known.best.take(frame.outcome);
     known.cut = std::min(frame.limit, frame.outcome.upper);
     known.by_tie_rule = frame.ties != nullptr;
     std::vector<std::uint32_t> numbers;
@@ -276,11 +272,7 @@ void TreeSearch::save(const Frame& frame) const {
     Checkpoint checkpoint = checkpoint_of(context_);
     checkpoint.root = known_of(frame);
     if (frame.lazy && !frame.lazy->complete()) checkpoint.sample = frame.lazy->marked();
-    if (context_.found.cost < frame.outcome.upper) {
-        checkpoint.root.upper = context_.found.cost;
-        checkpoint.root.plan = context_.found.plan;
-        checkpoint.root.left_splits = context_.found.left_splits;
-    }
+    checkpoint.root.best.offer(context_.found);
     if (const std::optional<SplitName> split = chain_->at_root()) checkpoint.root.tried.push_back(*split);
     checkpoint.below = chain_->nodes();
     chain_->common->add_to(checkpoint);
@@ -295,14 +287,12 @@ void TreeSearch::save(const Frame& frame) const {
 void TreeSearch::take_up(Frame& frame, const KnownNode& known) {
     if (context_.off(kNoInheritance)) return;
     const Node& node = frame.node;
-    const Cost penalty = objective.split_penalty;
+    const Cost penalty = loss.split_penalty;
     const bool same_rows = known.rows == node.rows, same_sample = same_rows && known.weight == node.weight;
     bool same_choice = false;
-    if (same_rows && known.plan &&
-        (known.upper < frame.outcome.upper || (frame.ties && known.upper == frame.outcome.upper))) {
-        frame.outcome.upper = known.upper;
-        frame.outcome.plan = known.plan;
-        frame.outcome.left_splits = known.left_splits;
+    if (same_rows && known.best.plan &&
+        (known.best.upper < frame.outcome.upper || (frame.ties && known.best.upper == frame.outcome.upper))) {
+        frame.outcome.take(known.best);
         if (frame.ties) *frame.ties = choice_of(node, frame.outcome);
         same_choice = known.by_tie_rule;
     }
@@ -336,7 +326,7 @@ void TreeSearch::take_up(Frame& frame, const KnownNode& known) {
             }
             (settled && of->settled ? ends : hints).push_back(std::move(point));
         }
-        if (!hints.empty()) tidy(hints, objective.error_scale);
+        if (!hints.empty()) tidy(hints, loss.error_scale);
         // What its bounds close is settled as well.
         if (!settled) {
             const auto open = std::stable_partition(hints.begin(), hints.end(), [&](const DeepPoint& hint) {
@@ -382,7 +372,7 @@ void TreeSearch::take_up(Frame& frame, std::uint32_t family, std::vector<DeepPoi
     std::uint32_t last = 2 * family;
     for (DeepPoint& point : ends) {
         const std::uint32_t number = static_cast<std::uint32_t>(frame.points.size());
-        frame.relaxed = std::min(frame.relaxed, point.left + point.right + objective.split_penalty);
+        frame.relaxed = std::min(frame.relaxed, point.left + point.right + loss.split_penalty);
         frame.points.push_back(std::move(point));
         frame.points_of[family].push_back(number);
         between(last, number);

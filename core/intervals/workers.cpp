@@ -26,17 +26,16 @@ struct TreeSearch::Crew : CommonWork {
 
 // What a thread needs of its own.
 struct TreeSearch::Mate {
-    Mate(Context& leader, const Objective& objective, Team& team, const Chain* of_leader, std::size_t who)
+    Mate(Context& leader, const Loss& loss, Team& team, const Chain* of_leader, std::size_t who)
         : monitor(team,
                   [this] {
                       if (search.chain_) search.chain_->tell(false);
                       return true;
                   }),
-          context{leader.table, leader.kernel,       leader.min_leaf, leader.switches, leader.memory_limit, monitor, {},
-                  {},           leader.profile_bytes},
+          context(leader, monitor),
           builder(context.table, context.kernel, context.min_leaf),
           search(context, builder) {
-        search.objective = objective;
+        search.loss = loss;
         if (of_leader) search.chain_ = std::make_shared<Chain>(search, of_leader->common, who);
     }
     Monitor monitor;
@@ -51,7 +50,7 @@ void TreeSearch::search_together(Frame& frame, const Listener& listener, Cost& c
     Crew crew(size);
     std::vector<std::unique_ptr<Mate>> mates;
     for (std::size_t who = 1; who < size; ++who)
-        mates.push_back(std::make_unique<Mate>(context_, objective, crew.team, chain_.get(), who));
+        mates.push_back(std::make_unique<Mate>(context_, loss, crew.team, chain_.get(), who));
     if (chain_) chain_->common->root_lock = &crew.lock;
     for (std::size_t who = 1; who < size; ++who) {
         Mate& mate = *mates[who - 1];
@@ -60,13 +59,12 @@ void TreeSearch::search_together(Frame& frame, const Listener& listener, Cost& c
             mate.search.take_part(frame, crew, who, nullptr, nothing);
         });
     }
-    context_.monitor.lead(&crew.team);
+    const Monitor::Leading leading(context_.monitor, crew.team);
     take_part(frame, crew, 0, &listener, proven);
     for (const auto& mate : mates) {
         mate->thread.join();
         context_.counters.add(mate->context.counters);
     }
-    context_.monitor.lead(nullptr);
     if (chain_) chain_->common->root_lock = nullptr;
     current = crew.least();
     if (crew.failure) std::rethrow_exception(crew.failure);

@@ -66,7 +66,7 @@ Result ItemsetSearch::run() {
                                                                   : recurse_dl85(0, kInfinity, root.totals.data());
         result.cost = best.cost;
         const bool proven = !stop_ || best.cost <= options_.lower_bound;
-        result.status = proven ? Status::kOptimal : *stop_;
+        result.status = proven ? Status::kOptimal : status_of(*stop_);
         result.lower_bound = proven ? best.cost : options_.lower_bound;
         counters_.cached = cache_.size();
         counters_.evicted = cache_.evicted();

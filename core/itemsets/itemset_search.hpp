@@ -121,7 +121,7 @@ class ItemsetSearch {
     std::vector<ItemsetTable> visited_;
     std::vector<std::int64_t> row_numbers_;
     std::vector<double> terms_;  // n * log2(n)
-    std::optional<Status> stop_;
+    std::optional<StopReason> stop_;
     double best_cost_ = 0.0;
     std::vector<Progress> history_;
     Counters counters_;

@@ -152,7 +152,7 @@ Partitioned closest_representatives(const Points& points, Monitor& monitor) {
         merger.run();
     } catch (const StopSearch& stop) {
         result.complete = false;
-        result.interrupted = stop.reason == Status::kInterrupted;
+        result.interrupted = stop.reason == StopReason::kInterrupted;
     }
     result.medoid = merger.clusters.medoids_by_row();
     result.cluster = merger.clusters.take_clusters();

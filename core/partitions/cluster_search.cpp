@@ -372,7 +372,7 @@ ClusterTree search_clusters(const ClusterTable& table, std::int64_t cutoff, Moni
         result.rank = std::move(answer.shape.rank);
     } catch (const StopSearch& stop) {
         result.complete = false;
-        result.interrupted = stop.reason == Status::kInterrupted;
+        result.interrupted = stop.reason == StopReason::kInterrupted;
     }
     result.nodes = search.nodes;
     return result;

@@ -49,7 +49,7 @@ Partitioned greedy(const Points& points, std::size_t most_clusters, Monitor& mon
         for (const auto& rows : by_class) spanning_tree(points, rows.second, edges, monitor);
     } catch (const StopSearch& stop) {
         result.complete = false;
-        result.interrupted = stop.reason == Status::kInterrupted;
+        result.interrupted = stop.reason == StopReason::kInterrupted;
         return result;  // half a spanning tree says nothing about the order of merges
     }
     std::sort(edges.begin(), edges.end());

@@ -155,7 +155,7 @@ Partitioned improved_greedy(const Points& points, Monitor& monitor) {
         }
     } catch (const StopSearch& stop) {
         result.complete = false;
-        result.interrupted = stop.reason == Status::kInterrupted;
+        result.interrupted = stop.reason == StopReason::kInterrupted;
     }
     result.medoid = clusters.medoids_by_row();
     result.cluster = clusters.take_clusters();

@@ -178,9 +178,9 @@ void write_node(Text& out, const KnownNode& node) {
     }
     out << '\n'
         << node.shape.depth << ' ' << node.shape.splits << ' ' << node.rows << ' ' << node.weight << ' '
-        << node.left_splits << ' ' << node.by_tie_rule << ' ';
-    for (Cost cost : {node.upper, node.cut, node.lower, node.relaxed}) write_cost(out, cost);
-    write_plan(out, node.plan);
+        << node.best.left_splits << ' ' << node.by_tie_rule << ' ';
+    for (Cost cost : {node.best.upper, node.cut, node.lower, node.relaxed}) write_cost(out, cost);
+    write_plan(out, node.best.plan);
     out << '\n' << node.tried.size() << ' ';
     for (const SplitName& split : node.tried) write_split(out, split);
     out << '\n' << node.points.size() << '\n';
@@ -205,9 +205,10 @@ KnownNode read_node(std::istream& in, std::size_t most, ByteCount& held) {
         step.split = read_split(in);
         in >> step.right;
     }
-    in >> node.shape.depth >> node.shape.splits >> node.rows >> node.weight >> node.left_splits >> node.by_tie_rule;
-    for (Cost* cost : {&node.upper, &node.cut, &node.lower, &node.relaxed}) *cost = read_cost(in);
-    node.plan = read_plan(in, 0);
+    in >> node.shape.depth >> node.shape.splits >> node.rows >> node.weight >> node.best.left_splits >>
+        node.by_tie_rule;
+    for (Cost* cost : {&node.best.upper, &node.cut, &node.lower, &node.relaxed}) *cost = read_cost(in);
+    node.best.plan = read_plan(in, 0);
     node.tried.resize(read_count(in, most));
     for (SplitName& split : node.tried) split = read_split(in);
     node.points.resize(read_count(in, most));
@@ -251,8 +252,8 @@ std::vector<std::uint8_t> read_sample(std::istream& in, std::size_t most) {
 
 Checkpoint read_first_version(std::istream& in, std::size_t most) {
     Checkpoint checkpoint;
-    in >> checkpoint.root.upper;
-    checkpoint.root.plan = read_plan(in, 0);
+    in >> checkpoint.root.best.upper;
+    checkpoint.root.best.plan = read_plan(in, 0);
     checkpoint.root.points.resize(read_count(in, most));
     for (KnownNode::Point& point : checkpoint.root.points) {
         point.split = read_split(in);
@@ -292,12 +293,23 @@ Checkpoint checkpoint_of(const Context& context) {
     return checkpoint;
 }
 
+void Checkpoint::forget_method() {
+    const std::function<bool(const PlanPtr&)> is_plain = [&](const PlanPtr& plan) {
+        return !plan || plan->stump || (plan->bottom_splits == 0 && is_plain(plan->left) && is_plain(plan->right));
+    };
+    const Incumbent best = is_plain(root.best.plan) ? root.best : Incumbent{};
+    root = {};
+    root.best = best;
+    below.clear();
+    sets.clear();
+    sample.clear();
+}
+
 std::uint64_t fingerprint_of(const Table& table, int max_depth, std::int64_t max_splits, std::int64_t min_leaf,
-                             const Objective& objective) {
+                             const Loss& loss) {
     Sum sum;
-    for (std::int64_t number :
-         {std::int64_t{table.rows}, std::int64_t{table.columns}, std::int64_t{table.n_classes}, std::int64_t{max_depth},
-          max_splits, min_leaf, objective.error_scale, objective.split_penalty})
+    for (std::int64_t number : {std::int64_t{table.rows}, std::int64_t{table.columns}, std::int64_t{table.n_classes},
+                                std::int64_t{max_depth}, max_splits, min_leaf, loss.error_scale, loss.split_penalty})
         sum.add(number);
     const std::size_t rows = table.rows;
     sum.add(table.ranks, rows * table.columns * sizeof(Index));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/types.hpp"
+#include "loss/loss.hpp"
 #include "sweeps/node.hpp"
 #include "sweeps/profile.hpp"
 #include "tree/plan.hpp"
@@ -20,14 +21,6 @@
 namespace provetree {
 
 struct Context;
-
-// A split of a node by names that every search of the same table understands.
-struct SplitName {
-    Index column = 0;
-    std::int64_t left_splits = 0;  // the budget of the left child
-    Index rank = 0;                // rank <= this goes left
-    bool operator==(const SplitName&) const = default;
-};
 
 // What is known of a node whose search is not over, or of a side of a split whose other side is still searched.
 struct KnownNode {
@@ -52,9 +45,7 @@ struct KnownNode {
     Shape shape;
     Index rows = 0;
     Weight weight = 0;  // of the sample where there is one
-    Cost upper = kInfinite;
-    PlanPtr plan;
-    std::int64_t left_splits = 0;  // split budget of the plan's left child
+    Incumbent best;
     Cost cut = 0;
     bool by_tie_rule = false;      // of the trees of that cost, the plan is the one preferred so far
     Cost lower = 0, relaxed = 0;   // of the whole node
@@ -78,11 +69,17 @@ struct Checkpoint {
     std::vector<KnownNode> below;
     std::vector<KnownSet> sets;
     std::vector<std::uint8_t> sample;  // by row: whether it is in the sample; empty where all rows are searched
+
+    // Whether the search on bits has left it. Only the search by sweeps says how many rows the root has.
+    bool by_bits() const { return root.rows == 0 && !(root.points.empty() && sets.empty()); }
+    // Keeps what holds for any search: the bound, the steps and the tree. Bounds of the bit search are about trees
+    // with a minimum leaf size, which the sweeps must not hand to neighbouring splits.
+    void forget_method();
 };
 
-// What a problem is told by: the table, the limits and the objective.
+// What a problem is told by: the table, the limits and the loss.
 std::uint64_t fingerprint_of(const Table& table, int max_depth, std::int64_t max_splits, std::int64_t min_leaf,
-                             const Objective& objective);
+                             const Loss& loss);
 
 // What every proof keeps: its bound and its steps so far.
 Checkpoint checkpoint_of(const Context& context);

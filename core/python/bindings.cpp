@@ -186,7 +186,7 @@ nb::dict search_table(const Array2<const Index>& ranks, const Array1<const doubl
     options.max_depth = max_depth;
     options.max_splits = max_splits;
     options.min_leaf = min_samples_leaf;
-    options.objective = {error_scale, split_penalty};
+    options.loss = {error_scale, split_penalty};
     options.time_limit = time_limit;
     options.memory_limit = memory_limit;
     options.switches = switches;

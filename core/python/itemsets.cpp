@@ -125,7 +125,7 @@ class PythonCost final : public LeafCost {
             if (cost == -1.0 && PyErr_Occurred()) throw nb::python_error();
             return checked(cost, label, totals, classes_);
         } catch (nb::python_error& error) {
-            if (error.matches(PyExc_KeyboardInterrupt)) throw StopSearch{Status::kInterrupted};
+            if (error.matches(PyExc_KeyboardInterrupt)) throw StopSearch{StopReason::kInterrupted};
             failure = std::current_exception();
             throw CallFailed{};
         }

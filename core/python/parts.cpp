@@ -64,7 +64,7 @@ namespace {
 struct Bench {
     Bench(const TableHolder& holder, std::int64_t min_leaf, const std::string& kernel, unsigned switches = 0)
         : monitor(std::numeric_limits<double>::infinity(), nullptr),
-          context{holder.table, choose_kernel(kernel), min_leaf, switches, std::uint64_t{1} << 30, monitor},
+          context(holder.table, choose_kernel(kernel), min_leaf, switches, std::uint64_t{1} << 30, monitor),
           builder(holder.table, context.kernel, min_leaf) {
         builder.build_root(root);
     }

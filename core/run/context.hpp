@@ -8,8 +8,9 @@
 #include "base/limits.hpp"
 #include "base/types.hpp"
 #include "kernels/kernel.hpp"
-#include "sweeps/node.hpp"
-#include "tree/plan.hpp"
+#include "run/closing.hpp"
+#include "table/table.hpp"
+#include "tree/outcome.hpp"
 
 namespace provetree {
 
@@ -66,7 +67,34 @@ struct Counters {
 
 inline constexpr std::size_t kManyColumns = 64;
 
+// What was found beside the search of the root: the best tree, and a bound that no tree is below.
+struct Found : Incumbent {
+    Cost bound = 0;
+};
+
 struct Context {
+    Context(const Table& of_table, const Kernel& of_kernel, std::int64_t least_rows, unsigned off, std::uint64_t bytes,
+            Monitor& of_monitor)
+        : table(of_table),
+          kernel(of_kernel),
+          min_leaf(least_rows),
+          switches(off),
+          memory_limit(bytes),
+          monitor(of_monitor) {}
+    // Of a part of the same search, with counters of its own: another thread, or a search on some of the rows. What
+    // its profiles take counts together with the others'.
+    Context(Context& whole, Monitor& of_monitor) : Context(whole, of_monitor, whole.memory_limit) {}
+    Context(Context& whole, Monitor& of_monitor, std::uint64_t bytes)
+        : table(whole.table),
+          kernel(whole.kernel),
+          min_leaf(whole.min_leaf),
+          switches(whole.switches),
+          memory_limit(bytes),
+          monitor(of_monitor),
+          profile_bytes(whole.profile_bytes) {}
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+
     const Table& table;
     const Kernel& kernel;
     std::int64_t min_leaf;
@@ -77,7 +105,8 @@ struct Context {
     ByteCount own_bytes{};
     ByteCount& profile_bytes = own_bytes;  // held by profiles now; profiles are only kept below memory_limit
     int n_jobs = 1;                        // threads of the search of the root
-    Found found{};  // the best tree that was found beside the proof: the search of the root takes it over
+    Found found{};                         // the search of the root takes it over
+    Closings closings{};
 
     CheckpointFile* checkpoint = nullptr;  // where the search of the root leaves what it has proven
     std::uint64_t earlier_steps = 0;       // of the processes before this one

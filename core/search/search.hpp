@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "base/limits.hpp"
+#include "loss/loss.hpp"
 #include "run/context.hpp"
-#include "sweeps/node.hpp"
+#include "table/table.hpp"
 #include "tree/plan.hpp"
 
 namespace provetree {
@@ -17,7 +18,7 @@ struct SearchOptions {
     int max_depth = 3;
     std::int64_t max_splits = 7;
     std::int64_t min_leaf = 1;
-    Objective objective;
+    Loss loss;
     double time_limit = 0;
     std::uint64_t max_work = 0;      // row steps after which the search ends; 0: no limit
     std::uint64_t memory_limit = 0;  // bytes that kept bounds may take; the nodes themselves are bounded by the depth
@@ -44,9 +45,10 @@ struct SearchResult {
     Counters counters;
 };
 
+// Called about every 20 ms with the latest progress; returns false to interrupt.
+using Tick = std::function<bool(const ProgressPoint&)>;
+
 // Throws std::invalid_argument where the options cannot be met at all (fewer rows than one leaf needs).
-// `tick` is called about every 20 ms with the latest progress and returns false to interrupt.
-SearchResult run_search(const Table& table, const SearchOptions& options,
-                        const std::function<bool(const ProgressPoint&)>& tick);
+SearchResult run_search(const Table& table, const SearchOptions& options, const Tick& tick);
 
 }  // namespace provetree

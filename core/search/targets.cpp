@@ -58,20 +58,16 @@ bool Targets::worthwhile(const Context& context, Shape shape) {
     return shape.depth > 3 && steps_of_pass(context.table, shape) >= (shape.depth > 4 ? kShortPass : kShortPassOfFour);
 }
 
-// What was found beside the proof.
-void Targets::take_found(Outcome& best) const {
-    if (context_.found.cost >= best.upper) return;
-    best.upper = context_.found.cost;
-    best.plan = context_.found.plan;
-    best.left_splits = context_.found.left_splits;
-}
-
-Outcome Targets::prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener,
-                       std::unique_ptr<StopSearch>& stopped, std::uint64_t enough) {
-    Outcome best = start;
+RootAnswer Targets::prove(const RootRequest& request, std::uint64_t enough) {
+    const Shape shape = request.shape;
+    RootAnswer answer;
+    Outcome& best = answer.outcome;
+    best.take(request.start);
     best.lower = context_.found.bound;
     const std::uint64_t begin = context_.monitor.steps();
-    const auto go_on = [&] { return !stopped && best.lower < best.upper && context_.monitor.steps() - begin < enough; };
+    const auto go_on = [&] {
+        return !answer.stopped && best.lower < best.upper && context_.monitor.steps() - begin < enough;
+    };
     const auto keep_bound = [&](Cost bound) {
         context_.found.bound = best.lower = best.relaxed = std::max({bound, best.lower, context_.found.bound});
     };
@@ -79,13 +75,13 @@ Outcome Targets::prove(Shape shape, const Outcome& start, const TreeSearch::List
     Index rows = share >= 1 ? root_.rows : std::max(kFewestRows, static_cast<Index>(share * root_.rows));
     if (context_.eager_improvement()) rows = 4;
     for (; rows < root_.rows / 2 && go_on(); rows *= kMoreRows) {
-        take_found(best);
+        best.offer(context_.found);
         try {
             keep_bound(bound_of_hard_rows(shape, best, rows));
         } catch (const StopSearch& stop) {
-            stopped = std::make_unique<StopSearch>(stop);
+            answer.stopped = stop.reason;
         }
-        listener(best.upper, best.lower);
+        request.listener(best.upper, best.lower);
     }
     Cost target = std::max(best.lower + 1, first_target(best.upper, shape));
     while (go_on() && pass < static_cast<double>(enough)) {
@@ -96,26 +92,27 @@ Outcome Targets::prove(Shape shape, const Outcome& start, const TreeSearch::List
         // those known are the ones to try again.
         search_.known_of_root = nullptr;
         const Cost bound = best.lower;
-        best = search_.solve_root(root_, shape, best, listener, stopped, nullptr, nullptr, target);
+        std::unique_ptr<StopSearch> stopped;
+        best = search_.solve_root(root_, shape, best, request.listener, stopped, nullptr, nullptr, target);
+        if (stopped) answer.stopped = stopped->reason;
         ++context_.counters.targets;
         keep_bound(bound);
-        take_found(best);
+        best.offer(context_.found);
         const std::uint64_t steps = context_.monitor.steps() - before;
         if (target < kInfinite)
             target += std::max<Cost>(1, steps < kCheap || steps < (before - begin) / 8 ? target : target / 2);
     }
-    return best;
+    return answer;
 }
 
 // A bound that some of the rows give. Without the minimum leaf size, which would not carry over: without it trees are
 // only better.
 Cost Targets::bound_of_hard_rows(Shape shape, const Outcome& best, Index wanted) {
-    Context context{context_.table,        context_.kernel,  1,  context_.switches,
-                    context_.memory_limit, context_.monitor, {}, {},
-                    context_.profile_bytes};
+    Context context(context_, context_.monitor);
+    context.min_leaf = 1;
     NodeBuilder builder(context.table, context.kernel, 1);
     TreeSearch search(context, builder);
-    search.objective = search_.objective;
+    search.loss = search_.loss;
     std::vector<std::vector<Weight>> unused(root_.columns.size(),
                                             std::vector<Weight>(static_cast<std::size_t>(root_.rows) + 1));
     Node rows;
@@ -135,7 +132,7 @@ Cost Targets::bound_of_hard_rows(Shape shape, const Outcome& best, Index wanted)
 
 std::vector<std::uint8_t> Targets::hard_rows(const Outcome& best, Index wanted) {
     const Table& table = context_.table;
-    const FlatTree tree = Finisher(context_, builder_, search_.levels).finish(root_, best.plan, search_.objective);
+    const FlatTree tree = Finisher(context_, builder_, search_.levels).finish(root_, best.plan, search_.loss);
     std::vector<Index> wrong;
     std::vector<std::int32_t> taken_for;
     for (Index row = 0; row < table.rows; ++row) {

@@ -27,13 +27,11 @@ class Targets {
     // Whether the first targets are shown so soon, compared with the whole proof, that it pays to begin with them.
     static bool worthwhile(const Context& context, Shape shape);
 
-    // As TreeSearch::solve_root, but no target is tried once so many steps are done: then there is a bound, and perhaps
+    // As the search of the root, but no target is tried once so many steps are done: then there is a bound, and perhaps
     // a better tree than the first one.
-    Outcome prove(Shape shape, const Outcome& start, const TreeSearch::Listener& listener,
-                  std::unique_ptr<StopSearch>& stopped, std::uint64_t enough);
+    RootAnswer prove(const RootRequest& request, std::uint64_t enough);
 
   private:
-    void take_found(Outcome& best) const;
     Cost bound_of_hard_rows(Shape shape, const Outcome& best, Index wanted);
     std::vector<std::uint8_t> hard_rows(const Outcome& best, Index wanted);
 

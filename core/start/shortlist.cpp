@@ -73,9 +73,8 @@ Outcome Shortlist::search(const Node& root, Shape shape, const Outcome& first) {
     const Node few = with_columns(root, ids_);
     const std::uint64_t cells = std::uint64_t{root.rows} * root.columns.size();
     Monitor& monitor = context_.monitor;
-    monitor.cap_effort(monitor.steps() + std::min(kMostSteps, kPanels * cells));
+    const Monitor::EffortCap cap(monitor, std::min(kMostSteps, kPanels * cells));
     Outcome found = search_.solve_root(few, shape, first, {}, stopped, nullptr, nullptr);
-    monitor.cap_effort(std::numeric_limits<std::uint64_t>::max());
     if (found.upper >= first.upper) return first;
     found.lower = found.relaxed = 0;
     found.profile = nullptr;

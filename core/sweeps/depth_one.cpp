@@ -7,9 +7,9 @@
 
 namespace provetree {
 
-Cost leaf_cost(const Context& context, const Node& node, const Objective& objective) {
+Cost leaf_cost(const Context& context, const Node& node, const Loss& loss) {
     if (context.constrained() && node.count < context.min_leaf) return kInfinite;
-    return objective.error_scale * node.leaf_error();
+    return loss.error_scale * node.leaf_error();
 }
 
 double margin(const Context& context, const NodeColumn& column, Index position) {
@@ -19,10 +19,10 @@ double margin(const Context& context, const NodeColumn& column, Index position) 
     return std::isnan(gap) ? 0.0 : gap;
 }
 
-Stump best_stump(Context& context, const Node& node, const Objective& objective, bool canonical) {
+Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical) {
     Stump best;
-    best.cost = leaf_cost(context, node, objective);
-    best.relaxed = objective.error_scale * node.leaf_error();
+    best.cost = leaf_cost(context, node, loss);
+    best.relaxed = loss.error_scale * node.leaf_error();
     const std::size_t n_classes = node.by_class.size();
     std::vector<Weight> seen(n_classes);
     std::vector<Weight> after(static_cast<std::size_t>(node.rows) +
@@ -46,7 +46,7 @@ Stump best_stump(Context& context, const Node& node, const Objective& objective,
             top = std::max(top, seen[node.classes[row]] += node.weights[row]);
             count += node.counts[row];
             if (!Node::is_split(column, i)) continue;
-            const Cost cost = objective.error_scale * (node.weight - top - after[i]) + objective.split_penalty;
+            const Cost cost = loss.error_scale * (node.weight - top - after[i]) + loss.split_penalty;
             best.relaxed = std::min(best.relaxed, cost);
             if (cost > best.cost ||
                 (context.constrained() && (count < context.min_leaf || node.count - count < context.min_leaf)))

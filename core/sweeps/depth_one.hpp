@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "loss/loss.hpp"
 #include "run/context.hpp"
 #include "sweeps/node.hpp"
 
@@ -18,11 +19,11 @@ struct Stump {
 };
 
 // Cost of the node as a leaf; kInfinite where it has too few rows.
-Cost leaf_cost(const Context& context, const Node& node, const Objective& objective);
+Cost leaf_cost(const Context& context, const Node& node, const Loss& loss);
 
 // The best stump. With `canonical`, ties are decided by the tie rule: leaf first, then lowest column, widest margin,
 // lowest threshold.
-Stump best_stump(Context& context, const Node& node, const Objective& objective, bool canonical);
+Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical);
 
 // The least errors (weights) of a tree with at most one split on each column of the node by itself, whatever the leaf
 // sizes.

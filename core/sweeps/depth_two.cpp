@@ -214,7 +214,7 @@ OpenRange DepthTwo::range_between(const PanelPoint& a, const PanelPoint& b, Cost
         return open_range(side_cost(a.leaf_left, a.stump_left, split_left),
                           side_cost(a.leaf_right, a.stump_right, split_right), a.weight,
                           side_cost(b.leaf_left, b.stump_left, split_left),
-                          side_cost(b.leaf_right, b.stump_right, split_right), b.weight, room, objective_.error_scale,
+                          side_cost(b.leaf_right, b.stump_right, split_right), b.weight, room, loss_.error_scale,
                           !context_.off(kNoLipschitz));
     };
     if (splits_ >= 3) return range(true, true);
@@ -228,7 +228,7 @@ void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint
                          const TieChoice* ties) {
     const NodeColumn& column = node.columns[c];
     // Columns after the preferred one cannot win a tie, only a lower cost.
-    const Cost room = cut - objective_.split_penalty - (ties && ties->any && column.id > ties->column ? 1 : 0);
+    const Cost room = cut - loss_.split_penalty - (ties && ties->any && column.id > ties->column ? 1 : 0);
     bool any = false;
     Region region{};
     std::size_t first = 0, last = 0;  // points around the region
@@ -290,7 +290,7 @@ DepthTwo::Portion DepthTwo::portion_of(const Node& node, int round, Cost cut, bo
     // Below a split on a column that means nothing, errors fall to either side as rows do. Then w evenly spread splits
     // leave at least w / (w + 1) of the errors of the best stump between any two of them: so many lanes close such a
     // column.
-    const Cost allowed = cut / objective_.error_scale, spare = best_stump_ - allowed;
+    const Cost allowed = cut / loss_.error_scale, spare = best_stump_ - allowed;
     const Cost lanes_each = spare > 0 ? std::clamp<Cost>((allowed + spare - 1) / spare, 1, kMostForOne) : kMostForOne;
     const std::size_t each = static_cast<std::size_t>(lanes_each),
                       regions = std::min(regions_.size(), kMostLanes / each);
@@ -385,7 +385,7 @@ void DepthTwo::share_lanes(const Node& node, std::size_t wanted_lanes) {
 void DepthTwo::evaluate_lanes(const Node& node, Cost cut) {
     results_.resize(lanes_.size());
     // Errors that both sides together may have while a split can still win.
-    const Weight of_interest = static_cast<Weight>(std::min<Cost>(cut / objective_.error_scale + 1, node.weight));
+    const Weight of_interest = static_cast<Weight>(std::min<Cost>(cut / loss_.error_scale + 1, node.weight));
     const bool pack = !context_.off(kNoPacking);
     for (std::size_t begin = 0, end; begin < lanes_.size(); begin = end) {
         end = std::min(lanes_.size(), begin + kLanes);
@@ -442,8 +442,8 @@ Cost DepthTwo::bound_of_small_sides(const Node& node) const {
         for (const PanelPoint& point : known_[c]) look(point);
         for (const Evaluated& one : evaluated_)
             if (one.column == c) look(one.point);
-        if (column.first_split > 1) least = std::min(least, objective_.split_penalty + right);
-        if (column.last_split + 1 < node.rows) least = std::min(least, objective_.split_penalty + left);
+        if (column.first_split > 1) least = std::min(least, loss_.split_penalty + right);
+        if (column.last_split + 1 < node.rows) least = std::min(least, loss_.split_penalty + left);
     }
     return least;
 }
@@ -481,15 +481,15 @@ ProfilePtr DepthTwo::make_profile(const Node& node) {
     return profile;
 }
 
-Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const Objective& objective,
-                        Relatives relatives, bool keep_profile, TieChoice* ties) {
+Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const Loss& loss, Relatives relatives,
+                        bool keep_profile, TieChoice* ties) {
     ++context_.counters.depth_two_solves;
-    objective_ = objective;
+    loss_ = loss;
     splits_ = splits;
-    const Cost scale = objective.error_scale, penalty = objective.split_penalty;
+    const Cost scale = loss.error_scale, penalty = loss.split_penalty;
     const Cost infinite = kInfinite;
     Outcome outcome;
-    outcome.upper = leaf_cost(context_, node, objective);
+    outcome.upper = leaf_cost(context_, node, loss);
     Cost relaxed = scale * node.leaf_error();
     if (context_.off(kNoInheritance)) relatives = {};
     keep_profile_ = keep_profile && !context_.off(kNoInheritance) && worth_keeping(node);

@@ -5,38 +5,13 @@
 
 #include <vector>
 
+#include "loss/loss.hpp"
 #include "run/context.hpp"
 #include "sweeps/panel.hpp"
 #include "sweeps/profile.hpp"
-#include "tree/plan.hpp"
+#include "tree/outcome.hpp"
 
 namespace provetree {
-
-// What solving a node gives. Exact where lower == upper; otherwise lower >= the limit that was asked for.
-struct Outcome {
-    Cost lower = 0;    // no tree of this shape (minimum leaf size respected) costs less
-    Cost relaxed = 0;  // no tree of this shape costs less even without the minimum leaf size: what neighbours may use
-    Cost upper = kInfinite;
-    PlanPtr plan;  // a tree of cost upper
-    ProfilePtr profile;
-    std::int64_t left_splits = 0;  // split budget of the plan's left child (depth three and more)
-};
-
-// Collects, among splits of equal cost, the one the tie rule prefers: lowest column, widest margin, lowest threshold,
-// fewest splits on the left.
-struct TieChoice {
-    bool any = false;
-    Index column = 0;
-    double margin = 0;
-    Index rank = 0;
-    std::int64_t left_splits = 0;  // how the split budget was divided there (depth three and more)
-
-    bool prefers(Index other_column, double other_margin, Index other_rank, std::int64_t other_left_splits) const {
-        if (!any || other_column != column) return !any || other_column < column;
-        if (other_margin != margin) return other_margin > margin;
-        return other_rank != rank ? other_rank < rank : other_left_splits < left_splits;
-    }
-};
 
 class DepthTwo {
   public:
@@ -44,7 +19,7 @@ class DepthTwo {
 
     // Solves `node` for trees of depth two with `splits` (2 or 3) splits, exactly where the optimum is below `limit`.
     // With `ties`, also finds the preferred split among all that attain the optimum, which must be below `limit`.
-    Outcome solve(const Node& node, std::int64_t splits, Cost limit, const Objective& objective, Relatives relatives,
+    Outcome solve(const Node& node, std::int64_t splits, Cost limit, const Loss& loss, Relatives relatives,
                   bool keep_profile, TieChoice* ties);
 
     // For each column of the node solved last, the least errors found with its splits first; kInfinite where none was
@@ -95,13 +70,13 @@ class DepthTwo {
     Cost bound_of_small_sides(const Node& node) const;
     ProfilePtr make_profile(const Node& node);
     Cost side_cost(Weight leaf, Weight stump, bool split) const {
-        const Cost as_leaf = objective_.error_scale * leaf;
-        return split ? std::min(as_leaf, objective_.error_scale * stump + objective_.split_penalty) : as_leaf;
+        const Cost as_leaf = loss_.error_scale * leaf;
+        return split ? std::min(as_leaf, loss_.error_scale * stump + loss_.split_penalty) : as_leaf;
     }
 
     Context& context_;
     Panel panel_;
-    Objective objective_;
+    Loss loss_;
     std::int64_t splits_ = 3;
     bool keep_profile_ = false;
     std::vector<PanelPoint> points_, next_points_, merged_;  // points_: those of all regions, one after the other

@@ -5,12 +5,12 @@
 
 namespace provetree {
 
-FlatTree Finisher::finish(const Node& root, const PlanPtr& plan, const Objective& objective) {
+FlatTree Finisher::finish(const Node& root, const PlanPtr& plan, const Loss& loss) {
     tree_ = {};
     errors_ = 0;
-    objective_ = objective;
+    loss_ = loss;
     add(root, plan.get(), 0);
-    tree_.cost = objective.error_scale * errors_ + objective.split_penalty * tree_.splits;
+    tree_.cost = loss.error_scale * errors_ + loss.split_penalty * tree_.splits;
     return std::move(tree_);
 }
 
@@ -22,7 +22,7 @@ std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level
     const NodeColumn* column = nullptr;
     Index position = 0;
     if (plan && plan->stump) {
-        const Stump stump = best_stump(context_, node, objective_, true);
+        const Stump stump = best_stump(context_, node, loss_, true);
         column = stump.column;
         position = stump.position;
     } else if (plan) {

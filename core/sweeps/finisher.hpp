@@ -1,6 +1,7 @@
 // Works a plan out on the rows of a node: flat arrays, exact cost. Stumps are chosen by the tie rule here.
 #pragma once
 
+#include "loss/loss.hpp"
 #include "run/context.hpp"
 #include "sweeps/node.hpp"
 #include "tree/plan.hpp"
@@ -12,14 +13,14 @@ class Finisher {
     Finisher(Context& context, NodeBuilder& builder, Levels& levels)
         : context_(context), builder_(builder), levels_(levels) {}
 
-    FlatTree finish(const Node& root, const PlanPtr& plan, const Objective& objective);
+    FlatTree finish(const Node& root, const PlanPtr& plan, const Loss& loss);
 
   private:
     std::int32_t add(const Node& node, const Plan* plan, std::size_t level);
 
     Context& context_;
     NodeBuilder& builder_;
-    Objective objective_;
+    Loss loss_;
     Levels& levels_;
     FlatTree tree_;
     Cost errors_ = 0;

@@ -12,7 +12,7 @@
 #include "base/byte_count.hpp"
 #include "base/types.hpp"
 #include "sweeps/node.hpp"
-#include "tree/plan.hpp"
+#include "tree/outcome.hpp"
 
 namespace provetree {
 
@@ -30,9 +30,6 @@ struct PanelColumn {
     Index id;
     std::vector<PanelPoint> points;  // by position
 };
-
-struct Profile;
-using ProfilePtr = std::shared_ptr<const Profile>;
 
 // Bounds at one split of a deeper node, in costs, and what its children left behind. A child's profile is kept apart as
 // the profile of a subset (inner) and of a superset (outer) of that child's rows; at a split evaluated in this very

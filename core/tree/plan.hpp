@@ -30,14 +30,6 @@ inline PlanPtr split_plan(Index column, Index rank, PlanPtr left, PlanPtr right)
     return std::make_shared<const Plan>(Plan{false, 0, column, rank, std::move(left), std::move(right)});
 }
 
-// A tree found beside the search of the root, and a bound proven beside it.
-struct Found {
-    Cost cost = kInfinite;
-    PlanPtr plan;
-    std::int64_t left_splits = 0;  // split budget of its left child
-    Cost bound = 0;
-};
-
 // A finished tree as flat arrays in preorder; column -1 marks a leaf.
 struct FlatTree {
     std::vector<std::int32_t> column, rank_low, rank_high, left, right, label;
@@ -76,6 +68,14 @@ struct Shape {
         const int useful = static_cast<int>(std::min<std::int64_t>(depth, static_cast<std::int64_t>(rows) - 1));
         return {useful, full(useful)};
     }
+};
+
+// A split of a node by names that every search of the same table understands.
+struct SplitName {
+    Index column = 0;
+    std::int64_t left_splits = 0;  // the budget of the left child
+    Index rank = 0;                // rank <= this goes left
+    bool operator==(const SplitName&) const = default;
 };
 
 // How a node's split budget, less its own split, can be shared out between its children.

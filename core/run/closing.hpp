@@ -1,0 +1,83 @@
+// Closing a region: every pruning of the search goes through here, so that a proof can be watched, checked and written
+// down. Nothing is done, and nothing kept, where nobody listens.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/types.hpp"
+#include "tree/plan.hpp"
+
+namespace provetree {
+
+// Why no tree of a region has to be looked for.
+enum class Reason : std::uint8_t {
+    kLeaf,           // whole node: no split can pay for itself, or none is left
+    kTooFewRows,     // whole node: a split would leave a side smaller than a leaf may be
+    kNoBudget,       // whole node: its parent cannot afford any cost at all
+    kKnown,          // whole node, or split: proven before, in another order of conditions or by an earlier process
+    kSolved,         // whole node: solved to the end
+    kBetweenSplits,  // splits between two that are bounded: monotone and Lipschitz bounds
+    kSplitBound,     // one split: what is known of its sides before it is tried
+    kTried,          // one split: both sides solved, or one of them so dear that the other does not matter
+    kTieRule,        // splits that can only tie, and that the tie rule does not prefer
+    kSample,         // split: proven on a sample of the rows, which bounds all of them
+};
+inline constexpr std::size_t kReasons = 10;
+
+// Splits of one node: those of a column between two ranks, with one division of the split budget. `whole` means all
+// splits of the node.
+struct Region {
+    std::size_t level = 0;  // of the node, from 0 at the root
+    bool whole = false;
+    Index column = 0;
+    Index first_rank = 0, last_rank = 0;  // inclusive: splits "rank <= k" with first_rank <= k <= last_rank
+    std::int64_t left_splits = -1;        // budget of the left child; -1: any
+    Shape shape{};                        // of trees of the node
+};
+
+// One step on the way from the root to a node.
+struct PathStep {
+    Index column;
+    Index rank;
+    bool right;
+};
+
+// Whoever wants to know what was closed, and why.
+class ClosingListener {
+  public:
+    virtual ~ClosingListener() = default;
+    // No tree of the node on this path that begins with a split of the region costs less than `bound`.
+    virtual void closed(const std::vector<PathStep>& path, const Region& region, Cost bound, Reason reason) = 0;
+};
+
+// The one way to close a region. Keeps the path to the node at hand, but only where somebody listens.
+class Closings {
+  public:
+    bool heard() const { return listener_ != nullptr; }
+    void listen(ClosingListener* listener) { listener_ = listener; }
+
+    // The search goes from a node at `level` to one side of a split.
+    void descend(std::size_t level, const PathStep& step) {
+        if (!listener_) return;
+        path_.resize(level);
+        path_.push_back(step);
+    }
+    // `region` is a function that makes the region: it is not called where nobody listens.
+    template <class MakeRegion>
+    void close(const MakeRegion& region, Cost bound, Reason reason) {
+        if (listener_) [[unlikely]]
+            tell(region(), bound, reason);
+    }
+
+  private:
+    void tell(const Region& region, Cost bound, Reason reason) {
+        if (path_.size() > region.level) path_.resize(region.level);
+        listener_->closed(path_, region, bound, reason);
+    }
+
+    ClosingListener* listener_ = nullptr;
+    std::vector<PathStep> path_;
+};
+
+}  // namespace provetree

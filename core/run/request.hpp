@@ -1,0 +1,34 @@
+// What is asked of the search of a root, and what it answers. The role is said outright: nothing is read out of whether
+// somebody listens.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "base/limits.hpp"
+#include "tree/outcome.hpp"
+
+namespace provetree {
+
+// Told the best cost and the proven bound whenever either may have improved.
+using Listener = std::function<void(Cost upper, Cost lower)>;
+
+enum class Role {
+    kProof,  // the proof itself: it takes over trees found beside it, uses the threads and keeps the checkpoint
+    kAside,  // a search that serves another one: by one thread, without a checkpoint
+};
+
+struct RootRequest {
+    Shape shape;
+    Incumbent start;  // the tree to beat
+    Role role = Role::kAside;
+    Listener listener{};     // of a proof; may be empty
+    Cost limit = kInfinite;  // trees below it are looked for: where there is none, the limit is what is proven
+};
+
+struct RootAnswer {
+    Outcome outcome;                    // where the search was stopped, its bounds are valid but apart
+    std::optional<StopReason> stopped;  // none: the search came to its end
+};
+
+}  // namespace provetree

@@ -1,0 +1,44 @@
+// Rows that were merged, taken apart again where that makes the search faster.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "table/table.hpp"
+
+namespace provetree {
+
+// A table whose merged rows mostly stand for one row each is faster to search with each of them apart: rows of weight
+// one have the fastest kernel.
+class Unmerged {
+  public:
+    explicit Unmerged(const Table& merged) : table(merged) {
+        std::int64_t total = 0;
+        for (Index i = 0; i < merged.rows; ++i) {
+            if (merged.weights[i] != merged.counts[i]) return;
+            total += merged.weights[i];
+        }
+        if (total == merged.rows || total * 4 > std::int64_t{merged.rows} * 5) return;
+        const std::size_t n = static_cast<std::size_t>(total);
+        std::vector<Index> rows;
+        rows.reserve(n);
+        for (Index i = 0; i < merged.rows; ++i) rows.insert(rows.end(), static_cast<std::size_t>(merged.weights[i]), i);
+        ones_.assign(n, 1);
+        ranks_.resize(n * merged.columns);
+        for (std::size_t c = 0; c < merged.columns; ++c)
+            for (std::size_t i = 0; i < n; ++i) ranks_[c * n + i] = merged.ranks[c * merged.rows + rows[i]];
+        for (Index row : rows) classes_.push_back(merged.classes[row]);
+        table.rows = static_cast<Index>(n);
+        table.ranks = ranks_.data();
+        table.classes = classes_.data();
+        table.weights = table.counts = ones_.data();
+    }
+    Table table;
+
+  private:
+    std::vector<Index> ranks_;
+    std::vector<std::int32_t> classes_;
+    std::vector<std::int64_t> ones_;
+};
+
+}  // namespace provetree
