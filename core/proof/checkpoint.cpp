@@ -1,13 +1,12 @@
 // Reading and writing checkpoints; see proof/checkpoint.hpp.
 #include "proof/checkpoint.hpp"
 
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-#include <type_traits>
 
+#include "proof/records.hpp"
 #include "run/context.hpp"
 
 namespace provetree {
@@ -16,7 +15,6 @@ namespace {
 
 constexpr const char* kTitle = "provetree-checkpoint-2";
 constexpr const char* kFirstTitle = "provetree-checkpoint-1";  // the root alone, and no more than bounds of it
-constexpr int kDeepest = 4096;                                 // no tree is deeper; a damaged file might seem so
 
 // FNV-1a
 class Sum {
@@ -40,134 +38,6 @@ std::uint64_t sum_of(const std::string& text) {
     Sum sum;
     sum.add(text.data(), text.size());
     return sum.value();
-}
-
-// Numbers and words one after the other: some hundred thousand of them, several times faster than a stream.
-struct Text {
-    std::string text;
-
-    Text& operator<<(char c) {
-        text += c;
-        return *this;
-    }
-    Text& operator<<(const char* word) {
-        text += word;
-        return *this;
-    }
-    template <class Number>
-    Text& operator<<(Number number) {
-        char digits[24];
-        if constexpr (std::is_same_v<Number, bool>)
-            text += number ? '1' : '0';
-        else
-            text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-        return *this;
-    }
-};
-
-void write_plan(Text& out, const PlanPtr& plan) {
-    if (!plan) {
-        out << "leaf ";
-    } else if (plan->stump) {
-        out << "stump ";
-    } else if (plan->bottom_splits) {
-        out << "bottom " << plan->bottom_splits << ' ';
-    } else {
-        out << "split " << plan->column << ' ' << plan->rank << ' ';
-        write_plan(out, plan->left);
-        write_plan(out, plan->right);
-    }
-}
-
-PlanPtr read_plan(std::istream& in, int depth) {
-    std::string kind;
-    if (!(in >> kind) || depth > kDeepest) throw std::ios_base::failure("plan");
-    if (kind == "leaf") return nullptr;
-    if (kind == "stump") return stump_plan();
-    if (kind == "bottom") {
-        int splits = 0;
-        in >> splits;
-        return bottom_plan(splits);
-    }
-    Index column = 0, rank = 0;
-    if (kind != "split" || !(in >> column >> rank)) throw std::ios_base::failure("plan");
-    PlanPtr left = read_plan(in, depth + 1), right = read_plan(in, depth + 1);
-    return split_plan(column, rank, std::move(left), std::move(right));
-}
-
-// Infinite costs are -1.
-void write_cost(Text& out, Cost cost) { out << (cost >= kInfinite ? -1 : cost) << ' '; }
-
-Cost read_cost(std::istream& in) {
-    Cost cost = 0;
-    in >> cost;
-    return cost < 0 ? kInfinite : cost;
-}
-
-void write_split(Text& out, const SplitName& split) {
-    out << split.column << ' ' << split.left_splits << ' ' << split.rank << ' ';
-}
-
-SplitName read_split(std::istream& in) {
-    SplitName split;
-    in >> split.column >> split.left_splits >> split.rank;
-    return split;
-}
-
-// The number of things that follow; each takes some characters.
-std::size_t read_count(std::istream& in, std::size_t most) {
-    std::size_t count = 0;
-    if (!(in >> count) || count > most) throw std::ios_base::failure("count");
-    return count;
-}
-
-// A profile without those of its own sides.
-void write_profile(Text& out, const ProfilePtr& profile) {
-    if (!profile) {
-        out << "0 ";
-        return;
-    }
-    out << "1 " << profile->shape.depth << ' ' << profile->shape.splits << ' ' << profile->rows << ' '
-        << profile->weight << ' ' << profile->panel.size() << ' ';
-    for (const PanelColumn& column : profile->panel) {
-        out << column.id << ' ' << column.points.size() << ' ';
-        for (const PanelPoint& point : column.points)
-            out << point.rank << ' ' << point.position << ' ' << point.weight << ' ' << point.leaf_left << ' '
-                << point.leaf_right << ' ' << point.stump_left << ' ' << point.stump_right << ' ';
-    }
-    out << profile->deep.size() << ' ';
-    for (const DeepFamily& family : profile->deep) {
-        out << family.id << ' ' << family.left_splits << ' ' << family.points.size() << ' ';
-        for (const DeepPoint& point : family.points)
-            out << point.rank << ' ' << point.position << ' ' << point.weight << ' ' << point.left << ' ' << point.right
-                << ' ';
-    }
-}
-
-ProfilePtr read_profile(std::istream& in, std::size_t most, ByteCount& held) {
-    if (read_count(in, 1) == 0) return nullptr;
-    Shape shape;
-    Index rows = 0;
-    Weight weight = 0;
-    in >> shape.depth >> shape.splits >> rows >> weight;
-    auto profile = std::make_shared<Profile>(held, shape, rows, weight);
-    profile->panel.resize(read_count(in, most));
-    for (PanelColumn& column : profile->panel) {
-        in >> column.id;
-        column.points.resize(read_count(in, most));
-        for (PanelPoint& point : column.points)
-            in >> point.rank >> point.position >> point.weight >> point.leaf_left >> point.leaf_right >>
-                point.stump_left >> point.stump_right;
-    }
-    profile->deep.resize(read_count(in, most));
-    for (DeepFamily& family : profile->deep) {
-        in >> family.id >> family.left_splits;
-        family.points.resize(read_count(in, most));
-        for (DeepPoint& point : family.points)
-            in >> point.rank >> point.position >> point.weight >> point.left >> point.right;
-    }
-    profile->account();
-    return profile;
 }
 
 void write_node(Text& out, const KnownNode& node) {
@@ -208,7 +78,7 @@ KnownNode read_node(std::istream& in, std::size_t most, ByteCount& held) {
     in >> node.shape.depth >> node.shape.splits >> node.rows >> node.weight >> node.best.left_splits >>
         node.by_tie_rule;
     for (Cost* cost : {&node.best.upper, &node.cut, &node.lower, &node.relaxed}) *cost = read_cost(in);
-    node.best.plan = read_plan(in, 0);
+    node.best.plan = read_plan(in);
     node.tried.resize(read_count(in, most));
     for (SplitName& split : node.tried) split = read_split(in);
     node.points.resize(read_count(in, most));
@@ -253,7 +123,7 @@ std::vector<std::uint8_t> read_sample(std::istream& in, std::size_t most) {
 Checkpoint read_first_version(std::istream& in, std::size_t most) {
     Checkpoint checkpoint;
     in >> checkpoint.root.best.upper;
-    checkpoint.root.best.plan = read_plan(in, 0);
+    checkpoint.root.best.plan = read_plan(in);
     checkpoint.root.points.resize(read_count(in, most));
     for (KnownNode::Point& point : checkpoint.root.points) {
         point.split = read_split(in);
@@ -277,7 +147,7 @@ Checkpoint read_body(const std::string& body, bool first_version, ByteCount& hel
         for (KnownSet& set : checkpoint.sets) {
             in >> set.low >> set.high >> set.depth >> set.splits >> set.lower;
             set.upper = read_cost(in);
-            set.plan = read_plan(in, 0);
+            set.plan = read_plan(in);
         }
     }
     if (!in) throw std::ios_base::failure("end");

@@ -1,0 +1,42 @@
+// A split of the root as a task, and its answer: plain data. Threads hand them over in memory; other processes and
+// machines get them as text (`pack`, `unpack_task`, `unpack_answer`).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/byte_count.hpp"
+#include "sweeps/profile.hpp"
+#include "tree/outcome.hpp"
+
+namespace provetree {
+
+// Both sides of one split, to be solved for trees that together cost less than `cut`.
+struct SplitTask {
+    std::uint64_t number = 0;  // by which the root knows what the answer is about
+    SplitName split;
+    Shape left, right;                     // of the sides
+    Cost bound = 0;                        // what trees that begin with the split, or with one near it, cost at least
+    Cost cut = kInfinite;                  // trees below this are looked for; the penalty of the split is part of it
+    Cost least_left = 0, least_right = 0;  // what the sides cost at least
+    // The rest is for the search by sweeps.
+    Cost slack = 0;  // the budget of the sides is raised by this, so that their bounds say more
+    Cost most_left = kInfinite, most_right = kInfinite;           // what trees of the sides are known to cost at most
+    ProfilePtr inner_left, outer_left, inner_right, outer_right;  // bounds of subsets and supersets of the sides
+    std::uint64_t sample = 0;  // number of the sample of rows that the sides are solved on
+    Weight sample_weight = 0;
+};
+
+struct SplitAnswer {
+    Outcome left, right;                   // as far as they were solved
+    Cost least_left = 0, least_right = 0;  // what the sides cost at least: known before, or proven
+    Incumbent best;                        // the best tree that begins with the split; kInfinite where none was found
+};
+
+std::string pack(const SplitTask& task);
+std::string pack(const SplitAnswer& answer);
+// The profiles that come with them are counted in `held`. Throws std::invalid_argument where the text is neither.
+SplitTask unpack_task(const std::string& text, ByteCount& held);
+SplitAnswer unpack_answer(const std::string& text, ByteCount& held);
+
+}  // namespace provetree
