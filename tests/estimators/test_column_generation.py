@@ -189,7 +189,7 @@ def test_own_candidates_of_categories():
     [
         ({"variant": "new"}, "must be the str 'revised' or the str 'original'"),
         ({"min_recall": 1.5}, "a float in the range"),
-        ({"min_recall": {0: -1}}, "shares in the range"),
+        ({"min_recall": {0: -1}}, "numbers in the range"),
         ({"min_recall": {7: 0.5}}, "must name labels of y. Got 7"),
         ({"max_false_positive_rate": 0.5}, "must be a dict by label where y has 3 labels"),
         ({"candidates": [(99, 1.0)]}, "must name features of the table"),

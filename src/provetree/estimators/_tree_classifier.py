@@ -296,15 +296,7 @@ class TreeClassifier(TableClassifier):
     def export_graphviz(self, *, filled: bool = True) -> str:
         """Write the tree in the DOT language of Graphviz.
 
-        Parameters
-        ----------
-        filled : bool, default=True
-            Fill the leaves with the colours of their classes.
-
-        Returns
-        -------
-        str
-            The graph; ``dot -Tsvg`` or the graphviz package draw it.
+        Parameters and result are those of :func:`provetree.export.to_graphviz`.
 
         Examples
         --------
@@ -323,19 +315,7 @@ class TreeClassifier(TableClassifier):
     ) -> Axes:
         """Draw the tree with matplotlib (the extra ``plot``).
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, default=None
-            Where to draw; None makes a figure of a fitting size.
-        filled : bool, default=True
-            Fill the leaves with the colours of their classes.
-        fontsize : float, default=None
-            Size of the text in points; None chooses it by the width there is.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
+        Parameters and result are those of :func:`provetree.export.plot_tree`.
 
         Examples
         --------
@@ -421,15 +401,7 @@ class TreeClassifier(TableClassifier):
     def plot_history(self, ax: Axes | None = None) -> Axes:
         """Draw how cost and proven bound approached each other (the extra ``plot``).
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
+        Axes and result are those of :func:`provetree.export.plot_history`.
 
         Examples
         --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping
 from fractions import Fraction
@@ -17,6 +16,7 @@ from provetree.colgen.couplings import Coupling
 from provetree.colgen.engine import ColumnGeneration
 from provetree.colgen.options import COLGEN_OPTIONS
 from provetree.colgen.result import GenerationSolution
+from provetree.estimators._rates import rates_by_class
 from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.options import ParameterError, documented, validate
 from provetree.problem.groups import group_weights, numbered_groups
@@ -161,12 +161,8 @@ feature_importances_
 
         Parameters
         ----------
-        X : array-like or table of shape (n_samples, n_features)
-            The training rows.
-        y : array-like of shape (n_samples,)
-            Their labels: numbers, booleans or strings.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Their weights; None gives every row weight one.
+        X, y, sample_weight
+            The training rows, as in :meth:`OptimalTreeClassifier.fit`.
         sensitive_features : array-like of shape (n_samples,), default=None
             The group of each row, for ``max_parity_gap``. The tree does not see it unless it is a
             column as well.
@@ -259,10 +255,8 @@ feature_importances_
             master_method=self.master_method,  # type: ignore[arg-type]
             branch_columns=self.branch_columns,  # type: ignore[arg-type]
             coupling=Coupling(
-                min_recall=self._by_class("min_recall", self.min_recall, prepared.classes),
-                max_false_positive_rate=self._by_class(
-                    "max_false_positive_rate", self.max_false_positive_rate, prepared.classes
-                ),
+                min_recall=self._by_class("min_recall", prepared.classes),
+                max_false_positive_rate=self._by_class("max_false_positive_rate", prepared.classes),
                 max_parity_gap=gap,
                 class_names=tuple(prepared.classes.tolist()),
                 group_names=names,
@@ -272,38 +266,18 @@ feature_importances_
             n_jobs=self.n_jobs,
         )
 
-    def _by_class(self, name: str, given: Any, classes: NDArray[Any]) -> dict[int, Fraction]:
-        """Return a constraint by class index; one number is spread over the classes it means."""
-        if given is None:
-            return {}
-        labels = classes.tolist()
-        if isinstance(given, Mapping):
-            unknown = [label for label in given if label not in labels]
-            if unknown:
-                raise ValueError(
-                    f"The {name!r} parameter of {type(self).__name__} must name labels of y. "
-                    f"Got {unknown[0]!r}, and y holds {', '.join(map(repr, labels[:10]))}."
-                )
-            shares = {labels.index(label): share for label, share in given.items()}
-        elif name == "min_recall":
-            shares = dict.fromkeys(range(len(labels)), given)
-        elif len(labels) == 2:
-            shares = {1: given}
-        else:
+    def _by_class(self, name: str, classes: NDArray[Any]) -> dict[int, Fraction]:
+        """Return a constraint by class; one number is spread over the classes it means."""
+        given, n_classes = getattr(self, name), len(classes)
+
+        def meant() -> range:
+            if name == "min_recall":
+                return range(n_classes)
+            if n_classes == 2:
+                return range(1, 2)
             raise ValueError(
                 f"The {name!r} parameter of {type(self).__name__} must be a dict by label where y "
-                f"has {len(labels)} labels. Got {given!r} instead."
+                f"has {n_classes} labels. Got {given!r} instead."
             )
-        for share in shares.values():
-            if isinstance(share, bool) or not isinstance(share, (int, float, np.number)):
-                raise _bad_share(name, type(self).__name__, share)
-            if not (math.isfinite(share) and 0 <= share <= 1):
-                raise _bad_share(name, type(self).__name__, share)
-        return {c: as_decimal(float(share)) for c, share in shares.items()}
 
-
-def _bad_share(name: str, owner: str, share: object) -> ParameterError:
-    return ParameterError(
-        f"The {name!r} parameter of {owner} must give shares in the range [0.0, 1.0]. "
-        f"Got {share!r} instead."
-    )
+        return rates_by_class(name, given, classes, type(self).__name__, meant)

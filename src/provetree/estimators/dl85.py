@@ -43,31 +43,18 @@ class DL85Classifier(TreeClassifier):
         The cost of the tree; without weights and costs, the number of training errors.
     lower_bound_ : int or float
         No tree of the allowed size costs less than this.
-    gap_ : float
-        ``(objective_ - lower_bound_) / objective_``: 0.0 for an optimal tree.
     counters_ : mapping of str to int
         What the search did: ``calls`` of the recursive procedure, how many were ``searched``
         through all columns or were ``cache_hits``, itemsets ``cached`` at the end and ``evicted``
         for want of memory, ``memory_peak`` of the cache in bytes; ``itemsets_visited`` if wanted.
     history_ : tuple of Progress
         When a better tree was found: seconds, cost, lower bound.
-    solution_ : Solution
-        All of the above as the search gave it.
-    classes_ : array of shape (n_classes,)
-        The labels.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str of shape (n_features,)
-        The names of the columns, if the table has names and all are strings.
-    encoder_ : TableEncoder
-        Turns tables into the numbers the tree works on.
-    feature_importances_ : array of shape (n_features,)
-        The share of each column in the decrease of Gini impurity.
+    gap_, solution_, classes_, n_features_in_, feature_names_in_, encoder_, feature_importances_
+        As in :class:`~provetree.OptimalTreeClassifier`.
 
     Notes
     -----
-    Ctrl-C during ``fit`` ends the search, not the program: the estimator is fitted with the best
-    tree so far, ``status_`` is "interrupted", and a ``ConvergenceWarning`` says so.
+    Ctrl-C during ``fit`` is as in :class:`~provetree.OptimalTreeClassifier`.
 
     Examples
     --------
@@ -120,10 +107,8 @@ class DL85Classifier(TreeClassifier):
         ----------
         X : array-like or table of shape (n_samples, n_features)
             The training rows: booleans, or numbers 0 and 1.
-        y : array-like of shape (n_samples,)
-            Their labels: numbers, booleans or strings.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Their weights; a row of weight zero counts as absent. None gives every row weight one.
+        y, sample_weight
+            Their labels and weights, as in :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------

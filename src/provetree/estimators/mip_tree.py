@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from provetree.estimators._rates import class_of, rates_by_class
 from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.mip.check import RawRows
 from provetree.mip.engine import MIPSearch
@@ -49,24 +50,11 @@ class MIPTreeClassifier(TreeClassifier):
         its splits.
     lower_bound_ : int or float
         No tree costs less than this: the solver's bound, brought to whole units.
-    gap_ : float
-        ``(objective_ - lower_bound_) / objective_``.
-    history_ : tuple of Progress
-        How cost and bound approached each other: seconds, cost, lower bound.
     counters_ : mapping of str to int
         Variables, constraints and nonzeros of the model, nodes of the solver.
-    solution_ : Solution
-        All of the above.
-    classes_ : array of shape (n_classes,)
-        The labels.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str of shape (n_features,)
-        The names of the columns, if the table has names and all are strings.
-    encoder_ : TableEncoder
-        Turns tables into the numbers the tree works on.
-    feature_importances_ : array of shape (n_features,)
-        The share of each column in the decrease of Gini impurity.
+    gap_, history_, solution_, classes_, n_features_in_, feature_names_in_, encoder_, \
+feature_importances_
+        As in :class:`~provetree.OptimalTreeClassifier`.
 
     Notes
     -----
@@ -144,12 +132,8 @@ class MIPTreeClassifier(TreeClassifier):
 
         Parameters
         ----------
-        X : array-like or table of shape (n_samples, n_features)
-            The training rows.
-        y : array-like of shape (n_samples,)
-            Their labels: numbers, booleans or strings.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Their weights; None gives every row weight one.
+        X, y, sample_weight
+            The training rows, as in :meth:`OptimalTreeClassifier.fit`.
         sensitive_features : array-like of shape (n_samples,), default=None
             The group of each row, for ``max_parity_gap``. The tree does not see it unless it
             is a column as well.
@@ -291,8 +275,8 @@ class MIPTreeClassifier(TreeClassifier):
             by_group = group_weights(prepared, groups).T
             by_group = np.ascontiguousarray(by_group[by_group.sum(axis=1) > 0])
         side = SideConstraints(
-            min_recall=self._rates("min_recall", prepared, range(len(prepared.classes))),
-            max_false_positive_rate=self._rates("max_false_positive_rate", prepared, None),
+            min_recall=self._rates("min_recall", prepared),
+            max_false_positive_rate=self._rates("max_false_positive_rate", prepared),
             max_parity_gap=None if self.max_parity_gap is None else as_decimal(self.max_parity_gap),
             positive=0 if by_group is None else self._positive("max_parity_gap", prepared),
             groups=by_group,
@@ -300,39 +284,26 @@ class MIPTreeClassifier(TreeClassifier):
         )
         return side if side.any else None
 
-    def _rates(self, name: str, prepared: Prepared, classes: range | None) -> dict[int, Fraction]:
-        """Return rates by class; a single rate is for the given classes or the positive one."""
+    def _rates(self, name: str, prepared: Prepared) -> dict[int, Fraction]:
+        """Return rates by class; a single recall is for all classes, others for the positive."""
+
+        def meant() -> list[int]:
+            every = list(range(len(prepared.classes)))
+            return every if name == "min_recall" else [self._positive(name, prepared)]
+
         given = getattr(self, name)
-        if given is None:
-            return {}
-        if not isinstance(given, Mapping):
-            exact = as_decimal(given)
-            chosen = [self._positive(name, prepared)] if classes is None else list(classes)
-            return dict.fromkeys(chosen, exact)
-        rates: dict[int, Fraction] = {}
-        for label, rate in given.items():
-            if isinstance(rate, bool) or not isinstance(rate, (int, float, np.number)):
-                raise self._bad(name, f"hold numbers in the range [0.0, 1.0]. Got {rate!r}")
-            if not 0.0 <= float(rate) <= 1.0:
-                raise self._bad(name, f"hold numbers in the range [0.0, 1.0]. Got {rate!r}")
-            rates[self._class_of(name, label, prepared)] = as_decimal(float(rate))
-        return rates
+        return rates_by_class(name, given, prepared.classes, type(self).__name__, meant)
 
     def _positive(self, name: str, prepared: Prepared) -> int:
+        owner = type(self).__name__
         if self.positive_label is not None:
-            return self._class_of("positive_label", self.positive_label, prepared)
+            return class_of("positive_label", self.positive_label, prepared.classes, owner)
         if len(prepared.classes) != 2:
             raise ValueError(
-                f"The '{name}' of {type(self).__name__} needs to know the positive class of "
+                f"The '{name}' of {owner} needs to know the positive class of "
                 f"{len(prepared.classes)}: set positive_label."
             )
         return 1
-
-    def _class_of(self, name: str, label: Any, prepared: Prepared) -> int:
-        for code, known in enumerate(prepared.classes.tolist()):
-            if known == label:
-                return code
-        raise self._bad(name, f"name labels of y. Got {label!r}")
 
     def _column_limits(self, prepared: Prepared) -> tuple[tuple[tuple[int, ...], int], ...]:
         name = "max_column_uses"

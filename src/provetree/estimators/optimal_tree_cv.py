@@ -73,12 +73,8 @@ class OptimalTreeCV(TreeClassifier):
 
         Parameters
         ----------
-        X : array-like or table of shape (n_samples, n_features)
-            The training rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
+        X, y, sample_weight
+            The training rows, as in :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------

@@ -110,12 +110,8 @@ feature_importances_
 
         Parameters
         ----------
-        X : array-like or table of shape (n_samples, n_features)
-            The training rows.
-        y : array-like of shape (n_samples,)
-            Their labels: numbers, booleans or strings.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Their weights; None gives every row weight one.
+        X, y, sample_weight
+            The training rows, as in :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------

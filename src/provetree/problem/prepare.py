@@ -94,12 +94,8 @@ def prepare(
 
     Parameters
     ----------
-    X : array-like or table of shape (n_samples, n_features)
-        The training rows.
-    y : array-like of shape (n_samples,)
-        Their labels.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Their weights.
+    X, y, sample_weight
+        The training rows, as in :meth:`OptimalTreeClassifier.fit`.
     max_depth, class_weight, categorical_features
         As for :class:`~provetree.OptimalTreeClassifier`.
     owner : str
