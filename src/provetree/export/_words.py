@@ -26,7 +26,7 @@ def split_text(tree: Tree, node: int) -> str:
     'x0 <= 37.5'
     """
     feature = int(tree.feature[node])
-    name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+    name = tree.column_names[feature]
     code, threshold = int(tree.category[node]), float(tree.threshold[node])
     if code >= 0:
         categories = tree.categories[feature]
@@ -49,8 +49,7 @@ def side_names(tree: Tree, node: int) -> tuple[str, str]:
 
 def class_name(tree: Tree, node: int) -> str:
     """Return the name of the class of a node."""
-    label = int(tree.label[node])
-    return str(label if tree.class_names is None else tree.class_names[label])
+    return str(tree.labels[int(tree.label[node])])
 
 
 def leaf_lines(tree: Tree, node: int) -> list[str]:

@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
 from provetree.tree.tree import Tree
 
 __all__ = ["c_field_names", "to_c"]
@@ -53,13 +55,12 @@ def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
             f"The 'prefix' parameter of to_c must be a C name. Got {prefix!r} instead."
         )
     fields = c_field_names(tree)
-    labels = range(tree.n_classes) if tree.class_names is None else tree.class_names
     shares = tree.shares()
-    leaves = {node: i for i, node in enumerate(n for n in range(tree.n_nodes) if _leaf(tree, n))}
+    leaves = {node: i for i, node in enumerate(np.flatnonzero(tree.feature < 0).tolist())}
     n_classes = tree.n_classes
     members = [
         f"    {'double ' if levels is None else 'const char *'}{field}; /* {_comment(name)} */"
-        for field, levels, name in zip(fields, tree.categories, _names(tree), strict=True)
+        for field, levels, name in zip(fields, tree.categories, tree.column_names, strict=True)
     ]
     lines = [
         "/* A classification tree, written by provetree: C99, no dependencies.",
@@ -73,7 +74,7 @@ def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
         f"}} {prefix}_row;",
         "",
         f"const char *const {prefix}_labels[{n_classes}] = {{",
-        *(f"    {_string(str(label))}," for label in labels),
+        *(f"    {_string(str(label))}," for label in tree.labels),
         "};",
         "",
         f"static const int {prefix}_leaf_label[{len(leaves)}] = {{"
@@ -118,7 +119,7 @@ def c_field_names(tree: Tree) -> list[str]:
     """
     taken: set[str] = set()
     fields = []
-    for name in _names(tree):
+    for name in tree.column_names:
         field = re.sub(r"\W", "_", name, flags=re.ASCII) or "x"
         if field[0].isdigit():
             field = f"x{field}"
@@ -133,16 +134,6 @@ def c_field_names(tree: Tree) -> list[str]:
     return fields
 
 
-def _names(tree: Tree) -> list[str]:
-    if tree.feature_names is None:
-        return [f"x{feature}" for feature in range(tree.n_features)]
-    return list(tree.feature_names)
-
-
-def _leaf(tree: Tree, node: int) -> bool:
-    return bool(tree.feature[node] < 0)
-
-
 def _branches(tree: Tree, fields: list[str], leaves: dict[int, int]) -> Iterator[str]:
     # A level of -1 closes the braces of the left side.
     waiting: list[tuple[int, int]] = [(0, 1)]
@@ -152,7 +143,7 @@ def _branches(tree: Tree, fields: list[str], leaves: dict[int, int]) -> Iterator
         if node < 0:
             yield f"{margin}}}"
             continue
-        if _leaf(tree, node):
+        if node in leaves:
             yield f"{margin}return {leaves[node]};"
             continue
         yield f"{margin}if ({_test(tree, node, fields)}) {{"

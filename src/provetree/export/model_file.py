@@ -233,14 +233,12 @@ class StoredModel:
     @property
     def labels(self) -> NDArray[Any]:
         """The labels, in the order of the class totals of the tree."""
-        names = self.tree.class_names
-        return np.arange(self.tree.n_classes) if names is None else np.asarray(list(names))
+        return np.asarray(self.tree.labels)
 
     @property
     def column_names(self) -> tuple[str, ...]:
         """The names of the columns; x0, x1, ... where they have none."""
-        names = self.tree.feature_names
-        return tuple(f"x{i}" for i in range(self.tree.n_features)) if names is None else names
+        return self.tree.column_names
 
     # -- files -----------------------------------------------------------------------------
 

@@ -125,7 +125,7 @@ def _inputs(tree: Tree, helper: Any, types: Any) -> tuple[list[Any], list[Any]]:
         return [table], [helper.make_node("Identity", [_INPUT], ["table"])]
     inputs, nodes, parts = [], [], []
     for feature, levels in enumerate(tree.categories):
-        name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+        name = tree.column_names[feature]
         kind = types.DOUBLE if levels is None else types.STRING
         inputs.append(helper.make_tensor_value_info(name, kind, ["rows", 1]))
         if levels is None:
@@ -164,10 +164,10 @@ def _words(levels: tuple[Any, ...], name: str) -> list[str]:
 
 
 def _labels(tree: Tree) -> Any:
-    names = range(tree.n_classes) if tree.class_names is None else tree.class_names
+    names = tree.labels
     # A bool is no number here, and a number beyond 64 bits is text.
     if all(type(name) is int and -(2**63) <= name < 2**63 for name in names):
-        return np.array(list(names), dtype=np.int64)
+        return np.array(names, dtype=np.int64)
     return np.array([str(name) for name in names], dtype=object)
 
 

@@ -51,24 +51,14 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
     """
     from provetree import __version__
 
-    names = (
-        [f"x{feature}" for feature in range(tree.n_features)]
-        if tree.feature_names is None
-        else list(tree.feature_names)
-    )
-    while target in names:
+    while target in tree.column_names:
         target += "_"
-    labels = [str(x) for x in (tree.class_names or range(tree.n_classes))]
+    labels = [str(x) for x in tree.labels]
     root = xml.Element("PMML", {"version": "4.4", "xmlns": _NAMESPACE})
     header = xml.SubElement(root, "Header")
     xml.SubElement(header, "Application", {"name": "provetree", "version": __version__})
 
-    fields = xml.SubElement(root, "DataDictionary")
-    for name, levels in zip(names, tree.categories, strict=True):
-        kind = ("continuous", "double") if levels is None else ("categorical", "string")
-        _field(fields, name, kind, () if levels is None else [str(level) for level in levels])
-    _field(fields, target, ("categorical", "string"), labels)
-
+    _add_dictionary(root, tree, target, labels)
     model = xml.SubElement(
         root,
         "TreeModel",
@@ -79,12 +69,36 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
             "noTrueChildStrategy": "returnNullPrediction",
         },
     )
+    _add_schema(model, tree, target)
+    _add_output(model, labels)
+    _add_nodes(model, tree, labels)
+    xml.indent(root)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
+    )
+
+
+def _add_dictionary(root: xml.Element, tree: Tree, target: str, labels: list[str]) -> None:
+    """Add what there is to know of each column and of the target."""
+    fields = xml.SubElement(root, "DataDictionary")
+    for name, levels in zip(tree.column_names, tree.categories, strict=True):
+        kind = ("continuous", "double") if levels is None else ("categorical", "string")
+        _field(fields, name, kind, () if levels is None else [str(level) for level in levels])
+    _field(fields, target, ("categorical", "string"), labels)
+
+
+def _add_schema(model: xml.Element, tree: Tree, target: str) -> None:
+    """Add how the model uses the columns."""
     schema = xml.SubElement(model, "MiningSchema")
-    for name, levels in zip(names, tree.categories, strict=True):
+    for name, levels in zip(tree.column_names, tree.categories, strict=True):
         # A category that training did not contain is a valid value.
         treatment = {} if levels is None else {"invalidValueTreatment": "asIs"}
         xml.SubElement(schema, "MiningField", {"name": _safe(name), **treatment})
     xml.SubElement(schema, "MiningField", {"name": _safe(target), "usageType": "target"})
+
+
+def _add_output(model: xml.Element, labels: list[str]) -> None:
+    """Add what the model gives: the label, and the share of each."""
     output = xml.SubElement(model, "Output")
     xml.SubElement(
         output,
@@ -108,11 +122,6 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
                 "value": _safe(label),
             },
         )
-    _add_nodes(model, tree, names, labels)
-    xml.indent(root)
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
-    )
 
 
 def _field(parent: xml.Element, name: str, kind: tuple[str, str], values: Sequence[str]) -> None:
@@ -123,7 +132,7 @@ def _field(parent: xml.Element, name: str, kind: tuple[str, str], values: Sequen
         xml.SubElement(field, "Value", {"value": _safe(value)})
 
 
-def _add_nodes(model: xml.Element, tree: Tree, names: list[str], labels: list[str]) -> None:
+def _add_nodes(model: xml.Element, tree: Tree, labels: list[str]) -> None:
     shares = tree.shares()
     # Nodes in preorder, so that each parent's element exists before its children's.
     elements: dict[int, xml.Element] = {}
@@ -145,7 +154,7 @@ def _add_nodes(model: xml.Element, tree: Tree, names: list[str], labels: list[st
             xml.SubElement(element, "True")
         else:
             split, left = parent[node]
-            _add_predicate(element, tree, split, names[int(tree.feature[split])], left)
+            _add_predicate(element, tree, split, left)
         if tree.feature[node] < 0:
             for i, name in enumerate(labels):
                 xml.SubElement(
@@ -163,9 +172,11 @@ def _add_nodes(model: xml.Element, tree: Tree, names: list[str], labels: list[st
             parent[int(tree.right[node])] = (node, False)
 
 
-def _add_predicate(element: xml.Element, tree: Tree, split: int, name: str, left: bool) -> None:
+def _add_predicate(element: xml.Element, tree: Tree, split: int, left: bool) -> None:
     """Add the predicate of one side of a split; it is never unknown."""
     from provetree.export.sklearn import UnsupportedTreeError
+
+    name = tree.column_names[int(tree.feature[split])]
 
     def simple(parent: xml.Element, operator: str, value: str | None = None) -> None:
         attributes = {"field": _safe(name), "operator": operator}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from provetree.tree.tree import Tree
 
 __all__ = ["to_python"]
@@ -44,13 +46,12 @@ def to_python(tree: Tree, *, function_name: str = "predict") -> str:
             "The 'function_name' parameter of to_python must be a Python name. "
             f"Got {function_name!r} instead."
         )
-    labels = range(tree.n_classes) if tree.class_names is None else tree.class_names
     shares = tree.shares()
-    leaves = {node: i for i, node in enumerate(n for n in range(tree.n_nodes) if _leaf(tree, n))}
+    leaves = {node: i for i, node in enumerate(np.flatnonzero(tree.feature < 0).tolist())}
     lines = [
         '"""A classification tree, written by provetree; it needs nothing but Python."""',
         "",
-        f"LABELS = [{', '.join(_literal(label) for label in labels)}]",
+        f"LABELS = [{', '.join(_literal(label) for label in tree.labels)}]",
         "# For each leaf the place of its label, and the share of each label.",
         "_LEAVES = [",
         *(
@@ -80,21 +81,17 @@ def to_python(tree: Tree, *, function_name: str = "predict") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _leaf(tree: Tree, node: int) -> bool:
-    return bool(tree.feature[node] < 0)
-
-
 def _branches(tree: Tree, leaves: dict[int, int]) -> Iterator[str]:
     # A stack instead of recursion. Every branch of an "if" returns, so no "else" is needed.
     waiting = [(0, 1)]
     while waiting:
         node, level = waiting.pop()
         margin = _STEP * level
-        if _leaf(tree, node):
+        if node in leaves:
             yield f"{margin}return {leaves[node]}"
             continue
         feature = int(tree.feature[node])
-        name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+        name = tree.column_names[feature]
         yield f"{margin}x = row[{name!r}]"
         yield f"{margin}if {_test(tree, node)}:"
         # The left side is indented and comes first; the right side follows at this level.

@@ -117,12 +117,7 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
 
 
 def _labels(tree: Tree, classes: ArrayLike | None) -> NDArray[Any]:
-    if classes is not None:
-        labels = np.asarray(classes)
-    elif tree.class_names is not None:
-        labels = np.asarray(tree.class_names)
-    else:
-        labels = np.arange(tree.n_classes)
+    labels = np.asarray(tree.labels if classes is None else classes)
     if labels.shape != (tree.n_classes,):
         raise ValueError(
             f"The 'classes' parameter of to_sklearn must hold the {tree.n_classes} labels of the "

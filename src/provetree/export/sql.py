@@ -60,7 +60,7 @@ def to_sql(
             f"The 'dialect' parameter of to_sql must be one of {', '.join(map(repr, _DIALECTS))}. "
             f"Got {dialect!r} instead."
         )
-    labels = list(range(tree.n_classes) if tree.class_names is None else tree.class_names)
+    labels = tree.labels
     if probability_of is None:
         results = [_literal(labels[int(label)], dialect) for label in tree.label]
     else:
@@ -113,7 +113,7 @@ def _case(tree: Tree, result: Callable[[int], str], dialect: Dialect) -> str:
 
 def _test(tree: Tree, node: int, dialect: Dialect) -> str:
     feature, code = int(tree.feature[node]), int(tree.category[node])
-    column = _quoted(f"x{feature}" if tree.feature_names is None else tree.feature_names[feature])
+    column = _quoted(tree.column_names[feature])
     threshold, to_left = float(tree.threshold[node]), bool(tree.missing_left[node])
     levels = tree.categories[feature]
     if levels is not None:

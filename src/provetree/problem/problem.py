@@ -151,6 +151,10 @@ class Problem:
         except OverflowError:
             return math.inf
 
+    def to_whole_cost(self, cost: float) -> int:
+        """Return a cost in the user's units in integer units; it was one before it was divided."""
+        return round(Fraction(cost) * self.error_scale * self.weight_scale)
+
     def with_penalty(self, penalty: Fraction) -> Problem:
         """Return the problem with a penalty per split, in integer units of weight.
 
@@ -264,16 +268,7 @@ def build_problem(
     _check_limits(max_depth, max_leaf_nodes, min_samples_leaf, alpha)
     levels = _levels(categories, table.shape[1])
 
-    n_features = table.shape[1]
-    classes = codes.astype(np.int32)
-    if sample_weight is None:
-        whole = IntegerWeights(np.ones(len(classes), dtype=np.int64), Fraction(1), 0.0)
-    else:
-        given = check_weights(sample_weight, len(classes))
-        present = given > 0
-        if not present.all():
-            table, classes, given = table[present], classes[present], given[present]
-        whole = integer_weights(given)
+    table, classes, whole = _present_rows(table, codes.astype(np.int32), sample_weight)
     n_samples = len(classes)
 
     rows, columns, ranks = _ordered(
@@ -307,11 +302,28 @@ def build_problem(
         split_penalty=split_penalty,
         weight_scale=whole.scale,
         weight_error=whole.error,
-        n_features=n_features,
+        n_features=table.shape[1],
         feature_names=None if feature_names is None else tuple(feature_names),
         class_names=None if class_names is None else tuple(class_names),
         categories=levels,
     )
+
+
+def _present_rows(
+    table: Float, classes: Int32, sample_weight: ArrayLike | None
+) -> tuple[Float, Int32, IntegerWeights]:
+    """Return the rows of a weight above zero, with whole weights."""
+    if sample_weight is None:
+        return (
+            table,
+            classes,
+            IntegerWeights(np.ones(len(classes), dtype=np.int64), Fraction(1), 0.0),
+        )
+    given = check_weights(sample_weight, len(classes))
+    present = given > 0
+    if not present.all():
+        table, classes, given = table[present], classes[present], given[present]
+    return table, classes, integer_weights(given)
 
 
 def check_weights(sample_weight: ArrayLike, n_rows: int) -> Float:

@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+from typing import TypeAlias
 
 __all__ = ["Line", "line_chart", "sparkline"]
+
+Point: TypeAlias = tuple[float, float]
 
 _WIDTH, _HEIGHT = 640, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 44
@@ -67,28 +70,7 @@ def line_chart(
     >>> svg.count("<circle")
     2
     """
-    xs = [x for line in lines for x in line.xs]
-    ys = [y for line in lines for y in line.ys]
-    for line in lines:
-        ys += [y + s for y, s in zip(line.ys, line.spread or (), strict=False)]
-        ys += [y - s for y, s in zip(line.ys, line.spread or (), strict=False)]
-    low_x, high_x = min(xs), max(xs)
-    low_y, high_y = (0.0 if from_zero else min(ys)), max(ys)
-    if high_x == low_x:
-        high_x = low_x + 1
-    if high_y == low_y:
-        low_y, high_y = low_y - 0.5 * (not from_zero), high_y + 0.5
-    pad = 0.06 * (high_y - low_y)
-    low_y, high_y = (low_y if from_zero else low_y - pad), high_y + pad
-
-    def place(x: float, y: float) -> tuple[float, float]:
-        across = (x - low_x) / (high_x - low_x)
-        up = (y - low_y) / (high_y - low_y)
-        return (
-            _LEFT + across * (_WIDTH - _LEFT - _RIGHT),
-            _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM),
-        )
-
+    place, (low_x, high_x), (low_y, high_y) = _frame(lines, from_zero)
     parts = [f"<title>{escape(summary)}</title>"]
     for y in _ticks(low_y, high_y, 5):
         _, at = place(low_x, y)
@@ -118,7 +100,36 @@ def line_chart(
     )
 
 
-def _draw(line: Line, place: Callable[[float, float], tuple[float, float]]) -> str:
+def _frame(
+    lines: Sequence[Line], from_zero: bool
+) -> tuple[Callable[[float, float], Point], Point, Point]:
+    """Return what places points on the picture, and the ends of both axes."""
+    xs = [x for line in lines for x in line.xs]
+    ys = [y for line in lines for y in line.ys]
+    for line in lines:
+        ys += [y + s for y, s in zip(line.ys, line.spread or (), strict=False)]
+        ys += [y - s for y, s in zip(line.ys, line.spread or (), strict=False)]
+    low_x, high_x = min(xs), max(xs)
+    low_y, high_y = (0.0 if from_zero else min(ys)), max(ys)
+    if high_x == low_x:
+        high_x = low_x + 1
+    if high_y == low_y:
+        low_y, high_y = low_y - 0.5 * (not from_zero), high_y + 0.5
+    pad = 0.06 * (high_y - low_y)
+    low_y, high_y = (low_y if from_zero else low_y - pad), high_y + pad
+
+    def place(x: float, y: float) -> Point:
+        across = (x - low_x) / (high_x - low_x)
+        up = (y - low_y) / (high_y - low_y)
+        return (
+            _LEFT + across * (_WIDTH - _LEFT - _RIGHT),
+            _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM),
+        )
+
+    return place, (low_x, high_x), (low_y, high_y)
+
+
+def _draw(line: Line, place: Callable[[float, float], Point]) -> str:
     points = [place(x, y) for x, y in zip(line.xs, line.ys, strict=True)]
     parts = []
     path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
@@ -138,14 +149,14 @@ def _draw(line: Line, place: Callable[[float, float], tuple[float, float]]) -> s
     return "".join(parts)
 
 
-def _line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> str:
+def _line(kind: str, start: Point, end: Point) -> str:
     return (
         f'<line class="{kind}" x1="{start[0]:.1f}" y1="{start[1]:.1f}" '
         f'x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
     )
 
 
-def _text(kind: str, at: tuple[float, float], words: str, anchor: str = "middle") -> str:
+def _text(kind: str, at: Point, words: str, anchor: str = "middle") -> str:
     return (
         f'<text class="{kind}" text-anchor="{anchor}" x="{at[0]:.1f}" y="{at[1]:.1f}">'
         f"{escape(words)}</text>"

@@ -205,7 +205,7 @@ def _bar(shares: list[float], x: float, y: float, width: float) -> str:
 def _two_lines(tree: Tree, node: int, words: str) -> list[str]:
     """Part the name of a column from what is asked about it: neither may hide the other."""
     feature = int(tree.feature[node])
-    name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+    name = tree.column_names[feature]
     return [name, words.removeprefix(name).strip()]
 
 

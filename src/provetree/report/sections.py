@@ -266,12 +266,26 @@ def _frontier(model: StoredModel) -> Iterator[Section]:
     frontier = model.facts.get("frontier")
     if not frontier:
         return
+    words = (
+        "For every number of leaves, the best training tree there is, and how well such trees did "
+        "on rows that were held out. "
+    )
+    chosen = frontier.get("chosen")
+    if chosen is not None:
+        words += (
+            f"The smallest size within one standard error of the best has {chosen} "
+            f"lea{'f' if chosen == 1 else 'ves'}; this tree has {model.tree.n_leaves}."
+        )
+    body = f"<p>{escape(words)}</p>{_frontier_chart(frontier)}{_frontier_table(frontier)}"
+    yield Section("frontier", "Size", "Accuracy against size", body)
+
+
+def _frontier_chart(frontier: Mapping[str, Any]) -> str:
     points = frontier["points"]
-    sizes = [point["leaves"] for point in points]
     lines = [
         Line(
             "training (hollow: not proven best)",
-            sizes,
+            [point["leaves"] for point in points],
             [point["train"] for point in points],
             "one",
             hollow=[point["status"] != "optimal" for point in points],
@@ -288,16 +302,19 @@ def _frontier(model: StoredModel) -> Iterator[Section]:
                 spread=[point["standard_error"] or 0.0 for point in judged],
             )
         )
-    chosen = frontier.get("chosen")
-    words = (
-        "For every number of leaves, the best training tree there is, and how well such trees did "
-        "on rows that were held out. "
+    return line_chart(
+        lines,
+        x_label="number of leaves",
+        y_label="accuracy",
+        summary="Accuracy against the number of leaves; the table below holds the numbers.",
+        percent=True,
+        whole_x=True,
+        mark=frontier.get("chosen"),
+        mark_label="one standard error",
     )
-    if chosen is not None:
-        words += (
-            f"The smallest size within one standard error of the best has {chosen} "
-            f"lea{'f' if chosen == 1 else 'ves'}; this tree has {model.tree.n_leaves}."
-        )
+
+
+def _frontier_table(frontier: Mapping[str, Any]) -> str:
     rows = [
         [
             str(point["leaves"]),
@@ -309,23 +326,10 @@ def _frontier(model: StoredModel) -> Iterator[Section]:
             rate_words(point["held_out"]),
             "-" if point["standard_error"] is None else f"± {100 * point['standard_error']:.1f} %",
         ]
-        for point in points
+        for point in frontier["points"]
     ]
     header = ["leaves", "training errors", "proof", "training", "held out", "standard error"]
-    chart = line_chart(
-        lines,
-        x_label="number of leaves",
-        y_label="accuracy",
-        summary="Accuracy against the number of leaves; the table below holds the numbers.",
-        percent=True,
-        whole_x=True,
-        mark=chosen,
-        mark_label="one standard error",
-    )
-    table = _table(header, rows, "Accuracy against size")
-    yield Section(
-        "frontier", "Size", "Accuracy against size", f"<p>{escape(words)}</p>{chart}{table}"
-    )
+    return _table(header, rows, "Accuracy against size")
 
 
 def _alternatives(model: StoredModel) -> Iterator[Section]:

@@ -52,7 +52,7 @@ class _Condition:
 
     def words(self, tree: Tree, feature: int) -> str:
         """Say the condition."""
-        name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+        name = tree.column_names[feature]
         levels = tree.categories[feature]
         if levels is not None:
             return f"{name} {self._category_words(levels)}"
@@ -225,7 +225,7 @@ def explain_row(tree: Tree, encoded: Any) -> tuple[list[str], int]:
     lines = []
     for node, left in way_of(tree, leaf):
         feature = int(tree.feature[node])
-        name = f"x{feature}" if tree.feature_names is None else tree.feature_names[feature]
+        name = tree.column_names[feature]
         x = float(row[0, feature])
         lines.append(f"{name} is {_value_words(tree, feature, x)}{_reason(tree, node, left, x)}")
     return lines, leaf

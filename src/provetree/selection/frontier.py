@@ -12,7 +12,6 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from provetree.problem.problem import Problem
 from provetree.search.engine import ExactSearch
@@ -200,10 +199,10 @@ class _Frontier:
         solution = self.engine.solve(problem, limits, None)
         self.interrupted |= solution.status == "interrupted"
         splits = solution.tree.n_splits
-        errors = (_whole(problem, solution.cost) - penalty * splits) // scale
+        errors = (problem.to_whole_cost(solution.cost) - penalty * splits) // scale
         if errors < self.errors[splits]:
             self.errors[splits], self.trees[splits] = errors, solution.tree
-        bound = _whole(problem, solution.lower_bound)
+        bound = problem.to_whole_cost(solution.lower_bound)
         for k in range(1, most + 1):
             # A tree of at most k splits pays at most k penalties, so the rest is errors.
             self.bounds[k] = max(self.bounds[k], -((penalty * k - bound) // scale))
@@ -217,8 +216,3 @@ class _Frontier:
                 self.errors[k], self.trees[k] = self.errors[k - 1], self.trees[k - 1]
         for k in range(self.most - 1, -1, -1):
             self.bounds[k] = max(self.bounds[k], self.bounds[k + 1])
-
-
-def _whole(problem: Problem, cost: float) -> int:
-    """Return a cost in the integer units of the problem; it was one before it was divided."""
-    return round(Fraction(cost) * problem.error_scale * problem.weight_scale)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from provetree.options import TREE_OPTIONS, Allowed, Option
+from provetree.options import _NONE, TREE_OPTIONS, Allowed, Option, _word
 
 __all__ = ["CV_OPTIONS", "PATH_OPTIONS"]
 
@@ -17,10 +17,6 @@ def _holds_cv(value: object) -> bool:
     if isinstance(value, int):
         return value >= 2
     return hasattr(value, "split") or hasattr(value, "__iter__")
-
-
-def _word(word: str) -> Allowed:
-    return Allowed(f"the str {word!r}", f'"{word}"', lambda value: value == word)
 
 
 _CV = Allowed("an int in the range [2, inf), a splitter or an iterable of folds", "int", _holds_cv)
@@ -59,7 +55,7 @@ CV_OPTIONS: tuple[Option, ...] = (
         None,
         (
             Allowed("an int", "int", lambda value: isinstance(value, int)),
-            Allowed("None", "None", lambda value: value is None),
+            _NONE,
         ),
         "Tasks at once, as in joblib. None follows ``joblib.parallel_config``, which can name a "
         "cluster.",

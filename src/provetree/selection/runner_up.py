@@ -261,10 +261,10 @@ class _NodeSearch:
             ranks=np.ascontiguousarray(self.problem.ranks[columns]),
         )
         solution = self._solve(problem)
-        self._take(_whole(problem, solution.cost), solution.tree)
+        self._take(problem.to_whole_cost(solution.cost), solution.tree)
         if self.problem.max_depth > 1:
             return False
-        self.bound = max(self.bound, _whole(problem, solution.lower_bound))
+        self.bound = max(self.bound, problem.to_whole_cost(solution.lower_bound))
         if solution.status != "optimal":
             raise _OutOfTime(solution.status == "interrupted")
         return True
@@ -367,7 +367,7 @@ class _NodeSearch:
         solution = self._solve(problem)
         if solution.status != "optimal":
             raise _OutOfTime(solution.status == "interrupted")
-        return _whole(problem, solution.cost)
+        return problem.to_whole_cost(solution.cost)
 
     def _solve(self, problem: Problem) -> Solution:
         left = self.deadline - self.clock()
@@ -405,8 +405,3 @@ def _errors(tree: Tree, prepared: Prepared, rows: Rows) -> int:
     # The whole weights that the problem was built with: the same rule on the same rows.
     present = prepared.weights[rows] > 0
     return int(integer_weights(prepared.weights[rows][present]).weights[wrong[present]].sum())
-
-
-def _whole(problem: Problem, cost: float) -> int:
-    """Return a cost in the integer units of the problem; it was one before it was divided."""
-    return round(Fraction(cost) * problem.error_scale * problem.weight_scale)

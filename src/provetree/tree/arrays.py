@@ -41,6 +41,32 @@ def named_levels(
     )
 
 
+def named(
+    feature_names: Sequence[str] | None, class_names: Iterable[object] | None
+) -> tuple[tuple[str, ...] | None, tuple[Name, ...] | None]:
+    """Return the names of features and classes as plain values."""
+    return (
+        None if feature_names is None else tuple(str(name) for name in feature_names),
+        None if class_names is None else tuple(plain(name) for name in class_names),
+    )
+
+
+def check_lengths(
+    n_features: int,
+    n_classes: int,
+    levels: Sequence[object],
+    feature_names: Sequence[str] | None,
+    class_names: Sequence[object] | None,
+) -> None:
+    """Refuse names and categories of other numbers of features or classes."""
+    if len(levels) != n_features:
+        raise ValueError(f"A tree of {n_features} features was given categories of {len(levels)}.")
+    if feature_names is not None and len(feature_names) != n_features:
+        raise ValueError(f"A tree of {n_features} features was given {len(feature_names)} names.")
+    if class_names is not None and len(class_names) != n_classes:
+        raise ValueError(f"A tree of {n_classes} classes was given {len(class_names)} class names.")
+
+
 def is_missing_code(code: int, level: tuple[Name, ...] | None) -> bool:
     """Return whether a code means a missing value; raise if it is not a code."""
     if level is None or not 0 <= code <= len(level):

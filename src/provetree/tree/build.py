@@ -8,7 +8,8 @@ from the problem's integer weights, so they are exact and do not depend on the o
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,7 +55,6 @@ def build_tree(
     """
     columns = np.asarray(column, dtype=np.int64).tolist()
     ranks = np.asarray(rank, dtype=np.int64).tolist()
-    n_nodes = len(columns)
     routed = _core.route_rows(
         problem.ranks,
         problem.classes,
@@ -64,6 +64,45 @@ def build_tree(
         columns,
         ranks,
     )
+    splits = _user_splits(problem, columns, ranks, routed)
+    names: dict[str, Any] = {
+        "n_features": problem.n_features,
+        "feature_names": problem.feature_names,
+        "class_names": problem.class_names,
+        "categories": problem.categories,
+    }
+    if label is None and problem.weight_scale == 1 and problem.of_numbers:
+        # Sums of integer weights are exact in any order: nothing is left to check or complete.
+        seen, left = splits["missing_seen"], splits["missing_left"]
+        sides = zip(seen, left, routed["heavier_left"], strict=True)
+        return Tree._completed(
+            feature=np.array(splits["feature"], dtype=np.int32),
+            threshold=np.array(splits["threshold"]),
+            category=np.array(splits["category"], dtype=np.int32),
+            missing_left=np.array([given if seen else bool(side) for seen, given, side in sides]),
+            missing_seen=np.array(seen),
+            left=routed["left"],
+            right=routed["right"],
+            value=routed["weights"].astype(np.float64),
+            n_samples=routed["counts"],
+            label=routed["label"],
+            node_depth=routed["depth"],
+            **names,
+        )
+    return Tree(
+        value=problem.to_user_weight(routed["weights"].astype(np.float64)),
+        n_samples=routed["counts"],
+        label=label,
+        **splits,
+        **names,
+    )
+
+
+def _user_splits(
+    problem: Problem, columns: list[int], ranks: list[int], routed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return features, thresholds, categories and sides of missing values, for each node."""
+    n_nodes = len(columns)
     last_left, first_right = routed["last_left"], routed["first_right"]
     feature, category, threshold = [-1] * n_nodes, [-1] * n_nodes, [math.nan] * n_nodes
     missing_left, missing_seen = [False] * n_nodes, [False] * n_nodes
@@ -100,38 +139,10 @@ def build_tree(
             missing_seen[node] = routed["lowest"][node] == 0
         elif kind == "missing_last":
             missing_seen[node] = routed["highest"][node] == top
-
-    if label is None and problem.weight_scale == 1 and problem.of_numbers:
-        # Sums of integer weights are exact in any order: nothing is left to check or complete.
-        sides = zip(missing_seen, missing_left, routed["heavier_left"], strict=True)
-        return Tree._completed(
-            feature=np.array(feature, dtype=np.int32),
-            threshold=np.array(threshold),
-            category=np.array(category, dtype=np.int32),
-            missing_left=np.array([given if seen else bool(side) for seen, given, side in sides]),
-            missing_seen=np.array(missing_seen),
-            left=routed["left"],
-            right=routed["right"],
-            value=routed["weights"].astype(np.float64),
-            n_samples=routed["counts"],
-            label=routed["label"],
-            node_depth=routed["depth"],
-            n_features=problem.n_features,
-            feature_names=problem.feature_names,
-            class_names=problem.class_names,
-            categories=problem.categories,
-        )
-    return Tree(
-        feature=feature,
-        threshold=threshold,
-        category=category,
-        missing_left=missing_left,
-        missing_seen=missing_seen,
-        value=problem.to_user_weight(routed["weights"].astype(np.float64)),
-        n_samples=routed["counts"],
-        n_features=problem.n_features,
-        feature_names=problem.feature_names,
-        class_names=problem.class_names,
-        categories=problem.categories,
-        label=label,
-    )
+    return {
+        "feature": feature,
+        "threshold": threshold,
+        "category": category,
+        "missing_left": missing_left,
+        "missing_seen": missing_seen,
+    }

@@ -16,12 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from provetree.tree.arrays import (
     Name,
     add_up_children,
+    check_lengths,
     class_totals,
     is_missing_code,
     leaf_labels,
+    named,
     named_levels,
     node_array,
-    plain,
     preorder_links,
 )
 
@@ -173,10 +174,8 @@ class Tree:
         if np.any(counts[~split] < 0):
             raise ValueError("The 'n_samples' array of a tree must hold ints >= 0.")
         levels = (None,) * n_features if categories is None else named_levels(categories)
-        if len(levels) != n_features:
-            raise ValueError(
-                f"A tree of {n_features} features was given categories of {len(levels)}."
-            )
+        names, classes = named(feature_names, class_names)
+        check_lengths(n_features, values.shape[1], levels, names, classes)
         by_category = codes != -1
         thresholds[~split | by_category | np.isnan(thresholds)] = np.nan  # one NaN of the many
         seen &= split & ~by_category
@@ -190,16 +189,6 @@ class Tree:
         for node in np.flatnonzero(by_category).tolist():
             to_left[node] = is_missing_code(codes[node], levels[features[node]])
 
-        names = None if feature_names is None else tuple(str(name) for name in feature_names)
-        if names is not None and len(names) != n_features:
-            raise ValueError(f"A tree of {n_features} features was given {len(names)} names.")
-        classes = None if class_names is None else tuple(plain(name) for name in class_names)
-        if classes is not None and len(classes) != values.shape[1]:
-            raise ValueError(
-                f"A tree of {values.shape[1]} classes was given {len(classes)} class names."
-            )
-
-        labels = leaf_labels(label, values, split)
         fields: dict[str, object] = {
             "feature": features,
             "threshold": thresholds,
@@ -210,7 +199,7 @@ class Tree:
             "right": right,
             "value": values,
             "n_samples": counts,
-            "label": labels,
+            "label": leaf_labels(label, values, split),
             "node_depth": depth,
             "n_features": n_features,
             "feature_names": names,
@@ -233,8 +222,7 @@ class Tree:
         For trees from the core on tables of numbers: checking them can take longer than the search.
         """
         tree = cls.__new__(cls)
-        names = None if feature_names is None else tuple(str(name) for name in feature_names)
-        classes = None if class_names is None else tuple(plain(name) for name in class_names)
+        names, classes = named(feature_names, class_names)
         tree._set({**fields, "feature_names": names, "class_names": classes, "_hash": None})
         return tree
 

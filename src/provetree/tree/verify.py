@@ -7,7 +7,7 @@ finds mistakes in ranking, merging, weights or search.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -140,17 +140,8 @@ def verify(
     root_error = sum(class_totals.values()) - max(class_totals.values(), default=Fraction(0))
     cost = errors + _exact(alpha) * root_error * n_splits
 
-    violations = []
-    if max_depth is not None and depth > max_depth:
-        violations.append(f"The depth is {depth}, and at most {max_depth} is allowed.")
-    if max_leaf_nodes is not None and n_leaves > max_leaf_nodes:
-        violations.append(f"There are {n_leaves} leaves, and at most {max_leaf_nodes} are allowed.")
-    if min_samples_leaf is not None and n_leaves > 1:
-        least = int(min_samples_leaf)
-        if isinstance(min_samples_leaf, float):
-            least = math.ceil(_exact(min_samples_leaf) * n_rows)
-        if smallest < least:
-            violations.append(f"A leaf has {smallest} rows, and at least {least} are needed.")
+    limits = (max_depth, max_leaf_nodes, min_samples_leaf)
+    violations = _violations(depth, n_leaves, smallest, n_rows, *limits)
     return VerifiedCost(
         cost=_number(cost),
         errors=_number(errors),
@@ -163,6 +154,28 @@ def verify(
         smallest_leaf=smallest,
         violations=tuple(violations),
     )
+
+
+def _violations(
+    depth: int,
+    n_leaves: int,
+    smallest: int,
+    n_rows: int,
+    max_depth: int | None,
+    max_leaf_nodes: int | None,
+    min_samples_leaf: int | float | None,
+) -> Iterator[str]:
+    """Say which limits a tree breaks."""
+    if max_depth is not None and depth > max_depth:
+        yield f"The depth is {depth}, and at most {max_depth} is allowed."
+    if max_leaf_nodes is not None and n_leaves > max_leaf_nodes:
+        yield f"There are {n_leaves} leaves, and at most {max_leaf_nodes} are allowed."
+    if min_samples_leaf is not None and n_leaves > 1:
+        least = int(min_samples_leaf)
+        if isinstance(min_samples_leaf, float):
+            least = math.ceil(_exact(min_samples_leaf) * n_rows)
+        if smallest < least:
+            yield f"A leaf has {smallest} rows, and at least {least} are needed."
 
 
 def _leaf_of(tree: Tree, row: Sequence[Any]) -> int:
@@ -184,7 +197,7 @@ def _leaf_of(tree: Tree, row: Sequence[Any]) -> int:
 
 def _class_of(tree: Tree, leaf: int) -> object:
     best = int(tree.label[leaf])
-    return best if tree.class_names is None else tree.class_names[best]
+    return tree.labels[best]
 
 
 def _depth(tree: Tree, root: int) -> int:
