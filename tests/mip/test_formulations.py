@@ -12,13 +12,14 @@ import pytest
 from provetree import ExactSearch, Limits, build_problem
 from provetree.formulations.formulation import Settings
 from provetree.formulations.thresholds import SickColumnError, scale_columns
-from provetree.mip.check import RawRows, TreeLimits, check_tree
+from provetree.mip.check import TreeLimits, check_tree
 from provetree.mip.engine import FORMULATIONS, MIPSearch, formulation_class
 from provetree.mip.starts import cart
+from provetree.problem.constrained import RawRows, constrained
 from provetree.problem.rows import problem_rows, representatives
 from provetree.solvers.highs import Highs
-from provetree.tree.build import build_tree
 from provetree.tree.layout import Layout, PlacedTree, place_tree, placed_to_tree
+from provetree.tree.start_tree import StartTree, start_tree_of
 from testkit.mip_cases import small_case
 
 NAMES = sorted(FORMULATIONS)
@@ -234,19 +235,16 @@ def test_proven_optima_are_those_of_the_exact_search(name):
         penalty = case.penalty_of(name)
         truth = ExactSearch().solve(case.problem.with_penalty(penalty)).tree
         cost = check_tree(truth, case.rows, TreeLimits(case.depth)).cost(penalty)
+        start = start_tree_of(case.problem, truth, case.rows.X)
         engine = MIPSearch(
             name,
-            depth=case.depth,
-            penalty=0 if name == "p" else penalty,
-            max_splits=case.max_splits,
             baseline=int(rng.integers(1, 20)),
-            warm_start=[None, "cart", "search", truth][rng.integers(4)],
+            warm_start=[None, "cart", ExactSearch(), start][rng.integers(4)],
             scaling="rank",
             merge_rows=bool(rng.integers(2)),
             tighten=bool(rng.integers(2)),
-            rows=case.rows,
         )
-        solution = engine.solve(case.problem, Limits(30.0))
+        solution = engine.solve(case.asked(name), Limits(30.0))
         limits = TreeLimits(case.depth, case.problem.min_samples_leaf, case.max_splits)
         checked = check_tree(solution.tree, case.rows, limits)
         assert checked.broken == (), seed
@@ -269,10 +267,10 @@ def test_presolve_cuts_off_no_optimum(random_seed):
         max_depth=2,
         categories=[["a", "b"]],
     )
-    leaf = build_tree(problem, [-1], [0])
+    leaf = StartTree((-1,), (0,), (0,), 0, problem.n_samples)
     for start in (leaf, None):
-        engine = MIPSearch("oct", Highs({"random_seed": random_seed}), depth=2, warm_start=start)
-        found = engine.solve(problem)
+        engine = MIPSearch("oct", Highs({"random_seed": random_seed}), warm_start=start)
+        found = engine.solve(constrained(problem, depth=2))
         assert (found.cost, found.lower_bound, found.status) == (2, 2, "optimal")
 
 
@@ -340,7 +338,8 @@ def test_a_sick_column_is_named_or_does_no_harm(name, tighten):
             X, y, n_classes=2, max_depth=2, feature_names=["sick", "sound"], max_leaf_nodes=3
         )
         rows = RawRows(X, y, np.ones(4, dtype=np.int64))
-        settings = {"depth": 2, "max_splits": 2, "tighten": tighten, "rows": rows}
+        problem = constrained(problem, depth=2, max_splits=2, rows=rows)
+        settings = {"tighten": tighten}
         if name in ("oct", "p"):  # thresholds are numbers there
             with pytest.raises(SickColumnError, match="column 'sick' differ by 1e-12 of its range"):
                 MIPSearch(name, **settings).solve(problem)
@@ -358,17 +357,16 @@ def test_too_many_entries_are_refused():
     with pytest.raises(ValueError, match='"flowoct" chooses among all 99995 thresholds'):
         MIPSearch("flowoct").solve(problem)
     with pytest.raises(ValueError, match=r"20000 rows would have about 3.4e\+10 entries"):
-        MIPSearch("binoct", depth=11).solve(problem)
+        MIPSearch("binoct").solve(constrained(problem, depth=11))
 
 
-def test_ctrl_c_in_the_search_for_a_start(monkeypatch):
+def test_ctrl_c_in_the_search_for_a_start():
     class Interrupted(ExactSearch):
         def solve(self, *arguments):
             return replace(super().solve(*arguments), status="interrupted")
 
-    monkeypatch.setattr("provetree.mip.engine.ExactSearch", Interrupted)
     problem = random_problem(0, n=40)
-    solution = MIPSearch(warm_start="search").solve(problem)
+    solution = MIPSearch(warm_start=Interrupted()).solve(problem)
     assert solution.cost > 0
     assert (solution.status, solution.lower_bound) == ("interrupted", 0)
     assert solution.cost == ExactSearch().solve(problem).cost
@@ -386,16 +384,9 @@ def test_other_solvers_prove_the_same(solver, package):
         penalty = case.penalty_of(name)
         truth = ExactSearch().solve(case.problem.with_penalty(penalty)).tree
         cost = check_tree(truth, case.rows, TreeLimits(case.depth)).cost(penalty)
-        solution = MIPSearch(
-            name,
-            solver,
-            depth=case.depth,
-            penalty=0 if name == "p" else penalty,
-            max_splits=case.max_splits,
-            scaling="rank",
-            tighten=seed % 2 == 0,
-            rows=case.rows,
-        ).solve(case.problem, Limits(30.0))
+        solution = MIPSearch(name, solver, scaling="rank", tighten=seed % 2 == 0).solve(
+            case.asked(name), Limits(30.0)
+        )
         assert solution.status == "optimal", (name, seed)
         checked = check_tree(solution.tree, case.rows, TreeLimits(case.depth))
         assert checked.cost(penalty) == cost, (name, seed)
@@ -403,4 +394,4 @@ def test_other_solvers_prove_the_same(solver, package):
 
 def test_too_deep_a_model_is_refused():
     with pytest.raises(ValueError, match="choose a smaller max_depth or fewer rows"):
-        MIPSearch(depth=40).solve(random_problem(0))
+        MIPSearch().solve(constrained(random_problem(0), depth=40))

@@ -9,10 +9,11 @@ import pytest
 
 from provetree import Limits, build_problem
 from provetree.errors import InfeasibleError
-from provetree.mip.check import RawRows, TreeLimits, check_tree
+from provetree.mip.check import TreeLimits, check_tree
 from provetree.mip.engine import FORMULATIONS, MIPSearch
-from provetree.mip.side_constraints import SideConstraints
+from provetree.problem.constrained import RawRows, constrained
 from provetree.problem.rows import problem_rows
+from provetree.problem.side_constraints import SideConstraints
 from testkit.naive_mip import least_cost
 
 RATES = [Fraction(0), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(3, 4), Fraction(1)]
@@ -79,21 +80,20 @@ def solve(name, seed, **changes):
         column_limits=ask["column_limits"],
     )
     rows = RawRows(X, y, weights, groups)
-    engine = MIPSearch(
-        name,
+    engine = MIPSearch(name, scaling="rank", **changes)
+    asked = constrained(
+        problem,
         depth=depth,
         penalty=0 if name == "p" else penalty,
         max_splits=limits["max_splits"],
         side=side,
         rows=rows,
-        scaling="rank",
-        **changes,
     )
     if expected is None:
         with pytest.raises(InfeasibleError, match="keeps to the side constraints"):
-            engine.solve(problem, Limits(30.0))
+            engine.solve(asked, Limits(30.0))
         return False
-    solution = engine.solve(problem, Limits(30.0))
+    solution = engine.solve(asked, Limits(30.0))
     tree_limits = TreeLimits(depth, limits["min_samples_leaf"], limits["max_splits"], side)
     checked = check_tree(solution.tree, rows, tree_limits)
     assert checked.broken == (), seed
@@ -117,7 +117,7 @@ def test_a_leaf_may_predict_a_rarer_class():
     side = SideConstraints(min_recall={1: Fraction(1)})
     rows = RawRows(X, y, np.ones(4, dtype=np.int64))
     for name in sorted(FORMULATIONS):
-        solution = MIPSearch(name, side=side, rows=rows).solve(problem)
+        solution = MIPSearch(name).solve(constrained(problem, side=side, rows=rows))
         assert solution.tree.predict(X).tolist() == [1, 1, 1, 0], name
         assert solution.tree.label.tolist()[1] == 1
         assert solution.tree.has_other_labels

@@ -10,6 +10,7 @@ from provetree.partitions.model_dp import solve_dp
 from provetree.partitions.refinement import PartitionSearch
 from provetree.partitions.working import WorkingPartition
 from testkit.naive_partitions import naive_crm
+from testkit.partition_cases import by_milp, by_search
 
 
 def working(points, labels, clusters, depth, gamma):
@@ -80,7 +81,7 @@ def test_example_4_fewer_errors_on_the_partition_than_on_the_rows():
     squares = [[7, 1]] * 13
     partition = working(*repeated((circles, 0), (triangles, 1), (squares, 2)), depth=2, gamma=2)
     assert partition.problem.n_rows == 46
-    tree = solve_dp(partition, max_depth=2, max_splits=2).tree
+    tree = solve_dp(partition, by_search, max_depth=2, max_splits=2).tree
     assert partition.representative_errors(tree) == 0
     assert partition.errors(tree) == 6
 
@@ -94,7 +95,7 @@ def test_example_5_fewer_errors_on_the_rows_than_on_the_partition():
     partition = working(*repeated(*groups), depth=1, gamma=1)
     assert partition.problem.n_rows == 50
     assert partition.count == 9
-    tree = solve_dp(partition, max_depth=1, max_splits=1).tree
+    tree = solve_dp(partition, by_search, max_depth=1, max_splits=1).tree
     assert partition.representative_errors(tree) == 5
     assert partition.errors(tree) == 4
 
@@ -114,15 +115,15 @@ def test_example_6_the_heuristic_need_not_be_optimal():
     points, labels, clusters = example_6()
     partition = working(points, labels, clusters, depth=1, gamma=1)
     assert partition.problem.n_rows == 30
-    found = PartitionSearch(partition.table, partition.clusters).solve(partition.problem)
+    found = PartitionSearch(partition.table, by_search, partition.clusters).solve(partition.problem)
     assert found.status == "feasible"
     assert found.rounds[-1].n_cut == 0
     assert found.rounds[-1].model_errors == 4
     assert found.cost == 4
     assert ExactSearch().solve(partition.problem).cost == 3
-    for inner in ("search", "milp"):
+    for engine_for, solver in ((by_search, None), (by_milp, "highs")):
         exact = PartitionSearch(
-            partition.table, partition.clusters, refinement="exact", inner=inner
+            partition.table, engine_for, partition.clusters, refinement="exact", solver=solver
         ).solve(partition.problem)
         assert exact.status == "optimal"
         assert exact.cost == 3

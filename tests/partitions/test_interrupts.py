@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from provetree import ExactSearch, Limits, PartitionTreeClassifier, improved_greedy_partition
 from provetree.partitions import refinement as module
 from provetree.partitions.refinement import PartitionSearch
-from testkit.partition_cases import build
+from testkit.partition_cases import build, by_search
 
 
 def hard(n=600):
@@ -50,7 +50,7 @@ def test_ctrl_c_between_the_parts(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "post_process", press)
-    found = PartitionSearch(table).solve(problem, Limits(10.0))
+    found = PartitionSearch(table, by_search).solve(problem, Limits(10.0))
     assert found.status == "interrupted"
     assert found.lower_bound <= ExactSearch().solve(problem).cost <= found.cost
 
@@ -74,7 +74,7 @@ def test_ctrl_c_in_the_clustering_of_the_engine(monkeypatch):
     monkeypatch.setattr(
         module, "cluster_points", lambda *a, **k: (np.arange(60), nothing, "interrupted")
     )
-    found = PartitionSearch(table, "crm").solve(problem)
+    found = PartitionSearch(table, by_search, "crm").solve(problem)
     assert found.status == "interrupted"
     assert found.tree.n_splits == 0
     assert found.lower_bound <= found.cost == problem.root_error

@@ -14,6 +14,7 @@ from provetree.partitions.post_process import enum_interval, post_process
 from provetree.partitions.whole_clusters import solve_whole_clusters
 from provetree.partitions.working import WorkingPartition
 from testkit.naive_partitions import naive_best
+from testkit.partition_cases import by_milp, by_search
 
 
 def random_partition(seed, *, most_rows=9, depth=None):
@@ -115,7 +116,7 @@ def test_dp_prime_as_a_mixed_integer_model(seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_dp_by_search_and_as_a_mixed_integer_model(seed):
     partition = random_partition(seed + 900, most_rows=8)
-    ways = [solve_dp(partition, inner=inner, **limits(partition)) for inner in ("search", "milp")]
+    ways = [solve_dp(partition, way, **limits(partition)) for way in (by_search, by_milp)]
     assert all(found.proven for found in ways)
     costs = {(partition.representative_errors(found.tree), found.tree.n_splits) for found in ways}
     assert len(costs) == 1
@@ -145,7 +146,7 @@ def test_no_tree_costs_more_by_whole_clusters_than_by_any_member_than_on_rows(se
 def test_proposition_4(seed):
     """PostProcess keeps what the tree costs on the partition, and does not cost rows."""
     partition = random_partition(seed + 4000, most_rows=60, depth=1 + seed % 3)
-    found = solve_dp(partition, **limits(partition))
+    found = solve_dp(partition, by_search, **limits(partition))
     problem = partition.problem
     moved = post_process(
         found.tree,
@@ -168,7 +169,7 @@ def test_post_processing_does_change_trees():
     changed = 0
     for seed in range(60):
         partition = random_partition(seed + 7000, most_rows=60, depth=2)
-        found = solve_dp(partition, **limits(partition))
+        found = solve_dp(partition, by_search, **limits(partition))
         chosen, _ = partition.chosen_members(found.tree)
         problem = partition.problem
         moved = post_process(

@@ -8,7 +8,7 @@ import pytest
 from provetree import ExactSearch, Limits, build_problem
 from provetree.partitions.refinement import PartitionSearch
 from provetree.partitions.working import WorkingPartition
-from testkit.partition_cases import build, random_case
+from testkit.partition_cases import build, by_milp, by_search, random_case
 from testkit.random_problems import random_table
 
 METHODS = ("gp", "igp", "crm")
@@ -20,6 +20,7 @@ def test_theorem_1(seed):
     problem, table = random_case(seed)
     engine = PartitionSearch(
         table,
+        by_search,
         METHODS[seed % 3],
         refinement="exact",
         post_process=seed % 2 == 0,
@@ -40,7 +41,7 @@ def test_theorem_1_with_mixed_integer_models(seed):
     n = int(rng.integers(4, 12))
     X, y = rng.integers(0, 5, (n, 2)).astype(float), rng.integers(0, 2, n)
     problem, table = build(X, y, 2, depth=1 + seed % 2)
-    engine = PartitionSearch(table, METHODS[seed % 3], refinement="exact", inner="milp")
+    engine = PartitionSearch(table, by_milp, METHODS[seed % 3], refinement="exact", solver="highs")
     found = engine.solve(problem)
     best = ExactSearch().solve(problem)
     assert found.status == "optimal"
@@ -51,7 +52,7 @@ def test_theorem_1_with_mixed_integer_models(seed):
 def test_proposition_2(seed):
     """Refinement ends, after no more rounds than rows, with a tree that cuts no cluster."""
     problem, table = random_case(10_000 + seed)
-    engine = PartitionSearch(table, METHODS[seed % 3], post_process=seed % 2 == 0)
+    engine = PartitionSearch(table, by_search, METHODS[seed % 3], post_process=seed % 2 == 0)
     found = engine.solve(problem)
     best = ExactSearch().solve(problem)
     assert found.status in ("feasible", "optimal")
@@ -69,7 +70,7 @@ def test_proposition_2(seed):
 def test_the_worst_start():
     """One cluster for each class: as many rounds as it takes, and still a proof."""
     problem, table = random_case(77)
-    engine = PartitionSearch(table, problem.classes.astype(np.int64), refinement="exact")
+    engine = PartitionSearch(table, by_search, problem.classes.astype(np.int64), refinement="exact")
     found = engine.solve(problem)
     assert found.status == "optimal"
     assert found.cost == ExactSearch().solve(problem).cost
@@ -77,11 +78,14 @@ def test_the_worst_start():
 
 def test_exact_refinement_needs_one_class_per_cluster():
     problem, table = build(np.array([[0.0], [1.0]]), np.array([0, 1]), 2, depth=1)
-    engine = PartitionSearch(table, np.zeros(2, dtype=np.int64), refinement="exact")
+    engine = PartitionSearch(table, by_search, np.zeros(2, dtype=np.int64), refinement="exact")
     with pytest.raises(ValueError, match="needs a homogeneous partition"):
         engine.solve(problem)
     # The heuristic takes it, and divides what its tree cuts.
-    assert PartitionSearch(table, np.zeros(2, dtype=np.int64)).solve(problem).cost in (0, 1)
+    assert PartitionSearch(table, by_search, np.zeros(2, dtype=np.int64)).solve(problem).cost in (
+        0,
+        1,
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -96,7 +100,9 @@ def test_categories_and_missing_values(seed):
     table = given.X[present]
     best = ExactSearch().solve(problem)
     for refinement in ("heuristic", "exact"):
-        found = PartitionSearch(table, METHODS[seed % 3], refinement=refinement).solve(problem)
+        found = PartitionSearch(table, by_search, METHODS[seed % 3], refinement=refinement).solve(
+            problem
+        )
         assert found.lower_bound <= best.cost <= found.cost
         if found.status == "optimal":
             assert found.cost == pytest.approx(best.cost)
@@ -110,7 +116,7 @@ def test_a_time_limit_leaves_a_tree_and_a_bound(refinement):
     X, y = rng.normal(size=(400, 6)), rng.integers(0, 2, 400)
     problem, table = build(X, y, 2, depth=4)
     told = []
-    found = PartitionSearch(table, refinement=refinement).solve(
+    found = PartitionSearch(table, by_search, refinement=refinement).solve(
         problem, Limits(0.3), on_progress=told.append
     )
     assert found.status == "time_limit"
@@ -122,21 +128,21 @@ def test_a_time_limit_leaves_a_tree_and_a_bound(refinement):
 
 def test_no_time_at_all():
     problem, table = random_case(3)
-    found = PartitionSearch(table).solve(problem, Limits(1e-9))
+    found = PartitionSearch(table, by_search).solve(problem, Limits(1e-9))
     assert found.cost >= found.lower_bound
     assert found.tree.n_splits >= 0
 
 
 def test_a_row_each_is_the_problem_itself():
     problem, table = random_case(12)
-    found = PartitionSearch(table, np.arange(problem.n_rows)).solve(problem)
+    found = PartitionSearch(table, by_search, np.arange(problem.n_rows)).solve(problem)
     assert found.status == "optimal"
     assert found.cost == ExactSearch().solve(problem).cost
 
 
 def test_clusters_of_rounds_only_get_finer():
     problem, table = random_case(2)
-    found = PartitionSearch(table, "gp", rho=0.1, refinement="exact").solve(problem)
+    found = PartitionSearch(table, by_search, "gp", rho=0.1, refinement="exact").solve(problem)
     pairs = set(zip(found.last_clusters.tolist(), found.first_clusters.tolist(), strict=True))
     assert len(pairs) == len(set(found.last_clusters.tolist()))
     assert isinstance(WorkingPartition(problem, table, found.last_clusters).count, int)

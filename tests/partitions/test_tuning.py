@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from provetree import PartitionTreeClassifier
-from provetree.partitions.tuning import choose_rho, sizes_up_to, tune_size
+from provetree.selection.partition_size import choose_rho, sizes_up_to, tune_size
 
 X, Y = load_iris(return_X_y=True)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from provetree.mip.check import RawRows
+from provetree.problem.constrained import ConstrainedProblem, RawRows, constrained
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.weights import integer_weights
 from provetree.solvers.solver import Outcome
@@ -32,6 +32,16 @@ class Case:
     def priced(self) -> Problem:
         """The problem as the exact search takes it."""
         return self.problem.with_penalty(self.penalty)
+
+    def asked(self, formulation: str) -> ConstrainedProblem:
+        """The problem as a formulation takes it."""
+        return constrained(
+            self.problem,
+            depth=self.depth,
+            max_splits=self.max_splits,
+            penalty=0 if formulation == "p" else self.penalty,
+            rows=self.rows,
+        )
 
     def penalty_of(self, formulation: str) -> Fraction:
         """The penalty of a split in a formulation: model (P) has its own."""

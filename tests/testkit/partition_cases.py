@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from provetree import build_problem
+from provetree.mip.engine import MIPSearch
+from provetree.search.engine import ExactSearch
+from provetree.tree.start_tree import StartTree
 
 
 def random_case(seed):
@@ -46,3 +49,13 @@ def build(X, y, n_classes, depth, weights=None, leaves=None):
     for column, ranks in zip(problem.columns, problem.ranks, strict=True):
         table[:, column.feature] = column.values[ranks]
     return problem, table
+
+
+def by_search(start: StartTree | None) -> ExactSearch:
+    """The exact search, for model (DP)."""
+    return ExactSearch()
+
+
+def by_milp(start: StartTree | None) -> MIPSearch:
+    """The mixed-integer model (P), for model (DP)."""
+    return MIPSearch("p", scaling="rank", warm_start="cart" if start is None else start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from provetree.estimators._rates import class_of, rates_by_class
 from provetree.estimators._tree_classifier import TreeClassifier
-from provetree.mip.check import RawRows
 from provetree.mip.engine import MIPSearch
-from provetree.mip.options import MIP_OPTIONS, start_tree
-from provetree.mip.side_constraints import SideConstraints
+from provetree.mip.options import MIP_OPTIONS
 from provetree.options import ParameterError, documented, thread_count, validate
+from provetree.problem.constrained import RawRows, constrained
 from provetree.problem.groups import group_weights, numbered_groups
 from provetree.problem.prepare import Prepared, prepare_for
+from provetree.problem.side_constraints import SideConstraints
 from provetree.problem.weights import as_decimal
 from provetree.renamed import renamed_parameters
+from provetree.search.engine import ExactSearch
+from provetree.tree.start_tree import holds_tree, read_start_tree, start_tree_of
+from provetree.tree.tree import Tree
 
 __all__ = ["MIPTreeClassifier"]
 
@@ -233,27 +237,37 @@ feature_importances_
         )
         problem = prepared.problem
         groups = self._groups(sensitive_features, len(prepared.codes))
-        rows = _raw_rows(prepared, groups)
         totals = np.bincount(problem.classes, problem.weights)
         baseline = int(totals.max() if self.baseline == "majority" else problem.root_error)
-        start = start_tree(self.warm_start)
+        asked = constrained(
+            problem,
+            depth=self.max_depth,
+            max_splits=self.max_splits,
+            penalty=as_decimal(self.alpha) * baseline,
+            side=self._side(prepared, groups),
+            rows=_raw_rows(prepared, groups),
+        )
         engine = MIPSearch(
             formulation=self.formulation,
             solver=self.solver,
-            depth=self.max_depth,
-            penalty=as_decimal(self.alpha) * baseline,
-            max_splits=self.max_splits,
             baseline=max(1, baseline),
-            warm_start=(self.warm_start or None) if start is None else start,
+            warm_start=self._start(X, prepared, asked.rows),
             scaling="rank" if self.scaling == "rank" else "minmax",
             merge_rows=bool(self.merge_rows),
             tighten=bool(self.tighten),
-            side=self._side(prepared, groups),
             mip_gap=float(self.mip_gap),
             n_jobs=None if self.n_jobs is None else thread_count(self.n_jobs),
-            rows=rows,
         )
-        return engine, prepared
+        return engine, replace(prepared, problem=asked)
+
+    def _start(self, X: Any, prepared: Prepared, rows: RawRows) -> Any:
+        """Return what the engine starts from."""
+        given = self.warm_start
+        if isinstance(given, Tree):
+            return start_tree_of(prepared.problem, given, rows.X)
+        if holds_tree(given):
+            return read_start_tree(given, X, prepared, f"'warm_start' of {type(self).__name__}")
+        return ExactSearch() if given == "search" else given or None
 
     # -- side constraints ------------------------------------------------------------------
 

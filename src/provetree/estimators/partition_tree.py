@@ -16,6 +16,9 @@ from provetree.partitions.refinement import PartitionSearch, PartitionSolution
 from provetree.problem.prepare import Prepared, prepare_for
 from provetree.problem.rows import problem_rows, representatives
 from provetree.renamed import renamed_parameters
+from provetree.search.engine import ExactSearch
+from provetree.solution import Engine
+from provetree.tree.start_tree import StartTree
 
 __all__ = ["PartitionTreeClassifier"]
 
@@ -134,14 +137,14 @@ feature_importances_
         first = representatives(prepared.problem, rows)
         engine = PartitionSearch(
             prepared.encoded[first],
+            self._engine_for,
             self._clusters(prepared, first),
             rho=float(self.rho),
             refinement="exact" if self.refinement == "exact" else "heuristic",
             improved=bool(self.improved),
             post_process=bool(self.post_process),
-            inner="milp" if self.inner == "milp" else "search",
-            solver=self.solver,
-            n_jobs=None if self.n_jobs is None else thread_count(self.n_jobs),
+            solver=self.solver if self.inner == "milp" else None,
+            n_jobs=self._solver_jobs,
         )
         solution = self._run(engine, prepared.problem)
         assert isinstance(solution, PartitionSolution)
@@ -156,6 +159,24 @@ feature_importances_
                 known[rows >= 0] = clusters[rows[rows >= 0]]
             setattr(self, name, known)
         return self
+
+    @property
+    def _solver_jobs(self) -> int | None:
+        return None if self.n_jobs is None else thread_count(self.n_jobs)
+
+    def _engine_for(self, start: StartTree | None) -> Engine:
+        """Return the engine that solves model (DP)."""
+        if self.inner == "search":
+            return ExactSearch()
+        from provetree.mip.engine import MIPSearch
+
+        return MIPSearch(
+            "p",
+            self.solver,
+            scaling="rank",
+            warm_start="cart" if start is None else start,
+            n_jobs=self._solver_jobs,
+        )
 
     def _clusters(self, prepared: Prepared, first: np.ndarray[Any, Any]) -> Any:
         """Return how the engine makes its partition, or the cluster of each of its rows."""

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree.formulations.cuts import add_side_rows, cuts_of
-from provetree.formulations.formulation import Expression, Formulation
-from provetree.solvers.model import Index, ModelBuilder
+from provetree.formulations.formulation import Formulation
+from provetree.solvers.model import Expression, Index, ModelBuilder
 from provetree.tree.layout import PlacedTree
 
 __all__ = ["FlowOCT"]

@@ -11,19 +11,18 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.formulations.side_constraints import add_side_constraints
 from provetree.problem.problem import Problem
-from provetree.solvers.model import Index, Model, ModelBuilder
+from provetree.problem.side_constraints import SideConstraints
+from provetree.solvers.model import Expression, Index, Model, ModelBuilder
 from provetree.tree.layout import Layout, PlacedTree
 
-if TYPE_CHECKING:
-    from provetree.mip.side_constraints import SideConstraints
-
-__all__ = ["Expression", "Formulation", "ModelRows", "Settings", "model_rows"]
+__all__ = ["Formulation", "ModelRows", "Settings", "model_rows"]
 
 Float: TypeAlias = NDArray[np.float64]
 Int: TypeAlias = NDArray[np.int64]
@@ -152,26 +151,6 @@ def model_rows(problem: Problem, *, merge: bool) -> ModelRows:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Expression:
-    """A linear expression in the variables of a model.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.formulations.formulation import Expression
-    >>> Expression(np.array([0, 2]), np.array([1.0, -1.0])).scaled(2.0).coefficients.tolist()
-    [2.0, -2.0]
-    """
-
-    columns: Index
-    coefficients: Float
-
-    def scaled(self, factor: float) -> Expression:
-        """Return the expression times a number."""
-        return Expression(self.columns, self.coefficients * factor)
-
-
 class Formulation(ABC):
     """A published model of the tree of a problem.
 
@@ -202,7 +181,7 @@ class Formulation(ABC):
         self._builder = ModelBuilder(self.title)
         self._build(self._builder)
         if settings.side is not None:
-            settings.side.add_to(self, self._builder)
+            add_side_constraints(settings.side, self, self._builder)
 
     @cached_property
     def model(self) -> Model:

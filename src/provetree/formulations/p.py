@@ -8,9 +8,8 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.formulations.formulation import Expression
 from provetree.formulations.thresholds import ThresholdModel
-from provetree.solvers.model import Index, ModelBuilder
+from provetree.solvers.model import Expression, Index, ModelBuilder
 
 __all__ = ["ModelP"]
 

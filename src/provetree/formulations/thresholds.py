@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree.formulations.cuts import cuts_of
-from provetree.formulations.formulation import Expression, Formulation, Scaling
+from provetree.formulations.formulation import Formulation, Scaling
 from provetree.problem.columns import Column
 from provetree.problem.problem import Problem
-from provetree.solvers.model import Index, ModelBuilder
+from provetree.problem.scaling import unit_interval
+from provetree.solvers.model import Expression, Index, ModelBuilder
 from provetree.tree.layout import PlacedTree
 
 __all__ = ["SMALLEST_GAP", "ScaledColumns", "SickColumnError", "ThresholdModel", "scale_columns"]
@@ -99,32 +100,12 @@ def scale_columns(problem: Problem, scaling: Scaling) -> ScaledColumns:
         values = [np.arange(len(column.values)) / max(1, most - 1) for column in problem.columns]
     else:
         step = 0.0
-        values = [_minmax(column.values) for column in problem.columns]
+        values = [unit_interval(column.values) for column in problem.columns]
     epsilon = np.array([np.diff(v).min() for v in values]) if values else np.empty(0)
     for column, gap in zip(problem.columns, epsilon.tolist(), strict=True):
         if gap < SMALLEST_GAP:
             raise SickColumnError(_sick(problem, column, gap, scaling))
     return ScaledColumns(values, epsilon, step)
-
-
-def _minmax(values: Float) -> Float:
-    finite = np.isfinite(values)
-    known = values[finite]
-    if len(known) < 2:
-        return np.linspace(0.0, 1.0, len(values))
-    # Halves cannot overflow where a difference of whole values would.
-    span = known[-1] / 2 - known[0] / 2
-    if span < np.finfo(np.float64).tiny:
-        scaled = (known - known[0]) / (known[-1] - known[0])
-    else:
-        scaled = (known / 2 - known[0] / 2) / span
-    gap = 1.0 / (len(known) - 1)
-    before = int(np.argmax(finite))
-    after = len(values) - before - len(known)
-    places = np.concatenate(
-        [-gap * np.arange(before, 0, -1), scaled, 1.0 + gap * np.arange(1, after + 1)]
-    )
-    return np.asarray((places - places[0]) / (places[-1] - places[0]))
 
 
 def _sick(problem: Problem, column: Column, gap: float, scaling: Scaling) -> str:

@@ -9,41 +9,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.mip.side_constraints import SideConstraints
+from provetree.problem.constrained import RawRows
+from provetree.problem.side_constraints import SideConstraints
 from provetree.tree.tree import Tree
 
-__all__ = ["CheckedTree", "RawRows", "TreeLimits", "check_tree"]
+__all__ = ["CheckedTree", "TreeLimits", "check_tree"]
 
 Float: TypeAlias = NDArray[np.float64]
 Int: TypeAlias = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class RawRows:
-    """The rows of a table as they were given, those of weight zero left out.
-
-    Parameters
-    ----------
-    X : array of float, shape (n, n_features)
-        The encoded table.
-    classes : array of int, shape (n,)
-    weights : array of int, shape (n,)
-        Whole weights.
-    groups : array of int, shape (n,), optional
-        The group of each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.mip.check import RawRows
-    >>> len(RawRows(np.zeros((2, 1)), np.array([0, 1]), np.ones(2, int)).classes)
-    2
-    """
-
-    X: Float
-    classes: Int
-    weights: Int
-    groups: Int | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +34,17 @@ class TreeLimits:
     min_samples_leaf: int = 1
     max_splits: int | None = None
     side: SideConstraints | None = None
+
+    def broken_size(self, depth: int, n_splits: int, smallest_leaf: int) -> tuple[str, ...]:
+        """Say which limits on its size a tree breaks."""
+        broken: list[str] = []
+        if depth > self.depth:
+            broken.append(f"Its depth is {depth}, more than {self.depth}.")
+        if self.max_splits is not None and n_splits > self.max_splits:
+            broken.append(f"It has {n_splits} splits, more than {self.max_splits}.")
+        if smallest_leaf < self.min_samples_leaf:
+            broken.append(f"A leaf has {smallest_leaf} rows, fewer than {self.min_samples_leaf}.")
+        return tuple(broken)
 
 
 @dataclass(frozen=True)
@@ -96,7 +80,8 @@ def check_tree(tree: Tree, rows: RawRows, limits: TreeLimits) -> CheckedTree:
     --------
     >>> import numpy as np
     >>> from provetree import Tree
-    >>> from provetree.mip.check import RawRows, TreeLimits, check_tree
+    >>> from provetree.mip.check import TreeLimits, check_tree
+    >>> from provetree.problem.constrained import RawRows
     >>> leaf = Tree(feature=[-1], threshold=[0], value=[[2, 1]], n_samples=[3], n_features=1)
     >>> rows = RawRows(np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0]), np.ones(3, int))
     >>> check_tree(leaf, rows, TreeLimits(depth=0)).errors
@@ -105,14 +90,8 @@ def check_tree(tree: Tree, rows: RawRows, limits: TreeLimits) -> CheckedTree:
     leaf = tree.apply(rows.X)
     predicted = tree.label[leaf].astype(np.int64)
     errors = int(rows.weights[predicted != rows.classes].sum())
-    broken: list[str] = []
-    if tree.depth > limits.depth:
-        broken.append(f"Its depth is {tree.depth}, more than {limits.depth}.")
-    if limits.max_splits is not None and tree.n_splits > limits.max_splits:
-        broken.append(f"It has {tree.n_splits} splits, more than {limits.max_splits}.")
     smallest = int(np.bincount(leaf, minlength=tree.n_nodes)[tree.feature < 0].min())
-    if smallest < limits.min_samples_leaf:
-        broken.append(f"A leaf has {smallest} rows, fewer than {limits.min_samples_leaf}.")
+    broken = list(limits.broken_size(tree.depth, tree.n_splits, smallest))
     if limits.side is not None:
         splits = tree.feature[tree.feature >= 0].astype(np.int64)
         broken += limits.side.broken(predicted, rows.classes, rows.weights, rows.groups, splits)

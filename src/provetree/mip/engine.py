@@ -17,17 +17,17 @@ import numpy as np
 
 from provetree.errors import InfeasibleError as _InfeasibleError
 from provetree.formulations.formulation import Formulation, Scaling, Settings
-from provetree.mip.check import CheckedTree, RawRows, TreeLimits, check_tree
+from provetree.mip.check import CheckedTree, TreeLimits, check_tree
 from provetree.mip.costs import PossibleCosts
-from provetree.mip.side_constraints import SideConstraints
 from provetree.mip.starts import cart
+from provetree.problem.constrained import constrained
 from provetree.problem.problem import Problem
-from provetree.problem.rows import problem_rows, representatives
 from provetree.renamed import moved
-from provetree.search.engine import ExactSearch
-from provetree.solution import Limits, Progress, Solution, Status
+from provetree.solution import Engine, Limits, Progress, Solution, Status
 from provetree.solvers.solver import Moment, Outcome, SolveLimits, Solver, SolverError, get_solver
-from provetree.tree.layout import Layout, PlacedTree, check_shape, place_tree, placed_to_tree
+from provetree.tree.build import build_tree
+from provetree.tree.layout import Layout, PlacedTree, place, place_tree, placed_to_tree
+from provetree.tree.start_tree import StartTree, start_tree_of
 from provetree.tree.tree import Tree
 
 __all__ = ["FORMULATIONS", "MIPSearch", "NoTreeError", "formulation_class"]
@@ -83,8 +83,8 @@ def formulation_class(name: str) -> type[Formulation]:
 class MIPSearch:
     """Solves problems through a mixed-integer model.
 
-    The objective is the weight of the misclassified rows plus a penalty per split; that of the
-    problem itself is not looked at.
+    The problem may be a :class:`~provetree.problem.constrained.ConstrainedProblem`, with limits as
+    they were asked for, side constraints, and the raw rows that trees are checked on.
 
     Parameters
     ----------
@@ -92,24 +92,17 @@ class MIPSearch:
     solver : str or Solver
         "highs", "gurobi", "scip", "cp-sat", or an object with the method of
         :class:`provetree.solvers.solver.Solver`.
-    depth : int, optional
-        Depth of the model; the problem's own by default.
-    penalty : Fraction
-        Cost of a split, in integer units of weight. Model (P) has its own.
-    max_splits : int, optional
-        Most splits; None leaves the constraint out.
     baseline : int
         What OCT divides errors by.
-    warm_start : {"cart", "search"}, Tree or None
-        What the solver starts from. A tree must keep to all limits.
-    scaling, merge_rows, tighten, side
+    warm_start : "cart", StartTree, Engine or None
+        What the solver starts from: CART, a tree that keeps to all limits, or the tree that an
+        engine finds for the problem without side constraints.
+    scaling, merge_rows, tighten
         See :class:`provetree.formulations.formulation.Settings`.
     mip_gap : float
         Relative gap at which the solver may stop.
     n_jobs : int, optional
         Threads the solver may use.
-    rows : RawRows, optional
-        The raw rows that the tree is checked on; needed for start trees and groups.
 
     Examples
     --------
@@ -125,23 +118,18 @@ class MIPSearch:
 
     formulation: str = "oct"
     solver: str | Solver = "highs"
-    depth: int | None = None
-    penalty: Fraction | int = 0
-    max_splits: int | None = None
     baseline: int = 1
-    warm_start: Literal["cart", "search"] | Tree | None = "cart"
+    warm_start: Literal["cart"] | StartTree | Engine | None = "cart"
     scaling: Scaling = "minmax"
     merge_rows: bool = True
     tighten: bool = False
-    side: SideConstraints | None = None
     mip_gap: float = 0.0
     n_jobs: int | None = None
-    rows: RawRows | None = None
 
     def build(self, problem: Problem) -> Formulation:
         """Return the formulation of a problem, with its model."""
-        asked = problem.max_depth if self.depth is None else self.depth
-        depth = asked
+        problem = constrained(problem)
+        asked = depth = problem.asked_depth
         if not problem.columns:
             depth = 0  # nothing to split on
         elif self.tighten:
@@ -153,7 +141,7 @@ class MIPSearch:
                 f"{MOST_PLACES:.2g} are supported: choose a smaller max_depth or fewer rows."
             )
         self._check_entries(problem, depth)
-        max_splits = self.max_splits
+        max_splits = problem.asked_splits
         if self.formulation == "p" and max_splits is None:
             # Gamma sets the penalty: it must not depend on the depth that is left.
             max_splits = Layout(asked).n_branches
@@ -161,13 +149,13 @@ class MIPSearch:
             depth=depth,
             min_samples_leaf=problem.min_samples_leaf,
             max_splits=max_splits,
-            penalty=Fraction(self.penalty),
+            penalty=problem.penalty,
             baseline=self.baseline,
             scaling=self.scaling,
             merge_rows=self.merge_rows,
             tighten=self.tighten,
             exact_weights=self.solver == "cp-sat",
-            side=self.side,
+            side=problem.side,
         )
         return formulation_class(self.formulation)(problem, settings)
 
@@ -228,9 +216,10 @@ class _Run:
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
         self.started = time.perf_counter()
-        self.engine, self.problem, self.limits = engine, problem, limits
+        self.problem = constrained(problem)
+        self.engine, self.limits = engine, limits
         self.solver = get_solver(engine.solver) if isinstance(engine.solver, str) else engine.solver
-        self.formulation = engine.build(problem)
+        self.formulation = engine.build(self.problem)
         self.on_progress = on_progress
         self.penalty = self.formulation.penalty
         settings = self.formulation.settings
@@ -241,7 +230,7 @@ class _Run:
         if settings.max_splits is not None:
             most_splits = min(most_splits, settings.max_splits)
         self.costs = PossibleCosts(self.penalty, most_splits)
-        self.raw = engine.rows or _rows_of(problem)
+        self.raw = self.problem.rows
         self.best: tuple[Fraction, Tree] | None = None
         self.history: list[Progress] = []
         self.interrupted = False
@@ -302,26 +291,16 @@ class _Run:
         """Return the point to start from, and keep its tree."""
         engine, layout = self.engine, self.formulation.layout
         settings = self.formulation.settings
-        leaf = PlacedTree(
-            layout,
-            np.full(layout.n_branches, -1),
-            np.zeros(layout.n_branches, dtype=np.int64),
-            np.full(layout.n_branches + layout.n_leaves, _majority(self.problem)),
-        )
-        self._consider(placed_to_tree(self.problem, leaf, keep_labels=False))
+        self._consider(build_tree(self.problem, [-1], [0]))
         if engine.warm_start is None:
             return None
-        if isinstance(engine.warm_start, Tree):
-            check_shape(self.problem, engine.warm_start)
-            checked = check_tree(engine.warm_start, self.raw, self.tree_limits)
-            if checked.broken:
-                raise ValueError(f"The start tree does not keep to the limits: {checked.broken[0]}")
-            placed = self._placed(engine.warm_start, layout)
-        elif engine.warm_start == "search":
+        if isinstance(engine.warm_start, StartTree):
+            placed = self._placed(self._kept_to_limits(engine.warm_start))
+        elif engine.warm_start != "cart":
             problem = self.problem.with_penalty(self.penalty)
-            found = ExactSearch().solve(problem, Limits(self._time_left()))
+            found = engine.warm_start.solve(problem, Limits(self._time_left()))
             self.interrupted = found.status == "interrupted"
-            placed = self._placed(found.tree, layout)
+            placed = self._placed(start_tree_of(self.problem, found.tree, self.raw.X))
         else:
             placed = cart(
                 self.problem,
@@ -335,16 +314,31 @@ class _Run:
             return None  # it does not keep to the side constraints: no point of this model
         return self.formulation.encode(placed)
 
-    def _placed(self, tree: Tree, layout: Layout) -> PlacedTree:
+    def _kept_to_limits(self, start: StartTree) -> StartTree:
+        """Return a start tree, or raise where it breaks a limit."""
+        if max(start.labels) >= self.problem.n_classes:
+            raise ValueError(
+                f"The start tree has {max(start.labels) + 1} classes or more, and the table has "
+                f"{self.problem.n_classes}."
+            )
+        limits = self.tree_limits
+        broken = limits.broken_size(start.depth, start.n_leaves - 1, start.smallest_leaf)
+        if not broken:
+            placed = place(start, self.formulation.layout)
+            tree = placed_to_tree(self.problem, placed, keep_labels=True)
+            broken = check_tree(tree, self.raw, limits).broken
+        if broken:
+            raise ValueError(f"The start tree does not keep to the limits: {broken[0]}")
+        return start
+
+    def _placed(self, start: StartTree) -> PlacedTree:
         """Place a tree as the model wants it.
 
         Without side constraints a leaf has the class of most of its rows, and tightened models
         know no split between two leaves of one class.
         """
-        rows = problem_rows(self.problem, self.raw.X, self.raw.classes)
-        table = self.raw.X[representatives(self.problem, rows)]
-        placed = place_tree(self.problem, tree, table, layout)
-        return place_tree(self.problem, self._tidy(placed), table, layout)
+        layout = self.formulation.layout
+        return place_tree(self.problem, self._tidy(place(start, layout)), self.raw.X, layout)
 
     def _tidy(self, placed: PlacedTree) -> Tree:
         side = self.formulation.settings.side
@@ -429,9 +423,8 @@ class _Run:
         side = self.formulation.settings.side
         words = "" if side is None else side.words()
         if outcome.status == "infeasible":
-            depth = self.problem.max_depth if self.engine.depth is None else self.engine.depth
-            splits = self.engine.max_splits
-            size = f"depth {depth}"
+            splits = self.problem.asked_splits
+            size = f"depth {self.problem.asked_depth}"
             if splits is not None:
                 size += f" and {splits} split{'s' * (splits != 1)}"
             raise _InfeasibleError(
@@ -475,33 +468,3 @@ def _ended_by(outcome: Outcome) -> Status:
     if outcome.status in ("time_limit", "interrupted"):
         return "time_limit" if outcome.status == "time_limit" else "interrupted"
     return "gap_limit"
-
-
-def _majority(problem: Problem) -> int:
-    return int(np.bincount(problem.classes, problem.weights).argmax())
-
-
-def _rows_of(problem: Problem) -> RawRows:
-    """Return rows that have the values of the problem's columns, where the table is not at hand.
-
-    A category that no column stands for gets a code that is no category's: it goes with the rest.
-    """
-    X = np.zeros((problem.n_rows, problem.n_features))
-    X[:, [levels is not None for levels in problem.categories]] = -1.0
-    for c, column in enumerate(problem.columns):
-        ranks = problem.ranks[c]
-        if column.kind == "category":
-            X[ranks == 0, column.feature] = column.category
-            levels = problem.categories[column.feature]
-            if levels is not None and column.category == len(levels):
-                X[ranks == 0, column.feature] = np.nan
-        else:
-            X[:, column.feature] = column.values[ranks]
-    source = np.repeat(np.arange(problem.n_rows), problem.counts)
-    each, rest = np.divmod(problem.weights, problem.counts)
-    place = np.arange(len(source)) - np.repeat(
-        np.cumsum(problem.counts) - problem.counts, problem.counts
-    )
-    weights = each[source] + (place < rest[source])
-    classes = problem.classes[source].astype(np.int64)
-    return RawRows(X[source], classes, np.asarray(weights, dtype=np.int64))

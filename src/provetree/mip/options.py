@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from provetree.mip.starts import tree_of_sklearn
 from provetree.options import (
     _BOOL,
     _DICT,
@@ -18,41 +16,13 @@ from provetree.options import (
     _int,
     _word,
 )
-from provetree.tree.tree import Tree
+from provetree.solvers.options import SOLVER_VALUES
+from provetree.tree.start_tree import holds_tree
 
-__all__ = ["MIP_OPTIONS", "start_tree"]
-
-
-def start_tree(value: Any) -> Tree | None:
-    """Return the tree that a value is or holds, None if it holds none.
-
-    It may be a tree or a fitted classifier of this library, or scikit-learn's fitted classifier.
-
-    Examples
-    --------
-    >>> from provetree import OptimalTreeClassifier
-    >>> from provetree.mip.options import start_tree
-    >>> start_tree("cart") is None
-    True
-    >>> start_tree(OptimalTreeClassifier().fit([[1], [2]], [0, 1])).depth
-    1
-    """
-    found = value if isinstance(value, Tree) else getattr(value, "tree_", None)
-    if found is None or isinstance(found, Tree):
-        return found
-    from sklearn.tree import DecisionTreeClassifier
-
-    if isinstance(value, DecisionTreeClassifier) and value.n_outputs_ == 1:
-        return tree_of_sklearn(value)
-    return None
+__all__ = ["MIP_OPTIONS"]
 
 
-_TREE = Allowed("a fitted tree", "Tree", lambda value: start_tree(value) is not None)
-_SOLVER = Allowed(
-    "an object with a method 'solve'",
-    "Solver",
-    lambda value: callable(getattr(value, "solve", None)),
-)
+_TREE = Allowed("a fitted tree", "Tree", holds_tree)
 #: scikit-learn's checks switch the ``warm_start`` of other estimators off with it.
 _FALSE = Allowed("False", "False", lambda value: value is False)
 _ANYTHING = Allowed("a label", "label", lambda value: True)
@@ -98,7 +68,7 @@ MIP_OPTIONS: tuple[Option, ...] = (
     Option(
         "solver",
         "highs",
-        (_word("highs"), _word("gurobi"), _word("scip"), _word("cp-sat"), _SOLVER),
+        SOLVER_VALUES,
         "Who solves the model. HiGHS is always there; the others need the extras ``gurobi``, "
         "``scip`` and ``cpsat``. An object with the method of ``provetree.solvers.solver.Solver`` "
         "stands for itself.",

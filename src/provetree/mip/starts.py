@@ -1,4 +1,4 @@
-"""Trees to start a solver from: those of scikit-learn, and CART on the columns of a problem.
+"""CART on the columns of a problem: a tree to start a solver from.
 
 CART chooses each split by Gini impurity alone. What it grew is then pruned exactly: of all trees
 that arise by cutting branches off, within the limit on splits, the cheapest is taken.
@@ -7,19 +7,15 @@ that arise by cutting branches off, within the limit on splits, the cheapest is 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provetree.problem.problem import Problem
 from provetree.tree.layout import Layout, PlacedTree
-from provetree.tree.tree import Tree
 
-if TYPE_CHECKING:
-    from sklearn.tree import DecisionTreeClassifier
-
-__all__ = ["cart", "tree_of_sklearn"]
+__all__ = ["cart"]
 
 Float: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.intp]
@@ -85,44 +81,6 @@ def cart(
             choices[node] = _joined(choices[node][0], left, right, Fraction(penalty), max_splits)
     _prune(column, label, choices, Fraction(penalty), max_splits)
     return PlacedTree(layout, column, rank, label)
-
-
-def tree_of_sklearn(classifier: DecisionTreeClassifier) -> Tree:
-    """Return the tree of scikit-learn's fitted classifier.
-
-    It compares values rounded to float32, this tree compares them as they are: rows that lie that
-    close to a threshold may go the other way.
-
-    Examples
-    --------
-    >>> from provetree.mip.starts import tree_of_sklearn
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> stump = DecisionTreeClassifier(max_depth=1).fit([[1.0], [2.0], [4.0]], ["a", "a", "b"])
-    >>> print(tree_of_sklearn(stump).to_text(legend=False))
-    x0 <= 3
-    |   0: 100.0% of 2 rows [2, 0]
-    x0 > 3
-    |   1: 100.0% of 1 row [0, 1]
-    """
-    grown = classifier.tree_
-    order: list[int] = []  # preorder; grown by best first, scikit-learn's nodes are in another
-    waiting = [0]
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        if grown.children_left[node] >= 0:
-            waiting += [int(grown.children_right[node]), int(grown.children_left[node])]
-    # Shares of classes since 1.3, weights before: the heaviest class is the same.
-    shares = grown.value[order, 0, :] / grown.value[order, 0, :].sum(axis=1, keepdims=True)
-    missing_left = getattr(grown, "missing_go_to_left", np.zeros(grown.node_count))
-    return Tree(
-        feature=np.maximum(grown.feature[order], -1),
-        threshold=grown.threshold[order],
-        value=shares * grown.weighted_n_node_samples[order, np.newaxis],
-        n_samples=grown.n_node_samples[order],
-        n_features=classifier.n_features_in_,
-        missing_left=np.asarray(missing_left, dtype=np.bool_)[order],
-    )
 
 
 def _best_split(problem: Problem, rows: Rows, least: int) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from provetree.formulations.thresholds import _minmax
+from provetree.problem.scaling import unit_interval
 
 __all__ = ["as_points", "coordinates", "unit_columns"]
 
@@ -104,7 +104,7 @@ def coordinates(
         values, inverse = np.unique(x[~missing], return_inverse=True)
         scaled = np.zeros(len(x))
         if len(values) > 1:
-            scaled[~missing] = _minmax(values + 0.0)[inverse]
+            scaled[~missing] = unit_interval(values + 0.0)[inverse]
         parts.append(scaled)
         if missing.any() and not missing.all():
             parts[-1] = np.where(missing, 0.5, scaled)

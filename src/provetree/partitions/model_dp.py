@@ -1,22 +1,24 @@
 """Model (DP): the best tree for the representatives, each weighing what its cluster weighs.
 
-It is model (P), or the exact search, on a small weighted table.
+Any engine solves it: it is a plain problem on a small weighted table.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TypeAlias
 
 from provetree.partitions.working import WorkingPartition
-from provetree.search.engine import ExactSearch
-from provetree.solution import Limits
-from provetree.solvers.solver import Solver
+from provetree.problem.constrained import constrained
+from provetree.solution import Engine, Limits
+from provetree.tree.start_tree import StartTree, start_tree_of
 from provetree.tree.tree import Tree
 
-__all__ = ["Inner", "ModelTree", "solve_dp"]
+__all__ = ["EngineFor", "ModelTree", "solve_dp"]
 
-Inner = Literal["search", "milp"]
+#: Gives the engine that solves (DP) from a start tree, or from nothing.
+EngineFor: TypeAlias = Callable[[StartTree | None], Engine]
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,10 @@ class ModelTree:
 
 def solve_dp(
     partition: WorkingPartition,
+    engine_for: EngineFor,
     *,
     max_depth: int,
     max_splits: int,
-    inner: Inner = "search",
-    solver: str | Solver = "highs",
-    n_jobs: int | None = None,
     time_limit: float | None = None,
     start: Tree | None = None,
 ) -> ModelTree:
@@ -57,46 +57,34 @@ def solve_dp(
     Parameters
     ----------
     partition : WorkingPartition
+    engine_for : callable
+        Gives the engine that solves the problem of the representatives, for a start tree or None.
     max_depth, max_splits : int
         Delta and gamma.
-    inner : {"search", "milp"}
-        The exact search on weighted representatives, or the mixed-integer model.
-    solver, n_jobs
-        For "milp"; see :class:`provetree.mip.engine.MIPSearch`.
     time_limit : float, optional
         Seconds.
     start : Tree, optional
-        A tree of this model to start the solver from.
+        A tree of this model to start from.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from provetree import build_problem
+    >>> from provetree import ExactSearch, build_problem
     >>> from provetree.partitions.model_dp import solve_dp
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)
     >>> partition = WorkingPartition(problem, X, np.array([0, 0, 1, 1]))
-    >>> found = solve_dp(partition, max_depth=1, max_splits=1)
+    >>> found = solve_dp(partition, lambda start: ExactSearch(), max_depth=1, max_splits=1)
     >>> float(found.tree.threshold[0]), found.proven
     (2.5, True)
     """
     problem = partition.representative_problem(max_depth, max_splits)
-    limits = Limits(time_limit)
-    engine: Any = ExactSearch()
-    if inner == "milp":
-        from provetree.mip.engine import MIPSearch
-
-        engine = MIPSearch(
-            "p",
-            solver,
-            depth=max_depth,
-            max_splits=max_splits,
-            scaling="rank",
-            warm_start="cart" if start is None else start,
-            n_jobs=n_jobs,
-        )
-    found = engine.solve(problem, limits)
+    asked = constrained(problem, depth=max_depth, max_splits=max_splits)
+    given = None
+    if start is not None:
+        given = start_tree_of(problem, start, partition.representatives)
+    found = engine_for(given).solve(asked, Limits(time_limit))
     return ModelTree(
         found.tree, found.status == "optimal", interrupted=found.status == "interrupted"
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from provetree import options as common
-from provetree.mip.options import _SOLVER
 from provetree.options import TREE_OPTIONS, Allowed, Option
 from provetree.partitions.partition import DataPartition
+from provetree.solvers.options import SOLVER_VALUES
 
 __all__ = ["PARTITION_OPTIONS"]
 
@@ -64,7 +64,7 @@ PARTITION_OPTIONS: tuple[Option, ...] = (
     Option(
         "solver",
         "highs",
-        (*(common._word(name) for name in ("highs", "gurobi", "scip", "cp-sat")), _SOLVER),
+        SOLVER_VALUES,
         'The solver for inner="milp".',
     ),
     Option(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from provetree.partitions._make import Method, cluster_points
 from provetree.partitions.coordinates import coordinates
 from provetree.partitions.greedy import cluster_limit
-from provetree.partitions.model_dp import Inner, ModelTree, solve_dp
+from provetree.partitions.model_dp import EngineFor, ModelTree, solve_dp
 from provetree.partitions.post_process import post_process
 from provetree.partitions.whole_clusters import solve_whole_clusters
 from provetree.partitions.working import WorkingPartition, whole_unit_cost
@@ -106,6 +106,8 @@ class PartitionSearch:
     ----------
     table : array of float, shape (n_rows, n_features)
         The values of each row of the problem.
+    engine_for : callable
+        Gives the engine that solves (DP), for a start tree or None.
     partition : {"gp", "igp", "crm"} or array of int
         How the first partition is made, or the cluster of each row of the problem.
     rho : float
@@ -116,31 +118,33 @@ class PartitionSearch:
         Give each round a third of the time that is left (Algorithm 7).
     post_process : bool
         Move thresholds after each solution (Algorithm 6).
-    inner : {"search", "milp"}
-        How models are solved.
-    solver, n_jobs
-        For "milp"; see :class:`provetree.mip.engine.MIPSearch`.
+    solver : str or Solver, optional
+        Solves (DP') as a mixed-integer model; without one, the bound comes from a search over whole
+        clusters.
+    n_jobs : int, optional
+        Threads of the solver.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from provetree import build_problem
+    >>> from provetree import ExactSearch, build_problem
     >>> from provetree.partitions.refinement import PartitionSearch
     >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 1, 1, 0])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=2, merge=False)
-    >>> solution = PartitionSearch(X, refinement="exact").solve(problem)
+    >>> engine = PartitionSearch(X, lambda start: ExactSearch(), refinement="exact")
+    >>> solution = engine.solve(problem)
     >>> solution.cost, solution.lower_bound, solution.status
     (0, 0, 'optimal')
     """
 
     table: Float
+    engine_for: EngineFor
     partition: Method | Int = "igp"
     rho: float = 0.25
     refinement: Refinement = "heuristic"
     improved: bool = True
     post_process: bool = True
-    inner: Inner = "search"
-    solver: str | Solver = "highs"
+    solver: str | Solver | None = None
     n_jobs: int | None = None
 
     def solve(
@@ -253,7 +257,7 @@ class _Run:
                 'refinement="exact" needs a homogeneous partition: every row must have the class '
                 "of its cluster."
             )
-        by_search = self.engine.inner == "search"
+        by_search = self.engine.solver is None
         if by_search:
             # A good tree from the start: the search proves that none is cheaper.
             first = self._solve_dp(self._share_of_time())
@@ -284,39 +288,32 @@ class _Run:
 
     def _whole_clusters(self) -> ModelTree | None:
         """Search; where the share of time is too short, a tree of (DP) divides clusters instead."""
-        found = solve_whole_clusters(
-            self._partition,
-            max_depth=self.depth,
-            max_splits=self.gamma,
-            cutoff=self.cost,
-            time_limit=self._share_of_time(),
-        )
-        self._heed(found)
+        found = self._search_clusters(self._share_of_time())
         if found is None or found.proven:
             return found
         instead = self._solve_dp(self._share_of_time())
         if self._cut(instead.tree).any():
             return instead
-        found = solve_whole_clusters(
-            self._partition,
-            max_depth=self.depth,
-            max_splits=self.gamma,
-            cutoff=self.cost,
-            time_limit=self._time_left(),
-        )
-        self._heed(found)
+        found = self._search_clusters(self._time_left())
         if found is not None and not found.proven:
             raise _OutOfTimeError
+        return found
+
+    def _search_clusters(self, seconds: float | None) -> ModelTree | None:
+        found = solve_whole_clusters(
+            self._partition, **self._size, cutoff=self.cost, time_limit=seconds
+        )
+        self._heed(found)
         return found
 
     def _dp_prime(self) -> ModelTree:
         from provetree.partitions.model_dp_prime import solve_dp_prime
 
         def solve(seconds: float | None, start: Tree) -> ModelTree:
+            assert self.engine.solver is not None  # for the type checker
             found = solve_dp_prime(
                 self._partition,
-                max_depth=self.depth,
-                max_splits=self.gamma,
+                **self._size,
                 solver=self.engine.solver,
                 n_jobs=self.engine.n_jobs,
                 time_limit=seconds,
@@ -333,11 +330,8 @@ class _Run:
     def _solve_dp(self, seconds: float | None, start: Tree | None = None) -> ModelTree:
         found = solve_dp(
             self._partition,
-            max_depth=self.depth,
-            max_splits=self.gamma,
-            inner=self.engine.inner,
-            solver=self.engine.solver,
-            n_jobs=self.engine.n_jobs,
+            self.engine.engine_for,
+            **self._size,
             time_limit=seconds,
             start=start,
         )
@@ -345,6 +339,11 @@ class _Run:
         return found
 
     # -- parts -----------------------------------------------------------------------------
+
+    @property
+    def _size(self) -> dict[str, int]:
+        """The size that models allow."""
+        return {"max_depth": self.depth, "max_splits": self.gamma}
 
     @property
     def _partition(self) -> WorkingPartition:

@@ -10,10 +10,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.problem.columns import Column
 from provetree.problem.problem import Problem
 
-__all__ = ["problem_rows", "representatives"]
+__all__ = ["column_ranks", "problem_rows", "representatives"]
 
 Float: TypeAlias = NDArray[np.float64]
 Int: TypeAlias = NDArray[np.int64]
@@ -42,7 +41,7 @@ def problem_rows(problem: Problem, table: Float, classes: Int) -> Int:
     n = len(table)
     theirs = np.empty((len(problem.columns) + 1, n), dtype=np.int64)
     for c, column in enumerate(problem.columns):
-        theirs[c] = _ranks_of(column, table[:, column.feature], problem)
+        theirs[c] = column_ranks(problem, c, table[:, column.feature])
     theirs[-1] = classes
     ours = np.vstack([problem.ranks.astype(np.int64), problem.classes])
     _, place = np.unique(np.hstack([ours, theirs]), axis=1, return_inverse=True)
@@ -77,7 +76,27 @@ def representatives(problem: Problem, rows: Int) -> Int:
     return found
 
 
-def _ranks_of(column: Column, x: Float, problem: Problem) -> Int:
+def column_ranks(problem: Problem, c: int, x: Float) -> Int:
+    """Return the rank of values in an ordered column; -1 for values that no row of it has.
+
+    Parameters
+    ----------
+    problem : Problem
+    c : int
+        The column.
+    x : array of float
+        Values of its feature in an encoded table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.problem.rows import column_ranks
+    >>> problem = build_problem([[1.0], [2.0], [5.0]], [0, 1, 0], n_classes=2, max_depth=1)
+    >>> column_ranks(problem, 0, np.array([5.0, 1.0, 3.0])).tolist()
+    [2, 0, -1]
+    """
+    column = problem.columns[c]
     if column.kind == "category":
         levels = problem.categories[column.feature]
         missing_code = -1 if levels is None else len(levels)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["ConstraintSet", "Model", "ModelBuilder", "VariableSet", "Violation"]
+__all__ = ["ConstraintSet", "Expression", "Model", "ModelBuilder", "VariableSet", "Violation"]
 
 Float: TypeAlias = NDArray[np.float64]
 Bool: TypeAlias = NDArray[np.bool_]
@@ -96,6 +96,26 @@ class ConstraintSet:
         words = "".join(c if c.isalnum() else " " for c in self.number).split()
         stem = "c" + "_".join(words)
         return [f"{stem}_{i}" for i in range(1, self.size + 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """A linear expression in the variables of a model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.solvers.model import Expression
+    >>> Expression(np.array([0, 2]), np.array([1.0, -1.0])).scaled(2.0).coefficients.tolist()
+    [2.0, -2.0]
+    """
+
+    columns: Index
+    coefficients: Float
+
+    def scaled(self, factor: float) -> Expression:
+        """Return the expression times a number."""
+        return Expression(self.columns, self.coefficients * factor)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from provetree.problem.columns import Ranks
 from provetree.problem.problem import Problem
 from provetree.tree.build import build_tree
+from provetree.tree.start_tree import StartTree, start_tree_of
 from provetree.tree.tree import Tree
 
-__all__ = ["Layout", "PlacedTree", "check_shape", "place_tree", "placed_to_tree"]
+__all__ = ["Layout", "PlacedTree", "place", "place_tree", "placed_to_tree"]
 
 Bool: TypeAlias = NDArray[np.bool_]
 Int: TypeAlias = NDArray[np.int64]
@@ -203,13 +204,32 @@ def _collapsed(nodes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     return done[0]
 
 
-def check_shape(problem: Problem, tree: Tree) -> None:
-    """Raise unless a tree has the features and classes of a problem."""
-    if tree.n_features != problem.n_features or tree.n_classes != problem.n_classes:
+def place(start: StartTree, layout: Layout) -> PlacedTree:
+    """Return a start tree on a layout; one that is too deep for it raises a ``ValueError``.
+
+    Examples
+    --------
+    >>> from provetree.tree.layout import Layout, place
+    >>> from provetree.tree.start_tree import StartTree
+    >>> place(StartTree((0, -1, -1), (1, 0, 0), (-1, 0, 1), 1, 5), Layout(1)).label.tolist()
+    [-1, 0, 1]
+    """
+    if start.depth > layout.depth:
         raise ValueError(
-            f"The start tree has {tree.n_features} features and {tree.n_classes} classes, and the "
-            f"table has {problem.n_features} and {problem.n_classes}."
+            f"The start tree is deeper than the {layout.depth} levels that are allowed."
         )
+    column = np.full(layout.n_branches, -1, dtype=np.int64)
+    rank = np.zeros(layout.n_branches, dtype=np.int64)
+    label = np.full(layout.n_branches + layout.n_leaves, -1, dtype=np.int64)
+    waiting = [0]
+    for c, k, of_leaf in zip(start.columns, start.ranks, start.labels, strict=True):
+        at = waiting.pop()
+        if c < 0:
+            label[at] = of_leaf
+        else:
+            column[at], rank[at] = c, k
+            waiting += [2 * at + 2, 2 * at + 1]
+    return PlacedTree(layout, column, rank, label)
 
 
 def place_tree(problem: Problem, tree: Tree, table: Float, layout: Layout) -> PlacedTree:
@@ -223,8 +243,8 @@ def place_tree(problem: Problem, tree: Tree, table: Float, layout: Layout) -> Pl
     problem : Problem
     tree : Tree
         A tree on the same features.
-    table : array of float, shape (n_rows, n_features)
-        A row of the encoded table for each row of the problem.
+    table : array of float, shape (n, n_features)
+        The encoded rows that the problem was made of.
     layout : Layout
         Where to place it; a tree that is too deep for it raises a ``ValueError``.
 
@@ -239,47 +259,4 @@ def place_tree(problem: Problem, tree: Tree, table: Float, layout: Layout) -> Pl
     >>> placed.column.tolist(), placed.rank.tolist(), placed.label.tolist()
     ([0, -1, -1], [1, 0, 0], [-1, 0, 1, -1, -1, -1, -1])
     """
-    check_shape(problem, tree)
-    column = np.full(layout.n_branches, -1, dtype=np.int64)
-    rank = np.zeros(layout.n_branches, dtype=np.int64)
-    label = np.full(layout.n_branches + layout.n_leaves, -1, dtype=np.int64)
-    waiting: list[tuple[int, int, NDArray[np.intp]]] = [(0, 0, np.arange(problem.n_rows))]
-    while waiting:
-        node, at, rows = waiting.pop()
-        if tree.feature[node] < 0:
-            label[at] = tree.label[node]
-            continue
-        left = tree._goes_left(table, rows, np.full(len(rows), node))
-        if left.all() or not left.any():
-            waiting.append((int((tree.left if left.all() else tree.right)[node]), at, rows))
-            continue
-        if at >= layout.n_branches:
-            raise ValueError(
-                f"The start tree is deeper than the {layout.depth} levels that are allowed."
-            )
-        column[at], rank[at], mirrored = _split_as(problem, int(tree.feature[node]), rows, left)
-        ways = ((int(tree.left[node]), rows[left]), (int(tree.right[node]), rows[~left]))
-        for side, (child, some) in enumerate(ways):
-            waiting.append((child, 2 * at + 1 + (side ^ mirrored), some))
-    return PlacedTree(layout, column, rank, label)
-
-
-def _split_as(
-    problem: Problem, feature: int, rows: NDArray[np.intp], left: Bool
-) -> tuple[int, int, int]:
-    """Find the column and rank that divide rows in a given way, maybe with the sides swapped."""
-    ranks = problem.ranks[:, rows].astype(np.int64)
-    bounds = (
-        ranks[:, left].max(axis=1),
-        ranks[:, ~left].min(axis=1),
-        ranks[:, ~left].max(axis=1),
-        ranks[:, left].min(axis=1),
-    )
-    own = np.array([split.feature == feature for split in problem.columns])
-    for candidates in (own, ~own):
-        for mirrored in (0, 1):
-            low, high = bounds[2 * mirrored], bounds[2 * mirrored + 1]
-            fits = np.flatnonzero(candidates & (low < high))
-            if len(fits):
-                return int(fits[0]), int(low[fits[0]]), mirrored
-    raise ValueError(f"The start tree splits feature {feature} as no column of the table does.")
+    return place(start_tree_of(problem, tree, table), layout)

@@ -26,7 +26,7 @@ from provetree.partitions.closest_representatives import closest_representatives
 from provetree.partitions.greedy import greedy_partition
 from provetree.partitions.improved_greedy import improved_greedy_partition
 from provetree.partitions.partition import DataPartition
-from provetree.partitions.tuning import choose_rho
+from provetree.selection.partition_size import choose_rho
 
 __all__ = ["run"]
 

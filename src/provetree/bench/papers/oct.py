@@ -21,9 +21,10 @@ import numpy.typing as npt
 from provetree.bench.data import data_folder, load_table
 from provetree.bench.paper import PaperOptions
 from provetree.bench.report import format_seconds, format_table
-from provetree.mip.check import RawRows, TreeLimits, check_tree
+from provetree.mip.check import TreeLimits, check_tree
 from provetree.mip.engine import MIPSearch
 from provetree.mip.starts import cart
+from provetree.problem.constrained import RawRows, constrained
 from provetree.problem.problem import build_problem
 from provetree.search.engine import ExactSearch
 from provetree.solution import Limits
@@ -245,8 +246,15 @@ def _computed(task: _Task, time_limit: float) -> dict[str, Any]:
         solution = ExactSearch().solve(problem.with_penalty(penalty), Limits(time_limit))
         tree, status, bound = solution.tree, solution.status, float(solution.lower_bound)
     else:
-        engine = _engine(task, penalty, largest, raw)
-        found = engine.solve(problem, Limits(time_limit))
+        engine = _engine(task, largest)
+        asked = constrained(
+            problem,
+            depth=task.depth,
+            max_splits=task.splits,
+            penalty=0 if engine.formulation == "p" else penalty,
+            rows=raw,
+        )
+        found = engine.solve(asked, Limits(time_limit))
         tree, status, bound = found.tree, found.status, float(found.lower_bound)
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
     if status == "interrupted":
@@ -266,20 +274,16 @@ def _computed(task: _Task, time_limit: float) -> dict[str, Any]:
     }
 
 
-def _engine(task: _Task, penalty: Fraction, largest: int, raw: RawRows) -> MIPSearch:
+def _engine(task: _Task, largest: int) -> MIPSearch:
     formulation, way = task.way.split(" ", 1)
     tight = way.startswith("tight")
     return MIPSearch(
         formulation,
-        depth=task.depth,
-        penalty=0 if formulation == "p" else penalty,
-        max_splits=task.splits,
         baseline=largest,
         warm_start=None if way in ("plain", "tight none") else "cart",
         # The published model has one row per row of the table.
         merge_rows=tight,
         tighten=tight,
-        rows=raw,
     )
 
 

@@ -1,27 +1,17 @@
 """Side constraints: what a tree must keep to besides its size.
 
-All of them are linear in the amounts of rows that are predicted to be of a class, and in the
-numbers of splits on columns; every formulation offers both. Rates are exact fractions, so what a
-tree keeps to is decided in whole numbers.
+Rates are exact fractions, so what a tree keeps to is decided in whole numbers.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from provetree.formulations.formulation import Expression
-from provetree.solvers.model import ModelBuilder
-
-if TYPE_CHECKING:
-    from provetree.formulations.formulation import Formulation
 
 __all__ = ["SideConstraints"]
 
@@ -50,7 +40,7 @@ class SideConstraints:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from provetree.mip.side_constraints import SideConstraints
+    >>> from provetree.problem.side_constraints import SideConstraints
     >>> side = SideConstraints(min_recall={1: Fraction(9, 10)})
     >>> side.chooses_labels, side.counts_wrong_rows, side.limits_columns
     (True, False, False)
@@ -93,55 +83,6 @@ class SideConstraints:
         }
         return ", ".join(name for name, given in names.items() if given)
 
-    def add_to(self, formulation: Formulation, builder: ModelBuilder) -> None:
-        """Add the constraints to a model that is being built."""
-        problem, rows = formulation.problem, formulation.rows
-        classes, weights = problem.classes, problem.weights
-        for k, least in self.min_recall.items():
-            of_class = np.where(classes == k, weights, 0)
-            found = formulation.predicted(builder, f"recall_{k + 1}", rows.amounts(of_class), k)
-            lower = math.ceil(least * int(of_class.sum()))
-            _limit(builder, f"side: recall of class {k + 1}", found, lower=lower)
-        for k, most in self.max_false_positive_rate.items():
-            others = np.where(classes == k, 0, weights)
-            name = f"false_{k + 1}"
-            found = formulation.predicted(builder, name, rows.amounts(others), k)
-            upper = math.floor(most * int(others.sum()))
-            _limit(builder, f"side: false positives of class {k + 1}", found, upper=upper)
-        if self.max_parity_gap is not None and self.groups is not None:
-            self._add_rates(formulation, builder, self.max_parity_gap, self.groups)
-        features = np.array([column.feature for column in problem.columns], dtype=np.int64)
-        for number, (limited, most_uses) in enumerate(self.column_limits, 1):
-            uses = formulation.uses(np.isin(features, limited))
-            _limit(builder, f"side: uses of columns {number}", uses, upper=most_uses)
-
-    def _add_rates(
-        self, formulation: Formulation, builder: ModelBuilder, most: Fraction, groups: Int
-    ) -> None:
-        positive = [
-            formulation.predicted(
-                builder, f"group_{g + 1}", formulation.rows.amounts(group), self.positive
-            )
-            for g, group in enumerate(groups)
-        ]
-        totals = [int(total) for total in groups.sum(axis=1)]
-        for g, h in combinations(range(len(groups)), 2):
-            # In whole numbers: |positive_g * total_h - positive_h * total_g| <= limit. Half a unit
-            # of room changes nothing in whole numbers and keeps solvers' tolerances out of it.
-            limit = math.floor(most * totals[g] * totals[h]) + 0.5
-            size = max(totals[g], totals[h])
-            difference = Expression(
-                np.concatenate([positive[g].columns, positive[h].columns]),
-                np.concatenate(
-                    [
-                        positive[g].coefficients * (totals[h] / size),
-                        positive[h].coefficients * (-totals[g] / size),
-                    ]
-                ),
-            )
-            number = f"side: rates of groups {g + 1} and {h + 1}"
-            _limit(builder, number, difference, lower=-limit / size, upper=limit / size)
-
     def broken(
         self,
         predicted: Int,
@@ -167,7 +108,7 @@ class SideConstraints:
         --------
         >>> from fractions import Fraction
         >>> import numpy as np
-        >>> from provetree.mip.side_constraints import SideConstraints
+        >>> from provetree.problem.side_constraints import SideConstraints
         >>> side = SideConstraints(min_recall={1: Fraction(9, 10)})
         >>> zeros, truth = np.zeros(3, int), np.array([0, 1, 1])
         >>> side.broken(zeros, truth, np.ones(3, int), None, np.array([0]))
@@ -202,19 +143,3 @@ class SideConstraints:
 def _share(chosen: NDArray[np.bool_], among: NDArray[np.bool_], weights: Int) -> Fraction | None:
     total = int(weights[among].sum())
     return Fraction(int(weights[among & chosen].sum()), total) if total else None
-
-
-def _limit(
-    builder: ModelBuilder,
-    number: str,
-    expression: Expression,
-    *,
-    lower: float = -math.inf,
-    upper: float = math.inf,
-) -> None:
-    # A merged row may count for two groups: each variable must stand once.
-    columns, place = np.unique(expression.columns, return_inverse=True)
-    coefficients = np.bincount(place.reshape(-1), expression.coefficients, len(columns))
-    builder.constraint(
-        number, columns[np.newaxis], coefficients, lower=lower, upper=upper, meaning="asked for"
-    )
