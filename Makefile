@@ -18,7 +18,7 @@ help:
 	@echo "make demo      fit and prove a tree on a table that ships with scikit-learn; ends with a report"
 	@echo "make test      run all tests               (PYTEST_ARGS='-k tree' for some)"
 	@echo "make docs      build the documentation into build/docs; warnings are errors"
-	@echo "make lint      ruff, mypy and clang-format"
+	@echo "make lint      ruff, mypy, clang-format and the layers of imports"
 	@echo "make format    rewrite the sources in the project's format"
 	@echo "make sanitize  run the tests against a core with AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make bench     measure beside other solvers (BENCH_ARGS='limits' for other benchmarks)"
@@ -51,7 +51,7 @@ CONFIG_sanitize := -C cmake.define.PROVETREE_SANITIZE=ON -C cmake.build-type=Rel
 	@touch $@
 
 .venv-lint/lint.stamp: .venv-lint/tools.stamp
-	@.venv-lint/bin/python $(PIP) install "ruff>=0.6" "mypy>=1.10" "clang-format>=18" numpy matplotlib nanobind click rich
+	@.venv-lint/bin/python $(PIP) install "ruff>=0.6" "mypy>=1.10" "clang-format>=18" "import-linter>=2.1" numpy matplotlib nanobind click rich
 	@touch $@
 
 # ---------------------------------------------------------------- what they are for
@@ -72,6 +72,7 @@ lint: .venv-lint/lint.stamp
 	.venv-lint/bin/ruff check .
 	.venv-lint/bin/ruff format --check .
 	.venv-lint/bin/mypy
+	PYTHONPATH=src .venv-lint/bin/lint-imports --no-cache
 	$(if $(CORE_FILES),.venv-lint/bin/clang-format --dry-run -Werror $(CORE_FILES))
 
 format: .venv-lint/lint.stamp
