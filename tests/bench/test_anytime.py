@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -79,9 +80,18 @@ def test_tables_with_categories_are_read(tmp_path: Path) -> None:
 
 
 def test_threads_are_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["bench", "anytime", "--threads", "1,2", "--proofs", "small:3", "--repeat", "1"]
+    words = ["bench", "anytime", "--jobs", "1,2", "--proofs", "small:3", "--repeat", "1"]
     assert main(words) == 0
     assert "| ratio" in capsys.readouterr().out
+    words[2] = "--threads"
+    with pytest.warns(FutureWarning, match="--threads is the old name of --jobs"):
+        assert main(words) == 0
+    for both in (["--jobs", "1", "--threads", "2"], ["--threads", "2", "--jobs", "1"]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            with pytest.raises(SystemExit):
+                main(["bench", "anytime", *both])
+        assert "not allowed with argument" in capsys.readouterr().err
 
 
 def test_wrong_numbers_are_told_of() -> None:
@@ -98,5 +108,5 @@ def test_a_chart_is_drawn_of_fits_only(
     words = ["bench", "anytime", "--tables", "small", "--depths", "2,3", "--seconds", "2"]
     assert main([*words, "--chart", str(chart)]) == 0
     assert chart.read_text().startswith("<?xml")
-    assert main([*words, "--threads", "1", "--chart", str(chart)]) == 2
+    assert main([*words, "--jobs", "1", "--chart", str(chart)]) == 2
     assert "--chart draws fits over time" in capsys.readouterr().err

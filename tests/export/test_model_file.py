@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provetree import OptimalTreeClassifier, StoredModel, Tree, load_model
+from provetree import MIPTreeClassifier, OptimalTreeClassifier, StoredModel, Tree, load_model
 from provetree.export import InputColumn, ModelFileError, Proof, model_schema
 from provetree.report.page import report_html
 from provetree.report.words import proof_sentence
@@ -64,6 +65,17 @@ def test_the_file_of_version_one_still_loads() -> None:
         InputColumn("port", "category", known=("C", "S")),
     )
     assert stored.predict([[30.0, 1.0, 20240101.0, "C"]]).tolist() == ["yes"]
+
+
+def test_a_file_with_old_names_of_parameters_still_loads() -> None:
+    """Version 0.1 had max_rate_difference for max_parity_gap, and threads for n_jobs."""
+    stored = load_model(FILES / "model-v1-old-names.json")
+    assert stored.proof is not None
+    assert stored.proof.method == "MIPTreeClassifier"
+    assert (stored.proof.parameters["max_parity_gap"], stored.proof.parameters["n_jobs"]) == (1, 1)
+    known = inspect.signature(MIPTreeClassifier).parameters
+    assert set(stored.proof.parameters) == set(known)
+    assert stored.predict([[1.0], [4.0]]).tolist() == ["no", "yes"]
 
 
 def damaged() -> list[tuple[str, Any]]:

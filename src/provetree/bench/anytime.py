@@ -4,7 +4,7 @@ For each table and depth one fit with the longest of the time limits: training e
 the tree the search begins with, and of the best tree after each of the times (what it does before
 one does not depend on the limit), the proven bound, and the accuracy of the last tree on both
 parts.
-With ``--threads``, instead, the seconds of whole proofs with different numbers of threads.
+With ``--jobs``, instead, the seconds of whole proofs with different numbers of threads.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def _proofs(text: str) -> list[tuple[str, int]]:
 
 
 def _measure_threads(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    threads = numbers(arguments.threads, int, "--threads")
+    threads = numbers(arguments.jobs, int, "--jobs")
     results: list[dict[str, Any]] = []
     for name, depth in _proofs(arguments.proofs):
         table = load_table(name)
@@ -290,9 +290,9 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run ``provetree bench anytime``."""
-    if arguments.threads and arguments.chart is not None:
-        raise ValueError("--chart draws fits over time, and --threads makes none of them.")
-    if arguments.threads:
+    if arguments.jobs and arguments.chart is not None:
+        raise ValueError("--chart draws fits over time, and --jobs makes none of them.")
+    if arguments.jobs:
         _write(arguments.output, _measure_threads(arguments))
         return 0
     results = _measure_all(arguments)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -198,18 +199,39 @@ def _paper(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fresh", action="store_true", help="forget the cells of earlier runs")
 
 
+class _OldName(argparse.Action):
+    """An old name of a flag: it goes on working for one version."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        warnings.warn(
+            f"{option_string} is the old name of --{self.dest}, and the next version will not "
+            "know it.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        setattr(namespace, self.dest, values)
+
+
 def _anytime(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tables", default="", metavar="A,B", help="tables (default: all eight)")
     parser.add_argument("--depths", default="5", metavar="D,D", help="depths (default: 5)")
     parser.add_argument(
         "--seconds", default="1,5,15", metavar="S,S", help="moments to look at (default: 1,5,15)"
     )
-    parser.add_argument(
-        "--threads",
+    jobs = parser.add_mutually_exclusive_group()
+    jobs.add_argument(
+        "--jobs",
         default="",
         metavar="N,N",
         help="measure whole proofs with these numbers of threads instead",
     )
+    jobs.add_argument("--threads", dest="jobs", action=_OldName, help=argparse.SUPPRESS)
     parser.add_argument(
         "--proofs", default=PROOFS, metavar="T:D,T:D", help=f"the proofs (default: {PROOFS})"
     )

@@ -40,6 +40,9 @@ _STATUSES: tuple[str, ...] = get_args(Status)
 #: How many moments of a search are kept; a plot needs no more.
 _MOST_HISTORY = 400
 
+#: Parameters that had other names in files of version 0.1.
+_NEW_NAMES = {"max_rate_difference": "max_parity_gap", "threads": "n_jobs"}
+
 
 class ModelFileError(ValueError):
     """A model file is damaged, or no model file at all.
@@ -460,7 +463,7 @@ def _read_proof(data: Mapping[str, Any]) -> Proof:
         lower_bound=bound,
         seconds=None if data["seconds"] is None else float(data["seconds"]),
         method=str(data["method"]),
-        parameters=dict(data["parameters"]),
+        parameters={_NEW_NAMES.get(k, k): value for k, value in data["parameters"].items()},
         n_rows=data["n_rows"],
         n_columns=data["n_columns"],
         history=tuple(
