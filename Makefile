@@ -16,7 +16,7 @@ SOURCES := CMakeLists.txt $(wildcard core/*.cpp core/*.hpp core/*.h core/*/*.cpp
 
 help:
 	@echo "make demo      fit and prove a tree on a table that ships with scikit-learn; ends with a report"
-	@echo "make test      run all tests               (PYTEST_ARGS='-k tree' for some)"
+	@echo "make test      run all tests               (PYTEST_ARGS='-k tree' for some, PYTHON=python3.10 for another Python)"
 	@echo "make docs      build the documentation into build/docs; warnings are errors"
 	@echo "make lint      ruff, mypy, clang-format and the layers of imports"
 	@echo "make format    rewrite the sources in the project's format"
@@ -25,6 +25,14 @@ help:
 	@echo "make clean     remove environments and builds"
 
 # ---------------------------------------------------------------- environments
+
+# Each use has an environment of its own for each version of Python, for instance .venv-test-3.11.
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+ifeq ($(VERSION),)
+$(error PYTHON=$(PYTHON) cannot be run: name a Python of at least 3.10)
+endif
+environment = .venv-$(1)-$(VERSION)
+use = $(firstword $(subst -, ,$*))
 
 # The tools that build the package; kept apart from the package so that a change of sources does not touch them.
 .venv-%/tools.stamp: pyproject.toml
@@ -43,42 +51,44 @@ EXTRAS_bench := [bench]
 EXTRAS_sanitize := [test]
 CONFIG_sanitize := -C cmake.define.PROVETREE_SANITIZE=ON -C cmake.build-type=RelWithDebInfo
 
-# Each environment has a build folder of its own, so that only what changed is compiled again.
+# Each environment has a build folder of its own, so that only what changed is compiled again. The package is built with
+# the tools of the environment; what it depends on comes afterwards, each with the tools it asks for.
 .venv-%/package.stamp: .venv-%/tools.stamp $(SOURCES)
 	@echo "== building provetree into .venv-$*"
-	@PATH="$(CURDIR)/.venv-$*/bin:$$PATH" .venv-$*/bin/python $(PIP) install --no-build-isolation \
-	  -C build-dir=build/$* $(CONFIG_$*) ".$(EXTRAS_$*)" $(PACKAGES_$*)
+	@PATH="$(CURDIR)/.venv-$*/bin:$$PATH" .venv-$*/bin/python $(PIP) install --no-build-isolation --no-deps \
+	  -C build-dir=build/$* $(CONFIG_$(use)) .
+	@.venv-$*/bin/python $(PIP) install "provetree$(EXTRAS_$(use))" $(PACKAGES_$(use))
 	@touch $@
 
-.venv-lint/lint.stamp: .venv-lint/tools.stamp
-	@.venv-lint/bin/python $(PIP) install "ruff>=0.6" "mypy>=1.10" "clang-format>=18" "import-linter>=2.1" numpy matplotlib nanobind click rich
+.venv-lint-%/lint.stamp: .venv-lint-%/tools.stamp
+	@.venv-lint-$*/bin/python $(PIP) install "ruff>=0.6" "mypy>=1.10" "clang-format>=18" "import-linter>=2.1" numpy matplotlib nanobind click rich
 	@touch $@
 
 # ---------------------------------------------------------------- what they are for
 
-demo: .venv-demo/package.stamp
-	@.venv-demo/bin/python examples/demo.py
+demo: $(call environment,demo)/package.stamp
+	@$(<D)/bin/python examples/demo.py
 
-test: .venv-test/package.stamp
-	@.venv-test/bin/python -m pytest $(PYTEST_ARGS)
+test: $(call environment,test)/package.stamp
+	@$(<D)/bin/python -m pytest $(PYTEST_ARGS)
 
-docs: .venv-docs/package.stamp
-	@.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs build/docs
+docs: $(call environment,docs)/package.stamp
+	@$(<D)/bin/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "The documentation is in build/docs/index.html"
 
 CORE_FILES = $(wildcard core/*.cpp core/*.hpp core/*.h core/*/*.cpp core/*/*.hpp core/*/*.h)
 
-lint: .venv-lint/lint.stamp
-	.venv-lint/bin/ruff check .
-	.venv-lint/bin/ruff format --check .
-	.venv-lint/bin/mypy
-	PYTHONPATH=src .venv-lint/bin/lint-imports --no-cache
-	$(if $(CORE_FILES),.venv-lint/bin/clang-format --dry-run -Werror $(CORE_FILES))
+lint: $(call environment,lint)/lint.stamp
+	$(<D)/bin/ruff check .
+	$(<D)/bin/ruff format --check .
+	$(<D)/bin/mypy
+	PYTHONPATH=src $(<D)/bin/lint-imports --no-cache
+	$(if $(CORE_FILES),$(<D)/bin/clang-format --dry-run -Werror $(CORE_FILES))
 
-format: .venv-lint/lint.stamp
-	.venv-lint/bin/ruff check --fix .
-	.venv-lint/bin/ruff format .
-	$(if $(CORE_FILES),.venv-lint/bin/clang-format -i $(CORE_FILES))
+format: $(call environment,lint)/lint.stamp
+	$(<D)/bin/ruff check --fix .
+	$(<D)/bin/ruff format .
+	$(if $(CORE_FILES),$(<D)/bin/clang-format -i $(CORE_FILES))
 
 # Python itself is not instrumented, so the sanitizer's runtime is loaded first; libstdc++ beside it, so that exceptions
 # of the core are seen. Python's own memory at exit is no leak of the core.
@@ -86,13 +96,13 @@ CXX ?= c++
 SANITIZE_TESTS ?= tests
 # What the sanitizers print must not be captured: they end the process.
 SANITIZE_ARGS ?= -m "not slow" --capture=sys
-sanitize: .venv-sanitize/package.stamp
+sanitize: $(call environment,sanitize)/package.stamp
 	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  .venv-sanitize/bin/python -m pytest -p no:cacheprovider $(SANITIZE_ARGS) $(SANITIZE_TESTS) $(PYTEST_ARGS)
+	  $(<D)/bin/python -m pytest -p no:cacheprovider $(SANITIZE_ARGS) $(SANITIZE_TESTS) $(PYTEST_ARGS)
 
-bench: .venv-bench/package.stamp
-	@.venv-bench/bin/provetree bench $(BENCH_ARGS)
+bench: $(call environment,bench)/package.stamp
+	@$(<D)/bin/provetree bench $(BENCH_ARGS)
 
 clean:
-	rm -rf build docs/gallery .venv-demo .venv-docs .venv-test .venv-lint .venv-bench .venv-sanitize
+	rm -rf build docs/gallery $(foreach use,demo docs test lint bench sanitize,.venv-$(use) .venv-$(use)-*)

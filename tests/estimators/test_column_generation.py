@@ -12,22 +12,20 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provetree import ColumnGenerationClassifier, OptimalTreeClassifier, verify
 from provetree.errors import InfeasibleError
 from provetree.export.sklearn import UnsupportedTreeError
 from provetree.options import ParameterError
+from testkit.sklearn_checks import all_checks
 
 
 @pytest.mark.filterwarnings("default")
-@parametrize_with_checks(
-    [
-        ColumnGenerationClassifier(max_depth=2, sample_runs=20, start_runs=5),
-        ColumnGenerationClassifier(
-            max_depth=2, variant="original", sample_runs=20, alpha=0.01, max_leaf_nodes=3
-        ),
-    ]
+@all_checks(
+    ColumnGenerationClassifier(max_depth=2, sample_runs=20, start_runs=5),
+    ColumnGenerationClassifier(
+        max_depth=2, variant="original", sample_runs=20, alpha=0.01, max_leaf_nodes=3
+    ),
 )
 def test_all_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)

@@ -12,7 +12,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provetree import MIPTreeClassifier, OptimalTreeClassifier, Progress
 from provetree.errors import InfeasibleError
@@ -22,14 +21,13 @@ from provetree.options import ParameterError
 from provetree.solvers.highs import Highs
 from provetree.solvers.solver import Outcome, SolverError
 from testkit.mip_cases import StartOnly
+from testkit.sklearn_checks import all_checks
 
 FORMULATIONS = ("oct", "p", "binoct", "flowoct")
 
 
 @pytest.mark.filterwarnings("default")
-@parametrize_with_checks(
-    [MIPTreeClassifier("oct", warm_start="search", solver=StartOnly(), scaling="rank")]
-)
+@all_checks(MIPTreeClassifier("oct", warm_start="search", solver=StartOnly(), scaling="rank"))
 def test_all_checks_pass(estimator, check):
     check(estimator)
 

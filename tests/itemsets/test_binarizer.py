@@ -10,16 +10,16 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provetree import Binarizer, DL85Classifier, OptimalTreeClassifier, Tree, verify
 from provetree.itemsets.binary_columns import choose_thresholds
 from provetree.options import ParameterError
+from testkit.sklearn_checks import all_checks
 
 
 @pytest.mark.filterwarnings("default")
-@parametrize_with_checks(
-    [Binarizer(), Binarizer("all"), Binarizer("optimal-depth-one"), Binarizer(missing="separate")]
+@all_checks(
+    Binarizer(), Binarizer("all"), Binarizer("optimal-depth-one"), Binarizer(missing="separate")
 )
 def test_all_checks_pass(estimator: Any, check: Any) -> None:
     check(estimator)

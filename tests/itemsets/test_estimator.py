@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provetree import DL85Classifier, ItemsetSearch, build_problem
 from provetree.options import ParameterError
+from testkit.sklearn_checks import all_checks
 
 NOT_BOOLEAN = "DL85Classifier needs columns of booleans, or of 0 and 1, and column"
 
 
 @pytest.mark.filterwarnings("default")
-@parametrize_with_checks([DL85Classifier()])
+@all_checks(DL85Classifier())
 def test_checks_pass_or_meet_numbers(estimator: Any, check: Any) -> None:
     # The checks fit tables of numbers; the one sentence that points to the binarizer is all
     # that may go wrong.

@@ -7,7 +7,6 @@ import inspect
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provetree import (
     DataPartition,
@@ -20,14 +19,13 @@ from provetree import (
 )
 from provetree.options import ParameterError
 from provetree.partitions.options import PARTITION_OPTIONS
+from testkit.sklearn_checks import all_checks
 
 
 @pytest.mark.filterwarnings("default")
-@parametrize_with_checks(
-    [
-        PartitionTreeClassifier(),
-        PartitionTreeClassifier(partition="crm", refinement="exact", max_depth=2),
-    ]
+@all_checks(
+    PartitionTreeClassifier(),
+    PartitionTreeClassifier(partition="crm", refinement="exact", max_depth=2),
 )
 def test_scikit_learn_s_own_checks(estimator, check):
     check(estimator)
