@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from provetree import MIPTreeClassifier, OptimalTreeClassifier, StoredModel, Tree, load_model
 from provetree.export import InputColumn, ModelFileError, Proof, model_schema
+from provetree.export.words import proof_sentence
 from provetree.report.page import report_html
-from provetree.report.words import proof_sentence
 from provetree.solution import Progress, Status
 from testkit.tree_strategies import trees
 

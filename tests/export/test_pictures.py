@@ -12,7 +12,7 @@ import pytest
 from provetree import OptimalTreeClassifier, Tree
 from provetree.export import plot_tree, to_graphviz
 from provetree.export._colours import class_colour, node_colour
-from provetree.export._words import side_names, split_text
+from provetree.export.words import side_names, split_text
 
 NAN, INF = float("nan"), float("inf")
 

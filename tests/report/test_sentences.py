@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from provetree import ExactSearch, OptimalTreeClassifier, Tree, build_problem
-from provetree.report.picture import layout, tree_svg
+from provetree.export.svg import layout, tree_svg
 from provetree.report.sentences import explain_row, question, rules, way_of
 from testkit.random_problems import random_table
 

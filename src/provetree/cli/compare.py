@@ -22,7 +22,7 @@ from provetree.cli.screen import Screen
 from provetree.cli.tables import read_table
 from provetree.cli.training import Data, Settings, prepare
 from provetree.export.plot import new_figure
-from provetree.report.words import rate_words
+from provetree.export.words import rate_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,7 +16,7 @@ from provetree.cli.options import tree_parameters
 from provetree.cli.screen import Screen
 from provetree.cli.tables import read_table, source_path
 from provetree.cli.training import Settings, Trained, prepare, train
-from provetree.report.words import counted, proof_sentence, rate_words
+from provetree.export.words import counted, proof_sentence, rate_words
 
 __all__ = ["fit"]
 

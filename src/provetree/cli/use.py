@@ -15,7 +15,7 @@ from provetree.cli.columns import OTHER, use_columns
 from provetree.cli.errors import UserError
 from provetree.cli.tables import find_source, read_table, write_csv, write_text
 from provetree.export.model_file import InputColumn, ModelFileError, StoredModel, load_model
-from provetree.report.words import counted
+from provetree.export.words import counted
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from provetree.export.words import cost_number
 from provetree.solution import Progress, Solution
 
 #: Seconds between two drawings, on a terminal and elsewhere.
@@ -105,10 +106,6 @@ def _is_terminal(stream: TextIO) -> bool:
 
 def _sentence(seconds: float, cost: float, bound: float, gap: float) -> str:
     return (
-        f"provetree: {seconds:.1f} s, cost {_number(cost)}, bound {_number(bound)}, "
+        f"provetree: {seconds:.1f} s, cost {cost_number(cost)}, bound {cost_number(bound)}, "
         f"gap {100 * gap:.1f} %"
     )
-
-
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.6g}"

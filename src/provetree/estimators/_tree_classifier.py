@@ -358,8 +358,8 @@ class TreeClassifier(TableClassifier):
         >>> clf.to_sklearn().predict([[10.0], [50.0]])
         array(['no', 'yes'], dtype='<U3')
         """
-        from provetree.export._words import split_text
         from provetree.export.sklearn import UnsupportedTreeError, to_sklearn
+        from provetree.export.words import split_text
 
         check_is_fitted(self)
         if self._lost_in_float32:
@@ -421,7 +421,7 @@ class TreeClassifier(TableClassifier):
         """Show the tree in notebooks once it is fitted."""
         if not hasattr(self, "tree_"):
             return f"<pre>{escape(repr(self))}</pre>"
-        from provetree.report.picture import estimator_html
+        from provetree.export.svg import estimator_html
 
         return estimator_html(self)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from provetree.export._colours import node_colour
-from provetree.export._words import leaf_lines, side_names, split_text
+from provetree.export.words import leaf_lines, side_names, split_text
 from provetree.tree.tree import Tree
 
 __all__ = ["to_graphviz"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from provetree.export._colours import class_colour, node_colour
-from provetree.export._words import leaf_lines, side_names, split_text
+from provetree.export.words import leaf_lines, side_names, split_text
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:

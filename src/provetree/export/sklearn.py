@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from provetree.export._words import split_text
+from provetree.export.words import split_text
 from provetree.tree.tree import Tree
 
 __all__ = ["UnsupportedTreeError", "to_sklearn"]

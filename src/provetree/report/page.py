@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from provetree.export._colours import class_colour
-from provetree.export._words import class_name
 from provetree.export.model_file import StoredModel
+from provetree.export.words import class_name, proof_sentence, rate_words
 from provetree.report.sections import sections
 from provetree.report.sentences import conditions_of, question
-from provetree.report.words import proof_sentence, rate_words
 from provetree.tree.serialise import write_float
 
 __all__ = ["report_html"]

@@ -8,12 +8,17 @@ from html import escape
 from typing import Any
 
 from provetree.export._colours import class_colour
-from provetree.export._words import short_number
 from provetree.export.model_file import Proof, StoredModel
+from provetree.export.svg import tree_svg
+from provetree.export.words import (
+    cost_number,
+    limit_words,
+    proof_sentence,
+    rate_words,
+    short_number,
+)
 from provetree.report.charts import Line, line_chart, sparkline
-from provetree.report.picture import tree_svg
 from provetree.report.sentences import rules
-from provetree.report.words import limit_words, proof_sentence, rate_words
 
 __all__ = ["Section", "sections"]
 
@@ -173,8 +178,8 @@ def _proof(model: StoredModel) -> Iterator[Section]:
     if proof is None:
         return
     tiles = [
-        (_number(proof.cost), "cost of this tree"),
-        (_number(proof.lower_bound), "no tree costs less"),
+        (cost_number(proof.cost), "cost of this tree"),
+        (cost_number(proof.lower_bound), "no tree costs less"),
         (f"{100 * proof.gap:.1f} %", "gap: what is not proven"),
     ]
     if proof.seconds is not None:
@@ -230,8 +235,8 @@ def _history(proof: Proof) -> str:
         ],
         x_label="seconds",
         y_label="cost",
-        summary=f"Cost fell to {_number(proof.cost)}, the bound rose to "
-        f"{_number(proof.lower_bound)}.",
+        summary=f"Cost fell to {cost_number(proof.cost)}, the bound rose to "
+        f"{cost_number(proof.lower_bound)}.",
         from_zero=True,
     )
 
@@ -318,10 +323,10 @@ def _frontier_table(frontier: Mapping[str, Any]) -> str:
     rows = [
         [
             str(point["leaves"]),
-            _number(point["errors"]),
+            cost_number(point["errors"]),
             "proven"
             if point["status"] == "optimal"
-            else f"at least {_number(point['lower_bound'])}",
+            else f"at least {cost_number(point['lower_bound'])}",
             rate_words(point["train"]),
             rate_words(point["held_out"]),
             "-" if point["standard_error"] is None else f"± {100 * point['standard_error']:.1f} %",
@@ -434,7 +439,3 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -
         f'<div class="scroll"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr>'
         f"</thead><tbody>{body}</tbody></table></div>"
     )
-
-
-def _number(x: float) -> str:
-    return str(x) if isinstance(x, int) else f"{x:.6g}"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from provetree.export._words import class_name, short_number
+from provetree.export.words import class_name, short_number
 from provetree.tree.tree import Tree
 
 __all__ = ["Rule", "conditions_of", "explain_row", "question", "rules", "way_of"]

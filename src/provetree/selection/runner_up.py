@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from provetree.export._words import split_text
+from provetree.export.words import split_text
 from provetree.problem.prepare import Prepared, prepare_for
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.weights import integer_weights

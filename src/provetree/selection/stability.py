@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from provetree.export._words import split_text
+from provetree.export.words import split_text
 from provetree.problem.inputs import as_table
 from provetree.tree.tree import Tree
 

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from provetree.export._colours import class_colour
-from provetree.export._words import class_name, side_names, split_text
+from provetree.export.words import class_name, side_names, split_text
 from provetree.tree.tree import Tree
 
 __all__ = ["estimator_html", "layout", "tree_svg"]
@@ -38,7 +38,7 @@ def layout(tree: Tree) -> list[tuple[float, float]]:
     Examples
     --------
     >>> from provetree import Tree
-    >>> from provetree.report.picture import layout
+    >>> from provetree.export.svg import layout
     >>> leaf = Tree(feature=[-1], threshold=[0], value=[[1]], n_samples=[1], n_features=1)
     >>> layout(leaf)
     [(100.0, 12.0)]
@@ -72,7 +72,7 @@ def tree_svg(tree: Tree, *, interactive: bool = False) -> str:
     Examples
     --------
     >>> from provetree import OptimalTreeClassifier
-    >>> from provetree.report.picture import tree_svg
+    >>> from provetree.export.svg import tree_svg
     >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0]], ["no", "yes"])
     >>> tree_svg(clf.tree_).startswith("<svg")
     True
@@ -111,13 +111,13 @@ def estimator_html(estimator: Any) -> str:
     Examples
     --------
     >>> from provetree import OptimalTreeClassifier
-    >>> from provetree.report.picture import estimator_html
+    >>> from provetree.export.svg import estimator_html
     >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0]], ["no", "yes"])
     >>> "Proven optimal" in estimator_html(clf)
     True
     """
     from provetree.export.model_file import StoredModel
-    from provetree.report.words import proof_sentence
+    from provetree.export.words import proof_sentence
 
     proof = StoredModel.of(estimator).proof
     words = "" if proof is None else f"<p>{escape(proof_sentence(proof))}</p>"

@@ -1,0 +1,198 @@
+"""The words of pictures, reports and the command line: for splits, nodes, proofs and numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from provetree.tree.text import number
+from provetree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from provetree.export.model_file import Proof
+
+__all__ = [
+    "class_name",
+    "cost_number",
+    "cost_words",
+    "counted",
+    "leaf_lines",
+    "limit_words",
+    "proof_sentence",
+    "rate_words",
+    "short_number",
+    "side_names",
+    "split_text",
+]
+
+#: What a proof that is none begins with, by status.
+_NOT_PROVEN = {
+    "candidate_optimal": "Proven the best among the candidate splits, not among all trees",
+    "feasible": "Not proven, and not searched for a proof",
+    "time_limit": "Not proven within the time limit",
+    "work_limit": "Not proven within the work limit",
+    "interrupted": "Not proven when it was interrupted",
+    "gap_limit": "Not proven further than the gap that was asked for",
+}
+#: Numbers of more characters than this are shortened in pictures; the text form writes them out.
+_LONGEST = 9
+
+
+def split_text(tree: Tree, node: int) -> str:
+    """Return the question a split asks; "yes" goes left.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.export.words import split_text
+    >>> nan = float("nan")
+    >>> split_text(Tree(feature=[0, -1, -1], threshold=[37.5, nan, nan], n_features=1,
+    ...                 value=[[0], [1], [1]], n_samples=[0, 1, 1]), 0)
+    'x0 <= 37.5'
+    """
+    feature = int(tree.feature[node])
+    name = tree.column_names[feature]
+    code, threshold = int(tree.category[node]), float(tree.threshold[node])
+    if code >= 0:
+        categories = tree.categories[feature]
+        if tree.missing_left[node]:
+            return f"{name} is missing"
+        return f"{name} = {code if categories is None else categories[code]}"
+    if math.isnan(threshold):
+        return f"{name} is missing"
+    if threshold == math.inf:
+        return f"{name} is not missing" if not tree.missing_left[node] else f"{name} is anything"
+    return f"{name} <= {short_number(threshold)}"
+
+
+def side_names(tree: Tree, node: int) -> tuple[str, str]:
+    """Return the texts for the left and the right side of a split."""
+    if not tree.missing_seen[node] or tree.category[node] >= 0 or not _is_finite(tree, node):
+        return "yes", "no"
+    return ("yes or missing", "no") if tree.missing_left[node] else ("yes", "no or missing")
+
+
+def class_name(tree: Tree, node: int) -> str:
+    """Return the name of the class of a node."""
+    return str(tree.labels[int(tree.label[node])])
+
+
+def leaf_lines(tree: Tree, node: int) -> list[str]:
+    """Return the text of a leaf: its class, the share of that class, and its rows."""
+    weights = tree.value[node]
+    total = float(weights.sum())
+    share = float(weights[tree.label[node]]) / total if total > 0 else 0.0
+    return [class_name(tree, node), f"{share:.1%} of {counted(int(tree.n_samples[node]), 'row')}"]
+
+
+def short_number(x: float) -> str:
+    """Return a number in few digits, for pictures and sentences.
+
+    Examples
+    --------
+    >>> from provetree.export.words import short_number
+    >>> short_number(0.30000000000000004), short_number(37.5), short_number(1700000000.25)
+    ('0.3', '37.5', '1700000000.2')
+    """
+    text = number(x)
+    if len(text) <= _LONGEST:
+        return text
+    # Six digits, and all digits before the point, so that dates in seconds stay distinct.
+    return f"{x:.1f}" if 1e6 <= abs(x) < 1e15 else f"{x:.6g}"
+
+
+def _is_finite(tree: Tree, node: int) -> bool:
+    return math.isfinite(float(tree.threshold[node]))
+
+
+def proof_sentence(proof: Proof) -> str:
+    """Return what a proof says.
+
+    Examples
+    --------
+    >>> from provetree.export.model_file import Proof
+    >>> from provetree.export.words import proof_sentence
+    >>> print(proof_sentence(Proof("optimal", 12, 12, parameters={"max_depth": 3})))
+    Proven optimal: 12 training errors, and no tree of depth 3 makes fewer.
+    >>> print(proof_sentence(Proof("time_limit", 12, 9, parameters={"max_depth": 3})))
+    Not proven within the time limit: 12 training errors, and no tree of depth 3 makes fewer \
+than 9 (gap 25.0 %).
+    >>> print(proof_sentence(Proof("time_limit", 12, 0, parameters={"max_depth": 3})))
+    Not proven within the time limit: 12 training errors, and no bound yet for trees of depth 3 \
+(gap 100.0 %).
+    """
+    what, fewer = cost_words(proof)
+    limits = limit_words(proof)
+    if proof.status == "optimal":
+        return f"Proven optimal: {what}, and no tree {limits} {fewer}."
+    if proof.lower_bound <= 0:
+        return (
+            f"{_NOT_PROVEN[proof.status]}: {what}, and no bound yet for trees {limits} "
+            f"(gap {100 * proof.gap:.1f} %)."
+        )
+    return (
+        f"{_NOT_PROVEN[proof.status]}: {what}, and no tree {limits} {fewer} than "
+        f"{cost_number(proof.lower_bound)} (gap {100 * proof.gap:.1f} %)."
+    )
+
+
+def cost_words(proof: Proof) -> tuple[str, str]:
+    """Return the cost of a tree in words, and the words for a lower one."""
+    parameters = proof.parameters
+    weighted = parameters.get("class_weight") is not None or not isinstance(proof.cost, int)
+    if parameters.get("alpha"):
+        return f"cost {cost_number(proof.cost)} (errors and penalties for splits)", "costs less"
+    if weighted:
+        return f"training errors of weight {cost_number(proof.cost)}", "makes less"
+    errors = "error" if proof.cost == 1 else "errors"
+    return f"{cost_number(proof.cost)} training {errors}", "makes fewer"
+
+
+def limit_words(proof: Proof) -> str:
+    """Return the limits of the search in words: "of depth 3 with at most 6 leaves"."""
+    parameters = proof.parameters
+    words = f"of depth {parameters['max_depth']}" if "max_depth" in parameters else "of this size"
+    if parameters.get("max_leaf_nodes") is not None:
+        most = parameters["max_leaf_nodes"]
+        words += f" with at most {most} {'leaf' if most == 1 else 'leaves'}"
+    if parameters.get("min_samples_leaf", 1) != 1:
+        least = parameters["min_samples_leaf"]
+        shown = f"{100 * least:g} % of the" if isinstance(least, float) else str(least)
+        words += f" with at least {shown} rows in each leaf"
+    return words
+
+
+def counted(n: int, thing: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> from provetree.export.words import counted
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+def rate_words(rate: float | None) -> str:
+    """Return a share as a percentage.
+
+    Examples
+    --------
+    >>> from provetree.export.words import rate_words
+    >>> rate_words(0.9417), rate_words(None)
+    ('94.2 %', '-')
+    """
+    return "-" if rate is None else f"{100 * rate:.1f} %"
+
+
+def cost_number(x: float) -> str:
+    """Return a cost in digits: all of them for whole numbers, six for others.
+
+    Examples
+    --------
+    >>> from provetree.export.words import cost_number
+    >>> cost_number(1234567), cost_number(1 / 3)
+    ('1234567', '0.333333')
+    """
+    return str(x) if isinstance(x, int) else f"{x:.6g}"
