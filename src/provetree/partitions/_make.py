@@ -1,4 +1,4 @@
-"""What the three ways to make a partition share: points in, clusters of the core out."""
+"""Calls the clustering of the core, for all three ways to make a partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as points: every column brought to 0..1, so that distances treat columns alike."""
+"""Rows as points: every column scaled to 0..1, so that distances treat columns alike."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HALF_UNIT = float(np.sqrt(0.5))
 
 
 def as_points(X: ArrayLike, y: ArrayLike, owner: str) -> tuple[Float, NDArray[Any]]:
-    """Return rows of finite numbers and their labels, or say in one sentence what is wrong.
+    """Return rows of finite numbers and their labels; raise if they are not.
 
     Examples
     --------
@@ -70,10 +70,10 @@ def unit_columns(points: Float) -> Float:
 def coordinates(
     table: Float, categories: Sequence[tuple[object, ...] | None], *, scale: bool = True
 ) -> Float:
-    """Return the points whose distances partitions are made by.
+    """Return the points between which partitions measure distances.
 
-    Numbers are scaled to 0..1; infinities stand one average gap beyond the others. A missing value
-    is at distance one from all present ones, and two categories are at distance one.
+    Numbers are scaled to 0..1; infinities are placed one average gap beyond the others. A missing
+    value is at distance one from all present ones, and two categories are at distance one.
 
     Parameters
     ----------

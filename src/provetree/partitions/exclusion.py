@@ -1,8 +1,8 @@
 """Whether convex hulls of clusters meet: boxes first, then directions, then linear programs.
 
-Two hulls meet when a point is a mixture of both sets of rows; a linear program per pair decides,
-many pairs in one call. Most pairs never get there: their boxes are apart, or a plane that a few
-steps of a perceptron found lies between them.
+Two hulls meet if a point is a convex combination of both sets of rows. A linear program decides
+this, many pairs in one call. Most pairs do not need it: their boxes are disjoint, or a few steps of
+a perceptron find a separating plane.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Exclusion:
     value : float
         The share.
     standard_error : float
-        Of an estimate from some clusters; 0.0 when all were looked at.
+        Of an estimate from some clusters; 0.0 if all were examined.
     n_measured, n_clusters : int
-        Clusters that were looked at, and all of them.
+        Clusters that were examined, and all of them.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Exclusion:
 
     @property
     def is_exact(self) -> bool:
-        """Whether all clusters were looked at."""
+        """Whether all clusters were examined."""
         return self.n_measured == self.n_clusters
 
 
@@ -90,8 +90,8 @@ def measure_exclusion(
     share = float(alone.mean())
     error = 0.0
     if len(chosen) < count:
-        # Draws without replacement: the share of what was not drawn is all that is unknown. One
-        # more of each kind is counted in, so that a sample of one kind is not taken for sure.
+        # Draws without replacement: only the clusters not drawn are unknown. One more of each kind
+        # is counted, so that a sample of one kind is not taken as certain.
         unknown = (count - len(chosen)) / max(1, count - 1)
         careful = (float(alone.sum()) + 1) / (len(chosen) + 2)
         error = float(np.sqrt(careful * (1 - careful) / len(chosen) * unknown))
@@ -112,7 +112,7 @@ class _Hulls:
             self.high = np.maximum.reduceat(points[order], starts, axis=0)
         else:
             self.low = self.high = np.empty((partition.n_clusters, 0))
-        # What is known of pairs, in both orders: a pair may be asked for twice.
+        # Known results of pairs, in both orders: a pair may be needed twice.
         self.known_to_meet = np.zeros(partition.n_clusters, dtype=np.bool_)
 
     def meets_another(self, g: int) -> bool:
@@ -146,7 +146,7 @@ class _Hulls:
 
 
 def _separated(a: Float, b: Float) -> bool:
-    """Look for a plane between two sets of points; False says nothing."""
+    """Search a plane between two sets of points; False means none was found."""
     if len(a) == len(b) == 1:
         return bool(np.abs(a[0] - b[0]).max(initial=0.0) > _TOUCHING)
     direction = b.mean(axis=0) - a.mean(axis=0)

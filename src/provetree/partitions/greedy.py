@@ -43,7 +43,7 @@ def greedy_partition(
     scale : bool, default=True
         Scale every column to 0..1 to measure distances, as in the paper.
     time_limit : float, default=None
-        Seconds after which nothing is merged: half a run of this algorithm is no partition.
+        Seconds after which no row is merged: an incomplete run gives no partition.
 
     Returns
     -------

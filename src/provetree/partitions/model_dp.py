@@ -1,4 +1,4 @@
-"""Model (DP): the best tree for the representatives, each weighing what its cluster weighs.
+"""Model (DP): the best tree for the representatives, each with the weight of its cluster.
 
 Any engine solves it: it is a plain problem on a small weighted table.
 """
@@ -23,7 +23,7 @@ EngineFor: TypeAlias = Callable[[StartTree | None], Engine]
 
 @dataclass(frozen=True)
 class ModelTree:
-    """What the solution of a model gave.
+    """The solution of a model.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ __all__ = ["ModelDPPrime", "solve_dp_prime"]
 Float: TypeAlias = NDArray[np.float64]
 Int: TypeAlias = NDArray[np.int64]
 
-#: Bounds of solvers are taken to be this wrong at least: their linear programs are.
+#: The least error assumed of solvers' bounds, because linear programs are inexact.
 _BOUND_ERROR = 1e-7
 
 
@@ -73,7 +73,7 @@ class ModelDPPrime(ModelP):
         super().__init__(partition.problem, replace(settings, tighten=False))
 
     def _build(self, builder: ModelBuilder) -> None:
-        # The rows of the model are the clusters; only the ways of rows look at members.
+        # The rows of the model are the clusters; only the path constraints use members.
         partition = self.partition
         weights = partition.weights.astype(np.float64)
         self.unit = 1.0
@@ -107,7 +107,7 @@ class ModelDPPrime(ModelP):
         )
 
     def _path_constraints(self, builder: ModelBuilder) -> None:
-        """Add (24) and (25): a member that represents its cluster goes the cluster's way."""
+        """Add (24) and (25): a member that represents its cluster follows the cluster's path."""
         a, b, z, r = self.a, self.b, self.z, self.r
         clusters, p = self.partition.clusters, len(self.a)
         n = len(clusters)
@@ -152,7 +152,7 @@ class ModelDPPrime(ModelP):
             )
 
     def decode(self, point: Float) -> PlacedTree:
-        """Read the tree from a point: the ways of the representatives decide the thresholds."""
+        """Read the tree from a point: the paths of the representatives decide the thresholds."""
         chosen = np.zeros(self.partition.count, dtype=np.int64)
         named = np.flatnonzero(point[self.r] > 0.5)
         chosen[self.partition.clusters[named]] = named
@@ -261,7 +261,7 @@ def _cost(partition: WorkingPartition, tree: Tree, max_splits: int) -> int:
 
 
 def _whole_bound(model: ModelDPPrime, bound: float, gap: float, unit: int) -> int:
-    """Return the solver's bound in whole units, rounded so that it surely is one."""
+    """Return the solver's bound in integer units, rounded to the safe side."""
     if not math.isfinite(bound):
         return 0
     value = model.cost(bound)

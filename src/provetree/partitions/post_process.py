@@ -1,8 +1,8 @@
-"""PostProcess and EnumInterval (Algorithms 5 and 6): thresholds moved so that fewer rows stray.
+"""PostProcess and EnumInterval (Algorithms 5 and 6): move thresholds so that fewer rows are wrong.
 
-Splits keep their columns and representatives that are right keep their way, so the tree stays as
-good for the partition; among the thresholds that allow this, the one is taken at which the fewest
-rows leave the way they should go, and of these the one in the widest gap.
+Splits keep their columns, and correctly classified representatives keep their path, so the tree
+stays as good for the partition. Among the thresholds that allow this, the one with the fewest rows
+on the wrong side is taken, and of these the one in the widest gap.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Bool: TypeAlias = NDArray[np.bool_]
 def enum_interval(
     x: Float, weights: Int, wants_left: Bool, low: float, high: float, threshold: float
 ) -> float:
-    """Return the threshold of a split that the fewest rows go against (Algorithm 5).
+    """Return the threshold of a split with the fewest rows on the wrong side (Algorithm 5).
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ def post_process(
     Returns
     -------
     Tree
-        A tree that gets no representative wrong that was right, and no more rows wrong.
+        A tree with no more wrong rows, where right representatives stay right.
 
     Notes
     -----
-    Moving one threshold changes what rows meet further down, so a move that raises the number of
-    errors on the rows is taken back: Proposition 4 then holds for every tree.
+    Moving one threshold changes which rows reach the nodes below. So a move that raises the number
+    of errors on the rows is undone; then Proposition 4 holds for every tree.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def post_process(
 
 
 class _Walk:
-    """Rows on their way through a tree whose thresholds change."""
+    """Routes rows through a tree whose thresholds change."""
 
     def __init__(self, tree: Tree, table: Float) -> None:
         self.tree, self.table = tree, table

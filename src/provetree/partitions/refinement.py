@@ -1,4 +1,4 @@
-"""The engine: solve a model on a partition, divide the clusters that its tree cuts, go on.
+"""The engine: solve a model on a partition, divide the clusters that its tree cuts, repeat.
 
 IterativeRefinement and ImprovedIterativeRefinement (Algorithms 4 and 7). With model (DP) they are
 HIA and HIIA, which end with a tree that cuts no cluster; with (DP') they are EIA and EIIA, which
@@ -99,8 +99,8 @@ class PartitionSearch:
     """Finds trees by refining a data-partition.
 
     The cost of a tree is the weight of the rows it gets wrong; among trees of the same cost the
-    models prefer the one with the fewest splits. Penalties and least leaf sizes of a problem are
-    not looked at.
+    models prefer the one with the fewest splits. Penalties and minimum leaf sizes of a problem are
+    ignored.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class PartitionSearch:
         limits: Limits | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> PartitionSolution:
-        """Return the best tree the limits allow to find, and what is proven about it.
+        """Return the best tree found within the limits, and what is proven about it.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class _Run:
         except (_InterruptedError, KeyboardInterrupt):
             status = "interrupted"
         if self._errors(self.bound) >= self.wrong:
-            status = "optimal"  # as many errors as cannot be avoided
+            status = "optimal"  # only unavoidable errors
         lower = self.wrong if status == "optimal" else self._errors(self.bound)
         self._tell(lower)
         return PartitionSolution(
@@ -287,7 +287,7 @@ class _Run:
             self.last = partition.divided(self._leaf(tree))
 
     def _whole_clusters(self) -> ModelTree | None:
-        """Search; where the share of time is too short, a tree of (DP) divides clusters instead."""
+        """Search; if the share of time is too short, a tree of (DP) divides clusters instead."""
         found = self._search_clusters(self._share_of_time())
         if found is None or found.proven:
             return found
@@ -373,7 +373,7 @@ class _Run:
         return WorkingPartition(problem, engine.table, clusters)
 
     def _finished(self, found: ModelTree, representatives: Float | None) -> Tree:
-        """Move the thresholds of a tree if that is wanted; keep it if it is the best one."""
+        """Move the thresholds of a tree if requested; keep it if it is the best one."""
         tree, partition = found.tree, self._partition
         if not self.engine.post_process:
             self._consider(tree)
@@ -402,7 +402,7 @@ class _Run:
 
     @property
     def tree(self) -> Tree:
-        """The best tree so far, worked out anew on the rows."""
+        """The best tree so far, evaluated on the rows."""
         if self._built is None:
             placed = place_tree(
                 self.problem, self._best, self.engine.table, Layout(self._best.depth)
@@ -499,7 +499,7 @@ class _Run:
 
 
 def _unavoidable(problem: Problem) -> int:
-    """Return the weight of rows that are alike and differ in class: no tree gets them right."""
+    """Return the weight that no tree can classify right: equal rows of different classes."""
     if not problem.columns:
         return problem.root_error
     _, place = np.unique(problem.ranks, axis=1, return_inverse=True)

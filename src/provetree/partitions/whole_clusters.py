@@ -33,7 +33,7 @@ def solve_whole_clusters(
     cutoff: int,
     time_limit: float | None = None,
 ) -> ModelTree | None:
-    """Return the cheapest tree below a cutoff, or None where there is none, which is proven.
+    """Return the cheapest tree below a cutoff; None proves that there is none.
 
     A result that is not proven holds no bound; its tree is a single leaf.
 

@@ -1,4 +1,4 @@
-"""A partition as the engine works on it: clusters of the merged rows of a problem.
+"""The partition inside the engine: clusters of the merged rows of a problem.
 
 Equal rows of one class are one row here, and clusters weigh what their rows weigh, in the whole
 units of the problem. Costs are whole numbers too: ``(gamma + 1) * wrong weight + splits`` orders
@@ -97,8 +97,8 @@ class WorkingPartition:
     def representatives(self) -> Float:
         """The barycentres.
 
-        In columns of categories, and where members miss a value or have an infinite one, the value
-        of most weight stands in. Members in one leaf have their representative there as well.
+        In columns of categories, and where members miss a value or have an infinite one, it takes
+        the value of most weight. Members in one leaf have their representative there as well.
         """
         weights = self.problem.weights.astype(np.float64)
         places = barycentres(self.table, self.clusters, self.count, weights)

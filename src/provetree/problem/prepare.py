@@ -1,6 +1,6 @@
-"""From a training table, labels and weights to a Problem, and to what predictions need.
+"""Turns a training table, labels and weights into a Problem, and keeps what predictions need.
 
-:func:`prepare` is the one way in: estimators, selection, the report and the command line use it.
+:func:`prepare` is the only entry: estimators, selection, the report and the command line use it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Prepared:
     classes : array of shape (n_classes,)
         The labels in rising order.
     codes : array of int of shape (n_rows,)
-        The place of each row's label among them.
+        The index of each row's label among them.
     weights : array of shape (n_rows,) or None
         The weight of each row, class weights included; None where all weigh one.
 
@@ -90,7 +90,7 @@ def prepare(
     categorical_features: ArrayLike | str | None = "from_dtype",
     **limits: Any,
 ) -> Prepared:
-    """Look a training table over, and make the problem of it.
+    """Validate a training table and make its problem.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def prepare(
     max_depth, class_weight, categorical_features
         As for :class:`~provetree.OptimalTreeClassifier`.
     owner : str
-        Who asks, for the sentences about faults.
+        The name of the caller, for error messages.
     **limits
         Other parameters of :func:`provetree.build_problem`.
 

@@ -1,4 +1,4 @@
-"""The Problem: all that an engine sees of a table and of what is asked for.
+"""The Problem: everything an engine knows of a table, the objective and the limits.
 
 :func:`build_problem` ranks the columns of an encoded table, merges equal rows, makes the
 weights and the penalty whole numbers, and brings every limit into one form.
@@ -30,7 +30,7 @@ Int64: TypeAlias = NDArray[np.int64]
 
 #: Cells of ranks (columns x rows) a problem may have: one GiB of 32-bit ranks.
 MAX_CELLS = 2**28
-#: Costs are 64 bits wide; this much leaves engines room to add some and to scale them.
+#: Costs have 64 bits; this limit lets engines add and scale them.
 _MOST_COST = 2**60
 _MOST_SPLITS = 2**30 - 1
 
@@ -45,7 +45,7 @@ class Problem:
     Parameters
     ----------
     columns : sequence of Column
-        What each ordered column stands for.
+        The meaning of each ordered column.
     ranks : array of uint32, shape (n_columns, n_rows)
         Dense rank of each merged row in each column.
     classes : array of int32, shape (n_rows,)
@@ -57,7 +57,7 @@ class Problem:
     max_depth, max_splits : int
         Limits on the tree; no larger than the rows allow.
     min_samples_leaf : int
-        Least number of table rows in a leaf.
+        Smallest number of table rows in a leaf.
     error_scale, split_penalty : int
         The objective.
     weight_scale : Fraction
@@ -152,13 +152,13 @@ class Problem:
             return math.inf
 
     def to_whole_cost(self, cost: float) -> int:
-        """Return a cost in the user's units in integer units; it was one before it was divided."""
+        """Return the integer cost behind a cost that :meth:`to_user_cost` returned."""
         return round(Fraction(cost) * self.error_scale * self.weight_scale)
 
     def with_penalty(self, penalty: Fraction) -> Problem:
         """Return the problem with a penalty per split, in integer units of weight.
 
-        Penalties of the error of a single leaf and more forbid every split: they cannot pay.
+        A penalty of at least the error of a single leaf forbids every split.
 
         Examples
         --------
@@ -327,7 +327,7 @@ def _present_rows(
 
 
 def check_weights(sample_weight: ArrayLike, n_rows: int) -> Float:
-    """Return row weights as float64, or say in one sentence what is wrong with them.
+    """Return row weights as float64; raise if they are wrong.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def _ordered(
     """Return the rows of the problem, its ordered columns, and the ranks of the rows in them."""
     each_row = np.ones(len(table), dtype=np.int64)
     if merge and table.size <= MAX_CELLS and levels.count(None) == len(levels):
-        # Tables of yes and no are common, and need no sorting.
+        # Binary tables are common and need no sorting.
         binary = _core.order_binary_table(table, classes, weights, each_row, keep_duplicates)
         if binary is not None:
             merged, (ranks, of_columns, kinds, categories, values, ends) = binary
@@ -416,7 +416,7 @@ def _root_error(classes: Int32, weights: Int64) -> int:
 
 def _objective(penalty: Fraction, root_error: int, max_splits: int) -> tuple[int, int]:
     """Return the integers ``(error_scale, split_penalty)`` for a penalty per split."""
-    # From the error of a single leaf on no split can pay: a larger penalty is no different.
+    # At the error of a single leaf no split pays, so a larger penalty changes nothing.
     penalty = min(penalty, Fraction(root_error))
     # Both parts of a cost are at most error_scale * MAX_TOTAL_WEIGHT, see _most_splits, and
     # the tie rule multiplies costs by the number of splits.
@@ -438,8 +438,8 @@ def _most_splits(max_depth: int, max_leaf_nodes: int | None, most_leaves: int, a
         leaves = min(leaves, int(max_leaf_nodes))
     splits = min(max(leaves - 1, 0), _MOST_SPLITS)
     if alpha > 0:
-        # The penalties of 1 / alpha splits are as large as the error of a single leaf, and
-        # of two trees of the same cost the smaller one is wanted.
+        # The penalties of 1 / alpha splits equal the error of a single leaf, and of two trees
+        # of the same cost the smaller one wins.
         splits = min(splits, math.ceil(1 / as_decimal(alpha)) - 1)
     return splits
 

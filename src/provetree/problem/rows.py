@@ -1,4 +1,4 @@
-"""The way back from a problem to the table it was made from.
+"""Maps the rows of a problem back to the table it was made from.
 
 A problem has merged the equal rows of the table; groups and start trees are given for the table.
 """
@@ -58,7 +58,7 @@ def representatives(problem: Problem, rows: Int) -> Int:
     ----------
     problem : Problem
     rows : array of int
-        What :func:`problem_rows` gave.
+        The result of :func:`problem_rows`.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def column_ranks(problem: Problem, c: int, x: Float) -> Int:
     ranks = np.searchsorted(column.values[present], x) + int(not present[0])
     if not present.all():
         ranks[np.isnan(x)] = np.flatnonzero(~present)[0]
-    # A row of weight zero may hold a value that no other row has: no rank is its own.
+    # A row of weight zero may hold a value that no other row has; it has no rank.
     known = np.minimum(ranks, len(column.values) - 1)
     same = (column.values[known] == x) | (np.isnan(x) & np.isnan(column.values[known]))
     return np.where(same, ranks, -1).astype(np.int64)

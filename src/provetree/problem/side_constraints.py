@@ -1,6 +1,6 @@
-"""Side constraints: what a tree must keep to besides its size.
+"""Side constraints: what a tree must satisfy besides its size.
 
-Rates are exact fractions, so what a tree keeps to is decided in whole numbers.
+Rates are exact fractions, so constraints are checked in integers.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class SideConstraints:
     Parameters
     ----------
     min_recall : mapping of int to Fraction
-        Least share of the weight of a class that is predicted to be of it.
+        Smallest share of the weight of a class that is predicted correctly.
     max_false_positive_rate : mapping of int to Fraction
-        Most of the weight of all other classes that may be predicted to be of a class.
+        Largest share of the weight of all other classes that is predicted as a class.
     max_parity_gap : Fraction, optional
-        Most that the shares of rows predicted to be positive may differ between two groups.
+        Largest difference of the shares predicted positive between two groups.
     positive : int
         The positive class of the groups' rates.
     groups : array of int, shape (n_groups, n_rows)
@@ -60,12 +60,12 @@ class SideConstraints:
 
     @property
     def chooses_labels(self) -> bool:
-        """Whether a leaf may need another class than the one of most of its rows."""
+        """Whether a leaf may need another class than its heaviest."""
         return bool(self.min_recall) or self.counts_wrong_rows
 
     @property
     def counts_wrong_rows(self) -> bool:
-        """Whether it matters which class wrongly classified rows are given."""
+        """Whether the predicted class of misclassified rows matters."""
         return bool(self.max_false_positive_rate) or self.max_parity_gap is not None
 
     @property
@@ -91,7 +91,7 @@ class SideConstraints:
         groups: Int | None,
         split_features: Int,
     ) -> list[str]:
-        """Say which constraints a tree does not keep, from its predictions alone.
+        """Return which constraints a tree breaks, from its predictions.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""From the tables people have to the encoded table of float64 that problems are built on.
+"""Turns users' tables into the encoded float64 table from which problems are built.
 
 Numbers stay as they are, categories become codes, missing values become NaN. Tables of numpy,
 pandas and polars are read without importing pandas or polars.
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Float: TypeAlias = NDArray[np.float64]
 
-#: Code of a category that was not there in training.
+#: Code of a category that training did not contain.
 UNKNOWN = -1.0
 
 _NUMBER_TYPES = (Real, Decimal, np.bool_)
@@ -228,7 +228,7 @@ class _Column:
             ) from None
 
     def codes(self, categories: Sequence[object]) -> Float:
-        """Return where each value is in ``categories``: NaN if missing, -1 if nowhere."""
+        """Return the index of each value in ``categories``: NaN if missing, -1 if absent."""
         place = {value: float(code) for code, value in enumerate(categories)}
         if self._coded is not None:
             codes, levels = self._coded
@@ -243,7 +243,7 @@ class _Column:
         )
 
     def numbers(self) -> Float:
-        """Return the column as numbers, or say why it cannot be."""
+        """Return the column as numbers; raise if that is impossible."""
         if self._numbers is not None:
             return self._numbers
         if self._coded is not None:
@@ -304,7 +304,7 @@ def _array_column(name: str, column: NDArray[Any]) -> _Column:
 
 def _object_column(name: str, values: list[object], *, is_text: bool = False) -> _Column:
     """Return a column of objects: as numbers if all present ones are, else as categories."""
-    has_text, has_numbers = is_text, False  # a type for text is text, though all be missing
+    has_text, has_numbers = is_text, False  # a text column is text, even if all values are missing
     for kind in set(map(type, values)):
         if kind is type(None) or kind.__name__ in ("NAType", "NaTType"):
             continue
@@ -391,7 +391,7 @@ def _dimensions_message(n_dimensions: int) -> str:
 
 
 def _chosen(categorical_features: ArrayLike | None, table: _Table) -> set[int]:
-    """Return the positions of the columns the user calls categories."""
+    """Return the positions of the columns that the user names as categories."""
     if categorical_features is None:
         return set()
     rule = (

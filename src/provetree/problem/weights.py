@@ -1,7 +1,7 @@
-"""Integer weights: everything is proven in integers, so row weights are made whole.
+"""Integer weights: proofs are in integers, so row weights become integers.
 
 Whole numbers, short decimals and simple ratios (as of ``class_weight="balanced"``) are kept
-exactly. Other weights are scaled and rounded, and the largest relative error is told.
+exactly. Other weights are scaled and rounded, and the largest relative error is reported.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Int64: TypeAlias = NDArray[np.int64]
 MAX_TOTAL_WEIGHT = 2**30
 
 _MOST_DECIMALS = 9
-_MOST_RATIOS = 64  # distinct weights for which a common denominator is looked for
+_MOST_RATIOS = 64  # most distinct weights for which a common denominator is sought
 _MOST_DENOMINATOR = 2**20
-_ROUNDING = 2.0**-51  # what a few float operations may have added to a ratio
+_ROUNDING = 2.0**-51  # rounding error that a few float operations may add to a ratio
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Choosing and judging trees: the tuning path, leaves refitted, runner-up splits, stability."""
+"""Model selection: the tuning path, refitted leaves, runner-up splits, stability."""
 
 from __future__ import annotations
 

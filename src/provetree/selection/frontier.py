@@ -21,7 +21,7 @@ from provetree.tree.tree import Tree
 
 __all__ = ["FrontierPoint", "solve_frontier"]
 
-#: Trees of more splits than this are searched within the budget that is asked for.
+#: Trees of more splits than this are searched with the requested budget.
 _MOST_UNBOUNDED = 63
 
 
@@ -36,7 +36,7 @@ class FrontierPoint:
     tree : Tree
         The best tree found.
     cost, lower_bound : int or float
-        Its errors (the weight of the rows it gets wrong), and what no tree of this size is below.
+        Its errors (the weight of the misclassified rows), and a lower bound for this size.
     status : {"optimal", "time_limit", "interrupted"}
         Whether it is proven.
 
@@ -74,11 +74,11 @@ def solve_frontier(
     max_leaf_nodes : int
         The greatest number of leaves.
     time_limit : float, default=None
-        Seconds for the whole; when they are over, what is not proven says so.
+        Seconds in all; sizes that are not proven by then say so.
     engine : Engine, default=None
-        What solves the problems; None is the exact search.
+        The engine that solves the problems; None is the exact search.
     clock : callable, default=time.monotonic
-        Tells the time in seconds.
+        Returns the time in seconds.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def solve_frontier(
 
 
 class _Frontier:
-    """Best errors and bounds by number of splits, in whole units of weight."""
+    """Best errors and bounds by number of splits, in integer units of weight."""
 
     def __init__(
         self,
@@ -116,7 +116,8 @@ class _Frontier:
         most = problem.max_splits if problem.max_splits <= _MOST_UNBOUNDED else wanted
         self.problem, self.wanted, self.most, self.deadline = problem, wanted, most, deadline
         self.engine, self.clock = engine, clock
-        # Corners settle many sizes at once, but a hard one must not take the time of small sizes.
+        # A corner can prove many sizes at once, but a hard one must not use the time of small
+        # sizes.
         self.half_time = (clock() + deadline) / 2
         self.interrupted = False
         root = problem.root_error
@@ -142,7 +143,8 @@ class _Frontier:
             asked = range(few + 1, min(many, self.wanted + 1))
             if all(self.errors[k] == self.bounds[k] for k in asked):
                 continue
-            # The penalty at which the two ends cost the same: anything below their line shows.
+            # The penalty at which both ends cost the same: the search finds any point below their
+            # line.
             found = self._solve(self.most, many - few, gain, until=self.half_time, share=0.5)
             if found is None:
                 return
@@ -153,8 +155,8 @@ class _Frontier:
     def fill_gaps(self) -> None:
         """Search the sizes that are not proven, each within its own budget of splits.
 
-        Small sizes come first: they are the quickest to prove, and what they leave of their share
-        goes to the larger ones.
+        Small sizes come first: they are the quickest to prove, and their unused time goes to
+        larger ones.
         """
         for k in range(1, self.wanted + 1):
             if self.errors[k] > self.bounds[k]:
@@ -181,9 +183,9 @@ class _Frontier:
     def _solve(
         self, most: int, scale: int, penalty: int, *, until: float, share: float
     ) -> Solution | None:
-        """Solve with a budget and a penalty; keep the tree and what it says about every size.
+        """Solve with a budget and a penalty; keep the tree and the bounds for every size.
 
-        The search may take a share of the time that is left until a moment.
+        The search gets a share of the time left until a moment.
         """
         left = until - self.clock()
         if left <= 0 or self.interrupted:
@@ -210,7 +212,7 @@ class _Frontier:
         return solution
 
     def _settle(self) -> None:
-        """Let trees of fewer splits serve more, and bounds for more splits hold for fewer."""
+        """Use trees of smaller sizes for larger ones, and bounds of larger ones for smaller ones."""
         for k in range(1, self.most + 1):
             if self.errors[k - 1] <= self.errors[k]:
                 self.errors[k], self.trees[k] = self.errors[k - 1], self.trees[k - 1]

@@ -1,4 +1,4 @@
-"""Leaves estimated anew: on rows the splits have not seen, with Laplace's correction if wanted."""
+"""Refits leaves on rows that did not choose the splits, optionally with Laplace's correction."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from provetree.tree.tree import Tree
 
 __all__ = ["refit_leaves"]
 
-#: A fitted classifier of the package, whatever its class.
+#: Any fitted classifier of the package.
 Classifier = TypeVar("Classifier", bound=Any)
 
-#: What a fit says about its training rows; it is no longer true of refitted leaves.
+#: Attributes about the training rows, which do not hold for refitted leaves.
 _PROOF = (
     "solution_",
     "status_",
@@ -40,10 +40,10 @@ def refit_leaves(
 ) -> Classifier:
     """Return a copy of a classifier with the same splits and its leaves estimated on other rows.
 
-    The shares in the leaves of a tree are too good on the rows that chose its splits. Rows that
-    were held out give honest ones. A leaf that none of them reaches keeps what training gave it.
-    Labels may change with the shares. The copy carries no proof: it speaks of the training rows
-    and their labels.
+    The class shares in the leaves are too optimistic on the rows that chose the splits. Held-out
+    rows give honest shares. A leaf that none of them reaches keeps its training shares.
+    Labels may change with the shares. The copy carries no proof, because the proof is about the
+    training rows and their labels.
 
     Parameters
     ----------

@@ -26,13 +26,13 @@ __all__ = ["RHOS", "TriedSize", "TunedTree", "choose_rho", "sizes_up_to", "tune_
 
 #: Shares of the rows that :func:`choose_rho` tries by default.
 RHOS = (0.1, 0.25, 0.5, 0.75)
-#: The size of the trees that rho is chosen by: all splits of depth four.
+#: The size of the trees by which rho is chosen: all splits of depth four.
 _RHO_DEPTH = 4
 
 
 @dataclass(frozen=True)
 class TriedSize:
-    """How trees of one size did.
+    """The scores of trees of one size.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class TriedSize:
 
 @dataclass(frozen=True)
 class TunedTree:
-    """The tree that is best on validation rows, and all that were tried.
+    """The best tree on validation rows, and all sizes that were tried.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def tune_size(
     Returns
     -------
     TunedTree
-        Of sizes that do equally well the first one, which is the smallest.
+        On a tie the first size, which is the smallest.
 
     Examples
     --------

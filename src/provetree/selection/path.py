@@ -42,7 +42,7 @@ class PathPoint:
     tree : Tree
         The best tree of this size on all rows.
     errors, lower_bound : int or float
-        The weight of the training rows it gets wrong, and what no tree of this size is below.
+        The weight of the misclassified training rows, and a lower bound for this size.
     status : {"optimal", "time_limit", "interrupted"}
         Whether that is proven.
     train_score : float
@@ -195,13 +195,13 @@ def tuning_path(
     )
 
 
-#: Where a path ends unless it is told; pictures of more sizes help nobody.
+#: Where a path ends by default; plots of more sizes are unreadable.
 _MOST_LEAVES = 32
 
 
 @dataclass(frozen=True)
 class _Task:
-    """All that the path of one fold needs; it travels to other processes."""
+    """Everything that the path of one fold needs; it is sent to other processes."""
 
     encoded: Float
     codes: NDArray[np.intp]
@@ -241,7 +241,7 @@ def path_of(
     time_limit: float | None,
     n_jobs: int | None,
 ) -> TuningPath:
-    """Return the tuning path of a table that was looked over already."""
+    """Return the tuning path of a prepared table."""
     n_leaves = min(prepared.problem.max_splits + 1, _MOST_LEAVES)
     n_leaves = n_leaves if max_leaf_nodes is None else max_leaf_nodes
     task = _Task(
@@ -294,7 +294,7 @@ def _whole_path(prepared: Prepared, n_leaves: int, time_limit: float | None) -> 
 
 def _splitter(cv: Any, codes: NDArray[np.intp]) -> Any:
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        # No fold may lack a class that has rows enough; a class of one row is nobody's fault.
+        # A class with enough rows must be in every fold; a class of one row cannot be.
         least = int(np.bincount(codes)[np.unique(codes)].min())
         if least >= cv:
             return StratifiedKFold(int(cv), shuffle=True, random_state=0)

@@ -1,8 +1,8 @@
 """Runner-up splits: what the best split on another column would cost, proven.
 
-For each split of a tree, all splits of its rows on other columns compete, and a leaf in its place,
-each split followed by the best subtrees of the depth that is left. Optimal costs of nested row sets
-bound one another, so few thresholds have to be solved: intervals of them wait in a queue by bound.
+The alternatives to a split are all splits of its rows on other columns, each with the best subtrees
+of the remaining depth, and a leaf. Optimal costs of nested row sets bound one another, so few
+thresholds have to be solved: intervals of thresholds wait in a queue, lowest bound first.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class RunnerUp:
-    """What is best in the place of a split if its column may not be used there.
+    """The best replacement of a split that does not use its column.
 
     Parameters
     ----------
     node : int
         The number of the split in the tree.
     split : str
-        The split as it is.
+        The present split.
     alternative : str or None
-        The best split found on another column; None if a leaf is as good as any.
+        The best split found on another column; None if a leaf is as good.
     feature : int
         The column of the alternative, -1 for a leaf.
     extra : int or float
-        What the tree would cost more with the alternative, each side followed by its best subtree.
+        The extra cost of the tree with the alternative and its best subtrees.
     extra_at_least : int or float
-        Nothing in the place of the split costs less more; equal to `extra` when that is proven.
+        A lower bound on the extra cost of any replacement; equal to `extra` when proven.
     status : {"optimal", "time_limit", "interrupted"}
         Whether it is proven.
 
@@ -105,7 +105,7 @@ def runner_up_splits(
     sample_weight : array-like of shape (n_samples,), default=None
         Their weights, as in training.
     time_limit : float, default=None
-        Seconds for all nodes together; where they do not suffice, the answer is a range.
+        Seconds for all nodes together; if they do not suffice, the answer is a range.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def runner_ups(
     engine: Engine | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[RunnerUp]:
-    """Return the runner-up of each split of a tree of a table that was looked over already.
+    """Return the runner-up of each split of a tree of a prepared table.
 
     The subtrees of an optimal tree are optimal, so nothing can cost less than they do.
     """
@@ -189,8 +189,8 @@ def runner_ups(
 def _node_problem(prepared: Prepared, rows: Rows, *, last: int, depth: int, budget: int) -> Problem:
     """Return the problem of the rows of a node, with the column of its split as the last one.
 
-    A column that orders the rows as an earlier one does is left out of problems, so the column
-    that may not be used must not stand before another that could take its place.
+    A problem leaves out columns that order the rows as an earlier one does. So the excluded column
+    must come last: otherwise it would hide a column that could replace it.
     """
     whole, encoder = prepared.problem, prepared.encoder
     order = [*(f for f in range(whole.n_features) if f != last), last]
@@ -213,7 +213,7 @@ def _node_problem(prepared: Prepared, rows: Rows, *, last: int, depth: int, budg
 
 
 def _places(tree: Tree, node: int) -> list[int]:
-    """Return the feature behind each place of the table of a node."""
+    """Return the feature of each column of the table of a node."""
     last = int(tree.feature[node])
     return [*(f for f in range(tree.n_features) if f != last), last]
 
@@ -234,7 +234,7 @@ class _NodeSearch:
         self.bound = 0
 
     def run(self, *, without: int, at_least: int) -> None:
-        """Find the best split on another column; nothing is known to cost less than `at_least`."""
+        """Find the best split on another column; `at_least` is a known lower bound."""
         self.bound = at_least
         columns = [c for c, x in enumerate(self.problem.columns) if x.feature != without]
         try:
@@ -254,7 +254,7 @@ class _NodeSearch:
                 self.words, self.feature = split_text(tree, 0), int(tree.feature[0])
 
     def _solve_without(self, columns: list[int]) -> bool:
-        """Solve without the column at all; for a single split that is the whole answer."""
+        """Solve without the column at all; for a single split this is the answer."""
         problem = replace(
             self.problem,
             columns=self.problem.columns.take(columns),
@@ -342,7 +342,7 @@ class _NodeSearch:
             return None
         if problem.min_samples_leaf == 1 and rest >= 2 * full:
             return problem.split_penalty + sum(relaxed)
-        # A budget that is too small for two full subtrees is shared out in all ways.
+        # A budget too small for two full subtrees is divided in all ways.
         return problem.split_penalty + min(
             self._child(sides[0], budget=share) + self._child(sides[1], budget=rest - share)
             for share in range(max(0, rest - full), min(rest, full) + 1)

@@ -1,4 +1,4 @@
-"""Stability: how often the splits of a tree come back when it is fitted on resampled rows."""
+"""Stability: how often the splits of a tree return when it is fitted on resampled rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Split: TypeAlias = tuple[int, int, float]
 
 @dataclass(frozen=True)
 class SplitStability:
-    """How often one split of a tree came back.
+    """How often one split of a tree returned.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class SplitStability:
 
 @dataclass(frozen=True)
 class Stability:
-    """What bootstrap refits say about a tree.
+    """The stability of a tree under bootstrap refits.
 
     Parameters
     ----------
