@@ -212,7 +212,7 @@ class _Frontier:
         return solution
 
     def _settle(self) -> None:
-        """Use trees of smaller sizes for larger ones, and bounds of larger ones for smaller ones."""
+        """Use trees of smaller sizes for larger ones, and bounds of larger for smaller ones."""
         for k in range(1, self.most + 1):
             if self.errors[k - 1] <= self.errors[k]:
                 self.errors[k], self.trees[k] = self.errors[k - 1], self.trees[k - 1]
