@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from provetree.bench import limits
-from provetree.bench.worker import default_core
+from provetree.bench.process import default_core
 
 SMALL_TABLE = {"rows": 3000, "columns": 6, "depth": 6, "core": default_core()}
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from provetree.bench.data import DataNotFoundError, data_folder
-from provetree.bench.paper import CellStore, PaperOptions
+from provetree.bench.paper import CellStore, PaperOptions, run_paper
 from provetree.bench.papers import oct as paper
 
 
@@ -65,7 +65,7 @@ def test_a_stop_keeps_finished_cells(tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(paper, "_computed", stop)
-    assert paper.run(options(tmp_path)) == 130
+    assert run_paper("oct", options(tmp_path)) == 130
     assert "run it again to go on" in capsys.readouterr().err
 
 

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from provetree.bench import worker
+from provetree.bench import process, worker
 from provetree.bench.data import BenchTable
 from provetree.bench.solvers import SOLVERS, Solver
 
@@ -68,7 +68,7 @@ def test_overrun_is_killed() -> None:
 
 
 def test_our_own_solver_runs_in_a_worker() -> None:
-    run = worker.run_worker("provetree", TABLE, 2, 10.0, repeat=3, core=worker.default_core())
+    run = worker.run_worker("provetree", TABLE, 2, 10.0, repeat=3, core=process.default_core())
     assert run.outcome == "done", run.message
     assert len(run.fits) >= 3  # fits of milliseconds are repeated more often
     assert all(fit.proven and fit.errors == 0 for fit in run.fits)
@@ -89,5 +89,5 @@ def test_pycontree_runs_in_a_worker() -> None:
 
 
 def test_one_thread_per_library() -> None:
-    environment = worker.one_core_environment()
+    environment = process.one_core_environment()
     assert environment["OMP_NUM_THREADS"] == environment["OPENBLAS_NUM_THREADS"] == "1"

@@ -10,8 +10,6 @@ With ``--jobs``, instead, the seconds of whole proofs with different numbers of 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,8 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from provetree.bench.arguments import PROOFS, among, numbers, words
-from provetree.bench.data import data_folder, load_table, read_manifest, table_names
-from provetree.bench.report import format_seconds, format_table, machine
+from provetree.bench.data import data_folder, load_table, read_manifest, read_split, table_names
+from provetree.bench.report import (
+    format_seconds,
+    format_table,
+    read_results,
+    save_figure,
+    write_results,
+)
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
 from provetree.export.plot import new_figure
 from provetree.problem.table import TableEncoder
@@ -99,8 +103,8 @@ class _Parts(NamedTuple):
 
 
 def _parts(name: str, folder: Path) -> _Parts:
-    splits = json.loads((folder / f"{name}.splits.json").read_text(encoding="utf-8"))["splits"]
-    train, test = (np.asarray(splits[0][part], dtype=np.int64) for part in ("train", "test"))
+    rows = read_split(name, 0, folder)
+    train, test = rows["train"], rows["test"]
     if "mixed" in read_manifest(folder).get(name, {}).get("suites", ()):
         # Here, because the commands import the benchmarks.
         from provetree.cli.columns import learn_columns, learn_target
@@ -149,10 +153,7 @@ def _full_names(asked: Iterable[str], option: str) -> list[str]:
 def _measure_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     moments = sorted(numbers(arguments.seconds, float, "--seconds"))
     output: Path | None = arguments.output
-    known: list[dict[str, Any]] = []
-    if output is not None and output.exists():
-        known = json.loads(output.read_text(encoding="utf-8"))["results"]
-    done = {_key(result): result for result in known}
+    done = {_key(result): result for result in read_results(output)}
     results = []
     tables = _full_names(words(arguments.tables) or TABLES, "--tables")
     depths = numbers(arguments.depths, int, "--depths")
@@ -163,7 +164,7 @@ def _measure_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
             done[key] = result
             results.append(result)
             print("  ".join(_cells(result, moments)), flush=True)
-            _write(output, list(done.values()))
+            write_results(output, list(done.values()))
     header = (
         "table",
         "train rows x columns",
@@ -181,16 +182,6 @@ def _measure_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _key(result: dict[str, Any]) -> tuple[str, int, float]:
     return result["table"], result["depth"], result["seconds"]
-
-
-def _write(output: Path | None, results: Sequence[dict[str, Any]]) -> None:
-    """Replace the file of figures as a whole."""
-    if output is None:
-        return
-    text = json.dumps({"machine": machine(), "results": results}, indent=1)
-    written = output.with_suffix(output.suffix + ".part")
-    written.write_text(text + "\n", encoding="utf-8")
-    os.replace(written, output)
 
 
 def _cells(result: dict[str, Any], moments: Sequence[float]) -> tuple[str, ...]:
@@ -285,7 +276,7 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
             ylim=(0, None),
         )
         ax.legend(fontsize=7)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    save_figure(figure, path)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -293,7 +284,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.jobs and arguments.chart is not None:
         raise ValueError("--chart draws fits over time, and --jobs makes none of them.")
     if arguments.jobs:
-        _write(arguments.output, _measure_threads(arguments))
+        write_results(arguments.output, _measure_threads(arguments))
         return 0
     results = _measure_all(arguments)
     if arguments.chart is not None:

@@ -226,7 +226,7 @@ def load_table(name: str, part: Part = "full", folder: Path | None = None) -> Be
     X = np.ascontiguousarray(cells[:, :-1])
     y = codes.reshape(-1).astype(np.int64)
     if part == "train":
-        rows = _train_rows(name, folder)
+        rows = read_split(name, 0, folder)["train"]
         # Classes keep the codes of the full table, so that parts of one table can be compared.
         X, y = np.ascontiguousarray(X[rows]), y[rows]
     elif part != "full":
@@ -234,9 +234,13 @@ def load_table(name: str, part: Part = "full", folder: Path | None = None) -> Be
     return BenchTable(name, X, y)
 
 
-def _train_rows(name: str, folder: Path) -> npt.NDArray[np.int64]:
+def read_split(
+    name: str, split: int = 0, folder: Path | None = None
+) -> dict[str, npt.NDArray[np.int64]]:
+    """Return the row numbers of each part (train, valid, test) of one split of a table."""
+    folder = folder if folder is not None else data_folder()
     path = folder / f"{name}.splits.json"
     if not path.is_file():
-        raise DataNotFoundError(f"Table '{name}' has no splits, so it has no train part.")
-    splits = json.loads(path.read_text(encoding="utf-8"))["splits"]
-    return np.asarray(splits[0]["train"], dtype=np.int64)
+        raise DataNotFoundError(f"Table '{name}' has no splits into train and test rows.")
+    parts = json.loads(path.read_text(encoding="utf-8"))["splits"][split]
+    return {part: np.asarray(rows, dtype=np.int64) for part, rows in parts.items()}

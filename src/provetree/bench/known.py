@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from provetree.bench.arguments import among, words
 from provetree.bench.data import BenchTable, load_table
+from provetree.bench.process import default_core
 from provetree.bench.report import format_seconds, format_table
-from provetree.bench.worker import default_core, run_worker
+from provetree.bench.worker import run_worker
 
 
 @dataclass(frozen=True)

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from provetree.bench.data import BenchTable
+from provetree.bench.process import (
+    START_GRACE,
+    default_core,
+    memory,
+    one_core_environment,
+    pin,
+)
 from provetree.bench.report import Measurement, format_measurements
-from provetree.bench.worker import default_core, one_core_environment
 
 TIME_LIMITS = (0.1, 0.5, 2.0)
 """Time limits whose overshoot is measured, in seconds."""
@@ -35,8 +39,6 @@ PROMPT = 0.2
 
 SMALL = 300.0
 """Largest peak of resident memory that passes, in megabytes (10**6 bytes)."""
-
-_STOP_GRACE = 60.0
 
 
 def synthetic_table(rows: int, columns: int, seed: int = 0) -> BenchTable:
@@ -69,28 +71,6 @@ def synthetic_table(rows: int, columns: int, seed: int = 0) -> BenchTable:
     )
     noise = random.random(rows) < 0.2
     return BenchTable("synthetic", X, (pattern ^ noise).astype(np.int64))
-
-
-def peak_memory() -> float:
-    """Return the peak of this process's resident memory so far, in megabytes (10**6 bytes).
-
-    Examples
-    --------
-    >>> from provetree.bench.limits import peak_memory
-    >>> peak_memory() > 1.0
-    True
-    """
-    status = Path("/proc/self/status")
-    if status.is_file():
-        # Preferred to getrusage: that figure survives exec, so a child would report its parent's
-        # peak.
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024 / 1e6
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
 
 
 def start_child(request: Mapping[str, Any]) -> subprocess.Popen[str]:
@@ -134,7 +114,7 @@ def finish_child(child: subprocess.Popen[str], timeout: float) -> dict[str, Any]
 def measure_overshoot(request: Mapping[str, Any], limit: float) -> Measurement:
     """Return by how much a fit overshoots its time limit."""
     what = f"overshoot of a {limit:g} s limit, depth {request['depth']}"
-    answer = finish_child(start_child({**request, "limit": limit}), limit + _STOP_GRACE)
+    answer = finish_child(start_child({**request, "limit": limit}), limit + START_GRACE)
     return Measurement(what, max(0.0, answer["seconds"] - limit), PROMPT, "s", answer["status"])
 
 
@@ -146,13 +126,13 @@ def measure_interrupt(request: Mapping[str, Any], after: float) -> Measurement:
     sent = time.monotonic()
     child.send_signal(signal.SIGINT)
     # The monotonic clock is one for all processes of the system.
-    answer = finish_child(child, _STOP_GRACE)
+    answer = finish_child(child, START_GRACE)
     return Measurement(what, answer["ended"] - sent, PROMPT, "s", answer["status"])
 
 
 def measure_memory(request: Mapping[str, Any], limit: float) -> Measurement:
     """Return the peak of resident memory of one fit's process, libraries included."""
-    answer = finish_child(start_child({**request, "limit": limit}), limit + _STOP_GRACE)
+    answer = finish_child(start_child({**request, "limit": limit}), limit + START_GRACE)
     what = (
         f"peak memory, depth {request['depth']} ({answer['memory_before']:.0f} MB before the fit)"
     )
@@ -184,13 +164,12 @@ def _child() -> None:
     warnings.simplefilter("ignore")
     from provetree import OptimalTreeClassifier
 
-    if request["core"] is not None and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {request["core"]})
+    pin(request["core"])
     warm_up = synthetic_table(60, request["columns"])
     OptimalTreeClassifier(max_depth=2).fit(warm_up.X, warm_up.y)
     table = synthetic_table(request["rows"], request["columns"])
     model = OptimalTreeClassifier(max_depth=request["depth"], time_limit=request["limit"])
-    memory_before = peak_memory()
+    memory_before = memory()
     print("ready", flush=True)
     start = time.monotonic()
     status: str
@@ -206,7 +185,7 @@ def _child() -> None:
         "ended": ended,
         "status": status,
         "memory_before": memory_before,
-        "memory": peak_memory(),
+        "memory": memory(),
     }
     print(json.dumps(answer), flush=True)
 

@@ -10,14 +10,19 @@ import argparse
 import json
 import math
 import sys
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from provetree.bench.arguments import PAPERS, among, words
 
+Value = TypeVar("Value")
+
+#: Splits of each data set, as the papers use them.
+SPLITS = 5
 #: What is said after Ctrl-C.
 STOPPED = "Stopped. Finished cells are kept: run it again to go on."
 
@@ -155,6 +160,39 @@ class PaperOptions:
         if splits is not None and self.splits is not None and self.splits > splits:
             raise ValueError(f"--splits must be 1 to {splits}. Got {self.splits} instead.")
 
+    @property
+    def parts(self) -> range:
+        """The splits to average over."""
+        return range(min(SPLITS, self.splits or SPLITS))
+
+    def cell(
+        self, key: str, compute: Callable[[], Any], words: Callable[[Any], str] | None = None
+    ) -> Any:
+        """Return a cell; one that has to be computed is told of in a line of progress.
+
+        Parameters
+        ----------
+        key, compute
+            As of :meth:`CellStore.get`.
+        words : callable, optional
+            Gives the words about the value; the seconds that it took when not given.
+        """
+        known = key in self.cells
+        start = time.perf_counter()
+        value = self.cells.get(key, compute)
+        if not known:
+            told = f"{time.perf_counter() - start:.1f} s" if words is None else words(value)
+            print(f"{key}: {told}", file=sys.stderr, flush=True)
+        return value
+
+    def wanted_datasets(self, names: Iterable[str]) -> list[str]:
+        """Return those of the data sets that were asked for."""
+        return [name for name in names if self.wants_dataset(name)]
+
+    def wanted_depths(self, depths: Iterable[int]) -> list[int]:
+        """Return those of the depths that were asked for."""
+        return [depth for depth in depths if self.wants_depth(depth)]
+
     def wants_dataset(self, name: str) -> bool:
         """Whether a data set was asked for."""
         return not self.datasets or name in self.datasets
@@ -166,6 +204,36 @@ class PaperOptions:
     def wants_depth(self, depth: int) -> bool:
         """Whether a depth was asked for."""
         return not self.depths or depth in self.depths
+
+
+def timed(work: Callable[[], Value]) -> tuple[Value, float, float]:
+    """Return what work gives, and the seconds and the seconds of a core that it took.
+
+    Examples
+    --------
+    >>> from provetree.bench.paper import timed
+    >>> timed(lambda: 7)[0]
+    7
+    """
+    start, cpu_start = time.perf_counter(), time.process_time()
+    value = work()
+    return value, time.perf_counter() - start, time.process_time() - cpu_start
+
+
+def pass_on_interrupt(status: str) -> None:
+    """Raise after Ctrl-C, which a solve takes as the wish for the best tree so far."""
+    if status == "interrupted":
+        raise KeyboardInterrupt
+
+
+def run_paper(name: str, options: PaperOptions) -> int:
+    """Run the benchmark of one paper; Ctrl-C ends it and keeps the cells."""
+    try:
+        status: int = import_module(f"provetree.bench.papers.{name}").run(options)
+    except KeyboardInterrupt:
+        print(STOPPED, file=sys.stderr)
+        return 130
+    return status
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -194,9 +262,4 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.figures,
         CellStore(path, arguments.fresh),
     )
-    try:
-        status: int = import_module(f"provetree.bench.papers.{name}").run(options)
-    except KeyboardInterrupt:
-        print(STOPPED, file=sys.stderr)
-        return 130
-    return status
+    return run_paper(name, options)

@@ -19,9 +19,10 @@ from dataclasses import asdict, dataclass, field
 
 from provetree.bench.arguments import among, words
 from provetree.bench.data import BenchTable, Part, load_table, suite_tables
+from provetree.bench.process import default_core
 from provetree.bench.report import format_seconds, format_table, machine
 from provetree.bench.solvers import PRICED_PEERS, SOLVERS, SUITE_PEERS, Fit
-from provetree.bench.worker import Run, default_core, run_worker
+from provetree.bench.worker import Run, run_worker
 
 OURS = "provetree"
 

@@ -1,13 +1,17 @@
-"""Plain text tables for the benchmark reports, and the machine they were measured on."""
+"""What benchmarks write: tables of text, pictures, files of results and the machine they ran on."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def format_seconds(seconds: float | None) -> str:
@@ -72,6 +76,46 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         "-" * (width + 2) if i == 0 else "-" * (width + 1) + ":" for i, width in enumerate(widths)
     ]
     return "\n".join([line(header), f"|{'|'.join(rules)}|", *(line(row) for row in rows)])
+
+
+def titled_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table below its title, or say that no row of it was asked for.
+
+    Examples
+    --------
+    >>> from provetree.bench.report import titled_table
+    >>> print(titled_table("Table 1", ("table", "errors"), []))
+    Table 1
+    <BLANKLINE>
+    (nothing asked for)
+    """
+    return f"{title}\n\n{format_table(header, rows) if rows else '(nothing asked for)'}"
+
+
+def save_figure(figure: Figure, path: Path) -> Path:
+    """Write a picture, in a folder that is made where it is not there, and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The same picture is the same file: no date in it.
+    figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+    return path
+
+
+def read_results(path: Path | None) -> list[dict[str, Any]]:
+    """Return what an earlier run left in its file of results; nothing where there is none."""
+    if path is None or not path.exists():
+        return []
+    results: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["results"]
+    return results
+
+
+def write_results(path: Path | None, results: Sequence[Mapping[str, Any]]) -> None:
+    """Replace a file of results as a whole, so that a stopped run leaves no half of one."""
+    if path is None:
+        return
+    written = path.with_suffix(path.suffix + ".part")
+    text = json.dumps({"machine": machine(), "results": results}, indent=1)
+    written.write_text(text + "\n", encoding="utf-8")
+    os.replace(written, path)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -22,9 +20,15 @@ import numpy as np
 
 from provetree.bench.arguments import among, numbers, words
 from provetree.bench.data import BenchTable
-from provetree.bench.report import format_seconds, format_table, machine
+from provetree.bench.process import START_GRACE, ask, forget_peak, memory
+from provetree.bench.report import (
+    format_seconds,
+    format_table,
+    read_results,
+    save_figure,
+    write_results,
+)
 from provetree.bench.solvers import SOLVERS, warm_up
-from provetree.bench.worker import START_GRACE, one_core_environment
 from provetree.export.plot import new_figure
 
 __all__ = ["draw", "growth", "made_up_table", "run"]
@@ -145,32 +149,9 @@ def _fit(case: dict[str, Any]) -> dict[str, Any]:
     failed = {"cpu_seconds": None, "megabytes": None, "errors": None, "proven": False}
     if not SOLVERS[case["solver"]].installed:
         return {**case, **failed, "message": "not installed"}
-    try:
-        done = subprocess.run(
-            (sys.executable, "-m", "provetree.bench.scaling"),
-            input=json.dumps(case),
-            capture_output=True,
-            text=True,
-            timeout=case["limit"] * 2 + START_GRACE,
-            env=one_core_environment(),
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return {**case, **failed, "message": "overran its limit"}
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines()
-        return {**case, **failed, "message": lines[-1] if lines else "crashed"}
-    return {**case, **json.loads(done.stdout.splitlines()[-1]), "message": ""}
-
-
-#: Where Linux tells a process about its memory; elsewhere memory is not measured.
-_STATUS = Path("/proc/self/status")
-
-
-def _megabytes(what: str) -> float:
-    """Return a figure of this process's memory from the kernel's table."""
-    lines = _STATUS.read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(what))
+    command = (sys.executable, "-m", "provetree.bench.scaling")
+    answer = ask(command, case, case["limit"], case["limit"] + START_GRACE)
+    return {**case, **(answer.value or failed), "message": answer.message}
 
 
 def _serve(case: dict[str, Any]) -> dict[str, Any]:
@@ -178,15 +159,12 @@ def _serve(case: dict[str, Any]) -> dict[str, Any]:
     table = made_up_table(case["rows"], case["columns"], case["depth"], case["noise"])
     solver = SOLVERS[case["solver"]]
     warm_up(solver)
-    before = None
-    if _STATUS.exists():
-        _STATUS.with_name("clear_refs").write_text("5", encoding="ascii")  # forgets the peak so far
-        before = _megabytes("VmRSS")
+    before = memory(peak=False) if forget_peak() else None
     begun = time.process_time()
     fit = solver.fit(table, case["depth"], case["limit"])
     return {
         "cpu_seconds": time.process_time() - begun,
-        "megabytes": None if before is None else _megabytes("VmHWM") - before,
+        "megabytes": None if before is None else (memory() or 0.0) - before,
         "errors": fit.errors,
         "proven": fit.proven,
     }
@@ -279,15 +257,13 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
             ax.grid(alpha=0.3)
             if ax.lines:
                 ax.legend(fontsize=7)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    save_figure(figure, path)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run ``provetree bench scaling``."""
     output: Path | None = arguments.output
-    known: list[dict[str, Any]] = []
-    if output is not None and output.exists():
-        known = json.loads(output.read_text(encoding="utf-8"))["results"]
+    known = read_results(output)
     done = {tuple(result[name] for name in _KEYS): result for result in known}
     gave_up: set[tuple[Any, ...]] = set()
     results: list[dict[str, Any]] = []
@@ -308,12 +284,8 @@ def run(arguments: argparse.Namespace) -> int:
         if not result["proven"]:
             gave_up.add(of_series)
         results.append(result)
-        if output is not None:
-            others = [r for r in known if not any(_same(r, ours) for ours in results)]
-            text = json.dumps({"machine": machine(), "results": results + others}, indent=1)
-            written = output.with_suffix(output.suffix + ".part")
-            written.write_text(text + "\n", encoding="utf-8")
-            os.replace(written, output)
+        others = [r for r in known if not any(_same(r, ours) for ours in results)]
+        write_results(output, results + others)
     print(f"\n{_report(results)}")
     if arguments.chart is not None:
         draw(results, arguments.chart)

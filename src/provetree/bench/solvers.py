@@ -108,6 +108,12 @@ class Solver:
             return None
 
 
+def _fit_seconds(model: Any, X: object, y: object) -> float:
+    start = time.perf_counter()
+    model.fit(X, y)
+    return time.perf_counter() - start
+
+
 def _count(predictions: object, table: BenchTable) -> int:
     return int(np.count_nonzero(np.asarray(predictions) != table.y))
 
@@ -123,9 +129,7 @@ def _fit_provetree(table: BenchTable, depth: int, limit: float, price: float = 0
     root_error = len(table.y) - int(np.bincount(table.y).max())
     alpha = price * len(table.y) / root_error if price and root_error else 0.0
     model = OptimalTreeClassifier(max_depth=depth, alpha=alpha, time_limit=limit)
-    start = time.perf_counter()
-    model.fit(table.X, table.y)
-    seconds = time.perf_counter() - start
+    seconds = _fit_seconds(model, table.X, table.y)
     errors = _count(model.predict(table.X), table)
     return Fit(
         seconds=seconds,
@@ -147,9 +151,7 @@ def _fit_itemsets(**options: Any) -> SolverFunction:
         if not np.isin(X, (0.0, 1.0)).all():
             X = Binarizer("optimal-depth-one").fit(X, table.y).transform(X)
         model = DL85Classifier(max_depth=depth, time_limit=limit, **options)
-        start = time.perf_counter()
-        model.fit(X, table.y)
-        seconds = time.perf_counter() - start
+        seconds = _fit_seconds(model, X, table.y)
         errors = _count(model.predict(X), table)
         return Fit(seconds, errors, errors, model.status_ == "optimal", float(model.lower_bound_))
 
@@ -166,9 +168,7 @@ def _fit_pycontree(table: BenchTable, depth: int, limit: float) -> Fit:
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        start = time.perf_counter()
-        model.fit(table.X, table.y)
-        seconds = time.perf_counter() - start
+        seconds = _fit_seconds(model, table.X, table.y)
     # It tells of a time limit by a warning only, and of the errors not at all: they are counted
     # from predictions.
     stopped = any("time limit" in str(warning.message) for warning in caught)
@@ -187,9 +187,7 @@ def _fit_pystreed(table: BenchTable, depth: int, limit: float, price: float = 0.
     X, y = _binary(table)
     task = "cost-complex-accuracy" if price else "accuracy"
     model = STreeDClassifier(task, max_depth=depth, time_limit=limit, cost_complexity=price)
-    start = time.perf_counter()
-    model.fit(X, y)
-    seconds = time.perf_counter() - start
+    seconds = _fit_seconds(model, X, y)
     errors = _count(model.predict(X), table)
     cost = _cost(errors, model.get_n_leaves(), table, price)
     return Fit(seconds, errors, errors, bool(model.fit_result.is_optimal()), None, cost)
@@ -201,9 +199,7 @@ def _fit_pydl85(table: BenchTable, depth: int, limit: float) -> Fit:
     X, y = _binary(table)
     # Its own defaults: similarity bounds and the special algorithm for depth two are on.
     model = DL85Classifier(max_depth=depth, time_limit=max(1, round(limit)))
-    start = time.perf_counter()
-    model.fit(X, y)
-    seconds = time.perf_counter() - start
+    seconds = _fit_seconds(model, X, y)
     errors = _count(model.predict(X), table)
     return Fit(seconds, errors, errors, not model.timeout_, None)
 
@@ -216,9 +212,7 @@ def _fit_imodels(table: BenchTable, depth: int, limit: float, price: float) -> F
     model = FastSmallTreeClassifier(regularization=price, time_limit=limit)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a time limit, which `optimal_` tells too
-        start = time.perf_counter()
-        model.fit(X, y)
-        seconds = time.perf_counter() - start
+        seconds = _fit_seconds(model, X, y)
     errors = _count(model.predict(X), table)
     cost = _cost(errors, int(model.n_leaves_), table, price)
     reached = int(model.estimator_.get_depth())
@@ -237,9 +231,7 @@ def _fit_gosdt(table: BenchTable, depth: int, limit: float, price: float) -> Fit
         allow_small_reg=True,
         worker_limit=1,
     )
-    start = time.perf_counter()
-    model.fit(X.astype(np.bool_), y)
-    seconds = time.perf_counter() - start
+    seconds = _fit_seconds(model, X.astype(np.bool_), y)
     # Its own predict does not run with newer versions of scikit-learn.
     predictions, n_leaves = _walk_gosdt(model.trees_[0].tree, X)
     errors = _count(model.classes_[predictions], table)

@@ -1,16 +1,12 @@
 """Runs one solver on one table in a process of its own (``python -m provetree.bench.worker``).
 
-A fresh process contains a peer's crash or overrun, and no solver inherits another's memory or
-caches. The request is a JSON object on standard input; the answer is one JSON line, the last line
-of standard output.
+The request is a JSON object on standard input; the answer is one JSON line, the last line of
+standard output.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -21,24 +17,14 @@ from typing import Any, Literal
 import numpy as np
 
 from provetree.bench.data import BenchTable
+from provetree.bench.process import START_GRACE, ask, pin
 from provetree.bench.solvers import SOLVERS, Fit, warm_up
-
-START_GRACE = 60.0
-"""Seconds a worker may need beyond its time limit, for starting and for stopping, before it is
-killed."""
 
 REPEAT_BUDGET = 0.5
 """A worker repeats its fit while the fits so far took less than this many seconds."""
 
 LEAST_SPENT = 0.3
 """Fits of milliseconds are repeated until they took this many seconds, whatever `repeat` is."""
-
-_THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
 
 Outcome = Literal["done", "killed", "crashed", "not_installed"]
 
@@ -66,33 +52,6 @@ class Run:
     outcome: Outcome
     fits: tuple[Fit, ...]
     message: str = ""
-
-
-def default_core() -> int | None:
-    """Return the core workers are pinned to: the last this process may use, None where unknown.
-
-    Examples
-    --------
-    >>> from provetree.bench.worker import default_core
-    >>> core = default_core()
-    >>> core is None or core >= 0
-    True
-    """
-    if not hasattr(os, "sched_getaffinity"):
-        return None
-    return max(os.sched_getaffinity(0))
-
-
-def one_core_environment() -> dict[str, str]:
-    """Return the environment of a worker: this one's, with every thread pool set to one thread.
-
-    Examples
-    --------
-    >>> from provetree.bench.worker import one_core_environment
-    >>> one_core_environment()["OMP_NUM_THREADS"]
-    '1'
-    """
-    return {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, "1")}
 
 
 def run_worker(
@@ -161,37 +120,12 @@ def run_worker(
             "core": core,
             "price": price,
         }
-        try:
-            done = subprocess.run(
-                command,
-                input=json.dumps(request),
-                capture_output=True,
-                text=True,
-                timeout=limit + grace,
-                env=one_core_environment(),
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return Run("killed", (), f"overran its limit of {limit:g} s")
-    if done.returncode != 0:
-        return Run("crashed", (), _why(done.returncode, done.stderr))
-    answer = json.loads(done.stdout.splitlines()[-1])
-    return Run("done", tuple(Fit(**fit) for fit in answer))
-
-
-def _why(returncode: int, stderr: str) -> str:
-    if returncode < 0:
-        try:
-            return f"ended by signal {signal.Signals(-returncode).name}"
-        except ValueError:
-            return f"ended by signal {-returncode}"
-    lines = [line for line in stderr.splitlines() if line.strip()]
-    return lines[-1] if lines else f"exit status {returncode}"
+        answer = ask(command, request, limit, grace)
+    return Run(answer.outcome, tuple(Fit(**fit) for fit in answer.value or ()), answer.message)
 
 
 def _serve(request: dict[str, Any]) -> list[dict[str, Any]]:
-    if request["core"] is not None and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {request["core"]})
+    pin(request["core"])
     with np.load(request["path"]) as arrays:
         table = BenchTable(request["name"], arrays["X"], arrays["y"])
     solver = SOLVERS[request["solver"]]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["RELATIVE", "TABLE_3", "TABLE_4", "TABLE_5", "TABLE_6", "TABLE_7"]
+__all__ = ["PAIRS", "RELATIVE", "TABLE_3", "TABLE_4", "TABLE_5", "TABLE_6", "TABLE_7"]
+
+#: Section 5.1: the limits on depth and splits (delta, gamma) that averages are over.
+PAIRS = ((2, 2), (2, 3), (3, 3), (3, 5), (3, 7), (4, 4), (4, 7), (4, 10))
 
 #: Measures of the partitions of GP, IGP and CRM.
 TABLE_3: dict[str, dict[str, tuple[float, float, float | None]]] = {

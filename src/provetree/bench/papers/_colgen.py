@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.bench.data import DataNotFoundError, data_folder, load_table
-from provetree.bench.paper import PaperOptions
+from provetree.bench.data import load_table, read_split
+from provetree.bench.paper import PaperOptions, pass_on_interrupt, timed
+from provetree.bench.report import save_figure
 from provetree.colgen.candidates import SAMPLE_RUNS, papers_q
 from provetree.colgen.engine import ColumnGeneration
 from provetree.export.plot import new_figure
 from provetree.problem.problem import build_problem
 from provetree.search.engine import ExactSearch
-from provetree.solution import Limits, Solution
+from provetree.solution import Limits
 
-#: Splits and depths of the papers.
-SPLITS = 5
+#: Depths of the papers.
 DEPTHS = (2, 3, 4)
 
 
@@ -89,12 +86,8 @@ def script_candidates(
 
 def load_split(name: str, split: int) -> SplitData:
     """Read one split of a table."""
-    table = load_table(name)
-    path = data_folder() / f"{name}.splits.json"
-    if not path.is_file():
-        raise DataNotFoundError(f"Table '{name}' has no splits.")
-    parts = json.loads(path.read_text(encoding="utf-8"))["splits"][split]
-    train, test = np.array(parts["train"]), np.array(parts["test"])
+    table, rows = load_table(name), read_split(name, split)
+    train, test = rows["train"], rows["test"]
     n_classes = int(table.y.max()) + 1
     return SplitData(table.X[train], table.y[train], table.X[test], table.y[test], n_classes)
 
@@ -116,8 +109,7 @@ class Runs:
     @property
     def splits(self) -> range:
         """The splits to average over."""
-        wanted = self.options.splits
-        return range(SPLITS if wanted is None else wanted)
+        return self.options.parts
 
     def data(self, name: str, split: int) -> SplitData:
         """Return a split, read once in a row."""
@@ -127,12 +119,7 @@ class Runs:
 
     def cell(self, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return a cell, with a line of progress where it has to be computed."""
-        known = key in self.options.cells
-        start = time.perf_counter()
-        value: dict[str, Any] = self.options.cells.get(key, compute)
-        if not known:
-            seconds = time.perf_counter() - start
-            print(f"  {key}: {seconds:.1f} s", file=sys.stderr, flush=True)
+        value: dict[str, Any] = self.options.cell(key, compute)
         return value
 
     def cart(self, name: str, split: int, depth: int) -> dict[str, Any]:
@@ -149,6 +136,10 @@ class Runs:
             }
 
         return self.cell(f"cart/{name}/split={split}/depth={depth}", compute)
+
+    def cart_mean(self, name: str, depth: int, part: str) -> float | None:
+        """Return the accuracy of CART on the train or test part, averaged over the splits."""
+        return mean([self.cart(name, split, depth) for split in self.splits], part)
 
     def generation(
         self, name: str, split: int, depth: int, label: str, **settings: Any
@@ -168,11 +159,8 @@ class Runs:
             if own:
                 settings["candidates"] = script_candidates(data.X, data.y, depth)
             engine = ColumnGeneration(random_state=split, **settings)
-            start = time.perf_counter()
-            cpu = time.process_time()
-            found = engine.solve(problem, Limits(time_limit=limit))
-            seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-            _go_on(found)
+            found, seconds, cpu = timed(lambda: engine.solve(problem, Limits(time_limit=limit)))
+            pass_on_interrupt(found.status)
             proof = found.proof
             sampling = proof.seconds.get("sampling", 0.0)
             n = problem.n_samples
@@ -221,18 +209,12 @@ class Runs:
             data = self.data(name, split)
             problem = build_problem(data.X, data.y, n_classes=data.n_classes, max_depth=depth)
             found = ExactSearch().solve(problem, Limits(time_limit=limit))
-            _go_on(found)
+            pass_on_interrupt(found.status)
             proven = found.status == "optimal"
             train = 100 * (1 - found.cost / problem.n_samples) if proven else None
             return {"train": train, "status": found.status}
 
         return self.cell(f"optimum/{name}/split={split}/depth={depth}/limit={limit:g}", compute)
-
-
-def _go_on(found: Solution) -> None:
-    """Pass Ctrl-C on, which a solve takes as the wish for the best tree so far."""
-    if found.status == "interrupted":
-        raise KeyboardInterrupt
 
 
 def mean(cells: Sequence[Mapping[str, Any]], field: str) -> float | None:
@@ -293,5 +275,4 @@ def draw_bars(
         axes.set_yscale("log")
     # Beside the bars, which would be hidden below it.
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-    folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / f"{name}.png", dpi=100)
+    save_figure(figure, folder / f"{name}.png")

@@ -6,22 +6,20 @@ is solved by the exact search. Every cell is one fit on one split, kept as soon 
 
 from __future__ import annotations
 
-import json
-import sys
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.bench.data import BenchTable, data_folder, load_table
-from provetree.bench.paper import PaperOptions
+from provetree.bench.data import BenchTable, load_table, read_split
+from provetree.bench.paper import SPLITS, PaperOptions, pass_on_interrupt, timed
 from provetree.bench.papers import _ales_published as published
-from provetree.bench.report import format_seconds, format_table
+from provetree.bench.report import format_seconds, save_figure, titled_table
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
 from provetree.estimators.partition_tree import PartitionTreeClassifier
+from provetree.export.plot import new_figure
 from provetree.partitions.closest_representatives import closest_representatives_merge
 from provetree.partitions.greedy import greedy_partition
 from provetree.partitions.improved_greedy import improved_greedy_partition
@@ -33,8 +31,6 @@ __all__ = ["run"]
 Cell: TypeAlias = Mapping[str, Any]
 Int: TypeAlias = NDArray[np.int64]
 
-_PAIRS = ((2, 2), (2, 3), (3, 3), (3, 5), (3, 7), (4, 4), (4, 7), (4, 10))
-_N_SPLITS = 5
 _PARTITIONS = ("gp", "igp", "crm")
 _PAPER_RHO = 0.25
 #: More clusters than this: exclusion is estimated from so many of them.
@@ -62,18 +58,14 @@ def run(options: PaperOptions) -> int:
     options.check(
         datasets=dict.fromkeys(dataset for table in tables for dataset in table),
         tables=[name for name, _ in parts],
-        depths=dict.fromkeys(depth for depth, _ in _PAIRS),
-        splits=_N_SPLITS,
+        depths=dict.fromkeys(depth for depth, _ in published.PAIRS),
+        splits=SPLITS,
     )
-    try:
-        for name, part in parts:
-            # The mixed-integer models need hours: they are run when they are asked for.
-            slow = name in ("fig8-milp", "speed")
-            if name in options.tables or (not options.tables and not slow):
-                print(part(options), end="\n\n", flush=True)
-    except KeyboardInterrupt:
-        print("Stopped. Finished cells are kept: run it again to go on.", file=sys.stderr)
-        return 130
+    for name, part in parts:
+        # The mixed-integer models need hours: they are run when they are asked for.
+        slow = name in ("fig8-milp", "speed")
+        if name in options.tables or (not options.tables and not slow):
+            print(part(options), end="\n\n", flush=True)
     return 0
 
 
@@ -82,9 +74,9 @@ def run(options: PaperOptions) -> int:
 
 def _table_3(options: PaperOptions) -> str:
     rows = []
-    for dataset in _wanted(options, published.TABLE_3):
+    for dataset in options.wanted_datasets(published.TABLE_3):
         for k, method in enumerate(_PARTITIONS):
-            cells = [_measured(options, dataset, part, method) for part in _parts(options)]
+            cells = [_measured(options, dataset, part, method) for part in options.parts]
             row = [dataset, method.upper()]
             for measure in ("reduction", "exclusion", "consistency"):
                 theirs = published.TABLE_3[dataset][measure][k]
@@ -97,18 +89,18 @@ def _table_3(options: PaperOptions) -> str:
             seconds = float(np.mean([cell["seconds"] for cell in cells]))
             rows.append((*row, format_seconds(seconds)))
     header = ("table", "by", "R paper", "R", "E paper", "E", "C paper", "C", "time")
-    return _titled(f"Table 3: measures of partitions, {_splits_words(options)}", header, rows)
+    return titled_table(f"Table 3: measures of partitions, {_splits_words(options)}", header, rows)
 
 
 def _table_4(options: PaperOptions) -> str:
     rows = []
-    for dataset in _wanted(options, published.TABLE_4):
+    for dataset in options.wanted_datasets(published.TABLE_4):
         theirs = published.TABLE_4[dataset]
         for method in (*_COMBINED, _P):
             cells = [
                 _fitted(options, dataset, part, method, pair, _PAPER_RHO)
                 for pair in _pairs(options)
-                for part in _parts(options)
+                for part in options.parts
             ]
             if not cells:
                 continue
@@ -123,7 +115,7 @@ def _table_4(options: PaperOptions) -> str:
             )  # fmt: skip
     header = ("table", "method", "paper", "ours", "proven", "mean time")
     title = f"Table 4: in-sample accuracy, {len(_pairs(options))} pairs, {_splits_words(options)}"
-    return _titled(title, header, rows)
+    return titled_table(title, header, rows)
 
 
 def _out_of_sample(
@@ -132,7 +124,7 @@ def _out_of_sample(
     methods = (*_COMBINED, _P)
     rows = []
     ours_all: list[list[float]] = []
-    for dataset in _wanted(options, theirs):
+    for dataset in options.wanted_datasets(theirs):
         ours = [100 * _tuned(options, dataset, method, depth)["test"] for method in methods]
         ours_all.append(ours)
         pairs = zip(theirs[dataset], ours, strict=True)
@@ -149,15 +141,15 @@ def _out_of_sample(
     header = ("paper / ours", *(m if m == _P else m.upper() for m in methods))
     number = {3: 5, 4: 6}[depth]
     title = f"Table {number}: out-of-sample accuracy up to depth {depth}, {_splits_words(options)}"
-    return _titled(title, header, rows)
+    return titled_table(title, header, rows)
 
 
 def _table_7(options: PaperOptions) -> str:
     rows = []
-    for dataset in _wanted(options, published.TABLE_7):
+    for dataset in options.wanted_datasets(published.TABLE_7):
         tao, guide, cart, c50, gp, igp, p = published.TABLE_7[dataset]
         ours = {
-            "cart": np.mean([_cart(options, dataset, part)["test"] for part in _parts(options)]),
+            "cart": np.mean([_cart(options, dataset, part)["test"] for part in options.parts]),
             **{
                 method: _tuned(options, dataset, method, 4)["test"]
                 for method in ("gp+hiia", "igp+hiia", _P)
@@ -171,17 +163,17 @@ def _table_7(options: PaperOptions) -> str:
         rows.append((dataset, *alone, *both))
     header = ("table", "TAO paper", "GUIDE paper", "C5.0 paper", "CART", "GP+HIIA", "IGP+HIIA", _P)
     title = f"Table 7: out-of-sample accuracy, paper / ours, {_splits_words(options)}"
-    return _titled(title, header, rows)
+    return titled_table(title, header, rows)
 
 
 def _figure_8(options: PaperOptions, inner: str) -> str:
     texts = []
-    for dataset in _wanted(options, ("iris", "wine")):
+    for dataset in options.wanted_datasets(("iris", "wine")):
         cells = {
             method: [
                 _fitted(options, dataset, part, method, pair, _PAPER_RHO, inner)
                 for pair in _pairs(options)
-                for part in _parts(options)
+                for part in options.parts
             ]
             for method in _PROFILE
         }
@@ -200,7 +192,7 @@ def _figure_8(options: PaperOptions, inner: str) -> str:
             f"solved within a factor of the fastest ({len(seconds[_P])} instances)"
         )
         header = ("method", *(f"x {factor}" for factor in _FACTORS))
-        texts.append(_titled(title, header, rows))
+        texts.append(titled_table(title, header, rows))
         if options.figures is not None:
             _draw_profile(options, dataset, inner, seconds)
     return "\n\n".join(texts)
@@ -209,10 +201,10 @@ def _figure_8(options: PaperOptions, inner: str) -> str:
 def _speed(options: PaperOptions) -> str:
     """IGP+HIIA by search and by mixed-integer models, in one run."""
     rows = []
-    for dataset in _wanted(options, ("iris", "wine")):
+    for dataset in options.wanted_datasets(("iris", "wine")):
         pairs: list[tuple[Cell, Cell]] = []
         for pair in _pairs(options):
-            for part in _parts(options):
+            for part in options.parts:
                 fast, slow = (
                     _fitted(options, dataset, part, "igp+hiia", pair, _PAPER_RHO, inner)
                     for inner in ("search", "milp")
@@ -224,7 +216,7 @@ def _speed(options: PaperOptions) -> str:
     header = ("table", "(d, g)", "split", "search acc.", "MILP acc.", "search", "MILP", "factor",
               "CPU factor")  # fmt: skip
     title = f"IGP+HIIA: exact search and mixed-integer models, limit {options.time_limit:g} s"
-    return _titled(title, header, rows)
+    return titled_table(title, header, rows)
 
 
 def _compared(pairs: Sequence[tuple[Cell, Cell]]) -> tuple[str, ...]:
@@ -249,9 +241,7 @@ def _compared(pairs: Sequence[tuple[Cell, Cell]]) -> tuple[str, ...]:
 
 def _measured(options: PaperOptions, dataset: str, part: int, method: str) -> Cell:
     def compute() -> dict[str, Any]:
-        started = time.perf_counter()
-        made = _partition(dataset, part, method, _PAPER_RHO)
-        seconds = time.perf_counter() - started
+        made, seconds, _ = timed(lambda: _partition(dataset, part, method, _PAPER_RHO))
         found = made.measure_exclusion(_MOST_MEASURED, random_state=part)
         return {
             "reduction": made.reduction,
@@ -281,11 +271,8 @@ def _fitted(
         table, rows = _rows(dataset, part)
         clf = _estimator(dataset, part, method, pair, rho, inner, options.time_limit)
         X, y = table.X[rows["train"]], table.y[rows["train"]]
-        started, cpu_started = time.perf_counter(), time.process_time()
-        clf.fit(X, y)
-        seconds, cpu = time.perf_counter() - started, time.process_time() - cpu_started
-        if clf.status_ == "interrupted":
-            raise KeyboardInterrupt
+        _, seconds, cpu = timed(lambda: clf.fit(X, y))
+        pass_on_interrupt(clf.status_)
         scores = {
             name: float(np.mean(clf.predict(table.X[some]) == table.y[some]))
             for name, some in rows.items()
@@ -343,13 +330,13 @@ def _estimator(
 def _tuned(options: PaperOptions, dataset: str, method: str, depth: int) -> Cell:
     """Return the mean test accuracy of the trees that did best on the validation rows."""
     found = []
-    for part in _parts(options):
+    for part in options.parts:
         rho = _PAPER_RHO
         if method.startswith("gp"):
             rho = _rho(options, dataset, part, method)
         cells = [
             _fitted(options, dataset, part, method, pair, rho)
-            for pair in _PAIRS
+            for pair in published.PAIRS
             if pair[0] <= depth
         ]
         found.append(max(cells, key=lambda cell: cell["valid"]))  # the first of the best
@@ -391,15 +378,15 @@ def _cart(options: PaperOptions, dataset: str, part: int) -> Cell:
 
 
 def _cell(options: PaperOptions, key: str, compute: Callable[[], Any]) -> Cell:
-    known = key in options.cells
-    cell: Cell = options.cells.get(key, compute)
-    if not known:
-        words = ", ".join(
-            f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in cell.items()
-        )
-        print(f"{key}: {words}", file=sys.stderr, flush=True)
+    cell: Cell = options.cell(key, compute, _figures)
     return cell
+
+
+def _figures(cell: Cell) -> str:
+    return ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in cell.items()
+    )
 
 
 # -- rows ----------------------------------------------------------------------------------------
@@ -407,12 +394,7 @@ def _cell(options: PaperOptions, key: str, compute: Callable[[], Any]) -> Cell:
 
 @lru_cache(maxsize=4)
 def _rows(dataset: str, part: int) -> tuple[BenchTable, dict[str, Int]]:
-    table = load_table(dataset)
-    path = data_folder() / f"{dataset}.splits.json"
-    split = json.loads(path.read_text(encoding="utf-8"))["splits"][part]
-    return table, {
-        name: np.asarray(split[name], dtype=np.int64) for name in ("train", "valid", "test")
-    }
+    return load_table(dataset), read_split(dataset, part)
 
 
 @lru_cache(maxsize=8)
@@ -424,16 +406,8 @@ def _partition(dataset: str, part: int, method: str, rho: float) -> DataPartitio
     return (improved_greedy_partition if method == "igp" else closest_representatives_merge)(X, y)
 
 
-def _wanted(options: PaperOptions, datasets: Iterable[str]) -> list[str]:
-    return [dataset for dataset in datasets if options.wants_dataset(dataset)]
-
-
-def _parts(options: PaperOptions) -> range:
-    return range(min(_N_SPLITS, options.splits or _N_SPLITS))
-
-
 def _pairs(options: PaperOptions) -> list[tuple[int, int]]:
-    return [pair for pair in _PAIRS if options.wants_depth(pair[0])]
+    return [pair for pair in published.PAIRS if options.wants_depth(pair[0])]
 
 
 # -- words and pictures --------------------------------------------------------------------------
@@ -455,12 +429,9 @@ def _profile(seconds: Mapping[str, NDArray[np.float64]]) -> dict[str, list[float
 def _draw_profile(
     options: PaperOptions, dataset: str, inner: str, seconds: Mapping[str, NDArray[np.float64]]
 ) -> None:
-    from matplotlib.figure import Figure
-
     assert options.figures is not None
-    options.figures.mkdir(parents=True, exist_ok=True)
     fastest = np.min(list(seconds.values()), axis=0)
-    figure = Figure(figsize=(6.5, 4.0), layout="constrained")
+    figure = new_figure("Drawing figures", (6.5, 4.0))
     ax = figure.subplots()
     for method, of_method in seconds.items():
         solved = np.isfinite(of_method)
@@ -474,13 +445,9 @@ def _draw_profile(
     ax.set_ylabel("share of instances")
     ax.set_title(f"{dataset}, inner='{inner}'")
     ax.legend(frameon=False)
-    figure.savefig(options.figures / f"ales-figure-8-{dataset}-{inner}.png", dpi=150)
+    save_figure(figure, options.figures / f"ales-figure-8-{dataset}-{inner}.png")
 
 
 def _splits_words(options: PaperOptions) -> str:
-    count = len(_parts(options))
+    count = len(options.parts)
     return f"{count} split{'s' if count > 1 else ''}, limit {options.time_limit:g} s per fit"
-
-
-def _titled(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    return f"{title}\n\n{format_table(header, rows) if rows else '(nothing asked for)'}"

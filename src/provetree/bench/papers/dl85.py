@@ -7,7 +7,7 @@ proven optimal, one without ran into the time limit and shows the best tree it h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,9 @@ import numpy as np
 
 from provetree.bench.data import BenchTable, DataNotFoundError, data_folder, load_table
 from provetree.bench.paper import PaperOptions
-from provetree.bench.report import format_table
-from provetree.bench.worker import default_core, run_worker
+from provetree.bench.process import default_core
+from provetree.bench.report import format_table, save_figure
+from provetree.bench.worker import run_worker
 from provetree.export.plot import new_figure
 
 METHODS: Mapping[str, str] = {
@@ -72,7 +73,7 @@ def _published(text: str, methods: Sequence[str]) -> dict[str, Published]:
     return lines
 
 
-_VARIANTS = ("dl85-data-order", "dl85-ascending", "dl85-descending")
+_OF_TABLE_3 = ("dl8", "dl85-data-order", "dl85-ascending", "dl85-descending")
 
 TABLE_2 = _published(
     """
@@ -101,7 +102,7 @@ vote | 96 | 5* 29.84 | 5* 5.48 | 5* 5.33 | 5* 5.58 | 5* 12.82
 yeast | 178 | - TO | 366* 318.87 | 366* 326.2 | 366* 334.15 | 366* 470.88
 zoo-1 | 72 | 0* 1.11 | 0* 0.01 | 0* 0.01 | 0* 0.01 | 0* 0.01
 """,
-    ("dl8", *_VARIANTS, "dl85-no-partial"),
+    (*_OF_TABLE_3, "dl85-no-partial"),
 )
 """Table 2 of the paper, depth 4. DL8 has no tree before its end."""
 
@@ -126,7 +127,7 @@ Statlog | 3274 | 443 TO | 443* 205.14 | 443* 193.87 | 443* 188.9
 tic-tac-toe | 36 | 282* 0.33 | 282* 0.01 | 282* 0.01 | 282* 0.01
 wine | 1198 | 6* 7.0 | 6* 1.17 | 6* 1.45 | 6* 1.09
 """,
-    ("dl8", *_VARIANTS),
+    _OF_TABLE_3,
 )
 """Table 3 of the paper, depth 2."""
 
@@ -266,41 +267,45 @@ def _header(first: Sequence[str], methods: Sequence[str]) -> list[str]:
     return [*titles, METHODS["provetree"]]
 
 
-def _table_2(options: PaperOptions) -> int:
-    lines: list[list[str]] = []
-    absent: list[str] = []
-    wrong = 0
-    for name, known in TABLE_2.items():
-        if not options.wants_dataset(name):
-            continue
+def _tables(
+    options: PaperOptions, names: Iterable[str], load: Callable[[str], BenchTable]
+) -> tuple[dict[str, BenchTable], str]:
+    """Return the tables that were asked for, and a line about those that are not there."""
+    found: dict[str, BenchTable] = {}
+    absent = []
+    for name in options.wanted_datasets(names):
         try:
-            table = load_table(f"cp4im-{name}")
+            found[name] = load(name)
         except DataNotFoundError:
             absent.append(name)
-            continue
-        cells, differing = _line(options, f"cp4im/{name}", table, 4, known)
+    return found, f"\nNot in the data folder: {', '.join(absent)}." if absent else ""
+
+
+def _load_binary(name: str) -> BenchTable:
+    return load_table(f"cp4im-{name}")
+
+
+def _table_2(options: PaperOptions) -> int:
+    lines: list[list[str]] = []
+    wrong = 0
+    tables, absent = _tables(options, TABLE_2, _load_binary)
+    for name, table in tables.items():
+        cells, differing = _line(options, f"cp4im/{name}", table, 4, TABLE_2[name])
         wrong += differing
         lines.append([name, str(2 * table.X.shape[1]), str(len(table.y)), *cells])
         print("  ".join(lines[-1]), flush=True)
-    methods = next(iter(TABLE_2.values())).cells
     print(f"\nTable 2, depth 4: errors, seconds (limit here {options.time_limit:g} s)")
-    print(format_table(_header(("table", "items", "rows"), tuple(methods)), lines))
-    _say_absent(absent)
+    header = _header(("table", "items", "rows"), (*_OF_TABLE_3, "dl85-no-partial"))
+    print(format_table(header, lines) + absent)
     return wrong
 
 
 def _table_3(options: PaperOptions) -> int:
     lines: list[list[str]] = []
-    absent: list[str] = []
     wrong = 0
-    for name, known in TABLE_3.items():
-        if not options.wants_dataset(name):
-            continue
-        try:
-            table = load_continuous(name)
-        except DataNotFoundError:
-            absent.append(name)
-            continue
+    tables, absent = _tables(options, TABLE_3, load_continuous)
+    for name, table in tables.items():
+        known = TABLE_3[name]
         cells, differing = _line(options, f"continuous/{name}", table, 2, known)
         wrong += differing
         items = 2 * _n_thresholds(table)
@@ -308,15 +313,13 @@ def _table_3(options: PaperOptions) -> int:
         label = CONTINUOUS[name].words
         lines.append([name, str(len(table.y)), f"{items}{differs}", *cells, label])
         print("  ".join(lines[-1]), flush=True)
-    methods = next(iter(TABLE_3.values())).cells
     print(
         f"\nTable 3, depth 2: errors, seconds (limit here {options.time_limit:g} s). DL8 and DL8.5 "
         "see the thresholds beside which the class changes, as in the paper; ours sees the raw "
         "columns and all thresholds."
     )
-    header = [*_header(("table", "rows", "items"), tuple(methods)), "classes"]
-    print(format_table(header, lines))
-    _say_absent(absent)
+    header = [*_header(("table", "rows", "items"), _OF_TABLE_3), "classes"]
+    print(format_table(header, lines) + absent)
     return wrong
 
 
@@ -326,23 +329,10 @@ def _n_thresholds(table: BenchTable) -> int:
     return len(Binarizer("optimal-depth-one").fit(table.X, table.y).columns_)
 
 
-def _say_absent(names: Sequence[str]) -> None:
-    if names:
-        print(f"Not in the data folder: {', '.join(names)}.")
-
-
 def _figure_4(options: PaperOptions) -> None:
-    tables: dict[str, BenchTable] = {}
-    for name in TABLE_2:
-        if options.wants_dataset(name):
-            try:
-                tables[name] = load_table(f"cp4im-{name}")
-            except DataNotFoundError:
-                continue
+    tables, _ = _tables(options, TABLE_2, _load_binary)
     curves: dict[int, dict[str, list[float]]] = {}
-    for depth in (2, 3, 4):
-        if not options.wants_depth(depth):
-            continue
+    for depth in options.wanted_depths((2, 3, 4)):
         curves[depth] = {method: [] for method in METHODS}
         for name, table in tables.items():
             for method in METHODS:
@@ -370,7 +360,4 @@ def _draw(curves: Mapping[int, Mapping[str, Sequence[float]]], folder: Path) -> 
             ax.plot(solved, sorted(seconds), marker=".", label=METHODS[method])
         ax.set(title=f"depth {depth}", xlabel="tables proven", ylabel="seconds", yscale="log")
     axes[0].legend()
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "dl85-figure-4.png"
-    figure.savefig(path, dpi=150)
-    return path
+    return save_figure(figure, folder / "dl85-figure-4.png")

@@ -6,10 +6,11 @@ Hand posture is not among the benchmark tables. BinOCT and OCT are shown as publ
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import Any
 
-from provetree.bench.paper import PaperOptions
-from provetree.bench.papers._colgen import DEPTHS, SPLITS, Runs, mean, shown
+from provetree.bench.paper import SPLITS, PaperOptions
+from provetree.bench.papers._colgen import DEPTHS, Runs, mean, shown
 from provetree.bench.papers._tuned_cart import GRID, tuned_cart
 from provetree.bench.report import format_table
 
@@ -122,13 +123,8 @@ def _cgh(runs: Runs, name: str, depth: int) -> list[dict[str, Any]]:
 
 
 def _wanted(runs: Runs, names: Iterable[str]) -> list[tuple[str, int]]:
-    return [
-        (name, depth)
-        for name in names
-        if runs.options.wants_dataset(name)
-        for depth in DEPTHS
-        if runs.options.wants_depth(depth)
-    ]
+    depths = runs.options.wanted_depths(DEPTHS)
+    return list(product(runs.options.wanted_datasets(names), depths))
 
 
 def _tuned_cart(runs: Runs, name: str, split: int, depth: int) -> dict[str, Any]:
@@ -155,13 +151,12 @@ def _tuned_cart(runs: Runs, name: str, split: int, depth: int) -> dict[str, Any]
 def _table_3(runs: Runs) -> None:
     rows = []
     for name, depth in _wanted(runs, LARGE):
-        paper = TABLE_3[name][depth]
         rows.append(
             (
                 name,
                 str(depth),
-                *(shown(x) for x in paper),
-                shown(mean([runs.cart(name, s, depth) for s in runs.splits], "test")),
+                *map(shown, TABLE_3[name][depth]),
+                shown(runs.cart_mean(name, depth, "test")),
                 shown(mean([_tuned_cart(runs, name, s, depth) for s in runs.splits], "test")),
                 shown(mean(_cgh(runs, name, depth), "test")),
             )
@@ -175,10 +170,9 @@ def _table_3(runs: Runs) -> None:
 
 def _table_4(runs: Runs) -> None:
     rows = []
-    for depth in DEPTHS:
-        if not runs.options.wants_depth(depth):
-            continue
-        cells = [c for name, d in _wanted(runs, SMALL) if d == depth for c in _cgh(runs, name, d)]
+    names = runs.options.wanted_datasets(SMALL)
+    for depth in runs.options.wanted_depths(DEPTHS):
+        cells = [cell for name in names for cell in _cgh(runs, name, depth)]
         whole = sum(bool(cell["master_integral"]) for cell in cells)
         proves = sum(bool(cell["master_proves"]) for cell in cells)
         share = 100 * whole / len(cells) if cells else None
@@ -199,7 +193,6 @@ def _table_4(runs: Runs) -> None:
 def _table_7(runs: Runs) -> None:
     rows = []
     for name, depth in _wanted(runs, SMALL):
-        cart, binoct, cgh = TABLE_7[name][depth - 2]
         cells = _cgh(runs, name, depth)
         best = [runs.generation(name, s, depth, "revised", sample_share=0.9) for s in runs.splits]
         optimum = [runs.optimum(name, s, depth) for s in runs.splits]
@@ -207,10 +200,8 @@ def _table_7(runs: Runs) -> None:
             (
                 name,
                 str(depth),
-                shown(cart),
-                shown(binoct),
-                shown(cgh),
-                shown(mean([runs.cart(name, s, depth) for s in runs.splits], "train")),
+                *map(shown, TABLE_7[name][depth - 2]),
+                shown(runs.cart_mean(name, depth, "train")),
                 shown(mean(cells, "train"), 2),
                 shown(mean(best, "train"), 2),
                 shown(mean(optimum, "train"), 2),
@@ -235,18 +226,12 @@ def _table_7(runs: Runs) -> None:
 
 def _test_table(runs: Runs, number: str, depth: int) -> None:
     rows = []
-    for name in SMALL:
-        if not runs.options.wants_dataset(name):
-            continue
-        cart, oct_, binoct, cgh = TABLES_8_TO_10[name][depth - 2]
+    for name in runs.options.wanted_datasets(SMALL):
         rows.append(
             (
                 name,
-                shown(cart),
-                shown(oct_),
-                shown(binoct),
-                shown(cgh),
-                shown(mean([runs.cart(name, s, depth) for s in runs.splits], "test")),
+                *map(shown, TABLES_8_TO_10[name][depth - 2]),
+                shown(runs.cart_mean(name, depth, "test")),
                 shown(mean(_cgh(runs, name, depth), "test")),
             )
         )

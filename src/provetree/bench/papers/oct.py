@@ -7,10 +7,8 @@ off, with the bound that was reached.
 
 from __future__ import annotations
 
-import json
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,9 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from provetree.bench.data import data_folder, load_table
-from provetree.bench.paper import PaperOptions
-from provetree.bench.report import format_seconds, format_table
+from provetree.bench.data import load_table, read_split
+from provetree.bench.paper import SPLITS, PaperOptions, pass_on_interrupt
+from provetree.bench.papers._ales_published import PAIRS, TABLE_4
+from provetree.bench.report import format_seconds, titled_table
 from provetree.mip.check import TreeLimits, check_tree
 from provetree.mip.engine import MIPSearch
 from provetree.mip.starts import cart
@@ -66,9 +65,7 @@ _TABLE_3: dict[tuple[int, int, int], tuple[float, float] | None] = {
     (4, 15, 2): (20.19, 0.960),
 }  # fmt: skip
 #: Ales et al., section 5.1 and Table 4, row (P): average in-sample accuracy in percent.
-_PAIRS = ((2, 2), (2, 3), (3, 3), (3, 5), (3, 7), (4, 4), (4, 7), (4, 10))
-_TABLE_4 = {"iris": 98.8, "wine": 98.9, "monks-2": 75.4, "haberman": 80.3}
-_N_SPLITS = 5
+_TABLE_4 = {name: TABLE_4[name]["(P)"] for name in ("iris", "wine", "monks-2", "haberman")}
 
 
 @dataclass(frozen=True)
@@ -94,21 +91,15 @@ class _Task:
 
 def run(options: PaperOptions) -> int:
     """Print the tables that were asked for."""
-    options.check(
-        datasets=_TABLE_4, tables=("1", "2", "3", "4"), depths=(2, 3, 4), splits=_N_SPLITS
-    )
-    try:
-        for number, table in (("1", _table_1), ("2", _table_2), ("3", _table_3), ("4", _table_4)):
-            if options.wants_table(number):
-                print(table(options), end="\n\n", flush=True)
-        if any(options.wants_table(number) for number in ("1", "2", "3")):
-            print(
-                "Cells: accuracy (cost >= bound) time; a cost is errors plus penalties of splits. "
-                f"A star: cut off at {options.time_limit:g} s."
-            )
-    except KeyboardInterrupt:
-        print("Stopped. Finished cells are kept: run it again to go on.", file=sys.stderr)
-        return 130
+    options.check(datasets=_TABLE_4, tables=("1", "2", "3", "4"), depths=(2, 3, 4), splits=SPLITS)
+    for number, table in (("1", _table_1), ("2", _table_2), ("3", _table_3), ("4", _table_4)):
+        if options.wants_table(number):
+            print(table(options), end="\n\n", flush=True)
+    if any(options.wants_table(number) for number in ("1", "2", "3")):
+        print(
+            "Cells: accuracy (cost >= bound) time; a cost is errors plus penalties of splits. "
+            f"A star: cut off at {options.time_limit:g} s."
+        )
     return 0
 
 
@@ -131,7 +122,7 @@ def _table_1(options: PaperOptions) -> str:
         )  # fmt: skip
     header = ("D", "N_min", "alpha", "thesis s", "thesis acc.", "OCT plain", "OCT tight",
               "exact search", "CART thesis", "CART")  # fmt: skip
-    return _titled("Table 1: OCT on iris", header, rows)
+    return titled_table("Table 1: OCT on iris", header, rows)
 
 
 def _table_2(options: PaperOptions) -> str:
@@ -148,7 +139,7 @@ def _table_2(options: PaperOptions) -> str:
             rows.append((str(depth), str(least), *(f"{t:.1f}" for t in times), *map(_cell, cells)))
     header = ("D", "N_min", "thesis s", "thesis CART s", "plain", "plain, CART", "tight",
               "tight, CART", "exact search")  # fmt: skip
-    return _titled("Table 2: without and with a start, alpha = 0", header, rows)
+    return titled_table("Table 2: without and with a start, alpha = 0", header, rows)
 
 
 def _table_3(options: PaperOptions) -> str:
@@ -165,12 +156,12 @@ def _table_3(options: PaperOptions) -> str:
         )
     header = ("D", "N_min", "C", "thesis s", "thesis acc.", "OCT plain", "OCT tight",
               "exact search")  # fmt: skip
-    return _titled("Table 3: a limit on splits", header, rows)
+    return titled_table("Table 3: a limit on splits", header, rows)
 
 
 def _table_4(options: PaperOptions) -> str:
-    n_splits = min(_N_SPLITS, options.splits or _N_SPLITS)
-    pairs = [pair for pair in _PAIRS if options.wants_depth(pair[0])]
+    n_splits = len(options.parts)
+    pairs = [pair for pair in PAIRS if options.wants_depth(pair[0])]
     averages, by_pair = [], []
     for dataset, published in _TABLE_4.items():
         if not (options.wants_dataset(dataset) and pairs):
@@ -178,7 +169,7 @@ def _table_4(options: PaperOptions) -> str:
         found: dict[str, list[Mapping[str, Any]]] = {"p tight": [], "search": []}
         of_pairs = []
         for depth, gamma in pairs:
-            for part in range(n_splits):
+            for part in options.parts:
                 for way, cells in found.items():
                     cells.append(_solve(_Task(dataset, part, depth, 1, "p", gamma, way), options))
             ours, truth = (cells[-n_splits:] for cells in found.values())
@@ -197,9 +188,9 @@ def _table_4(options: PaperOptions) -> str:
     pair_header = ("table", *(f"({depth}, {gamma})" for depth, gamma in pairs))
     pair_title = "Table 4 by pair (delta, gamma): (P) ours / exact search"
     return (
-        _titled(f"Table 4: {title}", header, averages)
+        titled_table(f"Table 4: {title}", header, averages)
         + "\n\n"
-        + _titled(pair_title, pair_header, by_pair)
+        + titled_table(pair_title, pair_header, by_pair)
         + f"\n\nA star: (P) was cut off at {options.time_limit:g} s on at least one split."
     )
 
@@ -210,14 +201,14 @@ def _table_4(options: PaperOptions) -> str:
 def _solve(task: _Task, options: PaperOptions) -> Mapping[str, Any]:
     """Return a cell, solved now or known from before."""
     key = f"{task.key}/limit={options.time_limit:g}"
-    known = key in options.cells
-    cell: Mapping[str, Any] = options.cells.get(key, lambda: _computed(task, options.time_limit))
-    if not known:
-        words = (
+    cell: Mapping[str, Any] = options.cell(
+        key,
+        lambda: _computed(task, options.time_limit),
+        lambda cell: (
             f"{cell['status']}, {cell['errors']} errors, {cell['seconds']:.1f} s "
             f"({cell['cpu_seconds']:.1f} s of a core)"
-        )
-        print(f"{task.key}: {words}", file=sys.stderr, flush=True)
+        ),
+    )
     return cell
 
 
@@ -257,8 +248,7 @@ def _computed(task: _Task, time_limit: float) -> dict[str, Any]:
         found = engine.solve(asked, Limits(time_limit))
         tree, status, bound = found.tree, found.status, float(found.lower_bound)
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
-    if status == "interrupted":
-        raise KeyboardInterrupt
+    pass_on_interrupt(status)
     checked = check_tree(tree, raw, limits)
     if checked.broken:
         raise AssertionError(f"{task.key}: {checked.broken[0]}")
@@ -291,9 +281,7 @@ def _rows(dataset: str, part: int | None) -> tuple[npt.NDArray[np.float64], npt.
     table = load_table(dataset)
     if part is None:
         return table.X, table.y
-    path = data_folder() / f"{dataset}.splits.json"
-    splits = json.loads(path.read_text(encoding="utf-8"))["splits"]
-    rows = np.asarray(splits[part]["train"], dtype=np.int64)
+    rows = read_split(dataset, part)["train"]
     return table.X[rows], table.y[rows]
 
 
@@ -326,12 +314,3 @@ def _proven(cells: Sequence[Mapping[str, Any]]) -> int:
 
 def _total(cells: Sequence[Mapping[str, Any]]) -> float:
     return float(sum(cell["seconds"] for cell in cells))
-
-
-def _titled(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    def parts() -> Iterator[str]:
-        yield title
-        yield ""
-        yield format_table(header, rows) if rows else "(nothing asked for)"
-
-    return "\n".join(parts())
