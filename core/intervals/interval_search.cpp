@@ -39,7 +39,7 @@ Outcome TreeSearch::solve(const Node& node, Shape shape, Cost limit, Relatives r
             outcome.plan = split_plan(stump.column->id, stump.column->ranks[stump.position - 1], nullptr, nullptr);
         return outcome;
     }
-    if (shape.depth == 2) return depth_two_.solve(node, shape.splits, limit, loss, relatives, keep_profile, nullptr);
+    if (shape.depth == 2) return depth_two_.solve(node, {shape, limit, relatives, keep_profile, level}, loss, nullptr);
     return search(node, shape, limit, relatives, keep_profile, level, leaf, nullptr, nullptr, nullptr, nullptr);
 }
 
@@ -57,7 +57,7 @@ Outcome TreeSearch::solve_root(const Node& node, Shape shape, const Outcome& sta
         return search(node, shape, limit, known, !ties, 0, start, &listener, &stopped, ties, lazy);
     }
     try {
-        outcome = ties && shape.depth == 2 ? depth_two_.solve(node, shape.splits, kInfinite, loss, {}, false, ties)
+        outcome = ties && shape.depth == 2 ? depth_two_.solve(node, {shape}, loss, ties)
                                            : solve(node, shape, kInfinite, {}, true, 0);
     } catch (const StopSearch& stop) {
         stopped = std::make_unique<StopSearch>(stop);
@@ -147,7 +147,7 @@ bool TreeSearch::look_between(const Frame& frame, std::uint32_t family, const De
         }
         if (next.position - position >= 2) {
             const OpenRange range =
-                open_range(left, right, weight, next_left, next_right, next.weight, cut, scale, lipschitz);
+                open_range({left, right, weight}, {next_left, next_right, next.weight}, cut, loss, lipschitz);
             if (range.open) {
                 const Positions open = positions_of(column, position, next.position, range.from, range.upto);
                 if (!open.empty()) add(open, range.bound);

@@ -17,6 +17,7 @@
 #include "run/context.hpp"
 #include "run/request.hpp"
 #include "sweeps/depth_two.hpp"
+#include "sweeps/open_splits.hpp"
 #include "sweeps/profile.hpp"
 #include "tree/plan.hpp"
 

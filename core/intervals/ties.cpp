@@ -18,7 +18,7 @@ PlanPtr TreeSearch::canonical(const Node& node, Shape shape, const Outcome& best
     TieChoice ties = choice_of(node, best);
     if (shape.depth == 2) {
         ties = {};
-        return depth_two_.solve(node, shape.splits, best.upper + 1, loss, known, false, &ties).plan;
+        return depth_two_.solve(node, {shape, best.upper + 1, known, false, level}, loss, &ties).plan;
     }
     const Outcome outcome =
         search(node, shape, best.upper + 1, known, false, level, best, nullptr, nullptr, &ties, nullptr);
@@ -46,7 +46,7 @@ PlanPtr TreeSearch::canonical_below(const Node& node, Shape shape, const Outcome
         if (below.depth == 2 && !child.columns.empty()) {
             // The cost and the tie rule in one go.
             TieChoice of_child;
-            return depth_two_.solve(child, below.splits, kInfinite, loss, {}, false, &of_child).plan;
+            return depth_two_.solve(child, {below, kInfinite, {}, false, level + 1}, loss, &of_child).plan;
         }
         const Outcome solved = solve(child, below, kInfinite, {}, true, level + 1);
         return canonical(child, below, solved, {solved.profile.get(), solved.profile.get()}, level + 1);

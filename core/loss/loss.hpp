@@ -24,10 +24,16 @@ struct Loss {
     Cost tree(Cost errors, std::int64_t splits) const { return error_scale * errors + split_penalty * splits; }
     // The most that rows of weight `moved` can change: whatever tree they join may misclassify all of them.
     Cost slack(Cost moved) const { return error_scale * moved; }
+    // The least weight whose slack exceeds a cost, and the greatest whose slack is below it; the cost may be negative.
+    Cost weight_above(Cost cost) const { return error_scale == 1 ? cost + 1 : floor_divide(cost, error_scale) + 1; }
+    Cost weight_below(Cost cost) const { return error_scale == 1 ? cost - 1 : -floor_divide(-cost, error_scale) - 1; }
     // The weight of errors that a cost pays for.
     Cost errors_for(Cost cost) const { return cost / error_scale; }
     // The errors of a tree of that cost and so many splits.
     Cost errors_of(Cost cost, std::int64_t splits) const { return (cost - split_penalty * splits) / error_scale; }
+
+  private:
+    static Cost floor_divide(Cost a, Cost b) { return a / b - (a % b != 0 && a < 0); }
 };
 
 }  // namespace provetree

@@ -119,7 +119,7 @@ std::tuple<Cost, Cost, Cost> solve_depth_two(
     Bench bench(holder, min_samples_leaf, kernel, switches);
     if (splits != 2 && splits != 3) throw nb::value_error("Depth two has 2 or 3 splits.");
     const Outcome outcome =
-        DepthTwo(bench.context).solve(bench.root, splits, limit, {error_scale, split_penalty}, {}, false, nullptr);
+        DepthTwo(bench.context).solve(bench.root, {{2, splits}, limit}, {error_scale, split_penalty}, nullptr);
     return {outcome.lower, outcome.relaxed, outcome.upper};
 }
 
@@ -138,7 +138,7 @@ std::tuple<Cost, Cost, std::int64_t, std::int64_t> solve_depth_one(
 // (open, bound, from, upto); see sweeps/profile.hpp.
 std::tuple<bool, Cost, Weight, Weight> open_range_of(Cost left_a, Cost right_a, Weight weight_a, Cost left_b,
                                                      Cost right_b, Weight weight_b, Cost cut, Cost scale) {
-    const OpenRange range = open_range(left_a, right_a, weight_a, left_b, right_b, weight_b, cut, scale, true);
+    const OpenRange range = open_range({left_a, right_a, weight_a}, {left_b, right_b, weight_b}, cut, {scale, 0}, true);
     return {range.open, range.bound, range.from, range.upto};
 }
 

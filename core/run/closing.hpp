@@ -72,6 +72,7 @@ class Closings {
 
   private:
     void tell(const Region& region, Cost bound, Reason reason) {
+        if (!region.whole && region.first_rank > region.last_rank) return;
         if (path_.size() > region.level) path_.resize(region.level);
         listener_->closed(path_, region, bound, reason);
     }

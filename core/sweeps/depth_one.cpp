@@ -7,9 +7,41 @@
 
 namespace provetree {
 
+namespace {
+
+// Sweeps one column: `use(i, errors)` is told, for each split after i rows, the errors of its two leaves.
+class StumpSweep {
+  public:
+    explicit StumpSweep(const Node& node) : node_(node), seen_(node.by_class.size()), after_(node.rows + 1u, 0) {}
+
+    template <class Use>
+    void operator()(const NodeColumn& column, const Use& use) {
+        // The largest class weight among the rows from i on, then among those before.
+        std::fill(seen_.begin(), seen_.end(), 0);
+        Weight largest = 0;
+        for (Index i = node_.rows; i > 0; --i) after_[i - 1] = largest = std::max(largest, count(column, i - 1));
+        std::fill(seen_.begin(), seen_.end(), 0);
+        largest = 0;
+        for (Index i = 1; i < node_.rows; ++i) {
+            largest = std::max(largest, count(column, i - 1));
+            if (Node::is_split(column, i)) use(i, node_.weight - largest - after_[i]);
+        }
+    }
+
+  private:
+    Weight count(const NodeColumn& column, Index position) {
+        const Index row = column.order[position] & entry::kRowMask;
+        return seen_[node_.classes[row]] += node_.weights[row];
+    }
+
+    const Node& node_;
+    std::vector<Weight> seen_, after_;
+};
+
+}  // namespace
+
 Cost leaf_cost(const Context& context, const Node& node, const Loss& loss) {
-    if (context.constrained() && node.count < context.min_leaf) return kInfinite;
-    return loss.error_scale * node.leaf_error();
+    return context.constrained() && node.count < context.min_leaf ? kInfinite : loss.leaf(node.leaf_error());
 }
 
 double margin(const Context& context, const NodeColumn& column, Index position) {
@@ -22,49 +54,27 @@ double margin(const Context& context, const NodeColumn& column, Index position) 
 Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical) {
     Stump best;
     best.cost = leaf_cost(context, node, loss);
-    best.relaxed = loss.error_scale * node.leaf_error();
-    const std::size_t n_classes = node.by_class.size();
-    std::vector<Weight> seen(n_classes);
-    std::vector<Weight> after(static_cast<std::size_t>(node.rows) +
-                              1);  // largest class weight among the rows from i on
+    best.relaxed = loss.leaf(node.leaf_error());
+    StumpSweep sweep(node);
     double best_margin = 0;
     for (const NodeColumn& column : node.columns) {
         context.monitor.work(2 * std::uint64_t{node.rows});
-        std::fill(seen.begin(), seen.end(), 0);
-        Weight top = 0;
-        after[node.rows] = 0;
-        for (Index i = node.rows; i > 0; --i) {
-            const Index row = column.order[i - 1] & entry::kRowMask;
-            top = std::max(top, seen[node.classes[row]] += node.weights[row]);
-            after[i - 1] = top;
-        }
-        std::fill(seen.begin(), seen.end(), 0);
-        top = 0;
-        std::int64_t count = 0;
-        for (Index i = 1; i < node.rows; ++i) {
-            const Index row = column.order[i - 1] & entry::kRowMask;
-            top = std::max(top, seen[node.classes[row]] += node.weights[row]);
-            count += node.counts[row];
-            if (!Node::is_split(column, i)) continue;
-            const Cost cost = loss.error_scale * (node.weight - top - after[i]) + loss.split_penalty;
+        sweep(column, [&](Index i, Weight errors) {
+            const Cost cost = loss.stump(errors);
             best.relaxed = std::min(best.relaxed, cost);
-            if (cost > best.cost ||
-                (context.constrained() && (count < context.min_leaf || node.count - count < context.min_leaf)))
-                continue;
-            if (cost == best.cost) {
-                // Columns and positions come in ascending order, so among equals only a wider margin of the same column
-                // wins.
-                if (!canonical || best.column != &column) continue;
+            if (cost > best.cost || i < column.first_split || i > column.last_split) return;
+            // Columns and positions come in ascending order, so among equals only a wider margin of the same column
+            // wins.
+            if (cost == best.cost && (!canonical || best.column != &column)) return;
+            if (canonical) {
                 const double gap = margin(context, column, i);
-                if (!(gap > best_margin)) continue;
+                if (cost == best.cost && !(gap > best_margin)) return;
                 best_margin = gap;
-            } else if (canonical) {
-                best_margin = margin(context, column, i);
             }
             best.cost = cost;
             best.column = &column;
             best.position = i;
-        }
+        });
     }
     return best;
 }
@@ -95,22 +105,9 @@ void column_stumps(Context& context, const Node& node, std::vector<Weight>& erro
         }
         return;
     }
-    std::vector<Weight> seen(node.by_class.size()), after(static_cast<std::size_t>(node.rows) + 1, 0);
+    StumpSweep sweep(node);
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
-        const NodeColumn& column = node.columns[c];
-        const auto count = [&](Index position) {
-            const Index row = column.order[position] & entry::kRowMask;
-            return seen[node.classes[row]] += node.weights[row];
-        };
-        std::fill(seen.begin(), seen.end(), 0);
-        Weight top = 0;
-        for (Index i = node.rows; i > 0; --i) after[i - 1] = top = std::max(top, count(i - 1));
-        std::fill(seen.begin(), seen.end(), 0);
-        top = 0;
-        for (Index i = 1; i < node.rows; ++i) {
-            top = std::max(top, count(i - 1));
-            if (Node::is_split(column, i)) errors[c] = std::min(errors[c], node.weight - top - after[i]);
-        }
+        sweep(node.columns[c], [&](Index, Weight of_split) { errors[c] = std::min(errors[c], of_split); });
         context.monitor.work(2 * std::uint64_t{node.rows});
     }
 }

@@ -13,42 +13,31 @@ bool before(const PanelPoint& a, const PanelPoint& b) { return a.position < b.po
 
 // Merges a bound into a point of the same position.
 void raise(PanelPoint& point, const PanelPoint& other) {
-    point.leaf_left = std::max(point.leaf_left, other.leaf_left);
-    point.leaf_right = std::max(point.leaf_right, other.leaf_right);
-    point.stump_left = std::max(point.stump_left, other.stump_left);
-    point.stump_right = std::max(point.stump_right, other.stump_right);
+    for (const auto& [left, right] : kSides<PanelPoint>) {
+        point.*left = std::max(point.*left, other.*left);
+        point.*right = std::max(point.*right, other.*right);
+    }
 }
+
+// Errors have a slack of one for each unit of weight.
+Weight in_errors(Weight weight) { return weight; }
 
 // Tightens all points from their neighbours and drops those that are only bounded and say nothing their neighbours do
 // not.
 void tidy(std::vector<PanelPoint>& points) {
-    const std::size_t n = points.size();
-    for (std::size_t i = 1; i < n; ++i) {
-        const Weight between = points[i].weight - points[i - 1].weight;
-        points[i].leaf_left = std::max(points[i].leaf_left, points[i - 1].leaf_left);
-        points[i].stump_left = std::max(points[i].stump_left, points[i - 1].stump_left);
-        points[i].leaf_right = std::max(points[i].leaf_right, points[i - 1].leaf_right - between);
-        points[i].stump_right = std::max(points[i].stump_right, points[i - 1].stump_right - between);
+    tighten(points, in_errors);
+    drop_implied(points, in_errors, [](const PanelPoint& point) { return point.evaluated; });
+}
+
+// Makes points of one position one point.
+void merge_equal(std::vector<PanelPoint>& points) {
+    std::size_t kept = 0;
+    for (const PanelPoint& point : points) {
+        if (kept && points[kept - 1].position == point.position)
+            raise(points[kept - 1], point);
+        else
+            points[kept++] = point;
     }
-    for (std::size_t i = n - 1; i > 0; --i) {
-        const Weight between = points[i].weight - points[i - 1].weight;
-        points[i - 1].leaf_left = std::max(points[i - 1].leaf_left, points[i].leaf_left - between);
-        points[i - 1].stump_left = std::max(points[i - 1].stump_left, points[i].stump_left - between);
-        points[i - 1].leaf_right = std::max(points[i - 1].leaf_right, points[i].leaf_right);
-        points[i - 1].stump_right = std::max(points[i - 1].stump_right, points[i].stump_right);
-    }
-    std::size_t kept = 1;
-    for (std::size_t i = 1; i + 1 < n; ++i) {
-        const PanelPoint &previous = points[kept - 1], &here = points[i], &after = points[i + 1];
-        const Weight from_before = here.weight - previous.weight, to_after = after.weight - here.weight;
-        const bool implied = !here.evaluated &&
-                             here.leaf_left <= std::max(previous.leaf_left, after.leaf_left - to_after) &&
-                             here.stump_left <= std::max(previous.stump_left, after.stump_left - to_after) &&
-                             here.leaf_right <= std::max(after.leaf_right, previous.leaf_right - from_before) &&
-                             here.stump_right <= std::max(after.stump_right, previous.stump_right - from_before);
-        if (!implied) points[kept++] = here;
-    }
-    points[kept++] = points[n - 1];
     points.resize(kept);
 }
 
@@ -81,6 +70,7 @@ void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives rel
         point.evaluated = false;
         points.push_back(point);
     };
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(points.size());
     if (const PanelColumn* inner = find_column(relatives.inner, column.id))
         for (const PanelPoint& point : inner->points)
             add(point, carry_from_subset(node, column, point, *relatives.inner));
@@ -95,7 +85,7 @@ void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives rel
             add(point, at);
         }
     }
-    std::inplace_merge(points.begin(), points.begin() + from_inner, points.end(), before);
+    std::inplace_merge(points.begin() + first, points.begin() + from_inner, points.end(), before);
 }
 
 // With three or more classes a stump gets everything wrong but its two labels' classes: counting classes bounds splits
@@ -141,6 +131,25 @@ void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::ve
     context_.monitor.work(node.rows);
 }
 
+// What is known of a column's splits before any is evaluated.
+void DepthTwo::know_column(const Node& node, std::size_t c, Relatives relatives, const PanelPoint& begin,
+                           const PanelPoint& end) {
+    std::vector<PanelPoint>& points = known_[c];
+    points.clear();
+    points.push_back(begin);
+    if (relatives.inner || relatives.outer) {
+        inherit(node, node.columns[c], relatives, points);
+        merge_equal(points);
+    }
+    if (points.back().position == node.rows) {
+        raise(points.back(), end);
+        points.back().evaluated = true;
+    } else {
+        points.push_back(end);
+    }
+    if (points.size() > 2) tidy(points);
+}
+
 void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieChoice* ties) {
     next_points_.clear();
     next_regions_.clear();
@@ -156,46 +165,19 @@ void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieC
         begin.leaf_right = end.leaf_left = node.leaf_error();
         begin.stump_right = end.stump_left = best_stump_;
     }
+    const bool counts = node.by_class.size() > 2 && !context_.off(kNoClassCounts);
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
-        std::vector<PanelPoint>& points = known_[c];
-        points.clear();
-        points.push_back(begin);
-        if (relatives.inner || relatives.outer) {
-            merged_.clear();
-            inherit(node, node.columns[c], relatives, merged_);
-            for (const PanelPoint& point : merged_) {
-                if (point.position == points.back().position)
-                    raise(points.back(), point);
-                else
-                    points.push_back(point);
-            }
-        }
-        if (points.back().position == node.rows) {
-            raise(points.back(), end);
-            points.back().evaluated = true;
-        } else {
-            points.push_back(end);
-        }
-        if (points.size() > 2) tidy(points);
-        if (node.by_class.size() > 2 && !context_.off(kNoClassCounts)) {
+        know_column(node, c, relatives, begin, end);
+        if (counts) {
             // Not part of what is kept: relatives count for themselves.
-            merged_ = points;
+            merged_ = known_[c];
             count_classes(node, node.columns[c], merged_);
-            std::inplace_merge(merged_.begin(), merged_.begin() + static_cast<std::ptrdiff_t>(points.size()),
+            std::inplace_merge(merged_.begin(), merged_.begin() + static_cast<std::ptrdiff_t>(known_[c].size()),
                                merged_.end(), before);
-            std::size_t kept = 0;
-            for (const PanelPoint& point : merged_) {
-                if (kept && merged_[kept - 1].position == point.position)
-                    raise(merged_[kept - 1], point);
-                else
-                    merged_[kept++] = point;
-            }
-            merged_.resize(kept);
+            merge_equal(merged_);
             tidy(merged_);
-            find_open(node, static_cast<Index>(c), merged_, cut, ties);
-            continue;
         }
-        find_open(node, static_cast<Index>(c), points, cut, ties);
+        find_open(node, static_cast<Index>(c), counts ? merged_ : known_[c], cut, ties);
     }
     points_.swap(next_points_);
     regions_.swap(next_regions_);
@@ -209,12 +191,14 @@ Cost DepthTwo::point_bound(const PanelPoint& point) const {
     return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
 }
 
+SideBounds DepthTwo::side_bounds(const PanelPoint& point, bool split_left, bool split_right) const {
+    return {side_cost(point.leaf_left, point.stump_left, split_left),
+            side_cost(point.leaf_right, point.stump_right, split_right), point.weight};
+}
+
 OpenRange DepthTwo::range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const {
     const auto range = [&](bool split_left, bool split_right) {
-        return open_range(side_cost(a.leaf_left, a.stump_left, split_left),
-                          side_cost(a.leaf_right, a.stump_right, split_right), a.weight,
-                          side_cost(b.leaf_left, b.stump_left, split_left),
-                          side_cost(b.leaf_right, b.stump_right, split_right), b.weight, room, loss_.error_scale,
+        return open_range(side_bounds(a, split_left, split_right), side_bounds(b, split_left, split_right), room, loss_,
                           !context_.off(kNoLipschitz));
     };
     if (splits_ >= 3) return range(true, true);
@@ -229,51 +213,48 @@ void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint
     const NodeColumn& column = node.columns[c];
     // Columns after the preferred one cannot win a tie, only a lower cost.
     const Cost room = cut - loss_.split_penalty - (ties && ties->any && column.id > ties->column ? 1 : 0);
-    bool any = false;
-    Region region{};
-    std::size_t first = 0, last = 0;  // points around the region
-    const auto close = [&] {
-        // A region inside one group of ties holds no split, and would only take lanes from those that do.
-        if (!any ||
-            nearest_split(column, region.open.first + (region.open.last - region.open.first) / 2, region.open) == 0) {
-            any = false;
-            return;
-        }
-        any = false;
-        region.begin = static_cast<std::uint32_t>(next_points_.size());
+    const auto keep = [&](Positions open, Cost bound, std::size_t first, std::size_t last) {
+        const std::uint32_t begin = static_cast<std::uint32_t>(next_points_.size());
         next_points_.insert(next_points_.end(), points.begin() + static_cast<std::ptrdiff_t>(first),
                             points.begin() + static_cast<std::ptrdiff_t>(last) + 1);
-        region.end = static_cast<std::uint32_t>(next_points_.size());
         // The points around it only bound it: whether they are open themselves is another region's business.
-        for (PanelPoint* around : {&next_points_[region.begin], &next_points_.back()})
-            if (around->position < region.open.first || around->position > region.open.last) around->evaluated = true;
-        next_regions_.push_back(region);
+        for (PanelPoint* around : {&next_points_[begin], &next_points_.back()})
+            if (around->position < open.first || around->position > open.last) around->evaluated = true;
+        next_regions_.push_back({c, open, bound, begin, static_cast<std::uint32_t>(next_points_.size())});
     };
-    const auto add = [&](Positions open, Cost bound, std::size_t from, std::size_t to) {
-        if (any && region.open.last + 1 >= open.first) {
-            region.open.last = open.last;
-            region.bound = std::min(region.bound, bound);
-        } else {
-            close();
-            any = true;
-            region = {c, open, bound, 0, 0};
-            first = from;
-        }
-        last = to;
-    };
+    StretchJoiner stretches(column, keep);
     for (std::size_t i = 0; i < points.size(); ++i) {
         const PanelPoint& a = points[i];
         if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split) {
             const Cost bound = point_bound(a);
-            if (bound < room) add({a.position, a.position}, bound, i, i);
+            if (bound < room)
+                stretches.add({a.position, a.position}, bound, i, i);
+            else
+                close(column, {a.position, a.position}, bound + loss_.split_penalty, Reason::kSplitBound);
         }
         if (i + 1 == points.size() || points[i + 1].position - a.position < 2) continue;
-        const OpenRange range = range_between(a, points[i + 1], room);
-        if (!range.open) continue;
-        const Positions open = positions_of(column, a.position, points[i + 1].position, range.from, range.upto);
-        if (!open.empty()) add(open, range.bound, i, i + 1);
+        const PanelPoint& b = points[i + 1];
+        const OpenRange range = range_between(a, b, room);
+        const Positions open =
+            range.open ? positions_of(column, a.position, b.position, range.from, range.upto) : Positions{1, 0};
+        if (!open.empty()) stretches.add(open, range.bound, i, i + 1);
+        if (context_.closings.heard()) close_around(column, a.position, b.position, open, room);
     }
-    close();
+    stretches.finish();
+}
+
+// Splits of a column that cost at least `bound` are closed; `at` may hold positions that are no splits.
+void DepthTwo::close(const NodeColumn& column, Positions at, Cost bound, Reason reason) {
+    if (at.empty()) return;
+    context_.closings.close([&] { return region_of(column, at, {2, splits_}, level_); }, bound, reason);
+}
+
+// Of the splits between two points, all but the open ones cost as much as there is room for.
+void DepthTwo::close_around(const NodeColumn& column, Index a, Index b, Positions open, Cost room) {
+    const Cost bound = room + loss_.split_penalty;
+    if (open.empty()) open = {b, b - 1};
+    close(column, {a + 1, open.first - 1}, bound, Reason::kBetweenSplits);
+    close(column, {open.last + 1, b - 1}, bound, Reason::kBetweenSplits);
 }
 
 DepthTwo::Portion DepthTwo::portion_of(const Node& node, int round, Cost cut, bool searching) const {
@@ -290,7 +271,7 @@ DepthTwo::Portion DepthTwo::portion_of(const Node& node, int round, Cost cut, bo
     // Below a split on a column that means nothing, errors fall to either side as rows do. Then w evenly spread splits
     // leave at least w / (w + 1) of the errors of the best stump between any two of them: so many lanes close such a
     // column.
-    const Cost allowed = cut / loss_.error_scale, spare = best_stump_ - allowed;
+    const Cost allowed = loss_.errors_for(cut), spare = best_stump_ - allowed;
     const Cost lanes_each = spare > 0 ? std::clamp<Cost>((allowed + spare - 1) / spare, 1, kMostForOne) : kMostForOne;
     const std::size_t each = static_cast<std::size_t>(lanes_each),
                       regions = std::min(regions_.size(), kMostLanes / each);
@@ -385,7 +366,7 @@ void DepthTwo::share_lanes(const Node& node, std::size_t wanted_lanes) {
 void DepthTwo::evaluate_lanes(const Node& node, Cost cut) {
     results_.resize(lanes_.size());
     // Errors that both sides together may have while a split can still win.
-    const Weight of_interest = static_cast<Weight>(std::min<Cost>(cut / loss_.error_scale + 1, node.weight));
+    const Weight of_interest = static_cast<Weight>(std::min<Cost>(loss_.errors_for(cut) + 1, node.weight));
     const bool pack = !context_.off(kNoPacking);
     for (std::size_t begin = 0, end; begin < lanes_.size(); begin = end) {
         end = std::min(lanes_.size(), begin + kLanes);
@@ -425,32 +406,25 @@ void DepthTwo::refine(const Node& node, Cost cut, const TieChoice* ties) {
     regions_.swap(next_regions_);
 }
 
-// Splits that leave a side too small for a leaf are never looked at, but trees without a minimum leaf size may use
-// them: their bound is part of the relaxed one. The small side may cost nothing; the other contains that side of every
-// split further in.
 Cost DepthTwo::bound_of_small_sides(const Node& node) const {
     Cost least = kInfinite;
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
-        const NodeColumn& column = node.columns[c];
-        Cost left = 0, right = 0;  // of the large side, beyond the last and before the first feasible split
+        SmallSides small(node.columns[c]);
         const auto look = [&](const PanelPoint& point) {
-            if (point.position + 1 >= column.first_split)
-                right = std::max(right, side_cost(point.leaf_right, point.stump_right, true));
-            if (point.position <= column.last_split + 1)
-                left = std::max(left, side_cost(point.leaf_left, point.stump_left, true));
+            const SideBounds bounds = side_bounds(point, true, true);
+            small.look(point.position, bounds.left, bounds.right);
         };
         for (const PanelPoint& point : known_[c]) look(point);
         for (const Evaluated& one : evaluated_)
             if (one.column == c) look(one.point);
-        if (column.first_split > 1) least = std::min(least, loss_.split_penalty + right);
-        if (column.last_split + 1 < node.rows) least = std::min(least, loss_.split_penalty + left);
+        least = std::min(least, small.bound(node.rows, loss_));
     }
     return least;
 }
 
 ProfilePtr DepthTwo::make_profile(const Node& node) {
-    if (context_.off(kNoInheritance) || context_.profile_bytes >= context_.memory_limit) return nullptr;
-    auto profile = std::make_shared<Profile>(context_.profile_bytes, Shape{2, splits_}, node.rows, node.weight);
+    auto profile = new_profile(context_, Shape{2, splits_}, node);
+    if (!profile) return nullptr;
     profile->panel.resize(node.columns.size());
     std::sort(evaluated_.begin(), evaluated_.end(), [](const Evaluated& a, const Evaluated& b) {
         return a.column != b.column ? a.column < b.column : a.point.position < b.point.position;
@@ -472,90 +446,95 @@ ProfilePtr DepthTwo::make_profile(const Node& node) {
         }
         points.insert(points.end(), known.begin() + static_cast<std::ptrdiff_t>(old), known.end());
         tidy(points);
-        points.erase(
-            points.begin());  // the empty left side has no rank; what it says of the whole node the other end says, too
+        // The empty left side has no rank; what it says of the whole node the other end says, too.
+        points.erase(points.begin());
         for (PanelPoint& point : points) point.rank = column.ranks[point.position - 1];
     }
-    profile->account();
-    context_.counters.profile_bytes_peak = std::max(context_.counters.profile_bytes_peak, context_.profile_bytes);
-    return profile;
+    return counted(context_, std::move(profile));
 }
 
-Outcome DepthTwo::solve(const Node& node, std::int64_t splits, Cost limit, const Loss& loss, Relatives relatives,
-                        bool keep_profile, TieChoice* ties) {
+void DepthTwo::begin(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
     ++context_.counters.depth_two_solves;
     loss_ = loss;
-    splits_ = splits;
-    const Cost scale = loss.error_scale, penalty = loss.split_penalty;
-    const Cost infinite = kInfinite;
-    Outcome outcome;
-    outcome.upper = leaf_cost(context_, node, loss);
-    Cost relaxed = scale * node.leaf_error();
-    if (context_.off(kNoInheritance)) relatives = {};
-    keep_profile_ = keep_profile && !context_.off(kNoInheritance) && worth_keeping(node);
+    splits_ = request.shape.splits;
+    limit_ = request.limit;
+    level_ = request.level;
+    ties_ = ties;
+    outcome_ = {};
+    outcome_.upper = leaf_cost(context_, node, loss);
+    relaxed_ = loss.leaf(node.leaf_error());
+    keep_profile_ = request.keep_profile && !context_.off(kNoInheritance) && worth_keeping(node);
     panel_.start();
     standing_ = {};
     wide_ = context_.wide(node.columns.size());
+}
 
-    // Trees below `cut` are looked for. With ties, those equal to the best are wanted too.
-    const auto cut = [&] {
-        return std::min(limit, ties && outcome.upper < infinite ? outcome.upper + 1 : outcome.upper);
-    };
-    start(node, relatives, cut(), ties);
+Outcome DepthTwo::solve(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
+    begin(node, request, loss, ties);
+    start(node, context_.off(kNoInheritance) ? Relatives{} : request.relatives, cut(), ties);
     for (int round = 0;; ++round) {
-        choose_lanes(node, portion_of(node, round, cut(), outcome.upper <= limit));
+        choose_lanes(node, portion_of(node, round, cut(), outcome_.upper <= limit_));
         if (lanes_.empty()) break;
         evaluate_lanes(node, cut());
-        for (std::size_t i = 0; i < lanes_.size(); ++i) {
-            const SideErrors &left = results_[i].left, &right = results_[i].right;
-            if (wide_) {
-                Cost& least = column_costs_[lanes_[i].column];
-                least = std::min<Cost>(least, Cost{left.stump} + right.stump);
-            }
-            const auto feasible = [&](const SideErrors& side, bool split) {
-                Cost cost = side.feasible_leaf ? scale * side.leaf : infinite;
-                if (split && side.feasible_split >= 0) cost = std::min(cost, scale * side.feasible_split + penalty);
-                return cost;
-            };
-            const auto consider = [&](bool split_left, bool split_right) {
-                relaxed = std::min(relaxed, penalty + side_cost(left.leaf, left.stump, split_left) +
-                                                side_cost(right.leaf, right.stump, split_right));
-                const Cost cost_left = feasible(left, split_left), cost_right = feasible(right, split_right);
-                const Cost total = std::min(infinite, penalty + cost_left + cost_right);
-                if (total > outcome.upper || total >= infinite || (ties && total >= limit)) return;
-                const NodeColumn& column = node.columns[lanes_[i].column];
-                const Index rank = column.ranks[lanes_[i].position - 1];
-                if (total == outcome.upper) {
-                    // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
-                    if (!ties || !outcome.plan) return;
-                    if (!ties->prefers(column.id, margin(context_, column, lanes_[i].position), rank, 0)) return;
-                }
-                outcome.upper = total;
-                const bool stump_left = split_left && cost_left < (left.feasible_leaf ? scale * left.leaf : infinite);
-                const bool stump_right =
-                    split_right && cost_right < (right.feasible_leaf ? scale * right.leaf : infinite);
-                outcome.plan = split_plan(column.id, rank, stump_left ? stump_plan() : nullptr,
-                                          stump_right ? stump_plan() : nullptr);
-                if (ties) *ties = {true, column.id, margin(context_, column, lanes_[i].position), rank, 0};
-            };
-            if (splits_ >= 3) {
-                consider(true, true);
-            } else {
-                consider(false, true);  // the tie rule wants the fewest splits on the left
-                consider(true, false);
-            }
-        }
+        for (std::size_t i = 0; i < lanes_.size(); ++i) consider(node, lanes_[i], results_[i]);
         refine(node, cut(), ties);
-        standing_.upper = outcome.upper;
-        standing_.plan = outcome.plan;
-        standing_.lower = std::min(limit, outcome.upper);
-        for (const Region& region : regions_) standing_.lower = std::min(standing_.lower, region.bound + penalty);
+        standing_.take(outcome_);
+        standing_.lower = std::min(limit_, outcome_.upper);
+        for (const Region& region : regions_)
+            standing_.lower = std::min(standing_.lower, region.bound + loss_.split_penalty);
     }
-    outcome.lower = std::min(limit, outcome.upper);
-    outcome.relaxed =
-        context_.constrained() ? std::min({outcome.lower, relaxed, bound_of_small_sides(node)}) : outcome.lower;
-    if (keep_profile_) outcome.profile = make_profile(node);
-    return outcome;
+    outcome_.lower = std::min(limit_, outcome_.upper);
+    outcome_.relaxed =
+        context_.constrained() ? std::min({outcome_.lower, relaxed_, bound_of_small_sides(node)}) : outcome_.lower;
+    if (keep_profile_) outcome_.profile = make_profile(node);
+    return std::exchange(outcome_, {});
+}
+
+// A split with its sides as leaves or stumps, as the split budget allows.
+void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& result) {
+    if (wide_) {
+        Cost& least = column_costs_[lane.column];
+        least = std::min<Cost>(least, Cost{result.left.stump} + result.right.stump);
+    }
+    Cost bound = kInfinite;
+    const auto consider = [&](bool split_left, bool split_right) {
+        bound = std::min(bound, consider_tree(node, lane, result, split_left, split_right));
+    };
+    if (splits_ >= 3) {
+        consider(true, true);
+    } else {
+        consider(false, true);  // the tie rule wants the fewest splits on the left
+        consider(true, false);
+    }
+    relaxed_ = std::min(relaxed_, bound);
+    close(node.columns[lane.column], {lane.position, lane.position}, bound, Reason::kTried);
+}
+
+// Returns what such a tree costs without the minimum leaf size.
+Cost DepthTwo::consider_tree(const Node& node, const Lane& lane, const LaneResult& result, bool split_left,
+                             bool split_right) {
+    const SideErrors &left = result.left, &right = result.right;
+    const Cost relaxed = loss_.split_penalty + side_cost(left.leaf, left.stump, split_left) +
+                         side_cost(right.leaf, right.stump, split_right);
+    const auto as_leaf = [&](const SideErrors& side) { return side.feasible_leaf ? loss_.leaf(side.leaf) : kInfinite; };
+    const auto feasible = [&](const SideErrors& side, bool split) {
+        const Cost leaf = as_leaf(side);
+        return split && side.feasible_split >= 0 ? std::min(leaf, loss_.stump(side.feasible_split)) : leaf;
+    };
+    const Cost cost_left = feasible(left, split_left), cost_right = feasible(right, split_right);
+    const Cost total = std::min(kInfinite, loss_.split_penalty + cost_left + cost_right);
+    if (total > outcome_.upper || total >= kInfinite || (ties_ && total >= limit_)) return relaxed;
+    const NodeColumn& column = node.columns[lane.column];
+    const Index rank = column.ranks[lane.position - 1];
+    // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
+    if (total == outcome_.upper &&
+        (!ties_ || !outcome_.plan || !ties_->prefers(column.id, margin(context_, column, lane.position), rank, 0)))
+        return relaxed;
+    outcome_.upper = total;
+    outcome_.plan = split_plan(column.id, rank, cost_left < as_leaf(left) ? stump_plan() : nullptr,
+                               cost_right < as_leaf(right) ? stump_plan() : nullptr);
+    if (ties_) *ties_ = {true, column.id, margin(context_, column, lane.position), rank, 0};
+    return relaxed;
 }
 
 }  // namespace provetree

@@ -3,10 +3,12 @@
 // next panels.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "loss/loss.hpp"
 #include "run/context.hpp"
+#include "sweeps/open_splits.hpp"
 #include "sweeps/panel.hpp"
 #include "sweeps/profile.hpp"
 #include "tree/outcome.hpp"
@@ -17,10 +19,9 @@ class DepthTwo {
   public:
     explicit DepthTwo(Context& context) : context_(context), panel_(context) {}
 
-    // Solves `node` for trees of depth two with `splits` (2 or 3) splits, exactly where the optimum is below `limit`.
-    // With `ties`, also finds the preferred split among all that attain the optimum, which must be below `limit`.
-    Outcome solve(const Node& node, std::int64_t splits, Cost limit, const Loss& loss, Relatives relatives,
-                  bool keep_profile, TieChoice* ties);
+    // Solves `node` for trees of depth two with 2 or 3 splits, exactly where the optimum is below the limit.
+    // With `ties`, also finds the preferred split among all that attain the optimum, which must be below the limit.
+    Outcome solve(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties);
 
     // For each column of the node solved last, the least errors found with its splits first; kInfinite where none was
     // tried. Tables with many columns only.
@@ -51,10 +52,20 @@ class DepthTwo {
     void inherit(const Node& node, const NodeColumn& column, Relatives relatives,
                  std::vector<PanelPoint>& points) const;
     void count_classes(const Node& node, const NodeColumn& column, std::vector<PanelPoint>& points);
+    void begin(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties);
+    // Trees below this are looked for. With ties, those equal to the best are wanted too.
+    Cost cut() const {
+        return std::min(limit_, ties_ && outcome_.upper < kInfinite ? outcome_.upper + 1 : outcome_.upper);
+    }
+    void know_column(const Node& node, std::size_t c, Relatives relatives, const PanelPoint& begin,
+                     const PanelPoint& end);
     void start(const Node& node, Relatives relatives, Cost cut, const TieChoice* ties);
     void refine(const Node& node, Cost cut, const TieChoice* ties);
     void find_open(const Node& node, Index column, const std::vector<PanelPoint>& points, Cost cut,
                    const TieChoice* ties);
+    void close(const NodeColumn& column, Positions at, Cost bound, Reason reason);
+    void close_around(const NodeColumn& column, Index a, Index b, Positions open, Cost room);
+    SideBounds side_bounds(const PanelPoint& point, bool split_left, bool split_right) const;
     OpenRange range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const;
     Cost point_bound(const PanelPoint& point) const;
     // How much a round looks at: so many regions, those of the lowest bounds or of the best trees so far, and so many
@@ -67,17 +78,24 @@ class DepthTwo {
     void choose_lanes(const Node& node, Portion portion);
     void share_lanes(const Node& node, std::size_t wanted_lanes);
     void evaluate_lanes(const Node& node, Cost cut);
+    void consider(const Node& node, const Lane& lane, const LaneResult& result);
+    Cost consider_tree(const Node& node, const Lane& lane, const LaneResult& result, bool split_left, bool split_right);
     Cost bound_of_small_sides(const Node& node) const;
     ProfilePtr make_profile(const Node& node);
     Cost side_cost(Weight leaf, Weight stump, bool split) const {
-        const Cost as_leaf = loss_.error_scale * leaf;
-        return split ? std::min(as_leaf, loss_.error_scale * stump + loss_.split_penalty) : as_leaf;
+        const Cost as_leaf = loss_.leaf(leaf);
+        return split ? std::min(as_leaf, loss_.stump(stump)) : as_leaf;
     }
 
     Context& context_;
     Panel panel_;
     Loss loss_;
     std::int64_t splits_ = 3;
+    Cost limit_ = kInfinite;
+    std::size_t level_ = 0;
+    TieChoice* ties_ = nullptr;
+    Outcome outcome_;
+    Cost relaxed_ = kInfinite;  // what the splits evaluated cost at least without the minimum leaf size
     bool keep_profile_ = false;
     std::vector<PanelPoint> points_, next_points_, merged_;  // points_: those of all regions, one after the other
     std::vector<Region> regions_, next_regions_;

@@ -6,11 +6,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/byte_count.hpp"
 #include "base/types.hpp"
+#include "run/context.hpp"
 #include "sweeps/node.hpp"
 #include "tree/outcome.hpp"
 
@@ -24,6 +27,12 @@ struct PanelPoint {
     Weight weight;  // of the rows going left
     Weight leaf_left, leaf_right, stump_left, stump_right;
     bool evaluated = false;  // in the node at hand: then the split itself is settled, not only bounded
+
+    static constexpr auto sides() {
+        using Pair = std::pair<Weight PanelPoint::*, Weight PanelPoint::*>;
+        return std::array<Pair, 2>{Pair{&PanelPoint::leaf_left, &PanelPoint::leaf_right},
+                                   Pair{&PanelPoint::stump_left, &PanelPoint::stump_right}};
+    }
 };
 
 struct PanelColumn {
@@ -40,8 +49,9 @@ struct DeepPoint {
     Weight weight;
     Cost left, right;
     ProfilePtr inner_left, outer_left, inner_right, outer_right;
-    Cost left_upper = kInfinite,
-         right_upper = kInfinite;  // costs of real trees of the children, in the node at hand only
+    Cost left_upper = kInfinite, right_upper = kInfinite;  // what trees of the children cost, in the node at hand only
+
+    static constexpr auto sides() { return std::array{std::pair{&DeepPoint::left, &DeepPoint::right}}; }
 };
 
 struct DeepFamily {
@@ -81,6 +91,28 @@ struct Relatives {
     const Profile* outer = nullptr;
 };
 
+// What is asked of the solver of a node: trees of a shape, exactly where the optimum is below the limit.
+struct NodeRequest {
+    Shape shape;
+    Cost limit = kInfinite;
+    Relatives relatives{};
+    bool keep_profile = false;
+    std::size_t level = 0;  // from 0 at the root
+};
+
+// A profile to be filled, counted and kept; null where profiles are off or take too much memory already.
+inline std::shared_ptr<Profile> new_profile(Context& context, Shape shape, const Node& node) {
+    if (context.off(kNoInheritance) || context.profile_bytes >= context.memory_limit) return nullptr;
+    return std::make_shared<Profile>(context.profile_bytes, shape, node.rows, node.weight);
+}
+
+// Counts what a filled profile holds.
+inline ProfilePtr counted(Context& context, std::shared_ptr<Profile> profile) {
+    profile->account();
+    context.counters.profile_bytes_peak = std::max(context.counters.profile_bytes_peak, context.profile_bytes);
+    return profile;
+}
+
 // Where a split that a relative knows lies in a node, and the weight of the relative's rows that the node lacks on
 // either side of it.
 struct Carried {
@@ -106,80 +138,6 @@ Carried carry_from_superset(const Node& node, const NodeColumn& column, const Po
                                             std::min(node.rows, point.position));
     const Weight weight = node.weight_left(column, position), gone_left = point.weight - weight;
     return {position, weight, gone_left, outer.weight - node.weight - gone_left};
-}
-
-// Which splits x between two splits a < x < b can still cost less than `cut`, penalty of the split included in neither:
-// with D = error_scale * (weight between a and x),
-//     left(x)  >= max(left(a),  left(b) - (total - D))      right(x) >= max(right(b), right(a) - D).
-struct OpenRange {
-    bool open;
-    Cost bound;         // least cost any split between can have
-    Weight from, upto;  // weights (rows before the split) that are still open, inclusive
-};
-
-inline Cost floor_divide(Cost a, Cost b) { return a / b - (a % b != 0 && a < 0); }
-
-inline OpenRange open_range(Cost left_a, Cost right_a, Weight weight_a, Cost left_b, Cost right_b, Weight weight_b,
-                            Cost cut, Cost scale, bool lipschitz) {
-    const Cost base = left_a + right_b;
-    const Cost room = cut - base;
-    if (room <= 0) return {false, base, 0, 0};
-    if (!lipschitz) return {true, base, weight_a, weight_b};
-    const Cost total = scale * (weight_b - weight_a);
-    const Cost rise_left =
-        total - std::max<Cost>(0, left_b - left_a);  // beyond this distance from a the left side is known to cost more
-    const Cost fall_right = std::max<Cost>(0, right_a - right_b);  // up to this distance the right side is
-    const Cost overlap = std::max<Cost>(0, fall_right - rise_left);
-    if (overlap >= room) return {false, base + overlap, 0, 0};
-    // open where fall_right - room < D < rise_left + room
-    const Cost above = fall_right - room, below = rise_left + room;
-    const Cost from = scale == 1 ? above + 1 : floor_divide(above, scale) + 1;
-    const Cost upto = scale == 1 ? below - 1 : -floor_divide(-below, scale) - 1;
-    // Splits between may weigh as much as an end does: on a sample, neighbours can differ by rows outside it only.
-    if (upto < 0 || from > weight_b - weight_a) return {false, base + overlap, 0, 0};
-    return {true, base + overlap, static_cast<Weight>(weight_a + std::max<Cost>(from, 0)),
-            static_cast<Weight>(weight_a + std::min<Cost>(upto, weight_b - weight_a))};
-}
-
-// Positions strictly between a and b whose weight lies in [from, upto], as an inclusive range.
-struct Positions {
-    Index first, last;
-    bool empty() const { return first > last; }
-    Index size() const { return empty() ? 0 : last - first + 1; }
-};
-
-inline Positions positions_of(const NodeColumn& column, Index a, Index b, Weight from, Weight upto) {
-    Index first = std::max(a + 1, column.first_split), last = std::min(b - 1, column.last_split);
-    if (column.weight_before) {
-        first = std::max(first,
-                         static_cast<Index>(std::lower_bound(column.weight_before + a, column.weight_before + b, from) -
-                                            column.weight_before));
-        last = std::min(last,
-                        static_cast<Index>(std::upper_bound(column.weight_before + a, column.weight_before + b, upto) -
-                                           column.weight_before) -
-                            1);
-    } else {
-        first = std::max(first, static_cast<Index>(from));
-        last = std::min(last, static_cast<Index>(upto));
-    }
-    return {first, last};
-}
-
-// The split nearest to `position` within the range, moving off a group of ties; 0 where the whole range lies inside one
-// group.
-inline Index nearest_split(const NodeColumn& column, Index position, Positions range) {
-    if (column.no_ties || Node::is_split(column, position)) return position;
-    const Index rank = column.ranks[position];
-    const Index* first = column.ranks + range.first - 1;
-    const Index begin = static_cast<Index>(
-        std::lower_bound(first, static_cast<const Index*>(column.ranks) + position, rank) - column.ranks);
-    const Index end =
-        static_cast<Index>(std::upper_bound(static_cast<const Index*>(column.ranks) + position,
-                                            static_cast<const Index*>(column.ranks) + range.last + 1, rank) -
-                           column.ranks);
-    const bool begin_fits = begin >= range.first, end_fits = end <= range.last;
-    if (begin_fits && (!end_fits || position - begin <= end - position)) return begin;
-    return end_fits ? end : 0;
 }
 
 }  // namespace provetree

@@ -36,6 +36,25 @@ struct FlatTree {
     Cost cost = 0;
     std::int64_t splits = 0;
 
+    // Adds a leaf and returns its number.
+    std::int32_t add_leaf(std::int32_t of_label) {
+        for (auto* field : {&column, &rank_low, &rank_high, &left, &right}) field->push_back(-1);
+        label.push_back(of_label);
+        return static_cast<std::int32_t>(column.size()) - 1;
+    }
+    // Makes a leaf a split between two neighbouring ranks.
+    void make_split(std::int32_t number, Index of_column, Index low, Index high) {
+        const std::size_t at = static_cast<std::size_t>(number);
+        column[at] = static_cast<std::int32_t>(of_column);
+        rank_low[at] = static_cast<std::int32_t>(low);
+        rank_high[at] = static_cast<std::int32_t>(high);
+        ++splits;
+    }
+    void set_children(std::int32_t number, std::int32_t of_left, std::int32_t of_right) {
+        left[static_cast<std::size_t>(number)] = of_left;
+        right[static_cast<std::size_t>(number)] = of_right;
+    }
+
     std::int64_t splits_below(std::int32_t from) const {
         const std::size_t at = static_cast<std::size_t>(from);
         return column[at] < 0 ? 0 : 1 + splits_below(left[at]) + splits_below(right[at]);
