@@ -1,3 +1,4 @@
+// Sampling of CART trees; see colgen/cart_sampler.hpp.
 #include "colgen/cart_sampler.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The matrix of an interior-point step; see colgen/gram.hpp.
 #include "colgen/gram.hpp"
 
 namespace provetree::colgen {

@@ -1,3 +1,4 @@
+// Candidate problems; see colgen/instance.hpp.
 #include "colgen/instance.hpp"
 
 #include <stdexcept>

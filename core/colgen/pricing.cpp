@@ -1,3 +1,4 @@
+// Pricing; see colgen/pricing.hpp.
 #include "colgen/pricing.hpp"
 
 #include <algorithm>

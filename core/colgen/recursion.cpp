@@ -1,3 +1,4 @@
+// The recursion over candidates; see colgen/recursion.hpp.
 #include "colgen/recursion.hpp"
 
 #include <algorithm>

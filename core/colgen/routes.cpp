@@ -1,3 +1,4 @@
+// Routes of rows; see colgen/routes.hpp.
 #include "colgen/routes.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Separation of row cuts; see colgen/row_separation.hpp.
 #include "colgen/row_separation.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Clusters and their medoids; see partitions/clusters.hpp.
 #include "partitions/clusters.hpp"
 
 #include <algorithm>
