@@ -163,11 +163,21 @@ Checkpoint checkpoint_of(const Context& context) {
     return checkpoint;
 }
 
+namespace {
+
+// Whether the sweeps know all kinds of nodes of a plan: bottoms are solved on bits.
+bool has_bottoms(const PlanPtr& plan) {
+    return plan && (plan->bottom_splits > 0 || has_bottoms(plan->left) || has_bottoms(plan->right));
+}
+
+}  // namespace
+
+bool Checkpoint::by_bits() const {
+    return !by_sweeps() && (!root.points.empty() || !sets.empty() || has_bottoms(root.best.plan));
+}
+
 void Checkpoint::forget_method() {
-    const std::function<bool(const PlanPtr&)> is_plain = [&](const PlanPtr& plan) {
-        return !plan || plan->stump || (plan->bottom_splits == 0 && is_plain(plan->left) && is_plain(plan->right));
-    };
-    const Incumbent best = is_plain(root.best.plan) ? root.best : Incumbent{};
+    const Incumbent best = has_bottoms(root.best.plan) ? Incumbent{} : root.best;
     root = {};
     root.best = best;
     below.clear();

@@ -70,8 +70,10 @@ struct Checkpoint {
     std::vector<KnownSet> sets;
     std::vector<std::uint8_t> sample;  // by row: whether it is in the sample; empty where all rows are searched
 
-    // Whether the search on bits has left it. Only the search by sweeps says how many rows the root has.
-    bool by_bits() const { return root.rows == 0 && !(root.points.empty() && sets.empty()); }
+    // Whether it was left by the search on bits, or by the one by sweeps, or says nothing that only one of them can
+    // use. The search by sweeps alone says how many rows the root has.
+    bool by_sweeps() const { return root.rows > 0; }
+    bool by_bits() const;
     // Keeps what holds for any search: the bound, the steps and the tree. Bounds of the bit search are about trees
     // with a minimum leaf size, which the sweeps must not hand to neighbouring splits.
     void forget_method();

@@ -147,7 +147,7 @@ void Driver::open_checkpoint() {
     if (!earlier_) file_->write({});  // a file that cannot be written is told of at once
     context_.checkpoint = &*file_;
     if (!earlier_) return;
-    if (earlier_->by_bits() != plan_.by_bits) earlier_->forget_method();
+    if (plan_.by_bits ? earlier_->by_sweeps() : earlier_->by_bits()) earlier_->forget_method();
     if (!earlier_->sample.empty() && earlier_->sample.size() != table_.rows) throw file_->damaged();
     if (plan_.shape.depth >= 3) method_->resume(*earlier_);
     context_.found.bound = earlier_->bound;
