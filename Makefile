@@ -83,14 +83,9 @@ lint: $(call environment,lint)/lint.stamp
 	$(<D)/bin/ruff format --check .
 	$(<D)/bin/mypy
 	PYTHONPATH=src $(<D)/bin/lint-imports --no-cache
+	$(<D)/bin/python tools/check_includes.py
+	$(<D)/bin/python tools/check_line_widths.py
 	$(if $(CORE_FILES),$(<D)/bin/clang-format --dry-run -Werror $(CORE_FILES))
-lint: .venv-lint/lint.stamp
-	.venv-lint/bin/ruff check .
-	.venv-lint/bin/ruff format --check .
-	.venv-lint/bin/mypy
-	PYTHONPATH=src .venv-lint/bin/lint-imports --no-cache
-	.venv-lint/bin/python tools/check_includes.py
-	$(if $(CORE_FILES),.venv-lint/bin/clang-format --dry-run -Werror $(CORE_FILES))
 
 format: $(call environment,lint)/lint.stamp
 	$(<D)/bin/ruff check --fix .
