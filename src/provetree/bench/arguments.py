@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,164 @@ _COUNT = _number(int, 1)
 _SECONDS = _number(float, 0.0, above=True)
 
 
+class _OldName(argparse.Action):
+    """An old name of a flag: it goes on working for one version."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        warnings.warn(
+            f"{option_string} is the old name of --{self.dest}, and the next version will not "
+            "know it.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        setattr(namespace, self.dest, values)
+
+
+@dataclass(frozen=True)
+class _Option:
+    """One option: its flag, help, default, kind and so on, or argparse's settings instead."""
+
+    flag: str
+    help: str
+    default: Any = None
+    kind: Callable[[str], Any] = str
+    metavar: str | None = None
+    old_flag: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Add it to a parser."""
+        settings = {"type": self.kind, "metavar": self.metavar, "default": self.default}
+        # The old and the new name together are refused.
+        group = parser if self.old_flag is None else parser.add_mutually_exclusive_group()
+        group.add_argument(self.flag, help=self.help, **(self.settings or settings))
+        if self.old_flag is not None:
+            name = self.flag.removeprefix("--")
+            group.add_argument(self.old_flag, dest=name, action=_OldName, help=argparse.SUPPRESS)
+
+
+def _names(flag: str, help: str, default: str = "", metavar: str = "A,B") -> _Option:
+    return _Option(flag, help, default, metavar=metavar)
+
+
+def _limit(seconds: int) -> _Option:
+    text = f"time limit per solve in seconds (default: {seconds})"
+    return _Option("--limit", text, float(seconds), _SECONDS)
+
+
+def _figures(chart: str) -> tuple[_Option, ...]:
+    output = _Option("--output", "JSON file of the figures; goes on from it", None, Path)
+    return output, _Option("--chart", f"{chart} (extra: plot)", None, Path)
+
+
+_PEERS = (
+    _Option("--suite", "suite of tables (default: contree)", "contree"),
+    _Option("--depth", "maximum depth of the trees (default: 3)", 3, _COUNT),
+    _names("--tables", "only these tables of the suite, by full or short name"),
+    _names("--peers", "peers to run (default: those of the suite)"),
+    _Option(
+        "--part",
+        "all rows or the train part (default: full)",
+        settings={"choices": ("full", "train"), "default": "full"},
+    ),
+    _limit(120),
+    _Option("--repeat", "rounds for short runs, best time counts (default: 3)", 3, _COUNT),
+    _Option(
+        "--price",
+        "price per leaf as a share of the rows, for the peers that charge one (default: 0)",
+        0.0,
+        float,
+    ),
+    _Option("--core", "core to pin every solve to (default: the last one)", None, _number(int, 0)),
+    _Option("--output", "also write the results as JSON", None, Path, "FILE"),
+)
+_KNOWN = (
+    _Option("--depth", "only this depth (default: all)", None, int),
+    _names("--tables", "only these tables, by short name"),
+    _limit(600),
+)
+_PAPER = (
+    _Option(
+        "--paper",
+        "; ".join(f"{name}: {text}" for name, text in PAPERS.items()),
+        settings={"required": True, "metavar": "NAME"},
+    ),
+    _Option("--time-limit", "seconds per solve (default: 60)", 60.0, float),
+    _Option("--splits", "splits per data set (all)", None, int),
+    _names("--datasets", "only these data sets"),
+    _names("--tables", "only these tables, figures", metavar="2,3"),
+    _names("--depths", "only these depths", metavar="2,3"),
+    _Option("--figures", "folder to draw figures into", None, Path),
+    _Option("--cells", "file that keeps cells, to resume after a stop", None, Path),
+    _Option("--fresh", "forget the cells of earlier runs", settings={"action": "store_true"}),
+)
+_ANYTIME = (
+    _names("--tables", "tables (default: all eight)"),
+    _names("--depths", "depths (default: 5)", "5", "D,D"),
+    _names("--seconds", "moments to look at (default: 1,5,15)", "1,5,15", "S,S"),
+    _Option(
+        "--jobs",
+        "measure whole proofs with these numbers of threads instead",
+        "",
+        metavar="N,N",
+        old_flag="--threads",
+    ),
+    _names("--proofs", f"the proofs (default: {PROOFS})", PROOFS, "T:D,T:D"),
+    _Option("--repeat", "runs of each proof (default: 3)", 3, _COUNT),
+    *_figures("draw best and bound over time into this file"),
+)
+_SCALING = (
+    _names(
+        "--rows",
+        "numbers of rows (default: 1000 to 1000000)",
+        "1000,3000,10000,30000,100000,300000,1000000",
+        "N,N",
+    ),
+    _Option("--row-columns", "columns of these tables", 10, _COUNT),
+    _names(
+        "--columns",
+        "numbers of columns (default: 10 to 10000)",
+        "10,30,100,300,1000,3000,10000",
+        "N,N",
+    ),
+    _Option("--column-rows", "rows of these tables", 1000, _COUNT),
+    _names("--depths", "depths (default: 2,3)", "2,3", "D,D"),
+    _names("--noise", "shares of changed classes", "0.01,0.2", "S,S"),
+    _Option("--limit", "seconds of one fit", 30.0, _SECONDS),
+    _names("--solvers", "solvers to measure", "provetree,pycontree"),
+    *_figures("draw a picture into this file"),
+)
+_LIMITS = (
+    _Option("--rows", "rows of the table (default: 20000)", 20_000, _COUNT),
+    _Option("--columns", "columns of the table (default: 10)", 10, _COUNT),
+    _Option("--depth", "depth for overshoot and latency (default: 6)", 6, _COUNT),
+    _Option("--memory-depth", "depth for the memory (default: 3)", 3, _COUNT),
+    _Option("--memory-limit", "time limit of that fit in seconds (default: 120)", 120.0, _SECONDS),
+    _Option("--repeat", "runs per figure, the worst counts (default: 3)", 3, _COUNT),
+)
+_START = (
+    _names("--commands", "only these commands (default: all)"),
+    _Option("--repeat", "runs of each, the median counts (default: 7)", 7, _COUNT),
+)
+
+#: Each benchmark: what it does, and its options. It is run by ``run`` of its module.
+BENCHMARKS: dict[str, tuple[str, tuple[_Option, ...]]] = {
+    "peers": ("time, errors and proof beside other exact solvers", _PEERS),
+    "known": ("check the known optima of the benchmark tables", _KNOWN),
+    "paper": ("the tables of a paper, published numbers beside ours", _PAPER),
+    "anytime": ("how good trees get within seconds, and what threads bring", _ANYTIME),
+    "scaling": ("how time and memory grow with rows and with columns", _SCALING),
+    "limits": ("time-limit overshoot, Ctrl-C latency and memory", _LIMITS),
+    "start": ("processor time that short commands take, most of it imports", _START),
+}
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of ``provetree bench``.
 
@@ -121,204 +280,11 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
     bench = commands.add_parser("bench", help="run a benchmark", description="Run a benchmark.")
     benchmarks = bench.add_subparsers(title="benchmarks", required=True, metavar="benchmark")
-    for name, (text, add_options) in BENCHMARKS.items():
+    for name, (text, options) in BENCHMARKS.items():
         benchmark = benchmarks.add_parser(
             name, help=text, description=f"{text[0].upper()}{text[1:]}."
         )
-        add_options(benchmark)
+        for option in options:
+            option.add_to(benchmark)
         benchmark.set_defaults(benchmark=name)
     return parser
-
-
-def _peers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--suite", default="contree", help="suite of tables (default: contree)")
-    parser.add_argument(
-        "--depth", type=_COUNT, default=3, help="maximum depth of the trees (default: 3)"
-    )
-    parser.add_argument(
-        "--tables",
-        default="",
-        metavar="A,B",
-        help="only these tables of the suite, by full or short name",
-    )
-    parser.add_argument(
-        "--peers", default="", metavar="A,B", help="peers to run (default: those of the suite)"
-    )
-    parser.add_argument(
-        "--part",
-        choices=("full", "train"),
-        default="full",
-        help="all rows or the train part (default: full)",
-    )
-    _add_limit(parser, 120)
-    parser.add_argument(
-        "--repeat",
-        type=_COUNT,
-        default=3,
-        help="rounds for short runs, best time counts (default: 3)",
-    )
-    parser.add_argument(
-        "--price",
-        type=float,
-        default=0.0,
-        help="price per leaf as a share of the rows, for the peers that charge one (default: 0)",
-    )
-    parser.add_argument(
-        "--core",
-        type=_number(int, 0),
-        default=None,
-        help="core to pin every solve to (default: the last one)",
-    )
-    parser.add_argument(
-        "--output", type=Path, default=None, metavar="FILE", help="also write the results as JSON"
-    )
-
-
-def _known(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--depth", type=int, default=None, help="only this depth (default: all)")
-    parser.add_argument(
-        "--tables", default="", metavar="A,B", help="only these tables, by short name"
-    )
-    _add_limit(parser, 600)
-
-
-def _paper(parser: argparse.ArgumentParser) -> None:
-    papers = "; ".join(f"{name}: {text}" for name, text in PAPERS.items())
-    parser.add_argument("--paper", required=True, metavar="NAME", help=papers)
-    parser.add_argument(
-        "--time-limit", type=float, default=60.0, help="seconds per solve (default: 60)"
-    )
-    parser.add_argument("--splits", type=int, default=None, help="splits per data set (all)")
-    parser.add_argument("--datasets", default="", metavar="A,B", help="only these data sets")
-    parser.add_argument("--tables", default="", metavar="2,3", help="only these tables, figures")
-    parser.add_argument("--depths", default="", metavar="2,3", help="only these depths")
-    parser.add_argument("--figures", type=Path, default=None, help="folder to draw figures into")
-    parser.add_argument(
-        "--cells", type=Path, default=None, help="file that keeps cells, to resume after a stop"
-    )
-    parser.add_argument("--fresh", action="store_true", help="forget the cells of earlier runs")
-
-
-class _OldName(argparse.Action):
-    """An old name of a flag: it goes on working for one version."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        warnings.warn(
-            f"{option_string} is the old name of --{self.dest}, and the next version will not "
-            "know it.",
-            FutureWarning,
-            stacklevel=2,
-        )
-        setattr(namespace, self.dest, values)
-
-
-def _anytime(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tables", default="", metavar="A,B", help="tables (default: all eight)")
-    parser.add_argument("--depths", default="5", metavar="D,D", help="depths (default: 5)")
-    parser.add_argument(
-        "--seconds", default="1,5,15", metavar="S,S", help="moments to look at (default: 1,5,15)"
-    )
-    jobs = parser.add_mutually_exclusive_group()
-    jobs.add_argument(
-        "--jobs",
-        default="",
-        metavar="N,N",
-        help="measure whole proofs with these numbers of threads instead",
-    )
-    jobs.add_argument("--threads", dest="jobs", action=_OldName, help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--proofs", default=PROOFS, metavar="T:D,T:D", help=f"the proofs (default: {PROOFS})"
-    )
-    parser.add_argument("--repeat", type=_COUNT, default=3, help="runs of each proof (default: 3)")
-    _add_figures(parser, "draw best and bound over time into this file (extra: plot)")
-
-
-def _scaling(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--rows",
-        default="1000,3000,10000,30000,100000,300000,1000000",
-        metavar="N,N",
-        help="numbers of rows (default: 1000 to 1000000)",
-    )
-    parser.add_argument("--row-columns", type=_COUNT, default=10, help="columns of these tables")
-    parser.add_argument(
-        "--columns",
-        default="10,30,100,300,1000,3000,10000",
-        metavar="N,N",
-        help="numbers of columns (default: 10 to 10000)",
-    )
-    parser.add_argument("--column-rows", type=_COUNT, default=1000, help="rows of these tables")
-    parser.add_argument("--depths", default="2,3", metavar="D,D", help="depths (default: 2,3)")
-    parser.add_argument(
-        "--noise", default="0.01,0.2", metavar="S,S", help="shares of changed classes"
-    )
-    parser.add_argument("--limit", type=_SECONDS, default=30.0, help="seconds of one fit")
-    parser.add_argument(
-        "--solvers", default="provetree,pycontree", metavar="A,B", help="solvers to measure"
-    )
-    _add_figures(parser, "draw a picture into this file (extra: plot)")
-
-
-def _limits(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--rows", type=_COUNT, default=20_000, help="rows of the table (default: 20000)"
-    )
-    parser.add_argument(
-        "--columns", type=_COUNT, default=10, help="columns of the table (default: 10)"
-    )
-    parser.add_argument(
-        "--depth", type=_COUNT, default=6, help="depth for overshoot and latency (default: 6)"
-    )
-    parser.add_argument(
-        "--memory-depth", type=_COUNT, default=3, help="depth for the memory (default: 3)"
-    )
-    parser.add_argument(
-        "--memory-limit",
-        type=_SECONDS,
-        default=120.0,
-        help="time limit of that fit in seconds (default: 120)",
-    )
-    parser.add_argument(
-        "--repeat", type=_COUNT, default=3, help="runs per figure, the worst counts (default: 3)"
-    )
-
-
-def _start(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--commands", default="", metavar="A,B", help="only these commands (default: all)"
-    )
-    parser.add_argument(
-        "--repeat", type=_COUNT, default=7, help="runs of each, the median counts (default: 7)"
-    )
-
-
-def _add_limit(parser: argparse.ArgumentParser, seconds: int) -> None:
-    parser.add_argument(
-        "--limit",
-        type=_SECONDS,
-        default=float(seconds),
-        help=f"time limit per solve in seconds (default: {seconds})",
-    )
-
-
-def _add_figures(parser: argparse.ArgumentParser, chart: str) -> None:
-    parser.add_argument("--output", type=Path, help="JSON file of the figures; goes on from it")
-    parser.add_argument("--chart", type=Path, help=chart)
-
-
-#: Each benchmark: what it does, and its options. It is run by ``run`` of its module.
-BENCHMARKS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
-    "peers": ("time, errors and proof beside other exact solvers", _peers),
-    "known": ("check the known optima of the benchmark tables", _known),
-    "paper": ("the tables of a paper, published numbers beside ours", _paper),
-    "anytime": ("how good trees get within seconds, and what threads bring", _anytime),
-    "scaling": ("how time and memory grow with rows and with columns", _scaling),
-    "limits": ("time-limit overshoot, Ctrl-C latency and memory", _limits),
-    "start": ("processor time that short commands take, most of it imports", _start),
-}

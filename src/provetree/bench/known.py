@@ -141,15 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
             print("  ".join(rows[-1]), flush=True)
     header = (
-        "table",
-        "train rows x columns",
-        "depth",
-        "values",
-        "known",
-        "errors",
-        "time",
-        "proven",
-        "verdict",
+        "table | train rows x columns | depth | values | known | errors | time | proven | verdict"
     )
     print(f"\n{format_table(header, rows)}")
     print(f"{len(rows) - wrong} of {len(rows)} known optima proven")

@@ -318,19 +318,6 @@ def summarize(comparisons: Sequence[Comparison], peer: str) -> Summary:
     )
 
 
-_HEADER = (
-    "table",
-    "rows x columns",
-    "ours",
-    "errors",
-    "proven",
-    "peer",
-    "errors",
-    "proven",
-    "ratio",
-)
-
-
 def _cells(comparison: Comparison, peer: str) -> tuple[str, ...]:
     def side(result: Result) -> tuple[str, str, str]:
         errors = "-" if result.errors is None else str(result.errors)
@@ -371,10 +358,9 @@ def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
     >>> print(format_comparisons([pair], "pycontree").splitlines()[-1])
     geometric mean over 1 tables: 100.0; smallest: 100.0 (t); only provetree proves: none
     """
-    names = {"peer": peer, "ours": OURS}
-    if any(comparison.ours.cost is not None for comparison in comparisons):
-        names["errors"] = "cost"
-    header = tuple(names.get(title, title) for title in _HEADER)
+    priced = any(comparison.ours.cost is not None for comparison in comparisons)
+    figures = f"{'cost' if priced else 'errors'} | proven"
+    header = f"table | rows x columns | {OURS} | {figures} | {peer} | {figures} | ratio"
     lines = [format_table(header, [_cells(comparison, peer) for comparison in comparisons])]
     for comparison in comparisons:
         lines.extend(f"{comparison.table}: {note}" for note in comparison.notes)

@@ -40,13 +40,13 @@ def format_seconds(seconds: float | None) -> str:
     return f"{seconds:#.3g} s"
 
 
-def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def format_table(header: str | Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return rows of cells as an aligned Markdown table.
 
     Parameters
     ----------
-    header : sequence of str
-        Titles of the columns.
+    header : str or sequence of str
+        Titles of the columns; in a string, bars stand between them.
     rows : sequence of sequence of str
         The cells.
 
@@ -58,12 +58,13 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     Examples
     --------
     >>> from provetree.bench.report import format_table
-    >>> print(format_table(("table", "errors"), [("bank", "19")]))
+    >>> print(format_table("table | errors", [("bank", "19")]))
     | table | errors |
     |-------|-------:|
     | bank  |     19 |
     """
-    widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
+    titles = [title.strip() for title in header.split("|")] if isinstance(header, str) else header
+    widths = [max(len(line[i]) for line in (titles, *rows)) for i in range(len(titles))]
 
     def line(cells: Sequence[str]) -> str:
         padded = [
@@ -75,16 +76,16 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     rules = [
         "-" * (width + 2) if i == 0 else "-" * (width + 1) + ":" for i, width in enumerate(widths)
     ]
-    return "\n".join([line(header), f"|{'|'.join(rules)}|", *(line(row) for row in rows)])
+    return "\n".join([line(titles), f"|{'|'.join(rules)}|", *(line(row) for row in rows)])
 
 
-def titled_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def titled_table(title: str, header: str | Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table below its title, or say that no row of it was asked for.
 
     Examples
     --------
     >>> from provetree.bench.report import titled_table
-    >>> print(titled_table("Table 1", ("table", "errors"), []))
+    >>> print(titled_table("Table 1", "table | errors", []))
     Table 1
     <BLANKLINE>
     (nothing asked for)
@@ -175,7 +176,7 @@ def format_measurements(measurements: Sequence[Measurement], status: str = "stat
         )
         for m in measurements
     ]
-    return format_table(("figure", "measured", "allowed", status, "passed"), rows)
+    return format_table(f"figure | measured | allowed | {status} | passed", rows)
 
 
 def machine() -> dict[str, Any]:

@@ -209,8 +209,8 @@ def _report(results: Sequence[dict[str, Any]]) -> str:
                 *("-" if power is None else f"{power:.2f}" for power in powers),
             )
         )
-    header = ("solver", "depth", "noise", "rows", "columns", "CPU time", "MB", "errors", "proof")
-    growing = ("solver, axis", "depth", "noise", "proven sizes", "time ~ n^", "memory ~ n^")
+    header = "solver | depth | noise | rows | columns | CPU time | MB | errors | proof"
+    growing = "solver, axis | depth | noise | proven sizes | time ~ n^ | memory ~ n^"
     return f"{format_table(header, rows)}\n\n{format_table(growing, exponents)}"
 
 

@@ -88,7 +88,7 @@ def _table_3(options: PaperOptions) -> str:
                 row += ["-" if theirs is None else f"{theirs:.2f}", text]
             seconds = float(np.mean([cell["seconds"] for cell in cells]))
             rows.append((*row, format_seconds(seconds)))
-    header = ("table", "by", "R paper", "R", "E paper", "E", "C paper", "C", "time")
+    header = "table | by | R paper | R | E paper | E | C paper | C | time"
     return titled_table(f"Table 3: measures of partitions, {_splits_words(options)}", header, rows)
 
 
@@ -113,7 +113,7 @@ def _table_4(options: PaperOptions) -> str:
                 (dataset, name, "-" if paper is None else f"{paper:.1f}", f"{ours:.1f}",
                  f"{proven} of {len(cells)}", format_seconds(seconds))
             )  # fmt: skip
-    header = ("table", "method", "paper", "ours", "proven", "mean time")
+    header = "table | method | paper | ours | proven | mean time"
     title = f"Table 4: in-sample accuracy, {len(_pairs(options))} pairs, {_splits_words(options)}"
     return titled_table(title, header, rows)
 
@@ -213,8 +213,9 @@ def _speed(options: PaperOptions) -> str:
                 rows.append((dataset, str(pair), str(part + 1), *_compared([(fast, slow)])))
         if pairs:
             rows.append((dataset, "all", "", *_compared(pairs)))
-    header = ("table", "(d, g)", "split", "search acc.", "MILP acc.", "search", "MILP", "factor",
-              "CPU factor")  # fmt: skip
+    header = (
+        "table | (d, g) | split | search acc. | MILP acc. | search | MILP | factor | CPU factor"
+    )
     title = f"IGP+HIIA: exact search and mixed-integer models, limit {options.time_limit:g} s"
     return titled_table(title, header, rows)
 

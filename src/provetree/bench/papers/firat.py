@@ -161,7 +161,7 @@ def _table_3(runs: Runs) -> None:
                 shown(mean(_cgh(runs, name, depth), "test")),
             )
         )
-    header = ("data set", "depth", "CART (p)", "CART* (p)", "CGH (p)", "CART", "CART*", "CGH")
+    header = "data set | depth | CART (p) | CART* (p) | CGH (p) | CART | CART* | CGH"
     print("\nTable 3: test accuracy (%), large data sets; (p) as published")
     print(format_table(header, rows))
     print("The paper's own splits of the large data sets are not known.")
@@ -185,7 +185,7 @@ def _table_4(runs: Runs) -> None:
                 str(proves),
             )
         )
-    header = ("depth", "integral (paper)", "integral", "%", "value proves the tree")
+    header = "depth | integral (paper) | integral | % | value proves the tree"
     print(f"\nTable 4: integral relaxations, small data sets\n{format_table(header, rows)}")
     runs.print_cut_off()
 
@@ -209,16 +209,8 @@ def _table_7(runs: Runs) -> None:
             )
         )
     header = (
-        "data set",
-        "depth",
-        "CART (p)",
-        "BinOCT (p)",
-        "CGH (p)",
-        "CART",
-        "CGH",
-        "candidate optimum",
-        "optimum",
-        "most s",
+        "data set | depth | CART (p) | BinOCT (p) | CGH (p) | CART | CGH | candidate optimum | "
+        "optimum | most s"
     )
     print(f"\nTable 7: train accuracy (%), small data sets\n{format_table(header, rows)}")
     runs.print_cut_off()
@@ -235,7 +227,7 @@ def _test_table(runs: Runs, number: str, depth: int) -> None:
                 shown(mean(_cgh(runs, name, depth), "test")),
             )
         )
-    header = ("data set", "CART (p)", "OCT (p)", "BinOCT (p)", "CGH (p)", "CART", "CGH")
+    header = "data set | CART (p) | OCT (p) | BinOCT (p) | CGH (p) | CART | CGH"
     print(f"\nTable {number}: test accuracy (%), small data sets, depth {depth}")
     print(format_table(header, rows))
     runs.print_cut_off()

@@ -120,8 +120,10 @@ def _table_1(options: PaperOptions) -> str:
             (str(depth), str(least), alpha, *_published(published), *map(_cell, cells),
              f"{_CART[depth, least]:.3f}", _accuracy(grown))
         )  # fmt: skip
-    header = ("D", "N_min", "alpha", "thesis s", "thesis acc.", "OCT plain", "OCT tight",
-              "exact search", "CART thesis", "CART")  # fmt: skip
+    header = (
+        "D | N_min | alpha | thesis s | thesis acc. | OCT plain | OCT tight | exact search | "
+        "CART thesis | CART"
+    )
     return titled_table("Table 1: OCT on iris", header, rows)
 
 
@@ -137,8 +139,10 @@ def _table_2(options: PaperOptions) -> str:
             ]
             times = _TABLE_2.get((depth, least), (1800.0, 1800.0))
             rows.append((str(depth), str(least), *(f"{t:.1f}" for t in times), *map(_cell, cells)))
-    header = ("D", "N_min", "thesis s", "thesis CART s", "plain", "plain, CART", "tight",
-              "tight, CART", "exact search")  # fmt: skip
+    header = (
+        "D | N_min | thesis s | thesis CART s | plain | plain, CART | tight | tight, CART | "
+        "exact search"
+    )
     return titled_table("Table 2: without and with a start, alpha = 0", header, rows)
 
 
@@ -154,8 +158,7 @@ def _table_3(options: PaperOptions) -> str:
         rows.append(
             (str(depth), str(least), str(splits), *_published(published), *map(_cell, cells))
         )
-    header = ("D", "N_min", "C", "thesis s", "thesis acc.", "OCT plain", "OCT tight",
-              "exact search")  # fmt: skip
+    header = "D | N_min | C | thesis s | thesis acc. | OCT plain | OCT tight | exact search"
     return titled_table("Table 3: a limit on splits", header, rows)
 
 
@@ -183,8 +186,10 @@ def _table_4(options: PaperOptions) -> str:
         )  # fmt: skip
         by_pair.append((dataset, *of_pairs))
     title = f"average in-sample accuracy over {len(pairs)} pairs, {n_splits} splits"
-    header = ("table", "(P) paper", "(P) ours", "exact search", "(P) proven", "search proven",
-              "(P) time", "search time")  # fmt: skip
+    header = (
+        "table | (P) paper | (P) ours | exact search | (P) proven | search proven | (P) time | "
+        "search time"
+    )
     pair_header = ("table", *(f"({depth}, {gamma})" for depth, gamma in pairs))
     pair_title = "Table 4 by pair (delta, gamma): (P) ours / exact search"
     return (

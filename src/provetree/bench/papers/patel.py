@@ -162,19 +162,8 @@ def _accuracy_table(
         if paper is not None and reached is not None and reached < paper - 0.2:
             below.append(f"{name} at depth {depth}: {reached:.2f} against {paper}")
     header = (
-        "data set",
-        "depth",
-        "CART (paper)",
-        "CG Firat (paper)",
-        "CG revised (paper)",
-        "CART",
-        "CG, text",
-        "CG, script",
-        "CG, 10 q",
-        "gain",
-        "optimum",
-        "proven",
-        "most s",
+        "data set | depth | CART (paper) | CG Firat (paper) | CG revised (paper) | CART | "
+        "CG, text | CG, script | CG, 10 q | gain | optimum | proven | most s"
     )
     print(f"\n{title}\n{format_table(header, rows)}")
     print(
@@ -293,7 +282,7 @@ def _relaxations(runs: Runs, names: list[str]) -> None:
                 f"{sum(bool(cell['candidate_optimal']) for cell in every)}",
             )
         )
-    header = ("form", "solved", "integral", "bound proves the tree", "proven by recursion")
+    header = "form | solved | integral | bound proves the tree | proven by recursion"
     print(f"\nFigure 7\n{format_table(header, rows)}")
     print(
         f"The paper's Extra Beta proves {FIGURE_7_EXTRA[0]} of {FIGURE_7_EXTRA[1]} instances; "
@@ -327,7 +316,7 @@ def _row_constraints(runs: Runs, names: list[str]) -> None:
                 shown(mean(every, "gain"), 2),
             )
         )
-    header = ("form", "train (paper)", "gain (paper)", "train", "gain")
+    header = "form | train (paper) | gain (paper) | train | gain"
     print(f"\nTable 6\n{format_table(header, rows)}")
     print(
         "The paper's averages include hand posture. Integer step: a MIP over the columns at hand."
@@ -352,7 +341,7 @@ def _pricing(runs: Runs, names: list[str]) -> None:
                     f"{cell[kind]['difference']:.1e}",
                 )
             )
-    header = ("data set", "subproblems", "number", "own ms", "CP-SAT ms", "ratio", "difference")
+    header = "data set | subproblems | number | own ms | CP-SAT ms | ratio | difference"
     print("\nPricing: all subproblems of one iteration, depth 4, CPU time on one core")
     print(format_table(header, rows))
     print("CP-SAT: time in its solver only; difference: largest between the best reduced costs.")
