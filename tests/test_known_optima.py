@@ -47,7 +47,7 @@ def test_published_count_is_the_optimum_of_the_table_rounded_to_float32(
 ) -> None:
     # The published solver rounds to float32, so rows that differ in float64 only look alike to it.
     table = train_part(optimum.table).rounded_to_float32()
-    check(table, optimum.depth, optimum.errors_float32)
+    check(table, optimum.depth, optimum.errors)
 
 
 def test_float64_can_separate_more_than_float32() -> None:

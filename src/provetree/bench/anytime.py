@@ -252,15 +252,7 @@ def _measure_threads(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draw how the best tree and the bound of each fit went, side by side, into a file.
-
-    Parameters
-    ----------
-    results : sequence of dict
-        What :func:`measure` returned.
-    path : pathlib.Path
-        The picture; its ending says of which kind.
-    """
+    """Draw how the best tree and the bound of each fit went, side by side, into a file."""
     figure = new_figure("A chart", (3.6 * len(results), 3.2))
     axes = figure.subplots(1, len(results), squeeze=False)[0]
     for ax, result in zip(axes, results, strict=True):

@@ -44,18 +44,6 @@ SMALL = 300.0
 def synthetic_table(rows: int, columns: int, seed: int = 0) -> BenchTable:
     """Return a table on which proofs are hard: distinct values, one label in five is noise.
 
-    Parameters
-    ----------
-    rows, columns : int
-        Shape of the table.
-    seed : int, default=0
-        Seed of the random numbers.
-
-    Returns
-    -------
-    BenchTable
-        The table.
-
     Examples
     --------
     >>> from provetree.bench.limits import synthetic_table

@@ -283,18 +283,6 @@ def _explain_difference(
 def summarize(comparisons: Sequence[Comparison], peer: str) -> Summary:
     """Return the closing figures against one peer.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One per table.
-    peer : str
-        Name of the peer.
-
-    Returns
-    -------
-    Summary
-        Geometric mean, smallest ratio, and the tables only this library proved.
-
     Examples
     --------
     >>> from provetree.bench.peers import Comparison, Result, summarize
@@ -337,18 +325,6 @@ def _cells(comparison: Comparison, peer: str) -> tuple[str, ...]:
 def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
     """Return the report against one peer as text: a line per table and the closing figures.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One per table.
-    peer : str
-        Name of the peer.
-
-    Returns
-    -------
-    str
-        The report.
-
     Examples
     --------
     >>> from provetree.bench.peers import Comparison, Result, format_comparisons
@@ -382,20 +358,6 @@ def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
 def choose_tables(names: Sequence[str], suite: str, wanted: str) -> tuple[str, ...]:
     """Return the tables a comma-separated choice names, by full name or without the suite's prefix.
 
-    Parameters
-    ----------
-    names : sequence of str
-        All tables of the suite.
-    suite : str
-        Name of the suite.
-    wanted : str
-        The choice; empty for all.
-
-    Returns
-    -------
-    tuple of str
-        Full names.
-
     Examples
     --------
     >>> from provetree.bench.peers import choose_tables
@@ -410,20 +372,6 @@ def choose_tables(names: Sequence[str], suite: str, wanted: str) -> tuple[str, .
 
 def choose_peers(suite: str, wanted: str, price: float = 0.0) -> tuple[str, ...]:
     """Return the peers a comma-separated choice names; those of the suite when empty.
-
-    Parameters
-    ----------
-    suite : str
-        Name of the suite.
-    wanted : str
-        The choice.
-    price : float
-        Price per leaf.
-
-    Returns
-    -------
-    tuple of str
-        Names of peers.
 
     Examples
     --------

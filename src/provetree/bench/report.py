@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 def format_seconds(seconds: float | None) -> str:
     """Return a time with three significant digits, in seconds.
 
-    Parameters
-    ----------
-    seconds : float or None
-        The time, None for none.
-
-    Returns
-    -------
-    str
-        The text.
-
     Examples
     --------
     >>> from provetree.bench.report import format_seconds

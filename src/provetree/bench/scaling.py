@@ -215,15 +215,7 @@ def _report(results: Sequence[dict[str, Any]]) -> str:
 
 
 def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draw time and memory against rows and columns into a file.
-
-    Parameters
-    ----------
-    results : sequence of dict
-        What was measured.
-    path : pathlib.Path
-        The picture; its ending says of which kind.
-    """
+    """Draw time and memory against rows and columns into a file."""
     figure = new_figure("A chart", (10, 7.5))
     axes = figure.subplots(2, 2)
     styles = ("-", "--", ":", "-.")

@@ -298,11 +298,6 @@ PRICED_PEERS = ("pystreed", "imodels", "gosdt")
 def warm_up(solver: Solver) -> None:
     """Fit a few rows, so that imports and first-call costs are paid before the clock starts.
 
-    Parameters
-    ----------
-    solver : Solver
-        The solver.
-
     Examples
     --------
     >>> from provetree.bench.solvers import SOLVERS, warm_up

@@ -182,18 +182,7 @@ which both its number of items and its optimum come out."""
 
 
 def load_continuous(name: str) -> BenchTable:
-    """Return a table of Table 3 with two classes.
-
-    Parameters
-    ----------
-    name : str
-        The name in the paper.
-
-    Returns
-    -------
-    BenchTable
-        The table, with its raw columns.
-    """
+    """Return a table of Table 3 with two classes."""
     source = CONTINUOUS[name]
     table = load_table(source.table)
     if source.against_rest is None:
