@@ -181,7 +181,16 @@ class Engine(Protocol):
         limits: Limits = ...,
         on_progress: Callable[[Progress], None] | None = ...,
     ) -> Solution:
-        """Return the best tree of ``problem`` that the limits allow, and its bound."""
+        """Return the best tree found within the limits, and the proven bound.
+
+        Parameters
+        ----------
+        problem : Problem
+        limits : Limits, optional
+            No limit on time by default.
+        on_progress : callable, optional
+            Called with a :class:`Progress` from time to time.
+        """
         ...
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from itertools import count, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.colgen.generation import Generation, is_integral, tree_of
 from provetree.colgen.integer_step import recursion
@@ -21,6 +20,7 @@ from provetree.colgen.master import MasterSolution
 from provetree.colgen.paths import CandidateTree
 from provetree.colgen.pricing import Allowed
 from provetree.colgen.tree_columns import TreeColumns, TreeLp
+from provetree.number_types import Float
 
 
 @dataclass(eq=False)
@@ -169,9 +169,7 @@ class BranchAndPrice:
             self.offer(start)
         return bound, children
 
-    def _branch(
-        self, allowed: Allowed, rho: NDArray[np.float64], mass: NDArray[np.float64]
-    ) -> list[Allowed]:
+    def _branch(self, allowed: Allowed, rho: Float, mass: Float) -> list[Allowed]:
         offsets = self.generation.model.candidates.offsets
         choice: tuple[float, int, int] | None = None
         for j, (low, high) in enumerate(pairwise(offsets.tolist())):

@@ -14,13 +14,12 @@ from functools import cached_property
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree import _core
+from provetree.number_types import Int, Int32
 from provetree.options import thread_count
 from provetree.problem.problem import Problem
 
-Int32: TypeAlias = NDArray[np.int32]
 #: (column, rank): rows of at most this rank in the ordered column go left.
 Split: TypeAlias = tuple[int, int]
 
@@ -100,7 +99,7 @@ class CandidateSet:
         return np.array([len(node) for node in self.splits], dtype=np.int32)
 
     @cached_property
-    def offsets(self) -> NDArray[np.int64]:
+    def offsets(self) -> Int:
         """Where the candidates of each node begin in a list of all."""
         return np.concatenate([[0], np.cumsum(self.sizes)])
 

@@ -13,14 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.number_types import Int
 from provetree.renamed import moved
-
-Int64: TypeAlias = NDArray[np.int64]
 
 _UNBOUNDED = 2**62
 
@@ -93,7 +91,7 @@ class CouplingRow:
     """
 
     name: str
-    per_kind: Int64
+    per_kind: Int
     per_active_leaf: int
     low: int
     high: int
@@ -118,7 +116,7 @@ def coupling_rows(
     coupling: Coupling,
     kind_class: NDArray[np.intp],
     kind_group: NDArray[np.intp],
-    kind_weight: Int64,
+    kind_weight: Int,
     n_classes: int,
     max_leaves: int | None,
 ) -> list[CouplingRow]:
@@ -149,7 +147,7 @@ def coupling_rows(
     n_kinds = len(kind_class)
     rows: list[CouplingRow] = []
 
-    def row(name: str, per_kind: Int64, low: int, high: int, scale: float = 1.0) -> None:
+    def row(name: str, per_kind: Int, low: int, high: int, scale: float = 1.0) -> None:
         rows.append(CouplingRow(name, per_kind, 0, low, high, scale))
 
     for c, floor in coupling.min_recall.items():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +17,10 @@ from provetree.colgen.master import Duals, TimeUpError
 from provetree.colgen.paths import PathModel, Paths
 from provetree.colgen.pricing import LEAST_REDUCED_COST, Allowed, Priced, kind_worth, reduced_costs
 from provetree.formulations.cuts import add_side_rows
+from provetree.number_types import Bool, Float, Int, Int32
 from provetree.solvers.cpsat import CpSat
 from provetree.solvers.model import Index, Model, ModelBuilder
 from provetree.solvers.solver import Outcome, SolveLimits
-
-Float: TypeAlias = NDArray[np.float64]
-Bool: TypeAlias = NDArray[np.bool_]
 
 #: The papers' scaling factor.
 SCALE = 1e5
@@ -127,10 +124,10 @@ class _Subproblem:
             u = builder.variables(
                 f"u_{level}", len(gamma), upper=allowed, integer=True, cost=self._scaled(gamma)
             )
-            builder.constraint(f"(3b) level {level}", [u], 1.0, lower=1, upper=1)
+            builder.add(f"(3b) level {level}", (), (u, 1.0), equals=1)
             self.u.append(u)
         self.w = builder.variables("w", self.worth.shape[1], upper=1, integer=True)
-        builder.constraint("(3h)", [self.w], 1.0, lower=1, upper=1)
+        builder.add("(3h)", (), (self.w, 1.0), equals=1)
         is_counted = (self.counts > 0) & (self.leaf_price > 0 or self.min_count > 1)
         used = np.flatnonzero(self.worth.any(axis=1) | (self.item_price != 0) | is_counted)
         price = self._scaled(self.item_price[used])
@@ -165,17 +162,16 @@ class _Subproblem:
             meaning="",
         )
 
-    def _count(self, builder: ModelBuilder, is_counted: Bool, counts: NDArray[np.int64]) -> None:
+    def _count(self, builder: ModelBuilder, is_counted: Bool, counts: Int) -> None:
         """Add what a leaf with rows costs, and the least number of rows it may have."""
         if not is_counted.any():
             return
         price = self._scaled(np.array([self.leaf_price]))
         active = builder.variables("active", 1, upper=1, integer=True, cost=price)
         y = self.y[is_counted]
-        pairs = np.column_stack([y, np.broadcast_to(active, y.shape)])
-        builder.constraint("active", pairs, [1.0, -1.0], upper=0)
-        totals = np.append(counts[is_counted], -self.min_count)
-        builder.constraint("least rows", [np.append(y, active)], totals, lower=0)
+        builder.add("active", len(y), (y, 1.0), (active, -1.0), upper=0)
+        totals = (y, counts[is_counted]), (active, -self.min_count)
+        builder.add("least rows", (), *totals, lower=0)
 
     def _gain(self, builder: ModelBuilder, worth: Float) -> None:
         """Add (3f) and (3g): what an item is worth counts with its target, in the leaf only."""
@@ -183,11 +179,12 @@ class _Subproblem:
         value = worth[item, target]
         cost = self._scaled(-value)
         z = builder.variables("z", len(value), upper=1, integer=True, cost=cost)
-        up, down = value > 0, value < 0
-        for number, other in (("(3f)", self.y[item]), ("(3g)", self.w[target])):
-            builder.constraint(number, np.column_stack([z, other])[up], [1.0, -1.0], upper=0)
-        triples = np.column_stack([z, self.y[item], self.w[target]])
-        builder.constraint("losses", triples[down], [1.0, -1.0, -1.0], lower=-1)
+        up, down = np.flatnonzero(value > 0), np.flatnonzero(value < 0)
+        y, w = self.y[item], self.w[target]
+        builder.add("(3f)", len(up), (z[up], 1.0), (y[up], -1.0), upper=0)
+        builder.add("(3g)", len(up), (z[up], 1.0), (w[up], -1.0), upper=0)
+        losses = (z[down], 1.0), (y[down], -1.0), (w[down], -1.0)
+        builder.add("losses", len(down), *losses, lower=-1)
 
 
 def _solved(solver: CpSat, model: Model, time_limit: float, n_jobs: int) -> Outcome:
@@ -205,7 +202,7 @@ def separate_rows(
     values: Float,
     time_limit: float = np.inf,
     solver: CpSat | None = None,
-) -> list[NDArray[np.int32]]:
+) -> list[Int32]:
     """Solve separation model (8); return every row found whose constraint is violated.
 
     A row is given by its place in each column: how many thresholds it is right of.
@@ -230,9 +227,8 @@ def separate_rows(
         for c, n in enumerate(per_column.tolist())
     ]
     for c, column in enumerate(psi):
-        if len(column) > 1:
-            pairs = np.column_stack([column[1:], column[:-1]])
-            builder.constraint(f"(8c) column {c}", pairs, [1.0, -1.0], upper=0)
+        ordered = (column[1:], 1.0), (column[:-1], -1.0)
+        builder.add(f"(8c) column {c}", len(column) - 1, *ordered, upper=0)
     worth = np.round(SCALE * values)
     theta = builder.variables("theta", len(values), upper=1, integer=True, cost=-worth)
     nodes = model.candidates.path_nodes[paths.leaf]
@@ -263,18 +259,8 @@ def _conjunctions(builder: ModelBuilder, theta: Index, literals: Index, right: B
 
     A literal holds where its variable is one, or zero where the path goes left.
     """
-    n, depth = literals.shape
     sign = np.where(right, 1.0, -1.0)
-    n_left = (~right).sum(axis=1)
-    builder.constraint(
-        "(8b) each",
-        np.column_stack([np.repeat(theta, depth), literals.reshape(-1)]),
-        np.column_stack([np.ones(n * depth), -sign.reshape(-1)]),
-        upper=np.where(right, 0.0, 1.0).reshape(-1),
-    )
-    builder.constraint(
-        "(8b) all",
-        np.column_stack([theta, literals]),
-        np.column_stack([np.ones(n), -sign]),
-        lower=1.0 - depth + n_left,
-    )
+    each = (theta[:, np.newaxis], 1.0), (literals, -sign)
+    builder.add("(8b) each", literals.shape, *each, upper=np.where(right, 0.0, 1.0))
+    n_missing = right.sum(axis=1) - 1.0  # what is left of the literals if all to the left hold
+    builder.add("(8b) all", len(theta), (theta, 1.0), (literals, -sign), lower=-n_missing)

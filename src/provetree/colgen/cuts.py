@@ -18,13 +18,13 @@ from provetree import _core
 from provetree.colgen.candidates import CandidateSet
 from provetree.colgen.master import Master, TimeUpError
 from provetree.colgen.paths import PathModel, Paths
+from provetree.number_types import Float, Int32
 
-Float: TypeAlias = NDArray[np.float64]
 #: What the paper calls No Beta, Beta Lb, Beta Ub, Beta Eq, All Beta and Extra Beta.
 RowConstraints = Literal["none", "lower", "upper", "equality", "all", "extra"]
 Separation = Literal["search", "cpsat", "routes"]
 #: ``cpsat.separate_rows``, passed in so that ortools is loaded only if used.
-CpSatSeparation: TypeAlias = Callable[[PathModel, Paths, Float, float], list[NDArray[np.int32]]]
+CpSatSeparation: TypeAlias = Callable[[PathModel, Paths, Float, float], list[Int32]]
 
 #: A constraint violated by less counts as satisfied.
 LEAST_VIOLATION = 1e-6
@@ -37,8 +37,8 @@ _MOST_NODES = 20_000
 class ThresholdPlaces:
     """Each candidate as a column and its position among all thresholds of that column."""
 
-    column: NDArray[np.int32]
-    threshold: NDArray[np.int32]
+    column: Int32
+    threshold: Int32
     per_column: list[int]
     names: tuple[int, ...]
 
@@ -60,7 +60,7 @@ class ThresholdPlaces:
             names,
         )
 
-    def buckets(self, candidates: CandidateSet, rows: NDArray[np.int32]) -> NDArray[np.uint16]:
+    def buckets(self, candidates: CandidateSet, rows: Int32) -> NDArray[np.uint16]:
         """Turn rows, given by their position in each column, into buckets of the groups."""
         starts = np.concatenate([[0], np.cumsum(candidates.group_sizes)])
         found = np.zeros((len(rows), len(candidates.groups)), dtype=np.uint16)

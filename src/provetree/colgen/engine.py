@@ -9,9 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from provetree.colgen.candidates import SAMPLE_RUNS, SAMPLE_SHARE
 from provetree.colgen.couplings import Coupling
 from provetree.colgen.cuts import RowConstraints, Separation
@@ -19,6 +16,7 @@ from provetree.colgen.generation import Clock
 from provetree.colgen.result import GenerationSolution
 from provetree.colgen.run import Run
 from provetree.colgen.start import START_RUNS
+from provetree.number_types import Int
 from provetree.problem.problem import Problem
 from provetree.solution import Limits, Progress
 from provetree.solvers.solver import get_solver
@@ -126,7 +124,7 @@ class ColumnGeneration:
     cut_every: int = 5
     columns_per_leaf: int = 10
     coupling: Coupling = field(default_factory=Coupling)
-    group_weights: NDArray[np.int64] | None = None
+    group_weights: Int | None = None
     random_state: int = 0
     n_jobs: int | None = None
 
@@ -136,15 +134,7 @@ class ColumnGeneration:
         limits: Limits | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> GenerationSolution:
-        """Return the best tree the limits allow to find, and what is proven about it.
-
-        Parameters
-        ----------
-        problem : Problem
-        limits : Limits, optional
-            No limit on time by default.
-        on_progress : callable, optional
-            Told after every iteration.
+        """Return the best tree found within the limits; see :meth:`provetree.Engine.solve`.
 
         Raises
         ------

@@ -9,10 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.colgen.cuts import Cuts
 from provetree.colgen.master import Duals, Master, MasterSolution, TimeUpError
@@ -26,8 +25,7 @@ from provetree.colgen.pricing import (
     dual_bound,
 )
 from provetree.colgen.proximal import Proximal
-
-Float: TypeAlias = NDArray[np.float64]
+from provetree.number_types import Float
 
 #: A variable this close to an integer counts as an integer.
 INTEGRAL = 1e-6
@@ -172,79 +170,7 @@ class Generation:
         cutoff : float
             Stop once nothing above this is left.
         """
-        master = self.master
-        self.bound = np.inf
-        phase_one = False
-        master.set_phase(False)
-        master.restrict(allowed.candidate, allowed.target)
-        master.loosen(_ROOM)
-        since_cuts, fresh_start, loose = 0, False, True
-        while True:
-            self.clock.check()
-            with self.clock.part("master"):
-                solution = master.solve(self.clock.left)
-            if solution is None and not phase_one and master.model.rows:
-                phase_one = True
-                master.set_phase(True)
-                continue
-            if solution is None:
-                return LpResult("infeasible", -np.inf, None)
-            if solution.artificial <= _FEASIBLE and phase_one:
-                phase_one = False
-                master.set_phase(False)
-                continue
-            since_cuts += 1
-            if not phase_one and since_cuts >= self.cut_every:
-                since_cuts = 0
-                with self.clock.part("cuts"):
-                    if self.cuts.separate(master, solution.x, self.clock.left, extra=False):
-                        continue
-            if self._heuristic_columns(solution, allowed):
-                self._tell(solution)
-                continue
-            with self.clock.part("pricing"):
-                priced = self.exact.price(solution.duals, allowed, self.clock.left)
-            bound = self._bound(solution.duals, priced, allowed)
-            if phase_one:
-                # No combination of paths comes closer to the constraints.
-                if bound < -_FEASIBLE * 10:
-                    return LpResult("infeasible", -np.inf, None)
-            else:
-                self.bound = min(self.bound, bound)
-            self._tell(solution)
-            if not phase_one and self.bound <= cutoff:
-                return LpResult("cutoff", self.bound, solution)
-            with self.clock.part("columns"):
-                added = master.add_paths(priced.paths)
-            if added:
-                if isinstance(self.heuristic, PoolPricing):
-                    self.heuristic.restart(np.unique(priced.paths.leaf).astype(np.intp))
-                fresh_start = False
-                continue
-            if len(priced.paths) and not fresh_start:
-                # Pricing found only known columns, so the multipliers are inaccurate: solve once
-                # from scratch.
-                fresh_start = True
-                with self.clock.part("master"):
-                    self.master.forget_basis()
-                continue
-            if len(priced.paths):
-                self.trouble.append(
-                    "The multipliers of the master stayed inaccurate after a solve from scratch; "
-                    "its bound is a little weaker than its value."
-                )
-            if phase_one:
-                self.trouble.append("Rounding left it open whether a relaxation can be kept.")
-                return LpResult("unsolved", np.inf, None)
-            with self.clock.part("cuts"):
-                if self.cuts.separate(master, solution.x, self.clock.left):
-                    since_cuts = 0
-                    continue
-            if loose:
-                loose = False
-                master.loosen(0.0)
-                continue
-            return LpResult("optimal", self.bound, solution)
+        return _Rounds(self, allowed, cutoff).run()
 
     def solve_interior(
         self, allowed: Allowed, tree: CandidateTree | None = None
@@ -410,3 +336,103 @@ def tree_of(model: PathModel, master: Master, x: Float) -> CandidateTree | None:
         candidates[nodes] = path
         targets[leaf] = target
     return CandidateTree(candidates, targets)
+
+
+class _Rounds:
+    """The rounds of column generation with simplex: master, cuts, heuristic and exact pricing."""
+
+    def __init__(self, generation: Generation, allowed: Allowed, cutoff: float) -> None:
+        self.generation, self.allowed, self.cutoff = generation, allowed, cutoff
+        self.master, self.clock, self.cuts = generation.master, generation.clock, generation.cuts
+        #: Phase one looks for paths that keep the coupling constraints at all.
+        self.phase_one = False
+        self.since_cuts, self.fresh_start, self.loose = 0, False, True
+
+    def run(self) -> LpResult:
+        """Return what the rounds end with."""
+        self.generation.bound = np.inf
+        self.master.set_phase(False)
+        self.master.restrict(self.allowed.candidate, self.allowed.target)
+        self.master.loosen(_ROOM)
+        found = None
+        while found is None:
+            self.clock.check()
+            found = self._round()
+        return found
+
+    def _round(self) -> LpResult | None:
+        """Do one round; return the result if it is the last."""
+        with self.clock.part("master"):
+            solution = self.master.solve(self.clock.left)
+        if solution is None:
+            if self.phase_one or not self.master.model.rows:
+                return LpResult("infeasible", -np.inf, None)
+            self._set_phase(True)
+            return None
+        if solution.artificial <= _FEASIBLE and self.phase_one:
+            self._set_phase(False)
+            return None
+        self.since_cuts += 1
+        if not self.phase_one and self.since_cuts >= self.generation.cut_every:
+            self.since_cuts = 0
+            with self.clock.part("cuts"):
+                if self.cuts.separate(self.master, solution.x, self.clock.left, extra=False):
+                    return None
+        if self.generation._heuristic_columns(solution, self.allowed):
+            self.generation._tell(solution)
+            return None
+        return self._price(solution)
+
+    def _set_phase(self, phase_one: bool) -> None:
+        self.phase_one = phase_one
+        self.master.set_phase(phase_one)
+
+    def _price(self, solution: MasterSolution) -> LpResult | None:
+        """Price exactly; return the result if nothing is left to add."""
+        generation = self.generation
+        with self.clock.part("pricing"):
+            priced = generation.exact.price(solution.duals, self.allowed, self.clock.left)
+        bound = generation._bound(solution.duals, priced, self.allowed)
+        if not self.phase_one:
+            generation.bound = min(generation.bound, bound)
+        elif bound < -_FEASIBLE * 10:  # no combination of paths comes closer to the constraints
+            return LpResult("infeasible", -np.inf, None)
+        generation._tell(solution)
+        if not self.phase_one and generation.bound <= self.cutoff:
+            return LpResult("cutoff", generation.bound, solution)
+        with self.clock.part("columns"):
+            added = self.master.add_paths(priced.paths)
+        if added:
+            if isinstance(generation.heuristic, PoolPricing):
+                generation.heuristic.restart(np.unique(priced.paths.leaf).astype(np.intp))
+            self.fresh_start = False
+            return None
+        if len(priced.paths) and not self.fresh_start:
+            # Pricing found only known columns, so the multipliers are inaccurate: solve once from
+            # scratch.
+            self.fresh_start = True
+            with self.clock.part("master"):
+                self.master.forget_basis()
+            return None
+        return self._finish(solution, accurate=len(priced.paths) == 0)
+
+    def _finish(self, solution: MasterSolution, *, accurate: bool) -> LpResult | None:
+        """Look for last cuts where no column is left; return the result if there are none."""
+        generation = self.generation
+        if not accurate:
+            generation.trouble.append(
+                "The multipliers of the master stayed inaccurate after a solve from scratch; "
+                "its bound is a little weaker than its value."
+            )
+        if self.phase_one:
+            generation.trouble.append("Rounding left it open whether a relaxation can be kept.")
+            return LpResult("unsolved", np.inf, None)
+        with self.clock.part("cuts"):
+            if self.cuts.separate(self.master, solution.x, self.clock.left):
+                self.since_cuts = 0
+                return None
+        if self.loose:
+            self.loose = False
+            self.master.loosen(0.0)
+            return None
+        return LpResult("optimal", generation.bound, solution)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.colgen.generation import Clock, Generation, is_integral, tree_of
 from provetree.colgen.master import Master, MipEnd, TimeUpError
 from provetree.colgen.paths import CandidateTree, PathModel
 from provetree.colgen.pricing import Allowed
+from provetree.number_types import Int
 
 
 def recursion(
@@ -36,7 +36,7 @@ def recursion(
 def recursion_for(
     model: PathModel,
     allowed: Allowed,
-    profit: NDArray[np.int64],
+    profit: Int,
     leaf_price: int,
     time_limit: float = np.inf,
 ) -> CandidateTree | None:

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 from scipy.sparse import csc_array
 
 from provetree import _core
-
-Float: TypeAlias = NDArray[np.float64]
+from provetree.number_types import Float
 
 #: Relative error of the constraints, primal and dual, that is accepted unless more is allowed.
 FEASIBLE = 1e-6

@@ -8,16 +8,14 @@ of each *kind* it holds; a kind is a class or, with groups, a class and a group.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provetree import _core
 from provetree.colgen.candidates import CandidateSet
+from provetree.number_types import Bool, Int
 from provetree.problem.problem import Problem
-
-Int64: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(eq=False)
@@ -40,8 +38,8 @@ class Items:
 
     candidates: CandidateSet
     core: _core.colgen.CandidateProblem
-    weights: Int64
-    counts: Int64
+    weights: Int
+    counts: Int
     kind_class: NDArray[np.intp]
     kind_group: NDArray[np.intp]
 
@@ -69,7 +67,7 @@ def row_buckets(problem: Problem, candidates: CandidateSet) -> NDArray[np.uint16
     return buckets
 
 
-def reachable_groups(candidates: CandidateSet, buckets: NDArray[np.uint16]) -> NDArray[np.bool_]:
+def reachable_groups(candidates: CandidateSet, buckets: NDArray[np.uint16]) -> Bool:
     """Tell for each row and group whether the row can reach the group's node."""
     n_rows = len(buckets)
     sizes = np.array(candidates.group_sizes)
@@ -90,7 +88,7 @@ def build_items(
     candidates: CandidateSet,
     *,
     merge: bool = True,
-    group_weights: Int64 | None = None,
+    group_weights: Int | None = None,
 ) -> Items:
     """Make the items of a problem.
 

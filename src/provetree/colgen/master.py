@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import highspy
 import numpy as np
@@ -18,10 +18,10 @@ from scipy.sparse import block_diag, csc_array, csr_array, eye_array, hstack
 
 from provetree.colgen.interior import solve_interior
 from provetree.colgen.paths import PathModel, Paths
+from provetree.number_types import Float, Int
 from provetree.solvers.highs import FAULTY_PRESOLVE
 from provetree.solvers.solver import interrupts
 
-Float: TypeAlias = NDArray[np.float64]
 MipEnd = Literal["solved", "time_limit", "interrupted"]
 
 #: Values of path variables below this count as zero.
@@ -100,7 +100,7 @@ class Master:
         self.paths = Paths.none(candidates.depth)
         self._known: set[tuple[int, ...]] = set()
         # Entries of the path columns: row, column; those of coupling rows are not needed here.
-        self._entries: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._entries: list[tuple[Int, Int]] = []
         self._worth = np.empty(0)
         self.cut_items: list[int] = []  # item of each cut, -1 for a route
         self.cut_routes: list[int] = []  # route of each cut, -1 for an item
@@ -174,9 +174,9 @@ class Master:
         """Number of path columns."""
         return len(self.paths)
 
-    def link_rows(self, paths: Paths, level: int) -> NDArray[np.int64]:
+    def link_rows(self, paths: Paths, level: int) -> Int:
         """Return the (1d) constraints of the splits that paths use at a level."""
-        rows: NDArray[np.int64] = self._link[paths.leaf, level] + paths.candidates[:, level]
+        rows: Int = self._link[paths.leaf, level] + paths.candidates[:, level]
         return rows
 
     @property

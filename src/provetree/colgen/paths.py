@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provetree.colgen.couplings import Coupling, CouplingRow, coupling_rows
 from provetree.colgen.items import Items
+from provetree.number_types import Bool, Int, Int32
 from provetree.problem.problem import Problem
-
-Int32: TypeAlias = NDArray[np.int32]
-Int64: TypeAlias = NDArray[np.int64]
 
 #: How far a bound of the LP may be off; its values are at most 2**20.
 LP_ROUNDING = 1e-6
@@ -40,7 +37,7 @@ class Paths:
         whole = np.column_stack([self.leaf, self.candidates, self.target])
         return [tuple(row) for row in whole.tolist()]
 
-    def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Paths:
+    def take(self, which: Bool | NDArray[np.intp]) -> Paths:
         """Return some of the paths."""
         return Paths(self.leaf[which], self.candidates[which], self.target[which])
 
@@ -80,8 +77,8 @@ class CandidateTree:
 class Totals:
     """Integer totals of paths: weight of each kind, and table rows."""
 
-    weights: Int64
-    counts: Int64
+    weights: Int
+    counts: Int
 
 
 class PathModel:
@@ -150,7 +147,7 @@ class PathModel:
         """Return the LP value up to which nothing better than a worth is left."""
         return math.nextafter((worth + 1) / self.unit - LP_ROUNDING, -math.inf)
 
-    def item_profit(self) -> Int64:
+    def item_profit(self) -> Int:
         """Return the profit of each item for each target."""
         return np.ascontiguousarray(self.items.weights @ self.profit)
 
@@ -161,19 +158,19 @@ class PathModel:
         sums = sums.reshape(len(paths), values.shape[1])
         return Totals(sums[:, :-1], sums[:, -1])
 
-    def worths(self, paths: Paths, totals: Totals) -> Int64:
+    def worths(self, paths: Paths, totals: Totals) -> Int:
         """Return the integer worth of each path."""
         right = (totals.weights * self.profit[:, paths.target].T).sum(axis=1)
         return np.asarray(right - self.leaf_price * (totals.counts > 0), dtype=np.int64)
 
-    def row_value(self, row: CouplingRow, paths: Paths, totals: Totals) -> Int64:
+    def row_value(self, row: CouplingRow, paths: Paths, totals: Totals) -> Int:
         """Return what each path adds to a constraint."""
         value = (totals.weights * row.per_kind[:, paths.target].T).sum(axis=1)
         return np.asarray(value + row.per_active_leaf * (totals.counts > 0), dtype=np.int64)
 
-    def allowed(self, totals: Totals) -> NDArray[np.bool_]:
+    def allowed(self, totals: Totals) -> Bool:
         """Tell which paths have no rows or enough of them."""
-        enough: NDArray[np.bool_] = totals.counts >= self.min_count
+        enough: Bool = totals.counts >= self.min_count
         enough[totals.counts == 0] = True
         return enough
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provetree.colgen.master import Duals, TimeUpError
 from provetree.colgen.paths import PathModel, Paths
-
-Float: TypeAlias = NDArray[np.float64]
+from provetree.number_types import Float
 
 #: Reduced costs below this are not worth a column (the papers' threshold).
 LEAST_REDUCED_COST = 1e-6

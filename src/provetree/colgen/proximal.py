@@ -9,7 +9,7 @@ bound, which an exact solve of the master then confirms.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,11 @@ from provetree.colgen.interior import Pull, solve_interior
 from provetree.colgen.master import Duals
 from provetree.colgen.paths import Paths
 from provetree.colgen.pricing import Allowed, ExactPricing, Priced, dual_bound
+from provetree.number_types import Bool, Float
 
 if TYPE_CHECKING:
     from provetree.colgen.generation import Generation
 
-Float: TypeAlias = NDArray[np.float64]
 
 #: Paths of each leaf that are added at a time, and where pricing happens besides the end of a step:
 #: at this share of the way, which mostly has the lower bound. Pricing takes a small part of the
@@ -67,7 +67,7 @@ class _Columns:
     idle: NDArray[np.intp]
     part: Float
 
-    def taken(self, kept: NDArray[np.bool_]) -> _Columns:
+    def taken(self, kept: Bool) -> _Columns:
         return _Columns(
             self.paths.take(kept),
             csc_array(self.joining[:, kept]),

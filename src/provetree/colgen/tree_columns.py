@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.colgen.generation import Clock
 from provetree.colgen.integer_step import recursion_for
 from provetree.colgen.master import MasterError
 from provetree.colgen.paths import CandidateTree, PathModel
 from provetree.colgen.pricing import Allowed
-
-Float: TypeAlias = NDArray[np.float64]
+from provetree.number_types import Float, Int
 
 #: Sums of scaled worths stay below this.
 _MOST_BITS = 60
@@ -224,7 +222,7 @@ class TreeColumns:
         shift = max(0, min(40 if phase_one else 20, room))
         return [round(m * 2.0**shift) for m in cleaned], shift
 
-    def _profit(self, scaled: list[int], shift: int, phase_one: bool) -> NDArray[np.int64]:
+    def _profit(self, scaled: list[int], shift: int, phase_one: bool) -> Int:
         kinds = self.model.profit * 0 if phase_one else self.model.profit << shift
         for m, row in zip(scaled, self._rows, strict=True):
             kinds = kinds - m * row.per_kind

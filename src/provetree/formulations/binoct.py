@@ -8,20 +8,17 @@ that a half settles must go left, or right. All thresholds of a column are offer
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provetree.formulations.formulation import Formulation
+from provetree.number_types import Bool, Float, Int
 from provetree.solvers.model import Expression, Index, ModelBuilder
 from provetree.tree.layout import PlacedTree
 
 __all__ = ["BinOCT", "Ranges", "threshold_ranges"]
-
-Float: TypeAlias = NDArray[np.float64]
-Bool: TypeAlias = NDArray[np.bool_]
-Int: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +75,21 @@ def threshold_ranges(n_thresholds: list[int]) -> list[Ranges]:
         low, high = np.concatenate([low, middle + 1]), np.concatenate([middle, high])
 
 
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    """The rows that one half of the ranges of a digit settles.
+
+    Range after range: ``member`` holds its rows, ``sizes`` how many, and ``needed`` which digits
+    before must have a given value, with a sign that says which.
+    """
+
+    digit: int
+    member: Int
+    sizes: Int
+    needed: Bool
+    sign: float
+
+
 class BinOCT(Formulation):
     """The model BinOCT.
 
@@ -87,11 +99,6 @@ class BinOCT(Formulation):
     The published model splits at every node and knows no least number of rows. A limit on splits or
     a penalty lets nodes go without a split (rows then go right), a least number of rows adds a
     variable for each leaf that is not empty.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
 
     Examples
     --------
@@ -130,25 +137,27 @@ class BinOCT(Formulation):
         most = np.broadcast_to(self.class_weights, (n_leaves, n_classes))
         self.e = builder.variables("e", (n_leaves, n_classes), upper=most, cost=1.0, step=1.0)
 
-        builder.constraint(
+        builder.add(
             "features",
-            self.f,
-            1.0,
+            n_branches,
+            (self.f, 1.0),
             lower=-np.inf if self.sparse else 1,
             upper=1,
             meaning="a node has one column",
         )
-        builder.constraint("rows", self.l, 1.0, lower=1, upper=1, meaning="each row has one leaf")
-        builder.constraint("labels", self.p, 1.0, lower=1, upper=1, meaning="a leaf has one class")
+        builder.add("rows", rows.n, (self.l, 1.0), equals=1, meaning="each row has one leaf")
+        builder.add("labels", n_leaves, (self.p, 1.0), equals=1, meaning="a leaf has one class")
         for digit in range(n_digits):
             self._range_constraints(builder, digit)
         self._end_constraints(builder)
         for k in range(n_classes):
             of_class = np.flatnonzero(rows.classes == k)
-            builder.constraint(
+            builder.add(
                 f"errors, class {k + 1}",
-                np.column_stack([self.l[of_class].T, self.p[:, k], self.e[:, k]]),
-                np.concatenate([rows.weights[of_class], [-self.class_weights[k], -1.0]]),
+                n_leaves,
+                (self.l[of_class].T, rows.weights[of_class]),
+                (self.p[:, k], -self.class_weights[k]),
+                (self.e[:, k], -1.0),
                 upper=0,
                 meaning="rows of another class are errors",
             )
@@ -159,83 +168,54 @@ class BinOCT(Formulation):
 
     def _range_constraints(self, builder: ModelBuilder, digit: int) -> None:
         """Add, for each range of a digit and each node, where the rows it settles must go."""
-        ranges, ranks = self.ranges[digit], self.rows.ranks
-        cuts = {
+        ranges = self.ranges[digit]
+        halves = {
             # The upper half is taken: the rows from the range's start to its thresholds go left.
             "lower": (ranges.low + 1, ranges.middle + 1, ranges.path, -1.0),
             # The lower half is taken: the rows above its thresholds go right.
             "upper": (ranges.middle + 1, ranges.high, ~ranges.path, 1.0),
         }
-        for half, (first, last, needed, sign) in cuts.items():
-            member, starts = _members(ranks, ranges.column, first, last)
-            sizes = np.diff(starts)
-            n_needed = needed.sum(axis=1)
-            leaves_below = self.layout.right_leaves if half == "lower" else self.layout.left_leaves
+        for half, (first, last, needed, sign) in halves.items():
+            member, starts = _members(self.rows.ranks, ranges.column, first, last)
+            settled = _Settled(digit, member, np.diff(starts), needed, sign)
             for level in range(self.layout.depth):
-                branches = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-                leaves = np.nonzero(leaves_below[branches])[1].reshape(len(branches), -1)
-                lengths = 2 + n_needed + sizes * leaves.shape[1]
+                self._settle(builder, half, level, settled)
 
-                def fill(
-                    columns: Index,
-                    coefficients: Float,
-                    branches: Int = branches,
-                    leaves: Int = leaves,
-                    lengths: Int = lengths,
-                    member: Int = member,
-                    sizes: Int = sizes,
-                    needed: Bool = needed,
-                    sign: float = sign,
-                ) -> None:
-                    total = int(lengths.sum())
-                    for at, (branch, below) in enumerate(
-                        zip(branches.tolist(), leaves, strict=True)
-                    ):
-                        part = slice(at * total, (at + 1) * total)
-                        self._fill_ranges(
-                            columns[part],
-                            coefficients[part],
-                            branch,
-                            below,
-                            digit,
-                            lengths,
-                            member,
-                            sizes,
-                            needed,
-                            sign,
-                        )
+    def _settle(self, builder: ModelBuilder, half: str, level: int, settled: _Settled) -> None:
+        """Add the constraints of one half of the ranges, for the branches of a level."""
+        branches = self.layout.branches_at(level)
+        leaves = self.layout.leaves_of(branches, left=half == "upper")
+        sizes, n_needed = settled.sizes, settled.needed.sum(axis=1)
+        lengths = 2 + n_needed + sizes * leaves.shape[1]
+        total = int(lengths.sum())
 
-                upper = sizes * (1.0 + (1 + n_needed if sign > 0 else 0))
-                builder.ragged(
-                    f"{half} ranges, digit {digit + 1}, level {level + 1}",
-                    np.tile(lengths, len(branches)),
-                    fill,
-                    upper=np.tile(upper, len(branches)),
-                    meaning=f"rows go {'left' if half == 'lower' else 'right'} of the threshold",
-                )
+        def fill(columns: Index, coefficients: Float) -> None:
+            for at, (branch, below) in enumerate(zip(branches.tolist(), leaves, strict=True)):
+                part = slice(at * total, (at + 1) * total)
+                self._fill_ranges(columns[part], coefficients[part], branch, below, settled)
+
+        upper = sizes * (1.0 + (1 + n_needed if settled.sign > 0 else 0))
+        builder.ragged(
+            f"{half} ranges, digit {settled.digit + 1}, level {level + 1}",
+            np.tile(lengths, len(branches)),
+            fill,
+            upper=np.tile(upper, len(branches)),
+            meaning=f"rows go {'left' if half == 'lower' else 'right'} of the threshold",
+        )
 
     def _fill_ranges(
-        self,
-        columns: Index,
-        coefficients: Float,
-        branch: int,
-        leaves: Int,
-        digit: int,
-        lengths: Int,
-        member: Int,
-        sizes: Int,
-        needed: Bool,
-        sign: float,
+        self, columns: Index, coefficients: Float, branch: int, leaves: Int, settled: _Settled
     ) -> None:
         """Write the constraints of one node: M f + sum of l + sign * M (sum of t) <= bound."""
-        ranges = self.ranges[digit]
+        sizes, sign, member = settled.sizes, settled.sign, settled.member
+        n_needed = settled.needed.sum(axis=1)
+        lengths = 2 + n_needed + sizes * len(leaves)
         starts = np.cumsum(lengths) - lengths
-        columns[starts] = self.f[branch, ranges.column]
+        columns[starts] = self.f[branch, self.ranges[settled.digit].column]
         coefficients[starts] = sizes
-        columns[starts + 1] = self.t[branch, digit]
+        columns[starts + 1] = self.t[branch, settled.digit]
         coefficients[starts + 1] = sign * sizes
-        n_needed = needed.sum(axis=1)
-        which, before = np.nonzero(needed)
+        which, before = np.nonzero(settled.needed)
         place = np.arange(len(which)) - np.repeat(np.cumsum(n_needed) - n_needed, n_needed)
         columns[starts[which] + 2 + place] = self.t[branch, before]
         coefficients[starts[which] + 2 + place] = sign * sizes[which]
@@ -248,28 +228,22 @@ class BinOCT(Formulation):
 
     def _end_constraints(self, builder: ModelBuilder) -> None:
         """Add that rows below all thresholds go left, and rows above all go right."""
-        ranks = self.rows.ranks
+        ranks, layout = self.rows.ranks, self.layout
         for j, column in enumerate(self.problem.columns):
-            lowest = np.flatnonzero(ranks[j] == 0)
-            highest = np.flatnonzero(ranks[j] == len(column.values) - 1)
+            lowest = np.flatnonzero(ranks[j] == 0)[:, np.newaxis]
+            highest = np.flatnonzero(ranks[j] == len(column.values) - 1)[:, np.newaxis]
             ends = len(lowest) + len(highest)
-            for level in range(self.layout.depth):
-                branches = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-                width = self.layout.n_leaves >> (level + 1)
-                left = np.nonzero(self.layout.left_leaves[branches])[1].reshape(-1, 1, width)
-                right = np.nonzero(self.layout.right_leaves[branches])[1].reshape(-1, 1, width)
-                places = np.concatenate(
-                    [
-                        self.f[branches, j].reshape(-1, 1),
-                        self.l[highest[:, np.newaxis], left].reshape(len(branches), -1),
-                        self.l[lowest[:, np.newaxis], right].reshape(len(branches), -1),
-                    ],
-                    axis=1,
+            for level in range(layout.depth):
+                branches = layout.branches_at(level)
+                left, right = (
+                    layout.leaves_of(branches, left=side)[:, np.newaxis] for side in (True, False)
                 )
-                builder.constraint(
+                builder.add(
                     f"ends, column {j + 1}, level {level + 1}",
-                    places,
-                    np.append(float(ends), np.ones(places.shape[1] - 1)),
+                    len(branches),
+                    (self.f[branches, j], float(ends)),
+                    (self.l[highest, left].reshape(len(branches), -1), 1.0),
+                    (self.l[lowest, right].reshape(len(branches), -1), 1.0),
                     upper=ends,
                     meaning="the ends of a column go to their sides",
                 )
@@ -278,29 +252,30 @@ class BinOCT(Formulation):
         """Add what nodes without a split mean, and the limit on splits."""
         f, n = self.f, self.rows.n
         for level in range(self.layout.depth):
-            branches = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-            leaves = np.nonzero(self.layout.left_leaves[branches])[1].reshape(len(branches), -1)
-            below = self.l[:, leaves].transpose(1, 0, 2).reshape(len(branches), -1)
-            builder.constraint(
+            branches = self.layout.branches_at(level)
+            leaves = self.layout.leaves_of(branches, left=True)
+            builder.add(
                 f"extension: no split, level {level + 1}",
-                np.column_stack([below, f[branches]]),
-                np.append(np.ones(below.shape[1]), np.full(f.shape[1], -float(n))),
+                len(branches),
+                (self.l[:, leaves].transpose(1, 0, 2).reshape(len(branches), -1), 1.0),
+                (f[branches], -float(n)),
                 upper=0,
                 meaning="rows go right where nothing splits",
             )
-        below_others = np.arange(1, len(f))
-        builder.constraint(
+        below = np.arange(1, len(f))
+        builder.add(
             "extension: hierarchy",
-            np.column_stack([f[below_others], f[(below_others - 1) // 2]]),
-            np.repeat([1.0, -1.0], f.shape[1]),
+            len(below),
+            (f[below], 1.0),
+            (f[(below - 1) // 2], -1.0),
             upper=0,
             meaning="no split below a node without one",
         )
         if self.settings.max_splits is not None:
-            builder.constraint(
+            builder.add(
                 "extension: splits",
-                [f.reshape(-1)],
-                1.0,
+                (),
+                (f.reshape(-1), 1.0),
                 upper=self.settings.max_splits,
                 meaning="limit on splits",
             )
@@ -313,10 +288,11 @@ class BinOCT(Formulation):
             ("extension: open", float(counts.sum()), -np.inf, 0.0),
             ("extension: least rows", float(self.settings.min_samples_leaf), 0.0, np.inf),
         ):
-            builder.constraint(
+            builder.add(
                 number,
-                np.column_stack([self.l.T, self.open]),
-                np.append(counts, -factor),
+                self.layout.n_leaves,
+                (self.l.T, counts),
+                (self.open, -factor),
                 lower=lower,
                 upper=upper,
                 meaning="a leaf is empty or has enough rows",

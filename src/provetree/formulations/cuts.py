@@ -8,20 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from provetree.formulations.formulation import ModelRows
+from provetree.number_types import Bool, Float, Int
 from provetree.problem.problem import Problem
 from provetree.solvers.model import Index, ModelBuilder
 
 __all__ = ["Cuts", "add_side_rows", "cuts_of"]
-
-Float: TypeAlias = NDArray[np.float64]
-Bool: TypeAlias = NDArray[np.bool_]
-Int: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

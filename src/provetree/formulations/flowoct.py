@@ -7,20 +7,17 @@ branches (b), predicts (p, with class w), or lies below a node that predicts.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.formulations.cuts import add_side_rows, cuts_of
 from provetree.formulations.formulation import Formulation
+from provetree.number_types import Bool, Float
 from provetree.solvers.model import Expression, Index, ModelBuilder
 from provetree.tree.layout import PlacedTree
 
 __all__ = ["FlowOCT"]
-
-Float: TypeAlias = NDArray[np.float64]
-Bool: TypeAlias = NDArray[np.bool_]
 
 
 class FlowOCT(Formulation):
@@ -34,11 +31,6 @@ class FlowOCT(Formulation):
     lambda follows from the penalty. It does not know where rows go that are classified wrongly. A
     least number of rows, false positives and rates of groups need that: there is then a sink for
     each class, as in the authors' later work on fair trees, and every row reaches one.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
 
     Examples
     --------
@@ -91,19 +83,22 @@ class FlowOCT(Formulation):
         self._flow_constraints(builder)
         self._sink_constraints(builder)
         if settings.max_splits is not None:
-            builder.constraint(
+            builder.add(
                 "extension: splits",
-                [self.b.reshape(-1)],
-                1.0,
+                (),
+                (self.b.reshape(-1), 1.0),
                 upper=settings.max_splits,
                 meaning="limit on splits",
             )
         if settings.min_samples_leaf > 1:
-            sinks = self.z_sink.transpose(1, 0, 2).reshape(n_nodes, -1)
-            builder.constraint(
+            builder.add(
                 "extension: least rows",
-                np.column_stack([sinks, self.p]),
-                np.append(np.repeat(rows.counts, n_classes), -float(settings.min_samples_leaf)),
+                n_nodes,
+                (
+                    self.z_sink.transpose(1, 0, 2).reshape(n_nodes, -1),
+                    np.repeat(rows.counts, n_classes),
+                ),
+                (self.p, -float(settings.min_samples_leaf)),
                 lower=0,
                 meaning="a leaf has enough rows",
             )
@@ -111,25 +106,24 @@ class FlowOCT(Formulation):
     def _shape_constraints(self, builder: ModelBuilder) -> None:
         """Add that a node branches, predicts, or has an ancestor that predicts."""
         for level in range(self.layout.depth + 1):
-            nodes = np.arange(2**level - 1, 2 ** (level + 1) - 1)
+            nodes = self.layout.branches_at(level)
             above = ((nodes[:, np.newaxis] + 1) >> np.arange(1, level + 1)) - 1
-            places = [self.p[nodes, np.newaxis], self.p[above]]
-            if level < self.layout.depth:
-                places.append(self.b[nodes])
-            builder.constraint(
+            branching = [(self.b[nodes], 1.0)] if level < self.layout.depth else []
+            builder.add(
                 f"branch or predict, level {level + 1}",
-                np.concatenate(places, axis=1),
-                1.0,
-                lower=1,
-                upper=1,
+                len(nodes),
+                (self.p[nodes], 1.0),
+                (self.p[above], 1.0),
+                *branching,
+                equals=1,
                 meaning="a node branches, predicts, or lies below one that does",
             )
-        builder.constraint(
+        builder.add(
             "labels",
-            np.column_stack([self.w, self.p]),
-            [1.0] * self.n_classes + [-1.0],
-            lower=0,
-            upper=0,
+            len(self.p),
+            (self.w, 1.0),
+            (self.p, -1.0),
+            equals=0,
             meaning="a node that predicts has one class",
         )
 
@@ -147,34 +141,28 @@ class FlowOCT(Formulation):
         n, n_branches, n_leaves = self.rows.n, self.layout.n_branches, self.layout.n_leaves
         incoming = self._incoming()
         sinks = self.z_sink.reshape(n, n_branches + n_leaves, -1)
-        n_sinks = sinks.shape[2]
-
-        def keep_branches(columns: Index, coefficients: Float) -> None:
-            parts = columns.reshape(n, n_branches, 3 + n_sinks)
-            parts[:, :, 0] = incoming[:, :n_branches]
-            parts[:, :, 1] = self.z_left
-            parts[:, :, 2] = self.z_right
-            parts[:, :, 3:] = sinks[:, :n_branches]
-            coefficients[:] = -1.0
-            coefficients[:, 0] = 1.0
-
-        def keep_leaves(columns: Index, coefficients: Float) -> None:
-            parts = columns.reshape(n, n_leaves, 1 + n_sinks)
-            parts[:, :, 0] = incoming[:, n_branches:]
-            parts[:, :, 1:] = sinks[:, n_branches:]
-            coefficients[:] = -1.0
-            coefficients[:, 0] = 1.0
-
-        meaning = "what flows in flows out"
-        for number, rows, width, fill in (
-            ("flow, branches", n * n_branches, 3 + n_sinks, keep_branches),
-            ("flow, leaves", n * n_leaves, 1 + n_sinks, keep_leaves),
-        ):
-            builder.filled(number, rows, width, fill, lower=0, upper=0, meaning=meaning)
-        builder.constraint(
+        builder.add(
+            "flow, branches",
+            (n, n_branches),
+            (incoming[:, :n_branches], 1.0),
+            (self.z_left, -1.0),
+            (self.z_right, -1.0),
+            (sinks[:, :n_branches], -1.0),
+            equals=0,
+            meaning="what flows in flows out",
+        )
+        builder.add(
+            "flow, leaves",
+            (n, n_leaves),
+            (incoming[:, n_branches:], 1.0),
+            (sinks[:, n_branches:], -1.0),
+            equals=0,
+            meaning="what flows in flows out",
+        )
+        builder.add(
             "source",
-            self.z_source[:, np.newaxis],
-            1.0,
+            n,
+            (self.z_source, 1.0),
             lower=1 if self.class_sinks else -np.inf,
             upper=1,
             meaning="each row flows once" if self.class_sinks else "each row flows at most once",
@@ -193,21 +181,14 @@ class FlowOCT(Formulation):
 
     def _sink_constraints(self, builder: ModelBuilder) -> None:
         """Add that flow reaches the sink where the class is predicted."""
-        n, n_classes = self.rows.n, self.n_classes
-        n_nodes = self.layout.n_branches + self.layout.n_leaves
-        if self.class_sinks:
-            labels: Index = np.broadcast_to(self.w, (n, n_nodes, n_classes))
-        else:
-            labels = self.w[:, self.rows.classes].T
-
-        def fill(columns: Index, coefficients: Float) -> None:
-            pairs = columns.reshape(*self.z_sink.shape, 2)
-            pairs[..., 0] = self.z_sink
-            pairs[..., 1] = labels
-            coefficients[:] = [1.0, -1.0]
-
-        builder.filled(
-            "sink", self.z_sink.size, 2, fill, upper=0, meaning="a sink takes the predicted class"
+        labels = self.w if self.class_sinks else self.w[:, self.rows.classes].T
+        builder.add(
+            "sink",
+            self.z_sink.shape,
+            (self.z_sink, 1.0),
+            (labels, -1.0),
+            upper=0,
+            meaning="a sink takes the predicted class",
         )
 
     # -- points and trees ------------------------------------------------------------------

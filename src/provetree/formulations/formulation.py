@@ -11,12 +11,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provetree.formulations.side_constraints import add_side_constraints
+from provetree.number_types import Bool, Float, Int, Int32
 from provetree.problem.problem import Problem
 from provetree.problem.side_constraints import SideConstraints
 from provetree.solvers.model import Expression, Index, Model, ModelBuilder
@@ -24,8 +25,6 @@ from provetree.tree.layout import Layout, PlacedTree
 
 __all__ = ["Formulation", "ModelRows", "Settings", "model_rows"]
 
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
 
 Scaling = Literal["minmax", "rank"]
 #: Weights above this are divided by their mean.
@@ -108,7 +107,7 @@ class ModelRows:
 
     source: Int
     ranks: NDArray[np.uint32]
-    classes: NDArray[np.int32]
+    classes: Int32
     weights: Float
     counts: Float
 
@@ -242,7 +241,7 @@ class Formulation(ABC):
         """
 
     @abstractmethod
-    def uses(self, columns: NDArray[np.bool_]) -> Expression:
+    def uses(self, columns: Bool) -> Expression:
         """Return the number of splits on some of the ordered columns."""
 
     def _predicted_by_leaf(
@@ -263,25 +262,27 @@ class Formulation(ABC):
         amounts, z = amounts[counted], z[counted]
         total, n_leaves = float(amounts.sum()), len(c)
         q = builder.variables(f"q_{name}", n_leaves, upper=total, step=1.0)
-        here = np.column_stack([q, z.T])
-        builder.constraint(
+        here = ((q, 1.0), (z.T, -amounts))
+        builder.add(
             f"side: {name} at most what is here",
-            here,
-            np.append(1.0, -amounts),
+            n_leaves,
+            *here,
             upper=0,
             meaning="counted rows are in the leaf",
         )
-        builder.constraint(
+        builder.add(
             f"side: {name} none without the class",
-            np.column_stack([q, c]),
-            [1.0, -total],
+            n_leaves,
+            (q, 1.0),
+            (c, -total),
             upper=0,
             meaning="counted rows are of the class",
         )
-        builder.constraint(
+        builder.add(
             f"side: {name} all with the class",
-            np.column_stack([here, c]),
-            np.concatenate([[1.0], -amounts, [-total]]),
+            n_leaves,
+            *here,
+            (c, -total),
             lower=-total,
             meaning="all rows of the class are counted",
         )

@@ -6,17 +6,15 @@ are "(9)" with a word. Section 3.4, a limit on splits, turns (7) into an inequal
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.formulations.thresholds import ThresholdModel
+from provetree.number_types import Float, Int
 from provetree.solvers.model import Expression, ModelBuilder
 
 __all__ = ["OCT"]
-
-Float: TypeAlias = NDArray[np.float64]
 
 
 class OCT(ThresholdModel):
@@ -25,11 +23,6 @@ class OCT(ThresholdModel):
     With n rows, p columns, K classes, B branches and L = B + 1 leaves of depth D, it has
     ``pB + 2B + nL + 3L + 2KL + 1`` variables and
     ``nDL + nL + n + 3KL + 3L + 3B`` constraints.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
 
     Examples
     --------
@@ -58,99 +51,93 @@ class OCT(ThresholdModel):
     }
 
     def _build(self, builder: ModelBuilder) -> None:
-        settings, rows = self.settings, self.rows
-        n_leaves, n_classes = self.layout.n_leaves, self.n_classes
-        total = self.total_weight
+        settings = self.settings
+        n_leaves, total = self.layout.n_leaves, self.total_weight
         self.scale = self.unit / settings.baseline
-        alpha = float(settings.penalty / settings.baseline)
         self._split_variables(builder)
-        shape = (n_classes, n_leaves)
+        shape = (self.n_classes, n_leaves)
         self.c = builder.variables("c", shape, upper=1, integer=True)
         self.loss = builder.variables("L", n_leaves, upper=total, cost=self.scale, step=1.0)
         self.n_class = builder.variables("N_k", shape, upper=total, step=1.0)
         self.n_leaf = builder.variables("N", n_leaves, upper=total, step=1.0)
+        self._loss_constraints(builder)
+        self._count_constraints(builder)
+        self._label_constraints(builder, "(6) one label")
+        self._limit_splits(builder)
+        self._path_constraints(builder)
+        self._leaf_constraints(builder)
+        self._split_constraints(builder)
+        if settings.tighten:
+            self._symmetry_cuts(builder)
+            self._class_cuts(builder, Expression(self.loss, np.ones(n_leaves)))
 
-        tight = settings.tighten
-        c, loss, n_class = (
-            x.reshape(-1) for x in (self.c, np.tile(self.loss, (n_classes, 1)), self.n_class)
-        )
-        n_leaf = np.tile(self.n_leaf, n_classes)
+    def _loss_constraints(self, builder: ModelBuilder) -> None:
+        """Add what is lost in a leaf: the rows that are not of its class."""
+        settings, total, shape = self.settings, self.total_weight, self.c.shape
         # A leaf can hold no more of the other classes than there are; the thesis takes all rows.
-        most = np.repeat(total - self.class_weights, n_leaves) if tight else np.full(len(c), total)
-        builder.constraint(
+        most = np.full(shape, total)
+        if settings.tighten:
+            most[:] = (total - self.class_weights)[:, np.newaxis]
+        loss = ((self.loss, 1.0), (self.n_leaf, -1.0), (self.n_class, 1.0))
+        builder.add(
             "(9) L lower",
-            np.column_stack([loss, n_leaf, n_class, c]),
-            np.column_stack([np.tile([1.0, -1.0, 1.0], (len(c), 1)), -most]),
+            shape,
+            *loss,
+            (self.c, -most),
             lower=-most,
             meaning="the loss of a leaf, at least",
         )
         if settings.side is None or not settings.side.chooses_labels:
             # It makes the class of a leaf the one of most rows. Minimising does so by itself,
             # and under side constraints another class may be needed.
-            builder.constraint(
-                "(9) L upper",
-                np.column_stack([loss, n_leaf, n_class]),
-                [1.0, -1.0, 1.0],
-                upper=0,
-                meaning="the loss of a leaf, at most",
-            )
-        for k in range(n_classes):
+            builder.add("(9) L upper", shape, *loss, upper=0, meaning="the loss of a leaf, at most")
+
+    def _count_constraints(self, builder: ModelBuilder) -> None:
+        """Add the numbers of rows in leaves, by class and of all."""
+        rows, n_leaves = self.rows, self.layout.n_leaves
+        for k in range(self.n_classes):
             of_class = np.flatnonzero(rows.classes == k)
-            builder.constraint(
+            builder.add(
                 f"(9) N_k, class {k + 1}",
-                np.column_stack([self.n_class[k], self.z[of_class].T]),
-                np.append(1.0, -rows.weights[of_class]),
-                lower=0,
-                upper=0,
+                n_leaves,
+                (self.n_class[k], 1.0),
+                (self.z[of_class].T, -rows.weights[of_class]),
+                equals=0,
                 meaning="rows of the class in a leaf",
             )
-        builder.constraint(
+        builder.add(
             "(9) N",
-            np.column_stack([self.n_leaf, self.z.T]),
-            np.append(1.0, -rows.weights),
-            lower=0,
-            upper=0,
+            n_leaves,
+            (self.n_leaf, 1.0),
+            (self.z.T, -rows.weights),
+            equals=0,
             meaning="rows in a leaf",
         )
-        builder.constraint(
-            "(6) one label",
-            np.column_stack([self.c.T, self.l]),
-            [1.0] * n_classes + [-1.0],
-            lower=0,
-            upper=0,
-            meaning="an open leaf has one class",
-        )
+
+    def _limit_splits(self, builder: ModelBuilder) -> None:
+        """Add the price of splits, or the limit on them."""
+        settings = self.settings
+        alpha = float(settings.penalty / settings.baseline)
         self.n_splits = None
         if settings.max_splits is None:
-            self.n_splits = builder.variables(
-                "C", upper=self.layout.n_branches, cost=alpha, step=1.0
-            )
-            builder.constraint(
+            most = self.layout.n_branches
+            self.n_splits = builder.variables("C", upper=most, cost=alpha, step=1.0)
+            builder.add(
                 "(7)",
-                [np.append(self.n_splits, self.d)],
-                np.append(1.0, -np.ones(len(self.d))),
-                lower=0,
-                upper=0,
+                (),
+                (self.n_splits, 1.0),
+                (self.d, -1.0),
+                equals=0,
                 meaning="number of splits",
             )
-        else:
-            if alpha > 0:  # the thesis has one or the other
-                builder.cost(self.d, alpha)
-            builder.constraint(
-                "(7) at most",
-                [self.d],
-                1.0,
-                upper=settings.max_splits,
-                meaning="limit on splits",
-            )
-        self._path_constraints(builder)
-        self._leaf_constraints(builder)
-        self._split_constraints(builder)
-        if tight:
-            self._symmetry_cuts(builder)
-            self._class_cuts(builder, Expression(self.loss, np.ones(n_leaves)))
+            return
+        if alpha > 0:  # the thesis has one or the other
+            builder.cost(self.d, alpha)
+        builder.add(
+            "(7) at most", (), (self.d, 1.0), upper=settings.max_splits, meaning="limit on splits"
+        )
 
-    def _encode_rest(self, point: Float, leaf: NDArray[np.int64]) -> None:
+    def _encode_rest(self, point: Float, leaf: Int) -> None:
         totals = np.zeros((self.n_classes, self.layout.n_leaves))
         np.add.at(totals, (self.rows.classes, leaf), self.rows.weights)
         point[self.n_class] = totals

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.formulations.thresholds import ThresholdModel
-from provetree.solvers.model import Expression, Index, ModelBuilder
+from provetree.number_types import Float, Int
+from provetree.solvers.model import Expression, ModelBuilder
 
 __all__ = ["ModelP"]
-
-Float: TypeAlias = NDArray[np.float64]
 
 
 class ModelP(ThresholdModel):
@@ -26,11 +24,7 @@ class ModelP(ThresholdModel):
     The penalty of a split is ``1 / (gamma + 1)``, gamma being the limit on splits: all splits
     together weigh less than one error.
 
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-        Without ``max_splits``, gamma is the number of branches.
+    Without ``max_splits``, gamma is the number of branches.
 
     Examples
     --------
@@ -72,38 +66,17 @@ class ModelP(ThresholdModel):
         builder.cost(self.d, self.model_penalty)
 
         self._split_constraints(builder)
-        builder.constraint("(4)", [self.d], 1.0, upper=gamma, meaning="limit on splits")
-        builder.constraint(
-            "(5)",
-            np.column_stack([self.c.T, self.l]),
-            [1.0] * n_classes + [-1.0],
-            lower=0,
-            upper=0,
-            meaning="an open leaf has one class",
-        )
+        builder.add("(4)", (), (self.d, 1.0), upper=gamma, meaning="limit on splits")
+        self._label_constraints(builder, "(5)")
         self._leaf_constraints(builder)
-        leaf, level = np.nonzero(layout.goes_left)
-        builder.constraint(
-            self.numbers["closed"],
-            np.column_stack([self.l[leaf], self.d[layout.ancestors[leaf, level]]]),
-            [1.0, -1.0],
-            upper=0,
-            meaning="nothing goes left at a node without a split",
-        )
+        self._closed_leaves(builder, self.numbers["closed"])
         self._path_constraints(builder)
-
-        def count(columns: Index, coefficients: Float) -> None:
-            triples = columns.reshape(n, n_classes, n_leaves, 3)
-            triples[..., 0] = self.theta
-            triples[..., 1] = self.c
-            triples[..., 2] = self.z[:, np.newaxis]
-            coefficients[:] = [1.0, -1.0, -1.0]
-
-        builder.filled(
+        builder.add(
             "(12)",
-            n * n_classes * n_leaves,
-            3,
-            count,
+            shape,
+            (self.theta, 1.0),
+            (self.c, -1.0),
+            (self.z[:, np.newaxis], -1.0),
             lower=-1,
             meaning="a row in a leaf of a class is counted",
         )
@@ -117,32 +90,23 @@ class ModelP(ThresholdModel):
 
     def _tight_counts(self, builder: ModelBuilder) -> None:
         """Add that a row in a leaf is counted for one class, and for that of the leaf."""
-        n, n_classes, n_leaves = self.theta.shape
-        builder.constraint(
+        n, _, n_leaves = self.theta.shape
+        builder.add(
             "tight: counts",
-            np.concatenate(
-                [self.theta.transpose(0, 2, 1), self.z[:, :, np.newaxis]], axis=2
-            ).reshape(n * n_leaves, n_classes + 1),
-            [1.0] * n_classes + [-1.0],
-            lower=0,
-            upper=0,
+            (n, n_leaves),
+            (self.theta.transpose(0, 2, 1), 1.0),
+            (self.z, -1.0),
+            equals=0,
             meaning="a row in a leaf is counted once",
         )
-
-        def fill(columns: Index, coefficients: Float) -> None:
-            pairs = columns.reshape(n, n_classes, n_leaves, 2)
-            pairs[..., 0] = self.theta
-            pairs[..., 1] = self.c
-            coefficients[:] = [1.0, -1.0]
-
-        builder.filled(
+        builder.add(
             "tight: classes",
-            n * n_classes * n_leaves,
-            2,
-            fill,
+            self.theta.shape,
+            (self.theta, 1.0),
+            (self.c, -1.0),
             upper=0,
             meaning="a row is counted for the class of its leaf",
         )
 
-    def _encode_rest(self, point: Float, leaf: NDArray[np.int64]) -> None:
+    def _encode_rest(self, point: Float, leaf: Int) -> None:
         point[self.theta] = point[self.c] * point[self.z][:, np.newaxis]

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Int
 from provetree.problem.side_constraints import SideConstraints
 from provetree.solvers.model import Expression, ModelBuilder
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from provetree.formulations.formulation import Formulation
 
 __all__ = ["add_side_constraints"]
-
-Int: TypeAlias = NDArray[np.int64]
 
 
 def add_side_constraints(
@@ -83,6 +81,4 @@ def _limit(
     # A merged row may count for two groups: each variable must stand once.
     columns, place = np.unique(expression.columns, return_inverse=True)
     coefficients = np.bincount(place.reshape(-1), expression.coefficients, len(columns))
-    builder.constraint(
-        number, columns[np.newaxis], coefficients, lower=lower, upper=upper, meaning="asked for"
-    )
+    builder.add(number, (), (columns, coefficients), lower=lower, upper=upper, meaning="asked for")

@@ -7,14 +7,14 @@ the constraints on the way of each row, and how a point is read and written.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.formulations.cuts import cuts_of
 from provetree.formulations.formulation import Formulation, Scaling
-from provetree.problem.columns import Column
+from provetree.number_types import Bool, Float, Int
+from provetree.problem.columns import Column, Ranks
 from provetree.problem.problem import Problem
 from provetree.problem.scaling import unit_interval
 from provetree.solvers.model import Expression, Index, ModelBuilder
@@ -22,8 +22,6 @@ from provetree.tree.layout import PlacedTree
 
 __all__ = ["SMALLEST_GAP", "ScaledColumns", "SickColumnError", "ThresholdModel", "scale_columns"]
 
-Float: TypeAlias = NDArray[np.float64]
-Bool: TypeAlias = NDArray[np.bool_]
 
 #: Solvers keep constraints to 1e-6; a gap must be well above that to be kept.
 SMALLEST_GAP = 1e-5
@@ -142,37 +140,37 @@ class ThresholdModel(Formulation):
         self.z = builder.variables("z", (n, layout.n_leaves), upper=1, integer=whole, step=1.0)
         self.l = builder.variables("l", layout.n_leaves, upper=1, integer=True)
 
-    @property
-    def values(self) -> Float:
-        """The scaled value of each row in each column, shape (n, p)."""
+    def _values(self, ranks: Ranks) -> Float:
+        """Return the scaled values behind ranks, shape (n, p)."""
         if not self.scaled.values:
-            return np.empty((self.rows.n, 0))
-        pairs = zip(self.scaled.values, self.rows.ranks, strict=True)
-        return np.column_stack([v[r] for v, r in pairs])
+            return np.empty((ranks.shape[1], 0))
+        return np.column_stack([v[r] for v, r in zip(self.scaled.values, ranks, strict=True)])
 
     def _split_constraints(self, builder: ModelBuilder) -> None:
         """Add the shape of splits: one column, threshold in range, splits below splits."""
         a, b, d = self.a, self.b, self.d
-        builder.constraint(
+        builder.add(
             self.numbers["one column"],
-            np.column_stack([a.T, d]),
-            [1.0] * len(a) + [-1.0],
-            lower=0,
-            upper=0,
+            len(d),
+            (a.T, 1.0),
+            (d, -1.0),
+            equals=0,
             meaning="a split has one column",
         )
-        builder.constraint(
+        builder.add(
             self.numbers["threshold"],
-            np.column_stack([b, d]),
-            [1.0, -1.0],
+            len(d),
+            (b, 1.0),
+            (d, -1.0),
             upper=0,
             meaning="no threshold without a split",
         )
         below = np.arange(1, len(d))
-        builder.constraint(
+        builder.add(
             self.numbers["hierarchy"],
-            np.column_stack([d[below], d[(below - 1) // 2]]),
-            [1.0, -1.0],
+            len(below),
+            (d[below], 1.0),
+            (d[(below - 1) // 2], -1.0),
             upper=0,
             meaning="no split below a node without one",
         )
@@ -180,84 +178,82 @@ class ThresholdModel(Formulation):
     def _leaf_constraints(self, builder: ModelBuilder) -> None:
         """Add what holds for rows and leaves: one leaf each, open leaves, least rows."""
         z, n, n_leaves = self.z, self.rows.n, self.layout.n_leaves
-
-        def open_leaves(columns: Index, coefficients: Float) -> None:
-            pairs = columns.reshape(n, n_leaves, 2)
-            pairs[:, :, 0] = z
-            pairs[:, :, 1] = self.l
-            coefficients[:] = [1.0, -1.0]
-
-        builder.filled(
+        builder.add(
             self.numbers["open"],
-            n * n_leaves,
-            2,
-            open_leaves,
+            (n, n_leaves),
+            (z, 1.0),
+            (self.l, -1.0),
             upper=0,
             meaning="rows in open leaves only",
         )
-        builder.constraint(
+        builder.add(
             self.numbers["least rows"],
-            np.column_stack([z.T, self.l]),
-            np.append(self.rows.counts, -float(self.settings.min_samples_leaf)),
+            n_leaves,
+            (z.T, self.rows.counts),
+            (self.l, -float(self.settings.min_samples_leaf)),
             lower=0,
             meaning="an open leaf has enough rows",
         )
-        builder.constraint(
-            self.numbers["one leaf"], z, 1.0, lower=1, upper=1, meaning="each row has one leaf"
+        builder.add(
+            self.numbers["one leaf"], n, (z, 1.0), equals=1, meaning="each row has one leaf"
         )
+
+    def _label_constraints(self, builder: ModelBuilder, number: str) -> None:
+        """Add that a leaf that is open has one class."""
+        builder.add(
+            number,
+            self.layout.n_leaves,
+            (self.c.T, 1.0),
+            (self.l, -1.0),
+            equals=0,
+            meaning="an open leaf has one class",
+        )
+
+    def _closed_leaves(self, builder: ModelBuilder, number: str) -> None:
+        """Add that a node without a split sends nothing left."""
+        leaf, level = np.nonzero(self.layout.goes_left)
+        builder.add(
+            number,
+            len(leaf),
+            (self.l[leaf], 1.0),
+            (self.d[self.layout.ancestors[leaf, level]], -1.0),
+            upper=0,
+            meaning="nothing goes left at a node without a split",
+        )
+
+    def _ways(self) -> tuple[Float, Index, list[Index]]:
+        """Return the values of the rows that are sent down, and what says where they go.
+
+        That is a variable for each row and leaf, and more variables of the rows: a row must keep to
+        the way to a leaf where all of them are one.
+        """
+        return self._values(self.rows.ranks), self.z, []
 
     def _path_constraints(self, builder: ModelBuilder) -> None:
         """Add, for each row and each ancestor of each leaf, that the row went the right way."""
         if self.settings.tighten:
             self._tight_path_constraints(builder)
             return
-        a, b, z = self.a, self.b, self.z
-        n, p = self.rows.n, len(self.a)
         small, large = self.scaled.smallest, self.scaled.largest
-        values = self.values
-        leaf, level = np.nonzero(self.layout.goes_left)
-        left = (self.layout.ancestors[leaf, level], leaf)
-        leaf, level = np.nonzero(~self.layout.goes_left)
-        right = (self.layout.ancestors[leaf, level], leaf)
-
-        def fill_left(columns: Index, coefficients: Float) -> None:
-            branch, below = left
-            shape = (n, len(branch), p + 2)
-            columns, coefficients = columns.reshape(shape), coefficients.reshape(shape)
-            columns[:, :, :p] = a[:, branch].T
-            columns[:, :, p] = b[branch]
-            columns[:, :, p + 1] = z[:, below]
-            coefficients[:, :, :p] = (values + (self.scaled.epsilon - small))[:, np.newaxis]
-            coefficients[:, :, p] = -1.0
-            coefficients[:, :, p + 1] = 1.0 + large
-
-        def fill_right(columns: Index, coefficients: Float) -> None:
-            branch, below = right
-            shape = (n, len(branch), p + 2)
-            columns, coefficients = columns.reshape(shape), coefficients.reshape(shape)
-            columns[:, :, :p] = a[:, branch].T
-            columns[:, :, p] = b[branch]
-            columns[:, :, p + 1] = z[:, below]
-            coefficients[:, :, :p] = values[:, np.newaxis]
-            coefficients[:, :, p] = -1.0
-            coefficients[:, :, p + 1] = -1.0
-
-        builder.filled(
-            self.numbers["left"],
-            n * len(left[0]),
-            p + 2,
-            fill_left,
-            upper=1.0 + large - small,
-            meaning="who goes left is below the threshold",
-        )
-        builder.filled(
-            self.numbers["right"],
-            n * len(right[0]),
-            p + 2,
-            fill_right,
-            lower=-1.0,
-            meaning="who goes right is not below the threshold",
-        )
+        values, z, others = self._ways()
+        n_present = 1 + len(others)
+        for side, goes in (("left", self.layout.goes_left), ("right", ~self.layout.goes_left)):
+            leaf, level = np.nonzero(goes)
+            branch = self.layout.ancestors[leaf, level]
+            left = side == "left"
+            here = values + (self.scaled.epsilon - small) if left else values
+            big = 1.0 + large if left else -1.0
+            builder.add(
+                self.numbers[side],
+                (len(values), len(branch)),
+                (self.a.T[branch][np.newaxis], here[:, np.newaxis]),
+                (self.b[branch], -1.0),
+                (z[:, leaf], big),
+                *((x[:, np.newaxis], big) for x in others),
+                upper=n_present * big - small if left else np.inf,
+                lower=-np.inf if left else n_present * big,
+                meaning=f"who goes {side} is {'' if left else 'not '}below the threshold",
+            )
 
     def _tight_path_constraints(self, builder: ModelBuilder) -> None:
         """Add the choice of each threshold as variables g; the way of the rows follows from them.
@@ -267,54 +263,44 @@ class ThresholdModel(Formulation):
         variable for each column. The threshold b is the value above the chosen cut, which is what
         the paper's constraints ask of it.
         """
-        layout = self.layout
+        n_branches = self.layout.n_branches
         cuts = self.cuts = cuts_of(self.problem)
-        self.g = g = builder.variables("g", (layout.n_branches, cuts.n), upper=1, integer=True)
-        last = cuts.last
-        not_last = np.ones(cuts.n, dtype=np.bool_)
-        not_last[last] = False
-        lower = np.flatnonzero(not_last)
-
-        def order(columns: Index, coefficients: Float) -> None:
-            pairs = columns.reshape(layout.n_branches, len(lower), 2)
-            pairs[:, :, 0] = g[:, lower]
-            pairs[:, :, 1] = g[:, lower + 1]
-            coefficients[:] = [1.0, -1.0]
-
-        builder.filled(
+        self.g = g = builder.variables("g", (n_branches, cuts.n), upper=1, integer=True)
+        lower = np.setdiff1d(np.arange(cuts.n), cuts.last)
+        builder.add(
             "tight: order of cuts",
-            layout.n_branches * len(lower),
-            2,
-            order,
+            (n_branches, len(lower)),
+            (g[:, lower], 1.0),
+            (g[:, lower + 1], -1.0),
             upper=0,
             meaning="at a cut or below is at the next or below",
         )
-        builder.constraint(
+        builder.add(
             "tight: cuts of a column",
-            np.column_stack([g[:, last].reshape(-1), self.a.T.reshape(-1)]),
-            [1.0, -1.0],
-            lower=0,
-            upper=0,
+            (n_branches, len(self.a)),
+            (g[:, cuts.last], 1.0),
+            (self.a.T, -1.0),
+            equals=0,
             meaning="a split on a column is at one of its cuts",
         )
         value = np.concatenate([v[1:] for v in self.scaled.values] or [np.empty(0)])
         value[lower] -= value[lower + 1]
-        builder.constraint(
+        builder.add(
             "tight: threshold",
-            np.column_stack([g, self.b]),
-            np.append(value, -1.0),
-            lower=0,
-            upper=0,
+            n_branches,
+            (g, value),
+            (self.b, -1.0),
+            equals=0,
             meaning="a threshold is the value above the cut",
         )
         ranks = self.rows.ranks.T
         under = (cuts.first + np.maximum(ranks, 1) - 1).astype(np.int32)
-        for side in ("left", "right"):
-            for level in range(layout.depth):
-                self._tight_side(builder, side, level, under, ranks > 0)
+        for left in (True, False):
+            for level in range(self.layout.depth):
+                self._tight_side(builder, left, level, under, ranks > 0)
 
     def _tight_side(
-        self, builder: ModelBuilder, side: str, level: int, under: Index, has_under: Bool
+        self, builder: ModelBuilder, left: bool, level: int, under: Index, has_under: Bool
     ) -> None:
         """Add that rows on a side of the branches of a level are sent there by the cut.
 
@@ -324,38 +310,35 @@ class ThresholdModel(Formulation):
         Parameters
         ----------
         builder : ModelBuilder
-        side : {"left", "right"}
+        left : bool
         level : int
         under : array of int, shape (n, p)
             The highest cut under each row in each column, any cut where there is none.
         has_under : array of bool, shape (n, p)
             Whether there is one.
         """
-        n, p = under.shape
-        sign = 1.0 if side == "left" else -1.0
-        below = self.layout.left_leaves if side == "left" else self.layout.right_leaves
-        branches = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-        leaves = np.nonzero(below[branches])[1].reshape(len(branches), -1)
-        n_leaves, width = leaves.shape[1], leaves.shape[1] + 1 + p
+        side, sign = ("left", 1.0) if left else ("right", -1.0)
+        branches = self.layout.branches_at(level)
+        leaves = self.layout.leaves_of(branches, left=left)
+        shape = (len(branches), len(under), leaves.shape[1] + 1 + under.shape[1])
 
-        def fill(columns: Index, coefficients: Float) -> None:
-            shape = (len(branches), n, width)
+        def fill(columns: Index, coefficients: Float) -> None:  # keeps no copies of the arrays
             columns, coefficients = columns.reshape(shape), coefficients.reshape(shape)
-            columns[:, :, :n_leaves] = self.z[:, leaves].transpose(1, 0, 2)
-            columns[:, :, n_leaves] = self.d[branches, np.newaxis]
+            splits = leaves.shape[1]
             for at, branch in enumerate(branches.tolist()):
-                columns[at, :, n_leaves + 1 :] = self.g[branch, under]
-            coefficients[:, :, :n_leaves] = 1.0
-            coefficients[:, :, n_leaves] = -sign
-            coefficients[:, :, n_leaves + 1 :] = sign * has_under
+                columns[at, :, :splits] = self.z[:, leaves[at]]
+                columns[at, :, splits] = self.d[branch]
+                columns[at, :, splits + 1 :] = self.g[branch, under]
+            coefficients[:, :, :splits] = 1.0
+            coefficients[:, :, splits] = -sign
+            coefficients[:, :, splits + 1 :] = sign * has_under
 
-        builder.filled(
+        builder.ragged(
             f"{self.numbers[side]} tight, level {level + 1}",
-            len(branches) * n,
-            width,
+            np.broadcast_to(np.int64(shape[2]), (shape[0] * shape[1],)),
             fill,
-            upper=0.0 if sign > 0 else 1.0,
-            meaning=f"who goes {side} is {'' if sign > 0 else 'not '}below the threshold",
+            upper=0.0 if left else 1.0,
+            meaning=f"who goes {side} is {'' if left else 'not '}below the threshold",
         )
 
     def _symmetry_cuts(self, builder: ModelBuilder) -> None:
@@ -363,33 +346,27 @@ class ThresholdModel(Formulation):
         layout, c = self.layout, self.c
         if layout.depth == 0:
             return
-        builder.constraint(
+        builder.add(
             "tight: siblings",
-            np.column_stack([c[:, 0::2].reshape(-1), c[:, 1::2].reshape(-1)]),
-            1.0,
+            (len(c), layout.n_leaves // 2),
+            (c[:, 0::2], 1.0),
+            (c[:, 1::2], 1.0),
             upper=1,
             meaning="two leaves of one split have different classes",
         )
-        for side, below in (("left", layout.left_leaves), ("right", layout.right_leaves)):
+        for side in ("left", "right"):
             for level in range(layout.depth):
-                branches = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-                leaves = np.nonzero(below[branches])[1].reshape(len(branches), -1)
-                builder.constraint(
+                branches = layout.branches_at(level)
+                builder.add(
                     f"tight: {side} side, level {level + 1}",
-                    np.column_stack([self.l[leaves], self.d[branches]]),
-                    [1.0] * leaves.shape[1] + [-1.0],
+                    len(branches),
+                    (self.l[layout.leaves_of(branches, left=side == "left")], 1.0),
+                    (self.d[branches], -1.0),
                     lower=0,
                     meaning="neither side of a split is empty",
                 )
-        leaf, above = np.nonzero(layout.goes_left)
         if "closed" not in self.numbers:
-            builder.constraint(
-                "tight: closed",
-                np.column_stack([self.l[leaf], self.d[layout.ancestors[leaf, above]]]),
-                [1.0, -1.0],
-                upper=0,
-                meaning="nothing goes left at a node without a split",
-            )
+            self._closed_leaves(builder, "tight: closed")
 
     def _class_cuts(self, builder: ModelBuilder, errors: Expression) -> None:
         """Add what a small tree must get wrong: all rows of a class that no leaf predicts.
@@ -398,25 +375,27 @@ class ThresholdModel(Formulation):
         splits alone says how many classes are left out.
         """
         self.u = builder.variables("u", self.n_classes, upper=1, step=1.0)
-        builder.constraint(
+        builder.add(
             "tight: leaves",
-            [np.append(self.l, self.d)],
-            np.repeat([1.0, -1.0], [len(self.l), len(self.d)]),
-            lower=1,
-            upper=1,
+            (),
+            (self.l, 1.0),
+            (self.d, -1.0),
+            equals=1,
             meaning="one leaf more than splits",
         )
-        builder.constraint(
+        builder.add(
             "tight: classes without a leaf",
-            np.column_stack([self.c, self.u]),
-            1.0,
+            self.n_classes,
+            (self.c, 1.0),
+            (self.u, 1.0),
             lower=1,
             meaning="a class has a leaf or is left out",
         )
-        builder.constraint(
+        builder.add(
             "tight: rows of classes without a leaf",
-            [np.append(errors.columns, self.u)],
-            np.append(errors.coefficients, -self.class_weights),
+            (),
+            (errors.columns, errors.coefficients),
+            (self.u, -self.class_weights),
             lower=0,
             meaning="the rows of a class that is left out are errors",
         )
@@ -477,7 +456,7 @@ class ThresholdModel(Formulation):
 
     c: Index
 
-    def _encode_rest(self, point: Float, leaf: NDArray[np.int64]) -> None:
+    def _encode_rest(self, point: Float, leaf: Int) -> None:
         """Set what the model has beyond the shared variables."""
         raise NotImplementedError
 

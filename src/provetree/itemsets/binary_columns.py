@@ -15,13 +15,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.number_types import Bool, Float
 from provetree.tree.text import number
 from provetree.tree.threshold import midpoint
 from provetree.tree.tree import Tree
 
 __all__ = ["BinaryColumn", "binary_columns", "choose_thresholds", "restore_tree"]
 
-Float: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
 Strategy: TypeAlias = Literal["all", "quantile", "optimal-depth-one"]
 
@@ -55,7 +55,7 @@ class BinaryColumn:
     category: int = -1
     missing: Literal["unseen", "no", "yes"] = "unseen"
 
-    def answers(self, x: Float) -> NDArray[np.bool_]:
+    def answers(self, x: Float) -> Bool:
         """Return the answer for each value of the encoded feature."""
         absent = np.isnan(x)
         if self.category >= 0:
@@ -121,7 +121,7 @@ def choose_thresholds(
     return np.array([midpoint(float(values[i]), float(values[i + 1])) for i in at])
 
 
-def _between_classes(place: Codes, classes: Codes, n_values: int) -> NDArray[np.bool_]:
+def _between_classes(place: Codes, classes: Codes, n_values: int) -> Bool:
     """Return which gaps lie between rows of different classes.
 
     Within a run of values that all belong to one class the error of a split is monotone, so the

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from provetree import _core
 from provetree.itemsets.leaf_cost import LeafCost
+from provetree.number_types import Float, Int, Int32
 from provetree.problem.problem import Problem
 from provetree.problem.weights import integer_weights
 from provetree.solution import Limits, Progress, Solution
@@ -23,8 +24,6 @@ from provetree.tree.build import build_tree
 
 __all__ = ["ItemsetSearch"]
 
-Float: TypeAlias = NDArray[np.float64]
-Int64: TypeAlias = NDArray[np.int64]
 
 #: The core adds up costs in float64, where integers up to here are exact.
 _MOST_WHOLE = 2**53
@@ -81,15 +80,9 @@ class ItemsetSearch:
         limits: Limits | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Solution:
-        """Return the best tree found within the limits, and a proven bound.
+        """Return the best tree found within the limits; see :meth:`provetree.Engine.solve`.
 
-        Parameters
-        ----------
-        problem : Problem
-        limits : Limits, optional
-            No limit on time by default; the memory limit is that of the cache.
-        on_progress : callable, optional
-            Called with a :class:`~provetree.solution.Progress` from time to time.
+        The memory limit is that of the cache.
         """
         _check_problem(problem)
         limits = Limits() if limits is None else limits
@@ -139,8 +132,8 @@ class _Transactions:
     """Rows one by one, as in the paper, because supports count rows."""
 
     values: NDArray[np.uint8]
-    classes: NDArray[np.int32]
-    weights: Int64
+    classes: Int32
+    weights: Int
     number: NDArray[np.intp]
 
     @staticmethod
@@ -242,7 +235,7 @@ def _whole_matrix(matrix: Float, total_weight: int) -> tuple[Float | None, Fract
     return whole, exact.scale
 
 
-def _numbers(given: ArrayLike | None, problem: Problem, rows: _Transactions) -> Int64:
+def _numbers(given: ArrayLike | None, problem: Problem, rows: _Transactions) -> Int:
     if given is None:
         return rows.number.astype(np.int64)
     numbers = np.asarray(given, dtype=np.int64)

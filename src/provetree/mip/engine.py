@@ -183,15 +183,7 @@ class MIPSearch:
         limits: Limits | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Solution:
-        """Return the best tree the limits allow to find, and the solver's proven bound.
-
-        Parameters
-        ----------
-        problem : Problem
-        limits : Limits, optional
-            No limit on time by default.
-        on_progress : callable, optional
-            Called with a :class:`~provetree.solution.Progress` from time to time.
+        """Return the best tree found within the limits; see :meth:`provetree.Engine.solve`.
 
         Raises
         ------

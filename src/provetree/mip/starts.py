@@ -12,12 +12,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.number_types import Float, Int
 from provetree.problem.problem import Problem
 from provetree.tree.layout import Layout, PlacedTree
 
 __all__ = ["cart"]
 
-Float: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.intp]
 
 
@@ -137,8 +137,8 @@ def _joined(
 
 
 def _prune(
-    column: NDArray[np.int64],
-    label: NDArray[np.int64],
+    column: Int,
+    label: Int,
     choices: list[list[Fraction]],
     penalty: Fraction,
     max_splits: int | None,

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from provetree import _core
+from provetree.number_types import Float, Int, Int32
 from provetree.partitions.coordinates import as_points, unit_columns
 from provetree.partitions.partition import DataPartition
 
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
 Method = Literal["gp", "igp", "crm"]
 End = Literal["complete", "time_limit", "interrupted"]
 
@@ -21,7 +20,7 @@ End = Literal["complete", "time_limit", "interrupted"]
 def cluster_points(
     method: Method,
     points: Float,
-    codes: NDArray[np.int32],
+    codes: Int32,
     weights: Float | None = None,
     *,
     most_clusters: int = 1,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from provetree.number_types import Float
 from provetree.problem.scaling import unit_interval
 
 __all__ = ["as_points", "coordinates", "unit_columns"]
 
-Float: TypeAlias = NDArray[np.float64]
 
 #: Two categories, or a value and a missing one, are as far apart as the ends of a number column.
 _HALF_UNIT = float(np.sqrt(0.5))

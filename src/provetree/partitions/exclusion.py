@@ -8,11 +8,11 @@ a perceptron find a separating plane.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Float
 from provetree.partitions.coordinates import unit_columns
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Exclusion", "measure_exclusion"]
 
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
 
 #: Columns run from 0 to 1: hulls nearer to each other than this, the tolerance of linear programs,
 #: are taken to meet.

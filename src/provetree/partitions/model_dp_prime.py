@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.formulations.formulation import LARGE_WEIGHT, ModelRows, Settings
 from provetree.formulations.p import ModelP
+from provetree.number_types import Float
 from provetree.partitions.model_dp import ModelTree
 from provetree.partitions.working import WorkingPartition, whole_unit_cost
 from provetree.solvers.model import Index, ModelBuilder
@@ -26,8 +26,6 @@ from provetree.tree.tree import Tree
 
 __all__ = ["ModelDPPrime", "solve_dp_prime"]
 
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
 
 #: The least error assumed of solvers' bounds, because linear programs are inexact.
 _BOUND_ERROR = 1e-7
@@ -106,50 +104,12 @@ class ModelDPPrime(ModelP):
             meaning="a cluster has one representative",
         )
 
-    def _path_constraints(self, builder: ModelBuilder) -> None:
-        """Add (24) and (25): a member that represents its cluster follows the cluster's path."""
-        a, b, z, r = self.a, self.b, self.z, self.r
-        clusters, p = self.partition.clusters, len(self.a)
-        n = len(clusters)
-        small, large = self.scaled.smallest, self.scaled.largest
-        pairs = zip(self.scaled.values, self.problem.ranks, strict=True)
-        columns_of = [v[k] for v, k in pairs]
-        values = np.column_stack(columns_of) if columns_of else np.empty((n, 0))
-        for side in ("left", "right"):
-            goes = self.layout.goes_left if side == "left" else ~self.layout.goes_left
-            leaf, level = np.nonzero(goes)
-            branch = self.layout.ancestors[leaf, level]
-            left = side == "left"
-            shift = self.scaled.epsilon - small if left else np.zeros(p)
-            big = 1.0 + large if left else -1.0
+    def _ways(self) -> tuple[Float, Index, list[Index]]:
+        """Return what (24) and (25) are about: the members, and the paths of their clusters.
 
-            def fill(
-                columns: Index,
-                coefficients: Float,
-                branch: Int = branch,
-                leaf: Int = leaf,
-                shift: Float = shift,
-                big: float = big,
-            ) -> None:
-                shape = (n, len(branch), p + 3)
-                columns, coefficients = columns.reshape(shape), coefficients.reshape(shape)
-                columns[:, :, :p] = a[:, branch].T
-                columns[:, :, p] = b[branch]
-                columns[:, :, p + 1] = z[clusters][:, leaf]
-                columns[:, :, p + 2] = r[:, np.newaxis]
-                coefficients[:, :, :p] = (values + shift)[:, np.newaxis]
-                coefficients[:, :, p] = -1.0
-                coefficients[:, :, p + 1 :] = big
-
-            builder.filled(
-                self.numbers[side],
-                n * len(branch),
-                p + 3,
-                fill,
-                upper=2 * (1.0 + large) - small if left else np.inf,
-                lower=-np.inf if left else -2.0,
-                meaning=f"a representative that goes {side} is on that side of the threshold",
-            )
+        A member follows the path of its cluster where it represents it.
+        """
+        return self._values(self.problem.ranks), self.z[self.partition.clusters], [self.r]
 
     def decode(self, point: Float) -> PlacedTree:
         """Read the tree from a point: the paths of the representatives decide the thresholds."""

@@ -7,19 +7,13 @@ on the wrong side is taken, and of these the one in the widest gap.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Bool, Float, Int
 from provetree.tree.threshold import midpoint
 from provetree.tree.tree import Tree
 
 __all__ = ["enum_interval", "post_process"]
-
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
-Bool: TypeAlias = NDArray[np.bool_]
 
 
 def enum_interval(

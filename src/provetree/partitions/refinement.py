@@ -11,11 +11,11 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Bool, Float, Int
 from provetree.partitions._make import Method, cluster_points
 from provetree.partitions.coordinates import coordinates
 from provetree.partitions.greedy import cluster_limit
@@ -32,8 +32,6 @@ from provetree.tree.tree import Tree
 
 __all__ = ["PartitionSearch", "PartitionSolution", "Round"]
 
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
 
 Refinement = Literal["heuristic", "exact"]
 
@@ -153,16 +151,7 @@ class PartitionSearch:
         limits: Limits | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> PartitionSolution:
-        """Return the best tree found within the limits, and what is proven about it.
-
-        Parameters
-        ----------
-        problem : Problem
-        limits : Limits, optional
-            No limit on time by default.
-        on_progress : callable, optional
-            Called with a :class:`~provetree.solution.Progress` after each round.
-        """
+        """Return the best tree found within the limits; see :meth:`provetree.Engine.solve`."""
         return _Run(self, problem, limits or Limits(), on_progress).solution()
 
 
@@ -440,7 +429,7 @@ class _Run:
     def _leaf(self, tree: Tree) -> Int:
         return tree.apply(self.engine.table).astype(np.int64)
 
-    def _cut(self, tree: Tree) -> NDArray[np.bool_]:
+    def _cut(self, tree: Tree) -> Bool:
         return self._partition.cut_by(self._leaf(tree))
 
     def _wrong(self, tree: Tree) -> int:
@@ -451,7 +440,7 @@ class _Run:
         """Return the least whole weight of errors that a bound in whole units allows."""
         return max(0, -((self.gamma - bound) // (self.gamma + 1)))
 
-    def _note(self, model_errors: int, tree: Tree, cut: NDArray[np.bool_], proven: bool) -> None:
+    def _note(self, model_errors: int, tree: Tree, cut: Bool, proven: bool) -> None:
         user = self.problem.to_user_cost
         self.rounds.append(
             Round(

@@ -9,20 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Bool, Float, Int
 from provetree.partitions.partition import barycentres
 from provetree.problem.problem import Problem, build_problem
 from provetree.tree.tree import Tree
 
 __all__ = ["WorkingPartition", "whole_unit_cost"]
-
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
-Bool: TypeAlias = NDArray[np.bool_]
 
 
 def whole_unit_cost(wrong: int, splits: int, gamma: int) -> int:

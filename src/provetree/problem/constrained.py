@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Float, Int
 from provetree.problem.problem import Problem
 from provetree.problem.side_constraints import SideConstraints
 
 __all__ = ["ConstrainedProblem", "RawRows", "constrained"]
-
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,17 +5,12 @@ A problem has merged the equal rows of the table; groups and start trees are giv
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Float, Int
 from provetree.problem.problem import Problem
 
 __all__ = ["column_ranks", "problem_rows", "representatives"]
-
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
 
 
 def problem_rows(problem: Problem, table: Float, classes: Int) -> Int:

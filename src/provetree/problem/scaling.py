@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
+
+from provetree.number_types import Float
 
 __all__ = ["unit_interval"]
-
-Float: TypeAlias = NDArray[np.float64]
 
 
 def unit_interval(values: Float) -> Float:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+from provetree.number_types import Bool, Int
 
 __all__ = ["SideConstraints"]
-
-Int: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +138,6 @@ class SideConstraints:
         return found
 
 
-def _share(chosen: NDArray[np.bool_], among: NDArray[np.bool_], weights: Int) -> Fraction | None:
+def _share(chosen: Bool, among: Bool, weights: Int) -> Fraction | None:
     total = int(weights[among].sum())
     return Fraction(int(weights[among & chosen].sum()), total) if total else None

@@ -65,16 +65,7 @@ class ExactSearch:
         limits: Limits | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Solution:
-        """Return the best tree found within the limits, and the proven bound.
-
-        Parameters
-        ----------
-        problem : Problem
-        limits : Limits, optional
-            No limit on time by default.
-        on_progress : callable, optional
-            Called with a :class:`~provetree.solution.Progress` from time to time.
-        """
+        """Return the best tree found within the limits; see :meth:`provetree.Engine.solve`."""
         limits = Limits() if limits is None else limits
 
         def progress(seconds: float, cost: int, bound: int) -> Progress:

@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Float, Int
 from provetree.solvers.cpsat_process import CpSatProcess
 from provetree.solvers.model import Model
 from provetree.solvers.solver import (
@@ -30,8 +30,6 @@ from provetree.solvers.solver import (
 
 __all__ = ["CpSat"]
 
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
 
 #: Largest denominator that a coefficient may have, and largest whole coefficient.
 _LARGEST_DENOMINATOR = 10**6

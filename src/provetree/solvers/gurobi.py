@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Float
 from provetree.solvers.model import Model
 from provetree.solvers.solver import (
     BaseSolver,
@@ -21,7 +21,6 @@ from provetree.solvers.solver import (
 
 __all__ = ["Gurobi"]
 
-Float: TypeAlias = NDArray[np.float64]
 
 #: The names of Gurobi's status codes, and what they are called here.
 _STATUS: dict[str, OutcomeStatus] = {

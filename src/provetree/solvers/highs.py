@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Float
 from provetree.solvers.model import Model
 from provetree.solvers.solver import (
     BaseSolver,
@@ -24,7 +24,6 @@ from provetree.solvers.solver import (
 
 __all__ = ["Highs", "write_model"]
 
-Float: TypeAlias = NDArray[np.float64]
 
 _Status = highspy.HighsModelStatus
 _Kind = highspy.cb.HighsCallbackType

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from provetree.number_types import Bool, Float, Int, Int32
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 __all__ = ["ConstraintSet", "Expression", "Model", "ModelBuilder", "VariableSet", "Violation"]
 
-Float: TypeAlias = NDArray[np.float64]
-Bool: TypeAlias = NDArray[np.bool_]
 #: Positions of variables. Matrices are indexed with 32 bits: half the memory, and what solvers use.
-Index: TypeAlias = NDArray[np.int32]
-#: Writes the columns and the coefficients of a set of constraints into arrays of one row each.
+Index: TypeAlias = Int32
+#: Writes the columns and the coefficients of a set of constraints into flat arrays.
 Fill: TypeAlias = Callable[[Index, Float], None]
 
 
@@ -311,8 +311,7 @@ class _Pending:
     """Constraints that are written into the matrix when it exists."""
 
     group: ConstraintSet
-    lengths: NDArray[np.int64]
-    shape: tuple[int, ...]
+    lengths: Int
     fill: Fill
     lower: Float
     upper: Float
@@ -332,11 +331,8 @@ class ModelBuilder:
     >>> from provetree.solvers.model import ModelBuilder
     >>> builder = ModelBuilder("assignment")
     >>> z = builder.variables("z", (4, 2), upper=1, integer=True)
-    >>> builder.constraint("(1)", z, 1.0, lower=1, upper=1, meaning="each row has one place")
-    >>> def fill(columns, coefficients):  # the same from the other side, without temporaries
-    ...     columns[:] = z.T
-    ...     coefficients[:] = 1.0
-    >>> builder.filled("(2)", 2, 4, fill, upper=3, meaning="at most three in a place")
+    >>> builder.add("(1)", 4, (z, 1.0), equals=1, meaning="each row has one place")
+    >>> builder.add("(2)", 2, (z.T, 1.0), upper=3, meaning="at most three in a place")
     >>> builder.build().matrix.shape
     (6, 8)
     """
@@ -402,15 +398,66 @@ class ModelBuilder:
                 costs.reshape(-1)[columns[inside] - group.start] = cost
                 parts[at] = costs
 
-    def constraint(
+    def add(
         self,
         number: str,
-        columns: ArrayLike,
-        coefficients: ArrayLike,
-        *,
+        shape: int | tuple[int, ...],
+        *terms: tuple[Index, ArrayLike],
         lower: ArrayLike = -np.inf,
         upper: ArrayLike = np.inf,
+        equals: ArrayLike | None = None,
         meaning: str = "",
+    ) -> None:
+        """Add constraints on sums of terms: one constraint for each index of a shape.
+
+        Parameters
+        ----------
+        number : str
+            The number in the paper.
+        shape : int or tuple of int
+            The ranges of the indices that the constraints have.
+        *terms : tuple of (array of int, array-like of float)
+            Positions of variables and their coefficients, broadcast to the shape: one variable in
+            each constraint, or several where the positions have one axis more than the shape.
+        lower, upper : array-like of float
+            Bounds, broadcast to the shape.
+        equals : array-like of float, optional
+            Both bounds.
+        meaning : str
+            The constraint in a few words.
+
+        Examples
+        --------
+        >>> from provetree.solvers.model import ModelBuilder
+        >>> builder = ModelBuilder("assignment")
+        >>> z, most = builder.variables("z", (4, 2)), builder.variables("most", 2)
+        >>> builder.add("(1)", 2, (z.T, 1.0), (most, -1.0), upper=0, meaning="sums of columns")
+        >>> builder.build().matrix.shape
+        (2, 10)
+        """
+        ranges = (shape,) if isinstance(shape, int) else tuple(shape)
+        parts = [_entries(places, values, len(ranges)) for places, values in terms]
+        widths = [places.shape[-1] for places, _ in parts]
+
+        def fill(columns: Index, coefficients: Float) -> None:
+            columns = columns.reshape(*ranges, sum(widths))
+            coefficients = coefficients.reshape(*ranges, sum(widths))
+            at = 0
+            for (places, values), width in zip(parts, widths, strict=True):
+                columns[..., at : at + width] = places
+                coefficients[..., at : at + width] = values
+                at += width
+
+        low, high = (lower, upper) if equals is None else (equals, equals)
+        low, high = (
+            np.broadcast_to(bound, ranges).reshape(-1) if np.ndim(bound) else bound
+            for bound in (low, high)
+        )
+        lengths = np.broadcast_to(np.int64(sum(widths)), (math.prod(ranges),))
+        self.ragged(number, lengths, fill, lower=low, upper=high, meaning=meaning)
+
+    def constraint(
+        self, number: str, columns: ArrayLike, coefficients: ArrayLike, **rest: Any
     ) -> None:
         """Add constraints of equal length: one row of positions and coefficients each.
 
@@ -422,51 +469,17 @@ class ModelBuilder:
             Positions of the variables.
         coefficients : array-like of float
             Their coefficients, broadcast to the shape of the columns.
-        lower, upper : array-like of float
-            Bounds, broadcast to the rows.
-        meaning : str
-            The constraint in a few words.
+        **rest
+            Bounds and meaning, as for :meth:`add`.
         """
         places = np.asarray(columns, dtype=np.int32)
-        values = np.asarray(coefficients, dtype=np.float64)
-
-        def fill(to_columns: Index, to_coefficients: Float) -> None:
-            to_columns[:] = places
-            to_coefficients[:] = values
-
-        n_rows, width = places.shape
-        self.filled(number, n_rows, width, fill, lower=lower, upper=upper, meaning=meaning)
-
-    def filled(
-        self,
-        number: str,
-        n_rows: int,
-        width: int,
-        fill: Fill,
-        *,
-        lower: ArrayLike = -np.inf,
-        upper: ArrayLike = np.inf,
-        meaning: str = "",
-    ) -> None:
-        """Add constraints that a function writes straight into the matrix.
-
-        Parameters
-        ----------
-        number, lower, upper, meaning
-            As for :meth:`constraint`.
-        n_rows, width : int
-            The number of rows and of entries in each.
-        fill : callable
-            Called once with two arrays of shape ``(n_rows, width)`` to write the positions and the
-            coefficients to. Zeros are dropped from the matrix afterwards.
-        """
-        lengths = np.broadcast_to(np.int64(width), (n_rows,))
-        self._add(number, lengths, (n_rows, width), fill, lower, upper, meaning)
+        values = np.broadcast_to(np.asarray(coefficients, dtype=np.float64), places.shape)
+        self.add(number, len(places), (places, values), **rest)
 
     def ragged(
         self,
         number: str,
-        lengths: NDArray[np.int64],
+        lengths: Int,
         fill: Fill,
         *,
         lower: ArrayLike = -np.inf,
@@ -478,50 +491,38 @@ class ModelBuilder:
         Parameters
         ----------
         number, lower, upper, meaning
-            As for :meth:`constraint`.
+            As for :meth:`add`.
         lengths : array of int, shape (n_rows,)
             The number of entries of each row.
         fill : callable
             Called once with two flat arrays, all rows one after another, to write the positions
-            and the coefficients to.
+            and the coefficients to. Zeros are dropped from the matrix afterwards.
         """
-        self._add(number, lengths, (int(lengths.sum()),), fill, lower, upper, meaning)
-
-    def _add(
-        self,
-        number: str,
-        lengths: NDArray[np.int64],
-        shape: tuple[int, ...],
-        fill: Fill,
-        lower: ArrayLike,
-        upper: ArrayLike,
-        meaning: str,
-    ) -> None:
         if any(pending.group.number == number for pending in self._pending):
             raise ValueError(f"The model already has constraints {number!r}.")
         n_rows = len(lengths)
         group = ConstraintSet(number, self._n_rows, n_rows, meaning)
-        low = np.broadcast_to(np.asarray(lower, dtype=np.float64), (n_rows,))
-        high = np.broadcast_to(np.asarray(upper, dtype=np.float64), (n_rows,))
-        self._pending.append(_Pending(group, lengths, shape, fill, low, high))
+        low, high = (
+            np.broadcast_to(np.asarray(bound, dtype=np.float64), (n_rows,))
+            for bound in (lower, upper)
+        )
+        self._pending.append(_Pending(group, lengths, fill, low, high))
         self._n_rows += n_rows
 
     def build(self) -> Model:
         """Return the model."""
         from scipy.sparse import csr_matrix
 
-        n_entries = sum(math.prod(pending.shape) for pending in self._pending)
+        n_entries = sum(int(pending.lengths.sum()) for pending in self._pending)
         starts = np.zeros(self._n_rows + 1, dtype=np.int32 if n_entries < 2**31 else np.int64)
         columns = np.empty(n_entries, dtype=np.int32)
         coefficients = np.empty(n_entries)
         at = 0
         for pending in self._pending:
-            end = at + math.prod(pending.shape)
+            end = at + int(pending.lengths.sum())
             rows = slice(pending.group.start + 1, pending.group.start + pending.group.size + 1)
             starts[rows] = at + np.cumsum(pending.lengths)
-            pending.fill(
-                columns[at:end].reshape(pending.shape), coefficients[at:end].reshape(pending.shape)
-            )
+            pending.fill(columns[at:end], coefficients[at:end])
             at = end
         matrix = csr_matrix((self._n_rows, self._n_variables))
         matrix.data, matrix.indices, matrix.indptr = coefficients, columns, starts
@@ -543,6 +544,14 @@ class ModelBuilder:
 
     def _joined(self, part: str) -> Float:
         return _concatenated(self._parts[part])
+
+
+def _entries(places: Index, values: ArrayLike, n_ranges: int) -> tuple[Index, NDArray[Any]]:
+    """Return a term with a last axis for the entries that each constraint has of it."""
+    coefficients = np.asarray(values)
+    if places.ndim > n_ranges:
+        return places, coefficients
+    return places[..., np.newaxis], coefficients[..., np.newaxis]
 
 
 def _concatenated(arrays: Sequence[NDArray[Any]], kind: Any = np.float64) -> NDArray[Any]:

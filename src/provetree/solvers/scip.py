@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from provetree.number_types import Float
 from provetree.solvers.model import Model
 from provetree.solvers.solver import (
     BaseSolver,
@@ -22,7 +22,6 @@ from provetree.solvers.solver import (
 
 __all__ = ["Scip"]
 
-Float: TypeAlias = NDArray[np.float64]
 
 _STATUS: dict[str, OutcomeStatus] = {
     "optimal": "optimal",

@@ -17,11 +17,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import FrameType
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from provetree.number_types import Float
 from provetree.solvers.model import Model
 
 __all__ = [
@@ -38,7 +36,6 @@ __all__ = [
     "interrupts",
 ]
 
-Float: TypeAlias = NDArray[np.float64]
 
 OutcomeStatus = Literal[
     "optimal", "gap_limit", "time_limit", "interrupted", "infeasible", "unbounded"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.number_types import Bool, Float, Int
 from provetree.problem.columns import Ranks
 from provetree.problem.problem import Problem
 from provetree.tree.build import build_tree
@@ -20,10 +20,6 @@ from provetree.tree.start_tree import StartTree, start_tree_of
 from provetree.tree.tree import Tree
 
 __all__ = ["Layout", "PlacedTree", "place", "place_tree", "placed_to_tree"]
-
-Bool: TypeAlias = NDArray[np.bool_]
-Int: TypeAlias = NDArray[np.int64]
-Float: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -79,6 +75,15 @@ class Layout:
         leaf, level = np.nonzero(self.goes_left == left)
         below[self.ancestors[leaf, level], leaf] = True
         return below
+
+    def branches_at(self, level: int) -> Int:
+        """Return the branches of a level; the root is level 0."""
+        return np.arange(2**level - 1, 2 ** (level + 1) - 1)
+
+    def leaves_of(self, branches: Int, *, left: bool) -> Int:
+        """Return the leaves on one side of branches of one level, a row for each of them."""
+        below = self.left_leaves if left else self.right_leaves
+        return np.nonzero(below[branches])[1].reshape(len(branches), -1)
 
     def rightmost_leaf(self, node: int) -> int:
         """Return the leaf that rows reach from a node where nothing below it splits."""

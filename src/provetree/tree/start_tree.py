@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.number_types import Float, Int
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.problem.rows import column_ranks
@@ -22,7 +23,6 @@ from provetree.tree.tree import Tree
 
 __all__ = ["StartTree", "holds_tree", "read_start_tree", "start_tree_of"]
 
-Float: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.intp]
 
 
@@ -287,7 +287,7 @@ def _finder(
     features = [column.feature for column in problem.columns]
 
     @cache
-    def ranks_of(c: int) -> NDArray[np.int64]:
+    def ranks_of(c: int) -> Int:
         return column_ranks(problem, c, table[:, features[c]])
 
     def find(node: int, feature: int, left: Rows, right: Rows) -> tuple[int, int, bool]:

@@ -72,8 +72,9 @@ def test_bad_calls():
 def test_rows_without_entries_and_models_without_rows():
     builder = ModelBuilder("empty")
     builder.variables("x", (0, 3))
-    builder.filled("(1)", 2, 0, lambda columns, coefficients: None, upper=1)
-    builder.filled("(2)", 0, 5, lambda columns, coefficients: None)
+    none = np.empty((0, 5), dtype=np.int32)
+    builder.add("(1)", 2, (none.reshape(1, 0), 1.0), upper=1)
+    builder.add("(2)", 0, (none, 1.0))
     model = builder.build()
     assert model.matrix.shape == (2, 0)
     assert model.violation([]).size == 0
@@ -84,12 +85,7 @@ def test_building_needs_little_more_memory_than_the_matrix():
     n, width = 50_000, 12
     builder = ModelBuilder("large")
     x = builder.variables("x", n)
-
-    def fill(columns, coefficients):
-        columns[:] = x[:width]
-        coefficients[:] = 1.5
-
-    builder.filled("(1)", n, width, fill)
+    builder.add("(1)", n, (x[np.newaxis, :width], 1.5))
     tracemalloc.start()
     model = builder.build()
     _, peak = tracemalloc.get_traced_memory()
