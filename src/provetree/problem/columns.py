@@ -189,7 +189,8 @@ class RankedFeatures:
     @property
     def most_columns(self) -> int:
         """Upper limit on the number of ordered columns they become."""
-        n_ranks = np.diff(self.ends, prepend=0) + self.has_missing
+        n_ranks = self.ends + self.has_missing
+        n_ranks[1:] -= self.ends[:-1]
         as_numbers = 1 + self.has_missing.astype(np.int64)
         columns = np.where(self.n_categories >= 0, n_ranks, as_numbers)
         return int(columns[n_ranks >= 2].sum())

@@ -82,6 +82,8 @@ def as_table(X: Any, owner: str) -> Any:
 
 def _is_sparse(given: object) -> bool:
     """Tell whether something is a matrix or array of scipy.sparse, without loading that."""
+    if isinstance(given, (np.ndarray, list)):
+        return False
     return any(kind.__module__.startswith("scipy.sparse") for kind in type(given).__mro__)
 
 

@@ -151,5 +151,6 @@ def prepare_for(
     >>> prepare_for(clf, [[1.0], [2.0]], [0, 1], None).weights.tolist()
     [1.0, 5.0]
     """
-    own = {name: getattr(estimator, name) for name in _SHARED if hasattr(estimator, name)}
+    given = vars(estimator)
+    own = {name: given[name] for name in _SHARED if name in given}
     return prepare(X, y, sample_weight, owner=type(estimator).__name__, **(own | changes))
