@@ -185,7 +185,7 @@ def test_names_need_to_be_strings() -> None:
         (csr_matrix(np.eye(2)), TypeError, "Sparse data"),
         (np.zeros(3), ValueError, "Reshape your data"),
         (np.float64(3.0), ValueError, "scalar array"),
-        (np.zeros((2, 2, 2)), ValueError, "Found array with dim 3"),
+        (np.zeros((2, 2, 2)), ValueError, "got 3D array instead"),
         (np.zeros((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1"),
         (np.zeros((3, 0)), ValueError, r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
         (np.zeros((2, 2), dtype=complex), ValueError, "Complex data not supported"),

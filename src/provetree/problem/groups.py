@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from provetree.problem.inputs import is_missing
 from provetree.problem.prepare import Prepared
 from provetree.problem.rows import problem_rows
 
@@ -31,7 +32,8 @@ def group_weights(prepared: Prepared, groups: NDArray[np.intp]) -> NDArray[np.in
     --------
     >>> import numpy as np
     >>> from provetree.problem.groups import group_weights
-    >>> from provetree.problem.prepare import prepare
+    >>> from provetree.problem.inputs import is_missing
+    from provetree.problem.prepare import prepare
     >>> prepared = prepare([[1.0], [1.0], [2.0]], [0, 0, 1], max_depth=1)
     >>> group_weights(prepared, np.array([0, 1, 1])).tolist()
     [[1, 1], [0, 1]]
@@ -71,7 +73,7 @@ def numbered_groups(
     numbers: dict[object, int] = {}
     codes = np.empty(n_samples, dtype=np.intp)
     for row, name in enumerate(given.tolist()):
-        if _is_missing(name):
+        if is_missing(name):
             raise ValueError(
                 f"The 'sensitive_features' must not hold missing values. Got {name!r}."
             )
@@ -90,9 +92,3 @@ def numbered_groups(
     place = np.empty(len(names), dtype=np.intp)
     place[[numbers[name] for name in names]] = np.arange(len(names))
     return tuple(names), place[codes]
-
-
-def _is_missing(name: object) -> bool:
-    if name is None or type(name).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(name, float) and name != name

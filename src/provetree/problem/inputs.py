@@ -7,6 +7,7 @@ becomes an array here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from numbers import Number, Real
 from typing import Any, TypeAlias
 
@@ -19,6 +20,7 @@ __all__ = [
     "as_table",
     "column_names",
     "encode_labels",
+    "is_missing",
     "known_label_codes",
     "label_codes",
     "row_weights",
@@ -73,8 +75,9 @@ def as_table(X: Any, owner: str) -> Any:
             "array.reshape(1, -1) if it contains a single sample."
         )
     if len(shape) != 2:
+        kind = f"{len(shape)}D" if shape else "scalar"
         raise ValueError(
-            f"Expected 2D array, got {len(shape)}D array instead: {owner} needs a table for X. "
+            f"Expected 2D array, got {kind} array instead: {owner} needs a table for X. "
             "Reshape your data."
         )
     return table
@@ -248,11 +251,25 @@ def _label_kind(label: object) -> str:
         return "str"
     if isinstance(label, (bool, np.bool_)):
         return "bool"
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+    if is_missing(label):
         return "missing"
     if isinstance(label, Number) and not isinstance(label, (complex, np.complexfloating)):
-        return "missing" if label != label else "number"
+        return "number"
     return "other"
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a value of a table stands for a missing one.
+
+    Examples
+    --------
+    >>> from provetree.problem.inputs import is_missing
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating, Decimal)) and bool(value != value)
 
 
 def label_codes(classes: NDArray[Any], y: Any) -> Codes:

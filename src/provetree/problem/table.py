@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from provetree.problem.inputs import as_table, is_missing
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -143,27 +145,16 @@ class _Table:
     def __init__(self, X: object) -> None:
         self.names: tuple[str, ...] | None = None
         self.numbers: Float | None = None
-        self._source = source = cast(Any, X)
-        self._pandas = hasattr(X, "iloc") and hasattr(X, "dtypes")
-        self._polars = hasattr(X, "get_columns") and hasattr(X, "schema")
-        if hasattr(X, "nnz") and hasattr(X, "toarray"):
-            raise TypeError(
-                "Sparse data was passed for X, but dense data is required. "
-                "Use '.toarray()' to convert to a dense numpy array."
-            )
+        self._source = source = as_table(X, "TableEncoder")
+        self._pandas = hasattr(source, "iloc") and hasattr(source, "dtypes")
+        self._polars = hasattr(source, "get_columns") and hasattr(source, "schema")
         if self._pandas or self._polars:
-            shape = source.shape
-            names = list(source.columns) if len(shape) == 2 else []
+            names = list(source.columns)
             if names and all(isinstance(name, str) for name in names):
                 self.names = tuple(names)
-        else:
-            self._source = _as_array(X)
-            shape = self._source.shape
-            if self._source.dtype.kind in "biuf":
-                self.numbers = np.asarray(self._source, dtype=np.float64)
-        if len(shape) != 2:
-            raise ValueError(_dimensions_message(len(shape)))
-        self.shape: tuple[int, int] = (int(shape[0]), int(shape[1]))
+        elif source.dtype.kind in "biuf":
+            self.numbers = np.asarray(source, dtype=np.float64)
+        self.shape: tuple[int, int] = (int(source.shape[0]), int(source.shape[1]))
         if self.shape[0] == 0:
             raise ValueError(
                 f"Found array with 0 sample(s) (shape={self.shape}) while a minimum of 1 "
@@ -218,7 +209,7 @@ class _Column:
             values = np.unique(self._numbers[~np.isnan(self._numbers)]) + 0.0
             return [int(x) for x in values] if self._whole else list(values.tolist())
         assert self._objects is not None
-        present = {value for value in self._objects if not _is_missing(value)}
+        present = {value for value in self._objects if not is_missing(value)}
         try:
             return sorted(present)  # type: ignore[type-var]
         except TypeError:
@@ -238,9 +229,7 @@ class _Column:
         if self._numbers is not None:
             return _number_codes(self._numbers, place)
         assert self._objects is not None
-        return np.array(
-            [np.nan if _is_missing(x) else place.get(x, UNKNOWN) for x in self._objects]
-        )
+        return np.array([np.nan if is_missing(x) else place.get(x, UNKNOWN) for x in self._objects])
 
     def numbers(self) -> Float:
         """Return the column as numbers; raise if that is impossible."""
@@ -256,7 +245,7 @@ class _Column:
 
     def _must_be_numbers(self, values: Iterable[object]) -> None:
         for value in values:
-            if not _is_missing(value) and not isinstance(value, _NUMBER_TYPES):
+            if not is_missing(value) and not isinstance(value, _NUMBER_TYPES):
                 raise ValueError(
                     f"Column {self.name} must hold numbers: it did in training, or "
                     "'categorical_features' does not name it. "
@@ -311,7 +300,7 @@ def _object_column(name: str, values: list[object], *, is_text: bool = False) ->
         if issubclass(kind, _NUMBER_TYPES):
             # A missing value among text is often a float NaN: that is no number.
             if not has_numbers:
-                has_numbers = any(isinstance(x, kind) and not _is_missing(x) for x in values)
+                has_numbers = any(isinstance(x, kind) and not is_missing(x) for x in values)
         elif issubclass(kind, _TEXT_TYPES):
             has_text = True
         elif kind.__module__ == "datetime":
@@ -330,10 +319,10 @@ def _object_column(name: str, values: list[object], *, is_text: bool = False) ->
     if has_text:
         return _Column(name, objects=values)
     try:
-        numbers = np.array([np.nan if _is_missing(x) else float(x) for x in values])  # type: ignore[arg-type]
+        numbers = np.array([np.nan if is_missing(x) else float(x) for x in values])  # type: ignore[arg-type]
     except OverflowError:
         raise ValueError(f"Column {name} holds a number too large for float64.") from None
-    whole = has_numbers and all(_is_missing(x) or isinstance(x, (int, np.integer)) for x in values)
+    whole = has_numbers and all(is_missing(x) or isinstance(x, (int, np.integer)) for x in values)
     return _Column(name, numbers=numbers, whole=whole)
 
 
@@ -350,12 +339,6 @@ def _number_codes(numbers: Float, place: Mapping[object, float]) -> Float:
     return codes
 
 
-def _is_missing(value: object) -> bool:
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    return isinstance(value, (float, np.floating, Decimal)) and bool(value != value)
-
-
 def _must_not_be_time(name: str, kind: str, dtype: object) -> None:
     if kind in "Mm":
         raise ValueError(
@@ -364,30 +347,6 @@ def _must_not_be_time(name: str, kind: str, dtype: object) -> None:
         )
     if kind == "c":
         raise ValueError(f"Complex data not supported: column {name} holds {dtype}.")
-
-
-def _as_array(X: object) -> NDArray[Any]:
-    try:
-        array = np.asarray(X)
-        if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
-            # numpy turned the numbers of a mixed list into text: read it again as it is.
-            array = np.array(X, dtype=object)
-    except ValueError as error:
-        raise ValueError(f"X must be a table with rows of equal length: {error}") from None
-    if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: X must hold real numbers.")
-    return array
-
-
-def _dimensions_message(n_dimensions: int) -> str:
-    if n_dimensions > 2:
-        return f"Found array with dim {n_dimensions}, while dim <= 2 is required for X."
-    shape = "scalar" if n_dimensions == 0 else "1D"
-    return (
-        f"Expected 2D array, got {shape} array instead. Reshape your data either using "
-        "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) "
-        "if it contains a single sample."
-    )
 
 
 def _chosen(categorical_features: ArrayLike | None, table: _Table) -> set[int]:

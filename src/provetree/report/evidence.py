@@ -311,18 +311,8 @@ def runner_up_facts(found: Sequence[Any]) -> list[dict[str, Any]]:
     >>> runner_up_facts([RunnerUp(0, "a <= 1", "b <= 2", 1, 4, 4, "optimal")])[0]["extra"]
     4
     """
-    return [
-        {
-            "node": runner_up.node,
-            "split": runner_up.split,
-            "alternative": runner_up.alternative,
-            "extra": runner_up.extra,
-            "extra_at_least": runner_up.extra_at_least,
-            "status": runner_up.status,
-            "sentence": runner_up.sentence,
-        }
-        for runner_up in found
-    ]
+    names = ("node", "split", "alternative", "extra", "extra_at_least", "status", "sentence")
+    return [{name: getattr(runner_up, name) for name in names} for runner_up in found]
 
 
 def stability_facts(found: Any) -> dict[str, Any]:
@@ -341,12 +331,7 @@ def stability_facts(found: Any) -> dict[str, Any]:
         "proven": found.n_proven,
         "agreement": found.agreement,
         "splits": [
-            {
-                "node": split.node,
-                "split": split.split,
-                "same_place": split.same_place,
-                "anywhere": split.anywhere,
-            }
+            {name: getattr(split, name) for name in ("node", "split", "same_place", "anywhere")}
             for split in found.splits
         ],
     }

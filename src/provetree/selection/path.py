@@ -165,15 +165,7 @@ def tuning_path(
     2 50 optimal 0.667
     3 6 optimal 0.927
     """
-    values = {
-        "max_depth": max_depth,
-        "max_leaf_nodes": max_leaf_nodes,
-        "min_samples_leaf": min_samples_leaf,
-        "class_weight": class_weight,
-        "categorical_features": categorical_features,
-        "time_limit": time_limit,
-    }
-    validate([option for option in PATH_OPTIONS if option.name in values], values, "tuning_path")
+    validate(PATH_OPTIONS, locals(), "tuning_path")
     prepared = prepare(
         X,
         y,
