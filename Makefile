@@ -18,7 +18,7 @@ help:
 	@echo "make demo      fit and prove a tree on a table that ships with scikit-learn; ends with a report"
 	@echo "make test      run all tests               (PYTEST_ARGS='-k tree' for some, PYTHON=python3.10 for another Python)"
 	@echo "make docs      build the documentation into build/docs; warnings are errors"
-	@echo "make lint      ruff, mypy, clang-format and the layers of imports"
+	@echo "make lint      ruff, mypy, clang-format, line widths, layers of imports and includes"
 	@echo "make format    rewrite the sources in the project's format"
 	@echo "make sanitize  run the tests against a core with AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make bench     measure beside other solvers (BENCH_ARGS='limits' for other benchmarks)"
