@@ -294,6 +294,9 @@ def test_sklearn_pipeline(seed: int, kind: str) -> None:
         table = np.array(given, dtype=object).reshape(len(given), -1)
     model = pickle.loads(pickle.dumps(to_sklearn_pipeline(tree)))
     assert model.predict(table).tolist() == expected(tree, rows)
+    assert model.n_features_in_ == tree.n_features
+    if tree.feature_names is not None:
+        assert model.feature_names_in_.tolist() == list(tree.feature_names)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -3,10 +3,14 @@
 scikit-learn's trees split numbers. Here a ``OneHotEncoder`` makes a column of zeros and ones of
 each category before the tree. So any split can be expressed, tables are passed as they are, and the
 pickled pipeline needs only scikit-learn.
+
+The first steps take the columns by name and make an array of them. A ``ColumnTransformer`` could
+take them by name itself, but before scikit-learn 1.9 not from tables of polars 2.
 """
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from provetree.export.sklearn import to_sklearn
 from provetree.tree.tree import Tree
@@ -64,20 +68,27 @@ def to_sklearn_pipeline(tree: Tree, *, classes: ArrayLike | None = None) -> Pipe
     numbers = [f for f, levels in enumerate(tree.categories) if levels is None]
     texts = [f for f, levels in enumerate(tree.categories) if levels is not None]
     levels = [[*(tree.categories[f] or ()), _MISSING] for f in texts]
-    steps: list[tuple[str, Any, Any]] = []
+    parts: list[tuple[str, Any, list[int]]] = []
     if numbers:
-        steps.append(("numbers", "passthrough", _names(tree, numbers)))
+        parts.append(("numbers", "passthrough", numbers))
     if texts:
-        steps.append(("categories", _indicators(levels), _names(tree, texts)))
-    columns = ColumnTransformer(steps, sparse_threshold=0.0)
+        parts.append(("categories", _indicators(levels), texts))
+    columns = ColumnTransformer(parts, sparse_threshold=0.0)
     columns.fit(_sample(tree))
     model = to_sklearn(_over_indicators(tree, numbers, texts), classes=classes)
-    return Pipeline([("columns", columns), ("tree", model)])
+    return Pipeline([*_array_of_names(tree), ("columns", columns), ("tree", model)])
 
 
-def _names(tree: Tree, features: list[int]) -> list[Any]:
-    names = tree.feature_names
-    return features if names is None else [names[f] for f in features]
+def _array_of_names(tree: Tree) -> list[tuple[str, FunctionTransformer]]:
+    """Return the steps that make an array of a table, in the tree's order of columns."""
+    if tree.feature_names is None:
+        return []
+    names = list(tree.feature_names)
+    by_name = FunctionTransformer(itemgetter(names))
+    # Nothing is to be learnt; fitted parts of scikit-learn tell which columns they take.
+    by_name.feature_names_in_ = np.array(names, dtype=object)
+    by_name.n_features_in_ = len(names)
+    return [("names", by_name), ("values", FunctionTransformer(np.asarray))]
 
 
 def _indicators(levels: Sequence[list[Any]]) -> Pipeline:
@@ -106,20 +117,11 @@ def _objects(values: list[Any]) -> NDArray[np.object_]:
     return found
 
 
-def _sample(tree: Tree) -> Any:
-    """Return a row with the right names and types to fit the parts on; it teaches them nothing."""
+def _sample(tree: Tree) -> NDArray[np.object_]:
+    """Return a row of the right types to fit the parts on; it teaches them nothing."""
     rows = np.empty((1, tree.n_features), dtype=object)
     rows[:] = [[0.0 if levels is None else (*levels, _MISSING)[0] for levels in tree.categories]]
-    if tree.feature_names is None:
-        return rows
-    try:
-        import pandas
-    except ImportError:
-        import polars
-
-        given = dict(zip(tree.feature_names, rows[0].tolist(), strict=True))
-        return polars.DataFrame({name: [value] for name, value in given.items()})
-    return pandas.DataFrame(rows, columns=list(tree.feature_names))
+    return rows
 
 
 def _over_indicators(tree: Tree, numbers: list[int], texts: list[int]) -> Tree:
