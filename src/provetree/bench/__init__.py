@@ -1,8 +1,6 @@
-"""Benchmarks: the same tables, the same clock, and the answer watched as well as the time.
+"""Benchmarks: solvers on the same tables, with their answers compared as well as their times.
 
-``provetree bench peers`` measures this library beside other exact solvers, ``provetree bench
-known`` checks published optima, and ``provetree bench limits`` measures time limits, interrupts
-and memory.
+``provetree bench --help`` lists them; each is the module of its name.
 """
 
 from __future__ import annotations

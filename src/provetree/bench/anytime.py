@@ -48,7 +48,7 @@ TABLES = {
 
 
 def measure(name: str, depth: int, seconds: float, folder: Path | None = None) -> dict[str, Any]:
-    """Fit one table for a while and return what came out.
+    """Fit one table with a time limit and return the figures.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _parts(name: str, folder: Path) -> _Parts:
 
 
 def after(result: dict[str, Any], seconds: float) -> tuple[int, int, bool]:
-    """Return the errors and the bound that a fit had after some time, and whether it was over.
+    """Return the errors and the bound that a fit had after some time, and whether they were equal.
 
     Parameters
     ----------

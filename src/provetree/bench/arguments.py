@@ -101,7 +101,7 @@ _SECONDS = _number(float, 0.0, above=True)
 
 
 class _OldName(argparse.Action):
-    """An old name of a flag: it goes on working for one version."""
+    """An old name of a flag: it works for one version more."""
 
     def __call__(
         self,

@@ -1,4 +1,4 @@
-"""``provetree bench limits``: whether the search stops when told to, and how much memory it takes.
+"""``provetree bench limits``: how promptly the search stops, and how much memory it takes.
 
 Measures, each in a process of its own and on a made-up noisy table: how far fits overshoot their
 time limit, how long Ctrl-C takes to stop one, and the peak of resident memory.
@@ -107,7 +107,7 @@ def measure_overshoot(request: Mapping[str, Any], limit: float) -> Measurement:
 
 
 def measure_interrupt(request: Mapping[str, Any], after: float) -> Measurement:
-    """Return how long a fit goes on after Ctrl-C."""
+    """Return how long a fit continues after Ctrl-C."""
     what = f"Ctrl-C after {after:g} s, depth {request['depth']}"
     child = start_child({**request, "limit": None})
     time.sleep(after)

@@ -1,7 +1,7 @@
 """``provetree bench paper``: the tables and figures of a paper, published numbers beside ours.
 
 Each paper has a module in :mod:`provetree.bench.papers` with a function ``run(options)``. A table
-is made of cells; each is stored the moment it is known, so a stopped run goes on where it was.
+is made of cells; each is stored the moment it is known, so a stopped run can be continued.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class PaperOptions:
     def cell(
         self, key: str, compute: Callable[[], Any], words: Callable[[Any], str] | None = None
     ) -> Any:
-        """Return a cell; one that has to be computed is told of in a line of progress.
+        """Return a cell; a line of progress is written where it has to be computed.
 
         Parameters
         ----------
@@ -181,8 +181,8 @@ class PaperOptions:
         start = time.perf_counter()
         value = self.cells.get(key, compute)
         if not known:
-            told = f"{time.perf_counter() - start:.1f} s" if words is None else words(value)
-            print(f"{key}: {told}", file=sys.stderr, flush=True)
+            text = f"{time.perf_counter() - start:.1f} s" if words is None else words(value)
+            print(f"{key}: {text}", file=sys.stderr, flush=True)
         return value
 
     def wanted_datasets(self, names: Iterable[str]) -> list[str]:
@@ -207,7 +207,7 @@ class PaperOptions:
 
 
 def timed(work: Callable[[], Value]) -> tuple[Value, float, float]:
-    """Return what work gives, and the seconds and the seconds of a core that it took.
+    """Run `work`; return its value, its wall time and its processor time in seconds.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def timed(work: Callable[[], Value]) -> tuple[Value, float, float]:
 
 
 def pass_on_interrupt(status: str) -> None:
-    """Raise after Ctrl-C, which a solve takes as the wish for the best tree so far."""
+    """Raise if Ctrl-C ended a solve, which then returns its best tree instead of raising."""
     if status == "interrupted":
         raise KeyboardInterrupt
 

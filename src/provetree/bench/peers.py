@@ -53,7 +53,7 @@ class Result:
     cost : float or None
         Errors plus the price of the leaves, where leaves have a price.
     depth : int or None
-        Depth of its tree, where the solver cannot be told how deep it may be.
+        Depth of its tree, for solvers that have no limit on the depth.
     runs : list of float
         Wall time of every fit.
     message : str

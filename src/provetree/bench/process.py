@@ -151,7 +151,7 @@ def one_core_environment() -> dict[str, str]:
 def memory(*, peak: bool = True) -> float | None:
     """Return the resident memory of this process, or its peak so far, in megabytes (10**6 bytes).
 
-    None where the system does not tell; elsewhere than on Linux it tells the peak alone.
+    None where the system does not say. Systems other than Linux only give the peak.
 
     Examples
     --------

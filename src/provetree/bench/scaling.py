@@ -1,8 +1,9 @@
 """How time and memory grow with rows and with columns: ``bench scaling``.
 
-Made-up tables: numbers, the classes those of a random tree on some of the columns, a share of them
-changed. Each fit runs in a process of its own. A solver that does not finish a table is not given
-larger ones of the same kind. Results are written after each fit, and a second call goes on.
+The tables are synthetic: numbers, with the classes of a random tree on some of the columns, a share
+of them changed. Each fit runs in a process of its own. A solver that does not finish a table is not
+given larger ones of the same kind. Results are written after each fit, and a second call continues
+from them.
 """
 
 from __future__ import annotations

@@ -27,8 +27,7 @@ class Fit:
     Parameters
     ----------
     seconds : float
-        Wall time of ``fit`` alone: what a user waits for, without imports and without counting
-        the errors.
+        Wall time of ``fit``, without imports and without counting the errors.
     errors : int
         Training errors of the returned tree, counted from its predictions on the table as given.
     errors_float32 : int
@@ -41,7 +40,7 @@ class Fit:
     cost : float or None
         Errors plus the price of the leaves, where leaves have a price.
     depth : int or None
-        Depth of the tree, where a solver cannot be told how deep it may be.
+        Depth of the tree, for solvers that have no limit on the depth.
 
     Examples
     --------
@@ -223,7 +222,7 @@ def _fit_gosdt(table: BenchTable, depth: int, limit: float, price: float) -> Fit
     from gosdt import GOSDTClassifier
 
     X, y = _binary(table)
-    # Its depth counts the leaves; it refuses small prices unless told otherwise.
+    # Its depth counts the leaves; it refuses small prices unless they are allowed.
     model: Any = GOSDTClassifier(
         regularization=price,
         depth_budget=depth + 1,

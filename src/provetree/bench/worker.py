@@ -132,7 +132,7 @@ def _serve(request: dict[str, Any]) -> list[dict[str, Any]]:
     warm_up(solver)
     fits: list[Fit] = []
     spent = 0.0
-    # Only solvers that know prices are told one.
+    # Only solvers that know prices take one.
     price = (request["price"],) if request["price"] else ()
     while (len(fits) < request["repeat"] and spent < REPEAT_BUDGET) or spent < LEAST_SPENT:
         fits.append(solver.fit(table, request["depth"], request["limit"], *price))

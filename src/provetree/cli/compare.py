@@ -18,7 +18,7 @@ import numpy as np
 
 from provetree.cli.errors import UserError
 from provetree.cli.options import tree_parameters
-from provetree.cli.screen import Screen
+from provetree.cli.screen import FIGURES, Screen
 from provetree.cli.tables import read_table
 from provetree.cli.training import Data, Settings, prepare
 from provetree.export.plot import new_figure
@@ -87,7 +87,7 @@ def compare(flags: dict[str, Any]) -> None:
         screen.note(f"fitting {words} ...")
         found.append(run_method(words, method, data, parameters))
     if flags["as_json"]:
-        click.echo(json.dumps([_as_data(row) for row in found], ensure_ascii=False))
+        click.echo(json.dumps([vars(row) for row in found], ensure_ascii=False))
     else:
         screen.table(_HEADER, [_cells(row) for row in found])
         for row in found:
@@ -202,22 +202,12 @@ _STATUS_WORDS = {
     "feasible": "not searched for",
 }
 _DEFAULTS = {"max_leaf_nodes": None, "min_samples_leaf": 1, "alpha": 0.0, "class_weight": None}
-_HEADER = [
-    "method",
-    "training errors",
-    "training accuracy",
-    "test accuracy",
-    "leaves",
-    "time",
-    "proof",
-    "bound",
-    "gap",
-]
+_HEADER = ["method", *FIGURES, "proof", "bound", "gap"]
 
 
 def _cells(row: Compared) -> list[str]:
     if row.problem:
-        return [row.method, *["-"] * 5, "-", "-", "-"]
+        return [row.method, *["-"] * (len(_HEADER) - 1)]
     return [
         row.method,
         str(row.train_errors),
@@ -229,10 +219,6 @@ def _cells(row: Compared) -> list[str]:
         "-" if row.lower_bound is None else f"{row.lower_bound:g}",
         "-" if row.gap is None else f"{100 * row.gap:.1f} %",
     ]
-
-
-def _as_data(row: Compared) -> dict[str, Any]:
-    return dict(vars(row))
 
 
 def draw(found: list[Compared]) -> Figure:

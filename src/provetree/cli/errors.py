@@ -1,4 +1,4 @@
-"""What goes wrong for people at the command line: one sentence, and an exit status."""
+"""Errors of the user at the command line: one sentence each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["UserError"]
 
 
 class UserError(Exception):
-    """Something the person at the keyboard can put right; its text is the whole message.
+    """An error that the user can correct; its text is the whole message.
 
     Examples
     --------

@@ -13,8 +13,8 @@ import click
 
 from provetree.cli.errors import UserError
 from provetree.cli.options import tree_parameters
-from provetree.cli.screen import Screen
-from provetree.cli.tables import read_table, source_path
+from provetree.cli.screen import FIGURES, Screen
+from provetree.cli.tables import read_table, source_path, write_file
 from provetree.cli.training import Settings, Trained, prepare, train
 from provetree.export.words import counted, proof_sentence, rate_words
 
@@ -65,7 +65,7 @@ def fit(flags: dict[str, Any]) -> bool:
     if flags["report"]:
         from provetree.report.page import report_html
 
-        Path(flags["report"]).write_text(report_html(model), encoding="utf-8")
+        write_file(report_html(model).encode(), flags["report"])
     if flags["as_json"]:
         click.echo(json.dumps(_as_data(trained, flags), ensure_ascii=False))
     else:
@@ -97,8 +97,7 @@ def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
             ]
         )
     screen.out.print()
-    header = ["tree", "training errors", "training accuracy", "test accuracy", "leaves", "time"]
-    screen.table(header, rows)
+    screen.table(["tree", *FIGURES], rows)
     if flags["save"]:
         screen.note(f"The model is in {flags['save']}.")
     if flags["report"]:

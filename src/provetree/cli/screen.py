@@ -20,7 +20,10 @@ from provetree.solution import Progress
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Screen"]
+__all__ = ["FIGURES", "Screen"]
+
+#: What tables say about each tree.
+FIGURES = ("training errors", "training accuracy", "test accuracy", "leaves", "time")
 
 #: The core counts from a cost like this while it has no tree yet.
 _NO_TREE_YET = 2**59
@@ -30,7 +33,7 @@ _MANY_NOTES, _LONG_RUN = 60, 8
 
 
 class Screen:
-    """Writes for people; quiet where a machine reads.
+    """Writes notes, progress and tables; with `quiet`, tables only.
 
     Parameters
     ----------

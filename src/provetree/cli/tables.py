@@ -29,6 +29,7 @@ __all__ = [
     "read_table",
     "source_path",
     "write_csv",
+    "write_file",
     "write_text",
 ]
 
@@ -115,6 +116,11 @@ def write_text(text: str, target: str) -> None:
     data = text.encode()
     if target.endswith(".gz"):
         data = gzip.compress(data)
+    write_file(data, target)
+
+
+def write_file(data: bytes, target: str) -> None:
+    """Write a file, or say in one sentence why it cannot be written."""
     try:
         Path(target).write_bytes(data)
     except OSError as error:
@@ -143,7 +149,7 @@ def source_path(table: str, model_file: str) -> str | None:
 
 
 def find_source(source: str | None, model_file: str) -> str:
-    """Return the table a model was made from as a path from here, or say that it is gone.
+    """Return the path of the table that a model was made from, or say that it is not there.
 
     Examples
     --------

@@ -13,7 +13,7 @@ import numpy as np
 
 from provetree.cli.columns import OTHER, use_columns
 from provetree.cli.errors import UserError
-from provetree.cli.tables import find_source, read_table, write_csv, write_text
+from provetree.cli.tables import find_source, read_table, write_csv, write_file, write_text
 from provetree.export.model_file import InputColumn, ModelFileError, StoredModel, load_model
 from provetree.export.words import counted
 from provetree.tree.tree import Tree
@@ -256,10 +256,7 @@ def export(model_file: str, form: str, output: str, dialect: str, table: str | N
         else:
             sys.stdout.buffer.write(data)
         return
-    try:
-        Path(output).write_bytes(data.encode() if isinstance(data, str) else data)
-    except OSError as error:
-        raise UserError(f"'{output}' could not be written: {error.strerror}.") from None
+    write_file(data.encode() if isinstance(data, str) else data, output)
 
 
 def report(model_file: str, data: str | None, output: str) -> None:
@@ -286,10 +283,7 @@ def report(model_file: str, data: str | None, output: str) -> None:
         encoded = model.encoder().transform(rows_for(model, rows))
         found = part_facts(model.tree.predict(encoded), codes, model.tree.n_classes)
         model = replace(model, facts={**model.facts, "test": found})
-    try:
-        Path(output).write_text(report_html(model), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"'{output}' could not be written: {error.strerror}.") from None
+    write_file(report_html(model).encode(), output)
     click.echo(f"The report is in {output}.", err=True)
 
 

@@ -33,7 +33,7 @@ METHODS: Mapping[str, str] = {
 and the exact search of this library."""
 
 TIMES = (0.01, 0.1, 1.0, 10.0, 60.0, 600.0)
-"""Seconds at which Figure 4 is told in words."""
+"""Seconds at which the table below Figure 4 counts the proven tables."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Continuous:
     table : str
         Name in the data folder.
     against_rest : int or None
-        Code of the class that is told from all others; None where there are two classes.
+        Code of the class that is one of the two, against all others; None for two-class tables.
     words : str
         The label in words.
 

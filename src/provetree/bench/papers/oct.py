@@ -8,10 +8,10 @@ off, with the bound that was reached.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,8 @@ from provetree.tree.layout import Layout, placed_to_tree
 
 __all__ = ["run"]
 
-_LEAST = (8, 15)
-_ALPHAS = ("0", "0.1", "0.5", "0.9")
+Case = TypeVar("Case", bound="tuple[Any, ...]")
+
 #: Table 1: (depth, least rows, alpha) to seconds and accuracy; None is a run cut off at 1800 s.
 _TABLE_1: dict[tuple[int, int, str], tuple[float, float] | None] = {
     (2, 8, "0"): (41.26, 0.960), (2, 8, "0.1"): (39.07, 0.960), (2, 8, "0.5"): (15.88, 0.960),
@@ -106,20 +106,33 @@ def run(options: PaperOptions) -> int:
 # -- tables ------------------------------------------------------------------------------------
 
 
+def _of_iris(options: PaperOptions, cases: Iterable[Case]) -> list[Case]:
+    """Return those of the cases, which begin with their depth, that were asked for."""
+    wanted = options.wants_dataset("iris")
+    return [case for case in cases if wanted and options.wants_depth(case[0])]
+
+
+def _iris_cells(
+    options: PaperOptions,
+    depth: int,
+    least: int,
+    *,
+    alpha: str = "0",
+    splits: int | None = None,
+    ways: Sequence[str] = ("oct plain", "oct tight", "search"),
+) -> list[str]:
+    tasks = [_Task("iris", None, depth, least, alpha, splits, way) for way in ways]
+    return [_cell(_solve(task, options)) for task in tasks]
+
+
 def _table_1(options: PaperOptions) -> str:
     rows = []
-    for (depth, least, alpha), published in _TABLE_1.items():
-        if not (options.wants_depth(depth) and options.wants_dataset("iris")):
-            continue
-        cells = [
-            _solve(_Task("iris", None, depth, least, alpha, None, way), options)
-            for way in ("oct plain", "oct tight", "search")
-        ]
+    for depth, least, alpha in _of_iris(options, _TABLE_1):
+        published = _published(_TABLE_1[depth, least, alpha])
+        cells = _iris_cells(options, depth, least, alpha=alpha)
         grown = _solve(_Task("iris", None, depth, least, "0", None, "cart"), options)
-        rows.append(
-            (str(depth), str(least), alpha, *_published(published), *map(_cell, cells),
-             f"{_CART[depth, least]:.3f}", _accuracy(grown))
-        )  # fmt: skip
+        carts = (f"{_CART[depth, least]:.3f}", _accuracy(grown))
+        rows.append((str(depth), str(least), alpha, *published, *cells, *carts))
     header = (
         "D | N_min | alpha | thesis s | thesis acc. | OCT plain | OCT tight | exact search | "
         "CART thesis | CART"
@@ -129,16 +142,11 @@ def _table_1(options: PaperOptions) -> str:
 
 def _table_2(options: PaperOptions) -> str:
     rows = []
-    for depth in (2, 3, 4):
-        for least in _LEAST:
-            if not (options.wants_depth(depth) and options.wants_dataset("iris")):
-                continue
-            cells = [
-                _solve(_Task("iris", None, depth, least, "0", None, way), options)
-                for way in ("oct plain", "oct plain+cart", "oct tight none", "oct tight", "search")
-            ]
-            times = _TABLE_2.get((depth, least), (1800.0, 1800.0))
-            rows.append((str(depth), str(least), *(f"{t:.1f}" for t in times), *map(_cell, cells)))
+    ways = ("oct plain", "oct plain+cart", "oct tight none", "oct tight", "search")
+    for depth, least in _of_iris(options, _CART):
+        times = _TABLE_2.get((depth, least), (1800.0, 1800.0))
+        cells = _iris_cells(options, depth, least, ways=ways)
+        rows.append((str(depth), str(least), *(f"{t:.1f}" for t in times), *cells))
     header = (
         "D | N_min | thesis s | thesis CART s | plain | plain, CART | tight | tight, CART | "
         "exact search"
@@ -148,16 +156,10 @@ def _table_2(options: PaperOptions) -> str:
 
 def _table_3(options: PaperOptions) -> str:
     rows = []
-    for (depth, least, splits), published in _TABLE_3.items():
-        if not (options.wants_depth(depth) and options.wants_dataset("iris")):
-            continue
-        cells = [
-            _solve(_Task("iris", None, depth, least, "0", splits, way), options)
-            for way in ("oct plain", "oct tight", "search")
-        ]
-        rows.append(
-            (str(depth), str(least), str(splits), *_published(published), *map(_cell, cells))
-        )
+    for depth, least, splits in _of_iris(options, _TABLE_3):
+        published = _published(_TABLE_3[depth, least, splits])
+        cells = _iris_cells(options, depth, least, splits=splits)
+        rows.append((str(depth), str(least), str(splits), *published, *cells))
     header = "D | N_min | C | thesis s | thesis acc. | OCT plain | OCT tight | exact search"
     return titled_table("Table 3: a limit on splits", header, rows)
 
