@@ -217,7 +217,7 @@ BitNodes::Floors BitNodes::no_floors(const BitNode& node) const {
     return floors;
 }
 
-void BitNodes::raise_floors(BitNode& node, std::uint32_t feature, Cost cost_left, Cost cost_right, Cost error_scale,
+void BitNodes::raise_floors(BitNode& node, std::uint32_t feature, const SideCosts& least, Cost cost_of_row,
                             std::size_t level, Floors& floors) {
     // A side of the split that was counted just now tells how its feature goes with the others.
     const auto counted = [&](bool has) {
@@ -238,12 +238,28 @@ void BitNodes::raise_floors(BitNode& node, std::uint32_t feature, Cost cost_left
     } else {
         kernel_.count_with_feature(words_of(node), lanes_, static_cast<int>(feature), both_.data());
     }
-    const std::int32_t with = floors.rows_with[feature];
-    const SplitProof proof{static_cast<std::int32_t>(cost_right), static_cast<std::int32_t>(cost_left), with,
-                           static_cast<std::int32_t>(node.size()) - with};
-    kernel_.raise_floors(lanes_, proof, static_cast<std::int32_t>(error_scale), floors.rows_with.data(), both_.data(),
-                         floors.with.data(), floors.without.data());
+    raise_by(node, feature, least, cost_of_row, both_.data(), floors);
+    report_raise(node);
+}
+
+void BitNodes::raise_floors_apart(BitNode& node, std::uint32_t feature, const SideCosts& least, Cost cost_of_row,
+                                  LineVector<std::int16_t>& both, Floors& floors) const {
+    make_room(both, static_cast<std::size_t>(lanes_));
+    kernel_.count_with_feature(words_of(node), lanes_, static_cast<int>(feature), both.data());
+    raise_by(node, feature, least, cost_of_row, both.data(), floors);
+}
+
+void BitNodes::report_raise(const BitNode& node) {
     context_.monitor.work(static_cast<std::size_t>(blocks_ * (node.words() + 4)));
+}
+
+void BitNodes::raise_by(const BitNode& node, std::uint32_t feature, const SideCosts& least, Cost cost_of_row,
+                        const std::int16_t* both, Floors& floors) const {
+    const std::int32_t with = floors.rows_with[feature];
+    const SplitProof proof{static_cast<std::int32_t>(least.right), static_cast<std::int32_t>(least.left), with,
+                           static_cast<std::int32_t>(node.size()) - with};
+    kernel_.raise_floors(lanes_, proof, static_cast<std::int32_t>(cost_of_row), floors.rows_with.data(), both,
+                         floors.with.data(), floors.without.data());
 }
 
 void BitNodes::best_stumps(BitNode& own, const BitNode& rest, const BitNode* parent, BitStumps of_own,

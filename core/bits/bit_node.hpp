@@ -68,9 +68,17 @@ struct SplitErrors {
     Weight left, right, size_left, size_right;
 };
 
+// What the sides of a split cost at least.
+struct SideCosts {
+    Cost left = 0, right = 0;
+    Cost sum() const { return left + right; }
+};
+
 // The features of a table and its rows as bits; makes nodes and counts them.
 class BitNodes {
   public:
+    static constexpr Weight kMostRows = 32767;  // counts are 16-bit
+
     // The rows of the table all have weight one.
     BitNodes(Context& context, const BitKernel& kernel);
 
@@ -106,9 +114,14 @@ class BitNodes {
     };
     Floors no_floors(const BitNode& node) const;
     // Raises them by what is proven for the sides of one split of the node, whose children are made at that level;
-    // costs of an error and of all rows must fit in 31 bits. Leaves may have any size.
-    void raise_floors(BitNode& node, std::uint32_t feature, Cost cost_left, Cost cost_right, Cost error_scale,
-                      std::size_t level, Floors& floors);
+    // costs of all rows must fit in 31 bits. Leaves may have any size.
+    void raise_floors(BitNode& node, std::uint32_t feature, const SideCosts& least, Cost cost_of_row, std::size_t level,
+                      Floors& floors);
+    // The same apart from the children and the scratch of the search, which may be at work meanwhile. Its steps are not
+    // reported: see report_raise.
+    void raise_floors_apart(BitNode& node, std::uint32_t feature, const SideCosts& least, Cost cost_of_row,
+                            LineVector<std::int16_t>& both, Floors& floors) const;
+    void report_raise(const BitNode& node);
 
     // Depth two below both sides of a feature, or below one.
     void solve_bottoms(BitNode& parent, std::uint32_t feature, bool left, bool right, std::size_t level,
@@ -125,6 +138,8 @@ class BitNodes {
         return {node.bits.data(), word_stride_, node.n_classes, node.first_word.data()};
     }
     void count_pairs(BitNode& node);
+    void raise_by(const BitNode& node, std::uint32_t feature, const SideCosts& least, Cost cost_of_row,
+                  const std::int16_t* both, Floors& floors) const;
     void best_stumps(BitNode& own, const BitNode& rest, const BitNode* parent, BitStumps of_own, BitStumps of_rest);
     ErrorsOfTwo fewest_errors(const BitNode& node, BitStumps stumps) const;
 

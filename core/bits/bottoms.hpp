@@ -11,32 +11,27 @@
 
 namespace provetree {
 
-// Depth two below a set of conditions, as counted on a sample of the rows; on a larger one there are at least as many
-// errors.
-struct Bottom {
-    ErrorsOfTwo errors;
-    std::int16_t sample;
-};
-
 class Bottoms {
   public:
     explicit Bottoms(std::size_t most_bytes) : own_(most_bytes), most_bytes_(most_bytes) {}
 
-    bool find(const ConditionSet& set, Bottom& bottom) const {
-        if (!shared_) return copied(own_.find(set), bottom);
+    // `exact`: counted on all rows that are searched now, and not on a smaller sample of them, where there may be fewer
+    // errors.
+    bool find(const ConditionSet& set, ErrorsOfTwo& errors, bool& exact) const {
+        if (!shared_) return copied(own_.find(set), errors, exact);
         Part& part = part_of(set);
         const Hold hold(part);
-        return copied(part.known.find(set), bottom);
+        return copied(part.known.find(set), errors, exact);
     }
 
-    void put(const ConditionSet& set, const Bottom& bottom) {
+    void put(const ConditionSet& set, const ErrorsOfTwo& errors) {
         if (!shared_) {
-            own_.at(set) = bottom;
+            own_.at(set) = {errors, sample_};
             return;
         }
         Part& part = part_of(set);
         const Hold hold(part);
-        part.known.at(set) = bottom;
+        part.known.at(set) = {errors, sample_};
     }
 
     // Not while others use it.
@@ -44,6 +39,8 @@ class Bottoms {
         own_.clear();
         shared_.reset();
     }
+    // From now on a larger sample of the rows is searched.
+    void grow_sample() { ++sample_; }
 
     // From now on this table and `other` are one. What they know already is not taken over.
     void share_with(Bottoms& other) {
@@ -52,9 +49,14 @@ class Bottoms {
             for (Part& part : *shared_) part.known = Known(most_bytes_ / kParts);
         }
         other.shared_ = shared_;
+        other.sample_ = sample_;
     }
 
   private:
+    struct Bottom {
+        ErrorsOfTwo errors;
+        std::int16_t sample;
+    };
     using Known = FlatMap<ConditionSet, Bottom, ConditionSet::Hash>;
     // Each part has a lock of its own: threads seldom meet, and never for long.
     struct Part {
@@ -73,15 +75,18 @@ class Bottoms {
     };
     static constexpr std::size_t kParts = 64;
 
-    static bool copied(const Bottom* found, Bottom& bottom) {
-        if (found) bottom = *found;
-        return found != nullptr;
+    bool copied(const Bottom* found, ErrorsOfTwo& errors, bool& exact) const {
+        if (!found) return false;
+        errors = found->errors;
+        exact = found->sample == sample_;
+        return true;
     }
     // By other bits of the hash than those that choose the slot.
     Part& part_of(const ConditionSet& set) const { return (*shared_)[(ConditionSet::Hash{}(set) >> 40) % kParts]; }
 
     Known own_;
     std::size_t most_bytes_;
+    std::int16_t sample_ = 0;  // counts the samples
     std::shared_ptr<std::vector<Part>> shared_;
 };
 

@@ -13,18 +13,9 @@ Incumbent ByBits::start(Shape shape) {
     return search_.grow(shape);
 }
 
-RootAnswer ByBits::prove(const RootRequest& request) {
-    Outcome start;
-    start.take(request.start);
-    std::unique_ptr<StopSearch> stopped;
-    RootAnswer answer{search_.solve_root(request.shape, start, request.listener, stopped), std::nullopt};
-    if (stopped) answer.stopped = stopped->reason;
-    return answer;
-}
-
 PlanPtr ByBits::preferred(Shape shape, Outcome best, const Loss& refined, Cost factor, bool& complete) {
     search_.refine_loss(refined, factor);
-    const RootAnswer fewest = prove({shape, best});
+    const RootAnswer fewest = prove({shape, best, Role::kProof});  // a proof of its own, which all threads work at
     if (fewest.stopped) return fewest.outcome.plan;
     try {
         const PlanPtr plan = search_.canonical(shape, fewest.outcome.upper);

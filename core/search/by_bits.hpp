@@ -14,7 +14,7 @@ class ByBits final : public Method {
     Cost leaf_cost() const override { return search_.leaf_cost(); }
     void resume(const Checkpoint& checkpoint) override { search_.resume(checkpoint); }
     Incumbent start(Shape shape) override;
-    RootAnswer prove(const RootRequest& request) override;
+    RootAnswer prove(const RootRequest& request) override { return search_.solve_root(request); }
     FlatTree finish(const PlanPtr& plan) override { return search_.finish(plan); }
     const Node* root() const override { return nullptr; }
     PlanPtr preferred(Shape shape, const Outcome& best) override { return search_.canonical(shape, best.upper); }

@@ -1,0 +1,109 @@
+// The tie rule of the bit search; see bits/tie_rule.hpp.
+#include "bits/tie_rule.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace provetree {
+
+std::vector<BitTieRule::Split> BitTieRule::splits(const BitNode& node) const {
+    std::vector<Split> splits;
+    const auto same_column = [&](std::size_t f, std::size_t g) {
+        return g < features_.size() && features_[g].column == features_[f].column;
+    };
+    for (std::size_t f = 0; f < features_.size();) {
+        const SplitErrors sides = nodes_.split_errors(node, static_cast<std::uint32_t>(f));
+        std::size_t next = f + 1;
+        while (same_column(f, next) &&
+               nodes_.split_errors(node, static_cast<std::uint32_t>(next)).size_right == sides.size_right)
+            ++next;
+        if (nodes_.allowed(sides)) {
+            const Index low = features_[f].rank,
+                        high = same_column(f, next) ? features_[next].rank : features_[next - 1].rank + 1;
+            const double* values = recursion_.context().table.values[features_[f].column];
+            const double gap = values[high] - values[low];
+            splits.push_back({static_cast<std::uint32_t>(f), low, high, gap == gap ? gap : 0.0});
+        }
+        f = next;
+    }
+    std::stable_sort(splits.begin(), splits.end(), [&](const Split& a, const Split& b) {
+        const Index left = features_[a.feature].column, right = features_[b.feature].column;
+        return left != right ? left < right : a.margin > b.margin;
+    });
+    return splits;
+}
+
+PlanPtr BitTieRule::best_stump(const BitNode& node) const {
+    const Loss& loss = recursion_.loss();
+    Incumbent best{loss.leaf(node.leaf_error()), nullptr, 0};
+    for (const Split& split : splits(node)) {
+        const SplitErrors leaves = nodes_.split_errors(node, split.feature);
+        const Cost cost = loss.stump(leaves.left + leaves.right);
+        if (cost < best.upper) best = {cost, split_plan(features_[split.feature].column, split.rank_low, {}, {}), 0};
+    }
+    return best.plan;
+}
+
+PlanPtr BitTieRule::best_bottom(BitNode& node, std::int64_t most_splits) {
+    nodes_.solve_bottom(node);  // leaves the best stumps below every feature
+    const BitStumps stumps = nodes_.stumps();
+    const Loss& loss = recursion_.loss();
+    Incumbent best{loss.leaf(node.leaf_error()), nullptr, 0};
+    for (const Split& split : splits(node)) {
+        const std::uint32_t f = split.feature;
+        const SplitErrors leaves = nodes_.split_errors(node, f);
+        const Cost leaf_left = loss.leaf(leaves.left), leaf_right = loss.leaf(leaves.right);
+        const Cost stump_left = std::min(leaf_left, loss.stump(leaves.size_left - stumps.without[f]));
+        const Cost stump_right = std::min(leaf_right, loss.stump(leaves.size_right - stumps.with[f]));
+        const auto consider = [&](Cost left, Cost right) {
+            const Cost cost = left + right + loss.split_penalty;
+            if (cost >= best.upper) return;
+            best = {cost,
+                    split_plan(features_[f].column, split.rank_low, left < leaf_left ? stump_plan() : nullptr,
+                               right < leaf_right ? stump_plan() : nullptr),
+                    0};
+        };
+        if (most_splits >= 3) {
+            consider(stump_left, stump_right);
+        } else {
+            consider(leaf_left, stump_right);  // the tie rule wants the fewest splits on the left
+            consider(stump_left, leaf_right);
+        }
+    }
+    return best.plan;
+}
+
+PlanPtr BitTieRule::choose(BitNode& node, Shape shape, Cost cost, std::size_t level) {
+    const Loss& loss = recursion_.loss();
+    shape = shape.on(static_cast<Index>(node.size()));
+    if (loss.leaf(node.leaf_error()) <= cost || shape.depth == 0) return nullptr;
+    if (shape.depth == 1) return stump_plan();
+    if (shape.depth == 2) return bottom_plan(static_cast<int>(shape.splits));
+    std::vector<std::uint32_t> order;
+    for (const Split& split : splits(node)) order.push_back(split.feature);
+    SplitLoop loop(recursion_.context(), nodes_, loss, node, shape, level, std::move(order), cost + 1);
+    while (loop.next(cost + 1)) {
+        const std::uint32_t feature = loop.feature();
+        const Division& share = loop.share();
+        SideCosts sides = loop.sides();
+        const Incumbent found = recursion_.solve_split(node, share, feature, sides, cost + 1, level);
+        if (found.upper != cost) {
+            loop.raise(feature, sides);
+            loop.tried(feature, share.left_splits, sides);
+            continue;
+        }
+        recursion_.close_node(level, shape, cost, Reason::kTieRule);
+        if (shape.depth == 3) return found.plan;
+        PlanPtr plans[2];
+        for (int side = 0; side < 2; ++side) {
+            BitNode& child = nodes_.child_at(level, side == 1);
+            recursion_.make_side(node, feature, side == 1, level, child);
+            const Shape below = side ? share.right : share.left;
+            plans[side] = choose(child, below, recursion_.solve(child, below, kInfinite, level + 1).upper, level + 1);
+        }
+        return recursion_.plan_of_split(feature, plans[0], plans[1]);
+    }
+    throw std::logic_error("provetree core: no split has the cost that was proven; please report this.");
+}
+
+}  // namespace provetree
