@@ -7,6 +7,7 @@ them over processes or a cluster.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from provetree.options import validate
 from provetree.problem.prepare import Prepared, prepare
-from provetree.problem.problem import build_problem
+from provetree.problem.problem import Problem, build_problem
 from provetree.selection.frontier import FrontierPoint, solve_frontier
 from provetree.selection.options import PATH_OPTIONS
 from provetree.solution import Status
@@ -191,38 +192,6 @@ def tuning_path(
 _MOST_LEAVES = 32
 
 
-@dataclass(frozen=True)
-class _Task:
-    """Everything that the path of one fold needs; it is sent to other processes."""
-
-    encoded: Float
-    codes: NDArray[np.intp]
-    weights: Float | None
-    categories: list[list[object] | None]
-    n_classes: int
-    max_depth: int
-    n_leaves: int
-    min_samples_leaf: int | float
-    time_limit: float | None
-
-    def scores(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> list[float]:
-        """Solve the path of some rows, and score it on others."""
-        problem = build_problem(
-            self.encoded[train],
-            self.codes[train],
-            n_classes=self.n_classes,
-            max_depth=self.max_depth,
-            categories=self.categories,
-            sample_weight=None if self.weights is None else self.weights[train],
-            min_samples_leaf=self.min_samples_leaf,
-        )
-        points = solve_frontier(problem, self.n_leaves, self.time_limit)
-        weights = None if self.weights is None else self.weights[test]
-        return [
-            _accuracy(point.tree, self.encoded[test], self.codes[test], weights) for point in points
-        ]
-
-
 def path_of(
     prepared: Prepared,
     *,
@@ -236,35 +205,36 @@ def path_of(
     """Return the tuning path of a prepared table."""
     n_leaves = min(prepared.problem.max_splits + 1, _MOST_LEAVES)
     n_leaves = n_leaves if max_leaf_nodes is None else max_leaf_nodes
-    task = _Task(
-        prepared.encoded,
-        prepared.codes,
-        prepared.weights,
-        prepared.encoder.categories,
-        len(prepared.classes),
-        max_depth,
-        n_leaves,
-        min_samples_leaf,
-        time_limit,
+    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
+    if cv is not None:
+        folds += _splitter(cv, prepared.codes).split(prepared.encoded, prepared.codes)
+
+    def problems() -> Iterator[Problem]:
+        """Yield the problem of all rows, then those of the folds; each is made when it is due."""
+        yield prepared.problem
+        for train, _ in folds:
+            yield build_problem(
+                prepared.encoded[train],
+                prepared.codes[train],
+                n_classes=len(prepared.classes),
+                max_depth=max_depth,
+                categories=prepared.encoder.categories,
+                sample_weight=None if prepared.weights is None else prepared.weights[train],
+                min_samples_leaf=min_samples_leaf,
+            )
+
+    paths: list[list[FrontierPoint]] = Parallel(n_jobs=n_jobs)(
+        delayed(solve_frontier)(problem, n_leaves, time_limit) for problem in problems()
     )
-    folds = (
-        []
-        if cv is None
-        else list(_splitter(cv, prepared.codes).split(prepared.encoded, prepared.codes))
-    )
-    jobs = [delayed(_whole_path)(prepared, n_leaves, time_limit)]
-    jobs += [delayed(_Task.scores)(task, train, test) for train, test in folds]
-    found = Parallel(n_jobs=n_jobs)(jobs)
-    whole: list[FrontierPoint] = found[0]
-    scores = np.array(found[1:], dtype=np.float64).reshape(len(folds), n_leaves)
+    scores = [
+        _scores(path, prepared, test) for path, (_, test) in zip(paths[1:], folds, strict=True)
+    ]
+    trained = _scores(paths[0], prepared, np.arange(len(prepared.codes)))
     points = []
-    for i, point in enumerate(whole):
-        mean, error = math.nan, math.nan
-        if folds:
-            mean = float(scores[:, i].mean())
-        if len(folds) > 1:
-            error = float(scores[:, i].std(ddof=1) / math.sqrt(len(folds)))
-        train = _accuracy(point.tree, prepared.encoded, prepared.codes, prepared.weights)
+    for i, point in enumerate(paths[0]):
+        held_out = np.array([fold[i] for fold in scores])
+        mean = float(held_out.mean()) if folds else math.nan
+        spread = float(held_out.std(ddof=1)) if len(folds) > 1 else math.nan
         points.append(
             PathPoint(
                 point.n_leaves,
@@ -272,16 +242,12 @@ def path_of(
                 point.cost,
                 point.lower_bound,
                 point.status,
-                train,
+                trained[i],
                 mean,
-                error,
+                spread / math.sqrt(max(1, len(folds))),
             )
         )
     return TuningPath(tuple(points), len(folds))
-
-
-def _whole_path(prepared: Prepared, n_leaves: int, time_limit: float | None) -> list[FrontierPoint]:
-    return solve_frontier(prepared.problem, n_leaves, time_limit)
 
 
 def _splitter(cv: Any, codes: NDArray[np.intp]) -> Any:
@@ -296,9 +262,12 @@ def _splitter(cv: Any, codes: NDArray[np.intp]) -> Any:
     return check_cv(cv, codes, classifier=True)
 
 
-def _accuracy(tree: Tree, encoded: Float, codes: NDArray[np.intp], weights: Float | None) -> float:
-    right = tree.predict(encoded) == codes
-    if weights is None:
-        return float(right.mean())
+def _scores(path: list[FrontierPoint], prepared: Prepared, rows: NDArray[np.intp]) -> list[float]:
+    """Return the accuracy of each tree of a path on some rows, by weight."""
+    encoded, codes = prepared.encoded[rows], prepared.codes[rows]
+    weights = np.ones(len(codes)) if prepared.weights is None else prepared.weights[rows]
     total = float(weights.sum())
-    return float((right * weights).sum() / total) if total > 0 else math.nan
+    if total <= 0:
+        return [math.nan] * len(path)
+    right = (point.tree.predict(encoded) == codes for point in path)
+    return [float((of_tree * weights).sum() / total) for of_tree in right]
