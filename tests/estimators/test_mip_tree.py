@@ -13,7 +13,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
-from provetree import MIPTreeClassifier, OptimalTreeClassifier, Progress
+from provetree import (
+    ColumnGenerationClassifier,
+    MIPTreeClassifier,
+    OptimalTreeClassifier,
+    Progress,
+)
 from provetree.errors import InfeasibleError
 from provetree.mip.engine import NoTreeError
 from provetree.mip.options import MIP_OPTIONS
@@ -340,3 +345,11 @@ def test_a_gap_ends_the_search():
     assert (clf.status_ == "optimal") == (clf.lower_bound_ == clf.objective_)
     truth = OptimalTreeClassifier(max_depth=2).fit(X, y)
     assert clf.lower_bound_ <= truth.objective_ <= clf.objective_
+
+
+def test_each_fit_may_have_its_own_number_of_threads():
+    """HiGHS gave up when a second solve of a process asked for another number of threads."""
+    X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
+    for n_jobs in (1, 2, None, -1, 1):
+        assert MIPTreeClassifier(max_depth=1, n_jobs=n_jobs).fit(X, y).objective_ == 0
+        assert ColumnGenerationClassifier(max_depth=1).fit(X, y).objective_ == 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,7 +93,7 @@ class Highs(BaseSolver):
             point.col_value = np.asarray(start, dtype=np.float64).tolist()
             point.value_valid = True
             solver.setSolution(point)
-        with interrupts() as interrupted:
+        with _own_threads(limits), interrupts() as interrupted:
 
             def watch(kind: Any, message: str, out: Any, answer: Any, data: Any) -> None:
                 if kind in _TOLD_BY:
@@ -123,6 +125,24 @@ class Highs(BaseSolver):
         for name, value in wanted.items():
             if solver.setOptionValue(name, value) == highspy.HighsStatus.kError:
                 raise SolverError(f"HiGHS does not take the option {name} = {value!r}.")
+
+
+@contextmanager
+def _own_threads(limits: SolveLimits) -> Iterator[None]:
+    """Let a solve have its number of threads.
+
+    HiGHS keeps the threads of a solve for the next one, and gives up where that asks for another
+    number of them.
+    """
+    forget = getattr(highspy.Highs, "resetGlobalScheduler", None)  # not in the oldest versions
+    if limits.n_jobs is None or forget is None:
+        yield
+        return
+    forget(True)
+    try:
+        yield
+    finally:
+        forget(True)
 
 
 def write_model(model: Model, path: str | Path) -> None:
