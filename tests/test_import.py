@@ -26,3 +26,13 @@ def test_importing_loads_nothing_heavy() -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_classifier_loads_of_scikit_learn_its_base_only() -> None:
+    code = (
+        "import sys; from provetree import OptimalTreeClassifier;"
+        "heavy = {'sklearn.tree', 'sklearn.model_selection', 'matplotlib', 'highspy', 'polars'};"
+        "assert 'sklearn.base' in sys.modules;"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

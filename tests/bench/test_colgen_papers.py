@@ -102,7 +102,13 @@ def test_ctrl_c_stores_no_half_cell(tmp_path, capsys, monkeypatch):
 
 
 def test_published_numbers_cover_all_rows():
-    assert set(patel.TABLE_7) == {(name, d) for name in patel.SMALL for d in (2, 3, 4)}
-    assert set(patel.TABLE_8) == set(patel.TABLE_9)
-    assert set(firat.TABLE_7) == set(firat.TABLES_8_TO_10) == set(firat.SMALL)
-    assert set(firat.TABLE_3) == set(firat.LARGE)
+    def rows(names):
+        return {(name, depth) for name in names for depth in (2, 3, 4)}
+
+    assert set(patel.TABLE_7) == rows(patel.SMALL)
+    assert set(patel.TABLE_8) == set(patel.TABLE_9) == rows(patel.LARGE)
+    assert set(firat.TABLE_7) == set(firat.TABLES_8_TO_10) == rows(firat.SMALL)
+    assert set(firat.TABLE_3) == rows(firat.LARGE)
+    widths = ((patel.TABLE_7, 4), (patel.TABLE_8, 4), (patel.TABLE_9, 2), (firat.TABLE_3, 3))
+    for table, width in (*widths, (firat.TABLE_7, 3), (firat.TABLES_8_TO_10, 4)):
+        assert {len(numbers) for numbers in table.values()} == {width}

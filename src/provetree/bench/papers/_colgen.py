@@ -217,6 +217,23 @@ class Runs:
         return self.cell(f"optimum/{name}/split={split}/depth={depth}/limit={limit:g}", compute)
 
 
+def published(text: str) -> dict[tuple[str, int], tuple[float, ...]]:
+    """Read a published table: a line for each data set, numbers for each of the depths.
+
+    Examples
+    --------
+    >>> from provetree.bench.papers._colgen import published
+    >>> published("iris | 96.8 96.9 | 98.1 98.9 | 100.0 100.0")["iris", 3]
+    (98.1, 98.9)
+    """
+    table = {}
+    for line in text.strip().splitlines():
+        name, *cells = line.split(" | ")
+        for depth, cell in zip(DEPTHS, cells, strict=True):
+            table[name, depth] = tuple(float(number) for number in cell.split())
+    return table
+
+
 def mean(cells: Sequence[Mapping[str, Any]], field: str) -> float | None:
     """Return the average of a field, None where a cell has none.
 

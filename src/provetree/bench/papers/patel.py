@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from provetree.bench.paper import SPLITS, PaperOptions
-from provetree.bench.papers._colgen import DEPTHS, Runs, draw_bars, mean, shown
+from provetree.bench.papers._colgen import DEPTHS, Runs, draw_bars, mean, published, shown
 from provetree.bench.report import format_table
 
 SMALL = (
@@ -46,62 +46,36 @@ _FORMS = {
     "extra": "Extra Beta",
 }
 #: Table 7: (CART, CG of Firat et al., CART, revised CG), train.
-TABLE_7: Mapping[tuple[str, int], tuple[float, float, float, float]] = {
-    ("tic-tac-toe", 2): (71.2, 71.8, 71.3, 71.8),
-    ("tic-tac-toe", 3): (75.4, 76.7, 75.4, 77.4),
-    ("tic-tac-toe", 4): (84.4, 85.4, 84.5, 86.2),
-    ("pima-indians-diabetes", 2): (77.3, 78.8, 77.3, 78.8),
-    ("pima-indians-diabetes", 3): (78.9, 81.2, 78.9, 81.3),
-    ("pima-indians-diabetes", 4): (82.9, 84.2, 82.9, 85.3),
-    ("car-evaluation", 2): (76.9, 76.9, 76.9, 76.9),
-    ("car-evaluation", 3): (79.0, 79.8, 79.0, 80.2),
-    ("car-evaluation", 4): (84.2, 85.2, 84.2, 85.7),
-    ("seismic-bumps", 2): (93.1, 93.3, 93.1, 93.4),
-    ("seismic-bumps", 3): (93.4, 93.7, 93.4, 93.7),
-    ("seismic-bumps", 4): (93.9, 94.2, 93.9, 94.3),
-    ("spambase", 2): (86.0, 87.1, 85.9, 87.2),
-    ("spambase", 3): (89.6, 90.3, 89.6, 90.3),
-    ("spambase", 4): (91.6, 91.6, 91.6, 92.0),
-    ("statlog-satellite", 2): (63.2, 64.0, 63.2, 64.3),
-    ("statlog-satellite", 3): (78.7, 79.5, 78.7, 80.0),
-    ("statlog-satellite", 4): (81.6, 82.9, 81.6, 83.6),
-}
+TABLE_7 = published(
+    """
+tic-tac-toe | 71.2 71.8 71.3 71.8 | 75.4 76.7 75.4 77.4 | 84.4 85.4 84.5 86.2
+pima-indians-diabetes | 77.3 78.8 77.3 78.8 | 78.9 81.2 78.9 81.3 | 82.9 84.2 82.9 85.3
+car-evaluation | 76.9 76.9 76.9 76.9 | 79.0 79.8 79.0 80.2 | 84.2 85.2 84.2 85.7
+seismic-bumps | 93.1 93.3 93.1 93.4 | 93.4 93.7 93.4 93.7 | 93.9 94.2 93.9 94.3
+spambase | 86.0 87.1 85.9 87.2 | 89.6 90.3 89.6 90.3 | 91.6 91.6 91.6 92.0
+statlog-satellite | 63.2 64.0 63.2 64.3 | 78.7 79.5 78.7 80.0 | 81.6 82.9 81.6 83.6
+"""
+)
 #: Table 8: (CART, CG of Firat et al., CART, revised CG), test.
-TABLE_8: Mapping[tuple[str, int], tuple[float, float, float, float]] = {
-    ("default-credit", 2): (82.3, 82.3, 81.9, 81.9),
-    ("default-credit", 3): (82.3, 82.3, 82.0, 82.0),
-    ("default-credit", 4): (82.3, 82.3, 81.9, 82.0),
-    ("htru2", 2): (97.8, 97.8, 97.6, 97.6),
-    ("htru2", 3): (97.9, 97.9, 97.7, 97.7),
-    ("htru2", 4): (98.0, 98.0, 97.8, 97.7),
-    ("letter", 2): (12.5, 12.7, 12.3, 12.7),
-    ("letter", 3): (17.7, 18.6, 17.6, 19.6),
-    ("letter", 4): (24.8, 27.0, 24.5, 27.8),
-    ("magic04", 2): (78.4, 79.1, 79.0, 79.7),
-    ("magic04", 3): (79.1, 80.1, 79.1, 79.9),
-    ("magic04", 4): (81.5, 81.5, 81.6, 82.4),
-    ("shuttle", 2): (93.7, 93.7, 93.9, 93.9),
-    ("shuttle", 3): (99.6, 99.7, 99.6, 99.7),
-    ("shuttle", 4): (99.8, 99.8, 99.8, 99.8),
-}
+TABLE_8 = published(
+    """
+default-credit | 82.3 82.3 81.9 81.9 | 82.3 82.3 82.0 82.0 | 82.3 82.3 81.9 82.0
+htru2 | 97.8 97.8 97.6 97.6 | 97.9 97.9 97.7 97.7 | 98.0 98.0 97.8 97.7
+letter | 12.5 12.7 12.3 12.7 | 17.7 18.6 17.6 19.6 | 24.8 27.0 24.5 27.8
+magic04 | 78.4 79.1 79.0 79.7 | 79.1 80.1 79.1 79.9 | 81.5 81.5 81.6 82.4
+shuttle | 93.7 93.7 93.9 93.9 | 99.6 99.7 99.6 99.7 | 99.8 99.8 99.8 99.8
+"""
+)
 #: Table 9: (CART, revised CG), train.
-TABLE_9: Mapping[tuple[str, int], tuple[float, float]] = {
-    ("default-credit", 2): (82.0, 82.0),
-    ("default-credit", 3): (82.2, 82.2),
-    ("default-credit", 4): (82.3, 82.5),
-    ("htru2", 2): (97.8, 97.8),
-    ("htru2", 3): (98.0, 98.1),
-    ("htru2", 4): (98.2, 98.3),
-    ("letter", 2): (13.1, 13.4),
-    ("letter", 3): (18.2, 20.8),
-    ("letter", 4): (25.6, 28.8),
-    ("magic04", 2): (79.6, 80.0),
-    ("magic04", 3): (80.0, 81.0),
-    ("magic04", 4): (82.7, 83.7),
-    ("shuttle", 2): (93.9, 93.9),
-    ("shuttle", 3): (99.7, 99.7),
-    ("shuttle", 4): (99.8, 99.9),
-}
+TABLE_9 = published(
+    """
+default-credit | 82.0 82.0 | 82.2 82.2 | 82.3 82.5
+htru2 | 97.8 97.8 | 98.0 98.1 | 98.2 98.3
+letter | 13.1 13.4 | 18.2 20.8 | 25.6 28.8
+magic04 | 79.6 80.0 | 80.0 81.0 | 82.7 83.7
+shuttle | 93.9 93.9 | 99.7 99.7 | 99.8 99.9
+"""
+)
 #: Instances that Extra Beta proves, out of 55 (Figure 7).
 FIGURE_7_EXTRA = (53, 55)
 
