@@ -166,6 +166,37 @@ class Solution:
         object.__setattr__(self, "counters", MappingProxyType(dict(self.counters)))
 
 
+@dataclass
+class History:
+    """The moments at which cost or bound of a search changed, told to whoever listens.
+
+    Parameters
+    ----------
+    on_progress : callable or None
+        Called with every moment, changed or not.
+
+    Examples
+    --------
+    >>> from provetree.solution import History, Progress
+    >>> history = History()
+    >>> for bound in (1, 1, 2):
+    ...     history.note(Progress(0.0, 3, bound))
+    >>> len(history.moments)
+    2
+    """
+
+    on_progress: Callable[[Progress], None] | None = None
+    moments: list[Progress] = field(default_factory=list)
+
+    def note(self, moment: Progress) -> None:
+        """Keep a moment if cost or bound changed, and pass it on."""
+        last = self.moments[-1] if self.moments else None
+        if last is None or (moment.cost, moment.lower_bound) != (last.cost, last.lower_bound):
+            self.moments.append(moment)
+        if self.on_progress is not None:
+            self.on_progress(moment)
+
+
 class Engine(Protocol):
     """A method that solves problems.
 

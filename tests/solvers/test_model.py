@@ -14,8 +14,8 @@ def small():
     builder = ModelBuilder("small")
     x = builder.variables("x", (2, 2), upper=[[1, 1], [1, 5]], integer=True, cost=[[1, 2], [3, 4]])
     y = builder.variables("y", lower=-1.0, upper=1.0, step=0.5)
-    builder.constraint("(1)", x, 1.0, lower=1, upper=[1, 4], meaning="rows")
-    builder.constraint("(2) b", [[x[0, 0], y]], [[2.0, 0.0]], upper=1.5)
+    builder.add("(1)", 2, (x, 1.0), lower=1, upper=[1, 4], meaning="rows")
+    builder.add("(2) b", (), (x[0, :1], 2.0), (y, 0.0), upper=1.5)
     builder.offset = 10.0
     return builder.build()
 
@@ -57,9 +57,9 @@ def test_bad_calls():
     x = builder.variables("x", 2)
     with pytest.raises(ValueError, match="already has variables 'x'"):
         builder.variables("x", 2)
-    builder.constraint("(1)", [x], 1.0)
+    builder.add("(1)", (), (x, 1.0))
     with pytest.raises(ValueError, match=r"already has constraints '\(1\)'"):
-        builder.constraint("(1)", [x], 1.0)
+        builder.add("(1)", (), (x, 1.0))
     model = builder.build()
     with pytest.raises(KeyError, match="has no variables 'y'"):
         model.variable("y")

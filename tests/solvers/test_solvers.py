@@ -38,8 +38,8 @@ def knapsack():
     builder = ModelBuilder("knapsack")
     x = builder.variables("x", 4, upper=1, integer=True, cost=[-5, -4, -3, -1])
     y = builder.variables("y", upper=2.0, cost=-0.5, step=0.5)
-    builder.constraint("(1)", [x], [2, 3, 1, 4], upper=5)
-    builder.constraint("(2)", [[x[0], y]], [1.0, 1.0], upper=1.5)
+    builder.add("(1)", (), (x, [2, 3, 1, 4]), upper=5)
+    builder.add("(2)", (), (x[:1], 1.0), (y, 1.0), upper=1.5)
     builder.offset = 20.0
     return builder.build()
 
@@ -55,7 +55,7 @@ def market_split(seed=0, n=40, m=4):
     target = np.floor(a.sum(axis=1) / 2)
     columns = np.column_stack([np.tile(x, (m, 1)), over, under])
     coefficients = np.column_stack([a, -np.ones(m), np.ones(m)])
-    builder.constraint("(1)", columns, coefficients, lower=target, upper=target)
+    builder.add("(1)", m, (columns, coefficients), equals=target)
     return builder.build(), target
 
 
@@ -85,7 +85,7 @@ def test_random_models_agree_with_every_point(solver):
         x = builder.variables("x", n, upper=1, integer=True, cost=cost)
         a = rng.integers(-3, 4, (m, n)).astype(float)
         upper = rng.integers(-4, 4, m).astype(float)
-        builder.constraint("(1)", np.tile(x, (m, 1)), a, lower=upper - 3, upper=upper)
+        builder.add("(1)", m, (np.tile(x, (m, 1)), a), lower=upper - 3, upper=upper)
         model = builder.build()
         points = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
         activity = points @ a.T
@@ -102,14 +102,14 @@ def test_random_models_agree_with_every_point(solver):
 def test_infeasible_and_unbounded(solver):
     builder = ModelBuilder("infeasible")
     x = builder.variables("x", 2, upper=1, integer=True)
-    builder.constraint("(1)", [x], 1.0, lower=3)
+    builder.add("(1)", (), (x, 1.0), lower=3)
     outcome = solver.solve(builder.build())
     assert (outcome.status, outcome.point, outcome.bound) == ("infeasible", None, np.inf)
 
     builder = ModelBuilder("unbounded")
     x = builder.variables("x", 1, upper=3, integer=True)
     y = builder.variables("y", 2, cost=-1.0, step=1.0)
-    builder.constraint("(1)", [np.append(x, y)], [1.0, 1.0, -1.0], lower=0, upper=0)
+    builder.add("(1)", (), (np.append(x, y), [1.0, 1.0, -1.0]), equals=0)
     if type(solver).__name__ == "CpSat":
         with pytest.raises(SolverError, match="needs bounds on all variables"):
             solver.solve(builder.build())
@@ -191,7 +191,7 @@ def test_gurobi_says_that_a_licence_is_too_small():
     pytest.importorskip("gurobipy", reason="the solver gurobi is not installed")
     builder = ModelBuilder("large")
     x = builder.variables("x", 3000, upper=1, integer=True, cost=-1.0)
-    builder.constraint("(1)", [x], 1.0, upper=5)
+    builder.add("(1)", (), (x, 1.0), upper=5)
     model = builder.build()
     try:
         outcome = get_solver("gurobi").solve(model)
@@ -212,7 +212,7 @@ def test_cpsat_refuses_what_is_not_whole():
     for odd in ([np.pi, np.e], [0.12345678912, 1.0], [1.0, np.sqrt(2) * 1e-3]):
         builder = ModelBuilder("odd")
         x = builder.variables("x", 2, upper=1, integer=True, cost=-1.0)
-        builder.constraint("(1)", [x], odd, upper=3)
+        builder.add("(1)", (), (x, odd), upper=3)
         with pytest.raises(SolverError, match="not fractions of small numbers"):
             solver.solve(builder.build())
 

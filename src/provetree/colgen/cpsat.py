@@ -169,7 +169,7 @@ class _Subproblem:
         price = self._scaled(np.array([self.leaf_price]))
         active = builder.variables("active", 1, upper=1, integer=True, cost=price)
         y = self.y[is_counted]
-        builder.add("active", len(y), (y, 1.0), (active, -1.0), upper=0)
+        builder.at_most("active", y, active)
         totals = (y, counts[is_counted]), (active, -self.min_count)
         builder.add("least rows", (), *totals, lower=0)
 
@@ -181,8 +181,8 @@ class _Subproblem:
         z = builder.variables("z", len(value), upper=1, integer=True, cost=cost)
         up, down = np.flatnonzero(value > 0), np.flatnonzero(value < 0)
         y, w = self.y[item], self.w[target]
-        builder.add("(3f)", len(up), (z[up], 1.0), (y[up], -1.0), upper=0)
-        builder.add("(3g)", len(up), (z[up], 1.0), (w[up], -1.0), upper=0)
+        builder.at_most("(3f)", z[up], y[up])
+        builder.at_most("(3g)", z[up], w[up])
         losses = (z[down], 1.0), (y[down], -1.0), (w[down], -1.0)
         builder.add("losses", len(down), *losses, lower=-1)
 
@@ -227,8 +227,7 @@ def separate_rows(
         for c, n in enumerate(per_column.tolist())
     ]
     for c, column in enumerate(psi):
-        ordered = (column[1:], 1.0), (column[:-1], -1.0)
-        builder.add(f"(8c) column {c}", len(column) - 1, *ordered, upper=0)
+        builder.at_most(f"(8c) column {c}", column[1:], column[:-1])
     worth = np.round(SCALE * values)
     theta = builder.variables("theta", len(values), upper=1, integer=True, cost=-worth)
     nodes = model.candidates.path_nodes[paths.leaf]

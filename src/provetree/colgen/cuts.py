@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from provetree import _core
 from provetree.colgen.candidates import CandidateSet
-from provetree.colgen.master import Master, TimeUpError
+from provetree.colgen.master import Master, raise_if_stopped
 from provetree.colgen.paths import PathModel, Paths
 from provetree.number_types import Float, Int32
 
@@ -226,8 +226,5 @@ class Cuts:
             most_nodes=_MOST_NODES,
             time_limit=time_limit,
         )
-        if found["status"] == "interrupted":
-            raise KeyboardInterrupt
-        if found["status"] == "time_limit":
-            raise TimeUpError
+        raise_if_stopped(found["status"])
         return found

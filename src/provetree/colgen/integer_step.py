@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from provetree.colgen.generation import Clock, Generation, is_integral, tree_of
-from provetree.colgen.master import Master, MipEnd, TimeUpError
+from provetree.colgen.master import Master, MipEnd, raise_if_stopped
 from provetree.colgen.paths import CandidateTree, PathModel
 from provetree.colgen.pricing import Allowed
 from provetree.number_types import Int
@@ -51,10 +51,7 @@ def recursion_for(
         max_leaves=0 if model.max_leaves is None else model.max_leaves,
         time_limit=time_limit,
     )
-    if found["status"] == "interrupted":
-        raise KeyboardInterrupt
-    if found["status"] == "time_limit":
-        raise TimeUpError
+    raise_if_stopped(found["status"])
     if not found["feasible"]:
         return None
     return CandidateTree(found["candidates"], found["targets"])

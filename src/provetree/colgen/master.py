@@ -19,7 +19,7 @@ from scipy.sparse import block_diag, csc_array, csr_array, eye_array, hstack
 from provetree.colgen.interior import solve_interior
 from provetree.colgen.paths import PathModel, Paths
 from provetree.number_types import Float, Int
-from provetree.solvers.highs import FAULTY_PRESOLVE
+from provetree.solvers.highs import FAULTY_PRESOLVE, quiet_highs
 from provetree.solvers.solver import interrupts
 
 MipEnd = Literal["solved", "time_limit", "interrupted"]
@@ -55,6 +55,14 @@ class TimeUpError(Exception):
     >>> issubclass(TimeUpError, Exception)
     True
     """
+
+
+def raise_if_stopped(status: str) -> None:
+    """Raise what stands for how something ended: "time_limit", "interrupted", or neither."""
+    if status == "interrupted":
+        raise KeyboardInterrupt
+    if status == "time_limit":
+        raise TimeUpError
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +136,7 @@ class Master:
     # -- building ------------------------------------------------------------------------
 
     def _empty_model(self) -> Any:
-        h: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        h.setOptionValue("output_flag", False)
-        h.setOptionValue("threads", 1)
-        h.setOptionValue("presolve", "off")
-        h.setOptionValue("solver", "simplex")
+        h = quiet_highs(threads=1, presolve="off", solver="simplex")
         rows = self.model.rows
         low = [1.0] * self.n_leaves + [0.0] * self._n_links
         high = list(low)
@@ -504,10 +508,7 @@ class Master:
         {"solved", "time_limit", "interrupted"}
             How it ended; only "solved" says that the columns hold nothing better.
         """
-        h: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        h.setOptionValue("output_flag", False)
-        h.setOptionValue("threads", 1)
-        h.setOptionValue("presolve_rule_off", FAULTY_PRESOLVE)
+        h = quiet_highs(threads=1, presolve_rule_off=FAULTY_PRESOLVE)
         h.passModel(self._h.getModel())
         columns = np.arange(self._n_rho, dtype=np.int32)
         binary = np.full(self._n_rho, int(highspy.HighsVarType.kInteger), dtype=np.uint8)

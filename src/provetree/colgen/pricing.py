@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.colgen.master import Duals, TimeUpError
+from provetree.colgen.master import Duals, raise_if_stopped
 from provetree.colgen.paths import PathModel, Paths
 from provetree.number_types import Float
 
@@ -168,10 +168,7 @@ class ExactPricing:
             time_limit=time_limit,
         )
         self.visited += found["visited"]
-        if found["status"] == "interrupted":
-            raise KeyboardInterrupt
-        if found["status"] == "time_limit":
-            raise TimeUpError
+        raise_if_stopped(found["status"])
         chosen = found["candidates"].reshape(len(found["leaf"]), model.candidates.depth)
         paths = Paths.of(found["leaf"], chosen, found["target"])
         return Priced(paths, found["reduced_cost"], found["largest"])

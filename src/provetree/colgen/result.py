@@ -203,25 +203,3 @@ def tree_cost(
         waiting += [rows[~left], rows[left]]
     splits = int((columns >= 0).sum())
     return problem.error_scale * errors + problem.split_penalty * splits
-
-
-def unavoidable_cost(problem: Problem) -> int:
-    """Return a lower bound for all trees: rows equal in every column get one class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree import build_problem
-    >>> from provetree.colgen.result import unavoidable_cost
-    >>> problem = build_problem(np.zeros((3, 1)), np.array([0, 1, 1]), n_classes=2, max_depth=2)
-    >>> unavoidable_cost(problem)
-    1
-    """
-    if not len(problem.columns):
-        return problem.error_scale * problem.root_error
-    ranks = np.ascontiguousarray(problem.ranks.T)
-    keys = ranks.view(f"V{ranks.shape[1] * ranks.itemsize}").ravel()
-    _, alike = np.unique(keys, return_inverse=True)
-    totals = np.zeros((int(alike.max()) + 1, problem.n_classes), dtype=np.int64)
-    np.add.at(totals, (alike.reshape(-1), problem.classes), problem.weights)
-    return problem.error_scale * int((totals.sum(axis=1) - totals.max(axis=1)).sum())

@@ -32,7 +32,7 @@ from provetree.colgen.cuts import CpSatSeparation, Cuts
 from provetree.colgen.generation import Clock, Generation, Iteration, LpResult, is_integral, tree_of
 from provetree.colgen.integer_step import diving, recursion, restricted_mip
 from provetree.colgen.items import build_items
-from provetree.colgen.master import Master, MasterError, TimeUpError
+from provetree.colgen.master import Master, MasterError, TimeUpError, raise_if_stopped
 from provetree.colgen.paths import CandidateTree, PathModel
 from provetree.colgen.pricing import (
     Allowed,
@@ -46,12 +46,12 @@ from provetree.colgen.result import (
     GenerationProgress,
     GenerationSolution,
     finished_tree,
-    unavoidable_cost,
 )
 from provetree.colgen.start import START_SHARE, fewest_splits, start_paths, tree_of_cart
 from provetree.colgen.tree_columns import TreeColumns, TreeLp
 from provetree.errors import InfeasibleError
 from provetree.problem.problem import Problem
+from provetree.problem.rows import unavoidable_error
 from provetree.solution import Progress, Status
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Run:
         self.root_trees: TreeLp | None = None
         self.generation: Generation | None = None
         self.search: BranchAndPrice | None = None
-        self.lower = unavoidable_cost(problem)
+        self.lower = problem.error_scale * unavoidable_error(problem)
         self.status: Status = "candidate_optimal"
         self.cart: SampledTrees | None = None
         self.rng = np.random.default_rng(settings.random_state)
@@ -289,10 +289,7 @@ class Run:
         elif settings.integer_step == "mip" or not model.is_plain:
             tree, ended = restricted_mip(model, generation.master, self.clock)
             self._offer(tree)
-            if ended == "time_limit":
-                raise TimeUpError
-            if ended == "interrupted":
-                raise KeyboardInterrupt
+            raise_if_stopped(ended)
         elif settings.integer_step == "diving":
             with self.clock.part("integer step"):
                 self._offer(diving(generation, everything))

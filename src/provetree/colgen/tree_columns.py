@@ -21,6 +21,7 @@ from provetree.colgen.master import MasterError
 from provetree.colgen.paths import CandidateTree, PathModel
 from provetree.colgen.pricing import Allowed
 from provetree.number_types import Float, Int
+from provetree.solvers.highs import quiet_highs
 
 #: Sums of scaled worths stay below this.
 _MOST_BITS = 60
@@ -166,9 +167,7 @@ class TreeColumns:
         The multipliers are per unit of the constraint's own value.
         """
         for phase_one in (False, True):
-            h: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-            h.setOptionValue("output_flag", False)
-            h.setOptionValue("threads", 1)
+            h = quiet_highs(threads=1)
             infinite = highspy.kHighsInf
             sizes = [
                 max(1.0, float(max((abs(c.values[k]) for c in columns), default=1)))

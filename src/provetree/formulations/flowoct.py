@@ -182,14 +182,7 @@ class FlowOCT(Formulation):
     def _sink_constraints(self, builder: ModelBuilder) -> None:
         """Add that flow reaches the sink where the class is predicted."""
         labels = self.w if self.class_sinks else self.w[:, self.rows.classes].T
-        builder.add(
-            "sink",
-            self.z_sink.shape,
-            (self.z_sink, 1.0),
-            (labels, -1.0),
-            upper=0,
-            meaning="a sink takes the predicted class",
-        )
+        builder.at_most("sink", self.z_sink, labels, "a sink takes the predicted class")
 
     # -- points and trees ------------------------------------------------------------------
 

@@ -99,14 +99,8 @@ class ModelP(ThresholdModel):
             equals=0,
             meaning="a row in a leaf is counted once",
         )
-        builder.add(
-            "tight: classes",
-            self.theta.shape,
-            (self.theta, 1.0),
-            (self.c, -1.0),
-            upper=0,
-            meaning="a row is counted for the class of its leaf",
-        )
+        meaning = "a row is counted for the class of its leaf"
+        builder.at_most("tight: classes", self.theta, self.c, meaning)
 
     def _encode_rest(self, point: Float, leaf: Int) -> None:
         point[self.theta] = point[self.c] * point[self.z][:, np.newaxis]

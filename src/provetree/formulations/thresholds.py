@@ -157,35 +157,15 @@ class ThresholdModel(Formulation):
             equals=0,
             meaning="a split has one column",
         )
-        builder.add(
-            self.numbers["threshold"],
-            len(d),
-            (b, 1.0),
-            (d, -1.0),
-            upper=0,
-            meaning="no threshold without a split",
-        )
-        below = np.arange(1, len(d))
-        builder.add(
-            self.numbers["hierarchy"],
-            len(below),
-            (d[below], 1.0),
-            (d[(below - 1) // 2], -1.0),
-            upper=0,
-            meaning="no split below a node without one",
-        )
+        builder.at_most(self.numbers["threshold"], b, d, "no threshold without a split")
+        above = d[(np.arange(1, len(d)) - 1) // 2]
+        number, meaning = self.numbers["hierarchy"], "no split below a node without one"
+        builder.at_most(number, d[1:], above, meaning)
 
     def _leaf_constraints(self, builder: ModelBuilder) -> None:
         """Add what holds for rows and leaves: one leaf each, open leaves, least rows."""
         z, n, n_leaves = self.z, self.rows.n, self.layout.n_leaves
-        builder.add(
-            self.numbers["open"],
-            (n, n_leaves),
-            (z, 1.0),
-            (self.l, -1.0),
-            upper=0,
-            meaning="rows in open leaves only",
-        )
+        builder.at_most(self.numbers["open"], z, self.l, "rows in open leaves only")
         builder.add(
             self.numbers["least rows"],
             n_leaves,
@@ -212,14 +192,9 @@ class ThresholdModel(Formulation):
     def _closed_leaves(self, builder: ModelBuilder, number: str) -> None:
         """Add that a node without a split sends nothing left."""
         leaf, level = np.nonzero(self.layout.goes_left)
-        builder.add(
-            number,
-            len(leaf),
-            (self.l[leaf], 1.0),
-            (self.d[self.layout.ancestors[leaf, level]], -1.0),
-            upper=0,
-            meaning="nothing goes left at a node without a split",
-        )
+        above = self.d[self.layout.ancestors[leaf, level]]
+        meaning = "nothing goes left at a node without a split"
+        builder.at_most(number, self.l[leaf], above, meaning)
 
     def _ways(self) -> tuple[Float, Index, list[Index]]:
         """Return the values of the rows that are sent down, and what says where they go.
@@ -267,14 +242,8 @@ class ThresholdModel(Formulation):
         cuts = self.cuts = cuts_of(self.problem)
         self.g = g = builder.variables("g", (n_branches, cuts.n), upper=1, integer=True)
         lower = np.setdiff1d(np.arange(cuts.n), cuts.last)
-        builder.add(
-            "tight: order of cuts",
-            (n_branches, len(lower)),
-            (g[:, lower], 1.0),
-            (g[:, lower + 1], -1.0),
-            upper=0,
-            meaning="at a cut or below is at the next or below",
-        )
+        meaning = "at a cut or below is at the next or below"
+        builder.at_most("tight: order of cuts", g[:, lower], g[:, lower + 1], meaning)
         builder.add(
             "tight: cuts of a column",
             (n_branches, len(self.a)),

@@ -23,7 +23,7 @@ from provetree.mip.starts import cart
 from provetree.problem.constrained import constrained
 from provetree.problem.problem import Problem
 from provetree.renamed import moved
-from provetree.solution import Engine, Limits, Progress, Solution, Status
+from provetree.solution import Engine, History, Limits, Progress, Solution, Status
 from provetree.solvers.solver import Moment, Outcome, SolveLimits, Solver, SolverError, get_solver
 from provetree.tree.build import build_tree
 from provetree.tree.layout import Layout, PlacedTree, place, place_tree, placed_to_tree
@@ -212,7 +212,7 @@ class _Run:
         self.engine, self.limits = engine, limits
         self.solver = get_solver(engine.solver) if isinstance(engine.solver, str) else engine.solver
         self.formulation = engine.build(self.problem)
-        self.on_progress = on_progress
+        self.history = History(on_progress)
         self.penalty = self.formulation.penalty
         settings = self.formulation.settings
         self.tree_limits = TreeLimits(
@@ -224,7 +224,6 @@ class _Run:
         self.costs = PossibleCosts(self.penalty, most_splits)
         self.raw = self.problem.rows
         self.best: tuple[Fraction, Tree] | None = None
-        self.history: list[Progress] = []
         self.interrupted = False
 
     @property
@@ -260,14 +259,15 @@ class _Run:
         bound = self._bound(outcome, cost)
         status: Status = "optimal" if bound == cost else _ended_by(outcome)
         final = self._progress(float(cost), float(bound))
-        if not self.history or final.lower_bound > self.history[-1].lower_bound:
-            self.history.append(final)
+        moments = self.history.moments
+        if not moments or final.lower_bound > moments[-1].lower_bound:
+            moments.append(final)
         return Solution(
             tree=tree,
             cost=self._user(cost),
             lower_bound=self._user(bound),
             status=status,
-            history=tuple(self.history),
+            history=tuple(moments),
             counters={
                 "variables": model.n_variables,
                 "constraints": model.n_constraints,
@@ -448,12 +448,7 @@ class _Run:
         if math.isinf(cost):
             return
         bound = self.formulation.cost(moment.bound) if math.isfinite(moment.bound) else 0.0
-        progress = self._progress(cost, bound)
-        last = self.history[-1] if self.history else None
-        if last is None or (progress.cost, -progress.lower_bound) != (last.cost, -last.lower_bound):
-            self.history.append(progress)
-        if self.on_progress is not None:
-            self.on_progress(progress)
+        self.history.note(self._progress(cost, bound))
 
 
 def _ended_by(outcome: Outcome) -> Status:

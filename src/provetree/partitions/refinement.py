@@ -24,7 +24,8 @@ from provetree.partitions.post_process import post_process
 from provetree.partitions.whole_clusters import solve_whole_clusters
 from provetree.partitions.working import WorkingPartition, whole_unit_cost
 from provetree.problem.problem import Problem
-from provetree.solution import Limits, Progress, Solution, Status
+from provetree.problem.rows import unavoidable_error
+from provetree.solution import History, Limits, Progress, Solution, Status
 from provetree.solvers.solver import Solver
 from provetree.tree.build import build_tree
 from provetree.tree.layout import Layout, place_tree, placed_to_tree
@@ -175,14 +176,13 @@ class _Run:
     ) -> None:
         self.started = time.perf_counter()
         self.engine, self.problem, self.limits = engine, problem, limits
-        self.on_progress = on_progress
+        self.history = History(on_progress)
         self.depth, self.gamma = problem.max_depth, problem.max_splits
         self._best = build_tree(problem, [-1], [0])
         self._built: Tree | None = self._best
         self.wrong = problem.root_error
         self.cost = whole_unit_cost(self.wrong, 0, self.gamma)
-        self.bound = whole_unit_cost(_unavoidable(problem), 0, self.gamma)
-        self.history: list[Progress] = []
+        self.bound = whole_unit_cost(unavoidable_error(problem), 0, self.gamma)
         self.rounds: list[Round] = []
         self.first: WorkingPartition | None = None
         self.last: WorkingPartition | None = None
@@ -207,7 +207,7 @@ class _Run:
             cost=self.problem.to_user_cost(self.wrong),
             lower_bound=self.problem.to_user_cost(lower),
             status=status,
-            history=tuple(self.history),
+            history=tuple(self.history.moments),
             counters={
                 "rounds": len(self.rounds),
                 "rows": self.problem.n_rows,
@@ -456,12 +456,7 @@ class _Run:
 
     def _tell(self, lower: int) -> None:
         user = self.problem.to_user_cost
-        moment = Progress(self._seconds, user(self.wrong), user(lower))
-        last = self.history[-1] if self.history else None
-        if last is None or (moment.cost, moment.lower_bound) != (last.cost, last.lower_bound):
-            self.history.append(moment)
-        if self.on_progress is not None:
-            self.on_progress(moment)
+        self.history.note(Progress(self._seconds, user(self.wrong), user(lower)))
 
     # -- the clock -------------------------------------------------------------------------
 
@@ -485,14 +480,3 @@ class _Run:
     def _share_of_time(self) -> float | None:
         left = self._time_left()
         return left / 3 if left is not None and self.engine.improved else left
-
-
-def _unavoidable(problem: Problem) -> int:
-    """Return the weight that no tree can classify right: equal rows of different classes."""
-    if not problem.columns:
-        return problem.root_error
-    _, place = np.unique(problem.ranks, axis=1, return_inverse=True)
-    place = place.reshape(-1)
-    totals = np.zeros((int(place.max()) + 1, problem.n_classes), dtype=np.int64)
-    np.add.at(totals, (place, problem.classes), problem.weights)
-    return int(totals.sum() - totals.max(axis=1).sum())

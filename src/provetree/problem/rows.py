@@ -10,7 +10,7 @@ import numpy as np
 from provetree.number_types import Float, Int
 from provetree.problem.problem import Problem
 
-__all__ = ["column_ranks", "problem_rows", "representatives"]
+__all__ = ["column_ranks", "problem_rows", "representatives", "unavoidable_error"]
 
 
 def problem_rows(problem: Problem, table: Float, classes: Int) -> Int:
@@ -105,3 +105,25 @@ def column_ranks(problem: Problem, c: int, x: Float) -> Int:
     known = np.minimum(ranks, len(column.values) - 1)
     same = (column.values[known] == x) | (np.isnan(x) & np.isnan(column.values[known]))
     return np.where(same, ranks, -1).astype(np.int64)
+
+
+def unavoidable_error(problem: Problem) -> int:
+    """Return the weight that every tree gets wrong: rows equal in all columns have one class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.problem.rows import unavoidable_error
+    >>> problem = build_problem(np.zeros((3, 1)), np.array([0, 1, 1]), n_classes=2, max_depth=2)
+    >>> unavoidable_error(problem)
+    1
+    """
+    if not problem.columns:
+        return problem.root_error
+    ranks = np.ascontiguousarray(problem.ranks.T)
+    keys = ranks.view(f"V{ranks.shape[1] * ranks.itemsize}").ravel()
+    _, alike = np.unique(keys, return_inverse=True)
+    totals = np.zeros((int(alike.max()) + 1, problem.n_classes), dtype=np.int64)
+    np.add.at(totals, (alike.reshape(-1), problem.classes), problem.weights)
+    return int((totals.sum(axis=1) - totals.max(axis=1)).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,10 +48,7 @@ class Gurobi(BaseSolver):
     >>> get_solver("gurobi")  # doctest: +SKIP
     """
 
-    def __init__(self, options: dict[str, Any] | None = None) -> None:
-        import gurobipy  # noqa: F401  (whether it is there, before a model is built)
-
-        super().__init__(options)
+    package: ClassVar[str] = "gurobipy"
 
     def _solve(
         self, model: Model, start: Float | None, limits: SolveLimits, trace: Trace

@@ -24,7 +24,7 @@ from provetree.solvers.solver import (
     interrupts,
 )
 
-__all__ = ["Highs", "write_model"]
+__all__ = ["Highs", "quiet_highs", "write_model"]
 
 
 _Status = highspy.HighsModelStatus
@@ -59,7 +59,7 @@ class Highs(BaseSolver):
     >>> from provetree.solvers.model import ModelBuilder
     >>> builder = ModelBuilder("small")
     >>> x = builder.variables("x", 2, upper=3, integer=True, cost=[-1, -1])
-    >>> builder.constraint("(1)", [x], [2, 2], upper=7)
+    >>> builder.add("(1)", (), (x, [2, 2]), upper=7)
     >>> Highs({"random_seed": 1}).solve(builder.build()).objective
     -3.0
     """
@@ -161,7 +161,7 @@ def write_model(model: Model, path: str | Path) -> None:
     >>> from provetree.solvers.model import ModelBuilder
     >>> builder = ModelBuilder("small")
     >>> x = builder.variables("x", 2, upper=3, integer=True, cost=[-1, -1])
-    >>> builder.constraint("(1)", [x], [2, 2], upper=7)
+    >>> builder.add("(1)", (), (x, [2, 2]), upper=7)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.mps"
     >>> write_model(builder.build(), path)
     >>> "x_1" in path.read_text()
@@ -177,11 +177,25 @@ def write_model(model: Model, path: str | Path) -> None:
         raise OSError(f"The model could not be written to '{target}'.")
 
 
-def _loaded(model: Model, *, named: bool = False) -> Any:
-    """Return HiGHS with the model in it, silent."""
+def quiet_highs(**options: Any) -> Any:
+    """Return HiGHS without a model, silent, with some of its options set.
+
+    Examples
+    --------
+    >>> from provetree.solvers.highs import quiet_highs
+    >>> quiet_highs(threads=1).getOptionValue("threads")[1]
+    1
+    """
     untyped: Any = highspy  # some versions type the class, but not its constructor
     solver = untyped.Highs()
-    solver.setOptionValue("output_flag", False)
+    for name, value in {"output_flag": False, **options}.items():
+        solver.setOptionValue(name, value)
+    return solver
+
+
+def _loaded(model: Model, *, named: bool = False) -> Any:
+    """Return HiGHS with the model in it, silent."""
+    solver = quiet_highs()
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = model.n_variables, model.n_constraints
     lp.model_name_ = "".join(c if c.isalnum() else "_" for c in model.name)

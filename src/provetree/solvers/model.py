@@ -166,7 +166,7 @@ class Model:
     >>> from provetree.solvers.model import ModelBuilder
     >>> builder = ModelBuilder("two of three")
     >>> x = builder.variables("x", 3, upper=1, integer=True, cost=[3, 1, 2])
-    >>> builder.constraint("(1)", [x], 1.0, lower=[2], meaning="take two")
+    >>> builder.add("(1)", (), (x, 1.0), lower=2, meaning="take two")
     >>> model = builder.build()
     >>> model.n_variables, model.n_constraints, model.value([0, 1, 1])
     (3, 1, 3.0)
@@ -227,7 +227,7 @@ class Model:
         >>> from provetree.solvers.model import ModelBuilder
         >>> builder = ModelBuilder("empty")
         >>> x = builder.variables("x", 3)
-        >>> builder.constraint("(1)", [x], 1.0, upper=[2])
+        >>> builder.add("(1)", (), (x, 1.0), upper=2)
         >>> builder.build().constraint("(1)").size
         1
         """
@@ -456,25 +456,20 @@ class ModelBuilder:
         lengths = np.broadcast_to(np.int64(sum(widths)), (math.prod(ranges),))
         self.ragged(number, lengths, fill, lower=low, upper=high, meaning=meaning)
 
-    def constraint(
-        self, number: str, columns: ArrayLike, coefficients: ArrayLike, **rest: Any
-    ) -> None:
-        """Add constraints of equal length: one row of positions and coefficients each.
+    def at_most(self, number: str, x: Index, y: Index, meaning: str = "") -> None:
+        """Add that variables are at most others, one by one; see :meth:`add`.
 
-        Parameters
-        ----------
-        number : str
-            The number in the paper.
-        columns : array-like of int, shape (n_rows, width)
-            Positions of the variables.
-        coefficients : array-like of float
-            Their coefficients, broadcast to the shape of the columns.
-        **rest
-            Bounds and meaning, as for :meth:`add`.
+        Examples
+        --------
+        >>> from provetree.solvers.model import ModelBuilder
+        >>> builder = ModelBuilder("places")
+        >>> z, is_open = builder.variables("z", (4, 2)), builder.variables("l", 2)
+        >>> builder.at_most("(1)", z, is_open, "open places only")
+        >>> builder.build().n_constraints
+        8
         """
-        places = np.asarray(columns, dtype=np.int32)
-        values = np.broadcast_to(np.asarray(coefficients, dtype=np.float64), places.shape)
-        self.add(number, len(places), (places, values), **rest)
+        shape = np.broadcast_shapes(x.shape, y.shape)
+        self.add(number, shape, (x, 1.0), (y, -1.0), upper=0, meaning=meaning)
 
     def ragged(
         self,

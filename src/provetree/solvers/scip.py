@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,10 +47,7 @@ class Scip(BaseSolver):
     >>> get_solver("scip")  # doctest: +SKIP
     """
 
-    def __init__(self, options: dict[str, Any] | None = None) -> None:
-        import pyscipopt  # noqa: F401  (whether it is there, before a model is built)
-
-        super().__init__(options)
+    package: ClassVar[str] = "pyscipopt"
 
     def _solve(
         self, model: Model, start: Float | None, limits: SolveLimits, trace: Trace

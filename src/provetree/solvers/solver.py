@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import FrameType
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from provetree.number_types import Float
 from provetree.solvers.model import Model
@@ -216,7 +216,7 @@ def get_solver(name: str) -> Solver:
     >>> from provetree.solvers.solver import get_solver
     >>> builder = ModelBuilder("knapsack")
     >>> x = builder.variables("x", 3, upper=1, integer=True, cost=[-5, -4, -3])
-    >>> builder.constraint("(1)", [x], [2, 3, 1], upper=5, meaning="weight")
+    >>> builder.add("(1)", (), (x, [2, 3, 1]), upper=5, meaning="weight")
     >>> outcome = get_solver("highs").solve(builder.build())
     >>> outcome.status, outcome.point.tolist(), outcome.objective, outcome.bound
     ('optimal', [1.0, 1.0, 0.0], -9.0, -9.0)
@@ -312,7 +312,12 @@ class BaseSolver(ABC):
         Options of the solver, by name.
     """
 
+    #: The package that must be there before a model is built.
+    package: ClassVar[str | None] = None
+
     def __init__(self, options: dict[str, Any] | None = None) -> None:
+        if self.package is not None:
+            import_module(self.package)
         self.options = dict(options or {})
 
     def solve(
