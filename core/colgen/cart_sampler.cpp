@@ -16,17 +16,17 @@ constexpr double kPure = 1e-9;
 
 // Rows of each column in rising order of rank.
 std::vector<std::vector<Index>> orders_of(const SamplerInput& in) {
-    std::vector<std::vector<Index>> orders(in.columns);
-    for (std::size_t c = 0; c < in.columns; ++c) {
-        const Index* ranks = in.ranks + c * in.rows;
+    std::vector<std::vector<Index>> orders(in.table.columns);
+    for (std::size_t c = 0; c < in.table.columns; ++c) {
+        const Index* ranks = in.table.ranks + c * in.table.rows;
         std::vector<Index> start;
         Index top = 0;
-        for (std::size_t i = 0; i < in.rows; ++i) top = std::max(top, ranks[i]);
+        for (std::size_t i = 0; i < in.table.rows; ++i) top = std::max(top, ranks[i]);
         start.assign(static_cast<std::size_t>(top) + 2, 0);
-        for (std::size_t i = 0; i < in.rows; ++i) ++start[ranks[i] + 1];
+        for (std::size_t i = 0; i < in.table.rows; ++i) ++start[ranks[i] + 1];
         std::partial_sum(start.begin(), start.end(), start.begin());
-        orders[c].resize(in.rows);
-        for (std::size_t i = 0; i < in.rows; ++i) orders[c][start[ranks[i]]++] = static_cast<Index>(i);
+        orders[c].resize(in.table.rows);
+        for (std::size_t i = 0; i < in.table.rows; ++i) orders[c][start[ranks[i]]++] = static_cast<Index>(i);
     }
     return orders;
 }
@@ -49,24 +49,24 @@ class Grower {
     Grower(const SamplerInput& input, const std::vector<std::vector<Index>>& orders)
         : in_(input),
           orders_(orders),
-          classes_(static_cast<std::size_t>(input.n_classes)),
-          weight_(input.rows),
-          node_(input.rows) {}
+          classes_(static_cast<std::size_t>(input.table.n_classes)),
+          weight_(input.table.rows),
+          node_(input.table.rows) {}
 
     SampledTree grow(std::uint64_t seed) {
         std::mt19937_64 random(seed);
         draw(random);
-        std::vector<std::size_t> columns(in_.columns);
+        std::vector<std::size_t> columns(in_.table.columns);
         std::iota(columns.begin(), columns.end(), std::size_t{0});
         const std::size_t n_nodes = (std::size_t{1} << in_.depth) - 1;
         SampledTree tree{std::vector<std::int32_t>(n_nodes, -1), std::vector<std::int32_t>(n_nodes, -1)};
-        for (std::size_t i = 0; i < in_.rows; ++i) node_[i] = weight_[i] > 0 ? 0 : kOut;
+        for (std::size_t i = 0; i < in_.table.rows; ++i) node_[i] = weight_[i] > 0 ? 0 : kOut;
         for (int level = 0; level < in_.depth; ++level) {
             const std::size_t first = (std::size_t{1} << level) - 1, count = std::size_t{1} << level;
             total_.assign(count * classes_, 0.0);
-            for (std::size_t i = 0; i < in_.rows; ++i)
+            for (std::size_t i = 0; i < in_.table.rows; ++i)
                 if (node_[i] != kOut)
-                    total_[node_[i] * classes_ + static_cast<std::size_t>(in_.classes[i])] += weight_[i];
+                    total_[node_[i] * classes_ + static_cast<std::size_t>(in_.table.classes[i])] += weight_[i];
             node_weight_.assign(count, 0.0);
             squares_.assign(count, 0.0);
             for (std::size_t j = 0; j < count; ++j) {
@@ -88,14 +88,15 @@ class Grower {
                 tree.column[first + j] = chosen[j].column;
                 tree.rank[first + j] = static_cast<std::int32_t>(cut(chosen[j]));
             }
-            for (std::size_t i = 0; i < in_.rows; ++i) {
+            for (std::size_t i = 0; i < in_.table.rows; ++i) {
                 if (node_[i] == kOut) continue;
                 const Chosen& split = chosen[node_[i]];
                 if (split.column < 0)
                     node_[i] = kOut;
                 else
                     node_[i] = static_cast<Index>(
-                        2 * node_[i] + (in_.ranks[static_cast<std::size_t>(split.column) * in_.rows + i] > split.low));
+                        2 * node_[i] +
+                        (in_.table.ranks[static_cast<std::size_t>(split.column) * in_.table.rows + i] > split.low));
             }
         }
         return tree;
@@ -107,28 +108,28 @@ class Grower {
     // Draws table rows without replacement; a merged row gets the part of its weight that was drawn.
     void draw(std::mt19937_64& random) {
         std::int64_t left = 0;
-        for (std::size_t i = 0; i < in_.rows; ++i) left += in_.counts[i];
+        for (std::size_t i = 0; i < in_.table.rows; ++i) left += in_.table.counts[i];
         std::int64_t wanted = std::max<std::int64_t>(1, std::llround(in_.share * static_cast<double>(left)));
         std::uniform_real_distribution<double> uniform(0.0, 1.0);
-        for (std::size_t i = 0; i < in_.rows; ++i) {
-            std::int64_t drawn = in_.counts[i];
+        for (std::size_t i = 0; i < in_.table.rows; ++i) {
+            std::int64_t drawn = in_.table.counts[i];
             if (wanted < left) {
                 drawn = 0;
-                for (std::int64_t r = 0; r < in_.counts[i]; ++r) {
+                for (std::int64_t r = 0; r < in_.table.counts[i]; ++r) {
                     const bool taken =
                         uniform(random) * static_cast<double>(left - r) < static_cast<double>(wanted - drawn);
                     drawn += taken;
                 }
             }
-            left -= in_.counts[i];
+            left -= in_.table.counts[i];
             wanted -= drawn;
-            weight_[i] =
-                static_cast<double>(in_.weights[i]) * static_cast<double>(drawn) / static_cast<double>(in_.counts[i]);
+            weight_[i] = static_cast<double>(in_.table.weights[i]) * static_cast<double>(drawn) /
+                         static_cast<double>(in_.table.counts[i]);
         }
     }
 
     void sweep(std::size_t c, std::vector<Chosen>& chosen) {
-        const Index* ranks = in_.ranks + c * in_.rows;
+        const Index* ranks = in_.table.ranks + c * in_.table.rows;
         sweeps_.assign(chosen.size(), {});
         for (std::size_t j = 0; j < chosen.size(); ++j) sweeps_[j].right_squares = squares_[j];
         left_.assign(total_.size(), 0.0);
@@ -146,8 +147,8 @@ class Grower {
             at.started = true;
             at.last_rank = rank;
             const double w = weight_[i];
-            double& left = left_[j * classes_ + static_cast<std::size_t>(in_.classes[i])];
-            const double right = total_[j * classes_ + static_cast<std::size_t>(in_.classes[i])] - left;
+            double& left = left_[j * classes_ + static_cast<std::size_t>(in_.table.classes[i])];
+            const double right = total_[j * classes_ + static_cast<std::size_t>(in_.table.classes[i])] - left;
             at.left_squares += w * (2 * left + w);
             at.right_squares -= w * (2 * right - w);
             at.left_weight += w;
@@ -157,7 +158,7 @@ class Grower {
 
     // CART cuts halfway between two values it saw; values that were not drawn may lie between them.
     Index cut(const Chosen& split) const {
-        const double* values = in_.values[static_cast<std::size_t>(split.column)];
+        const double* values = in_.table.values[static_cast<std::size_t>(split.column)];
         const double middle = values[split.low] / 2 + values[split.high] / 2;
         Index rank = split.low;
         while (rank + 1 < split.high && values[rank + 1] <= middle) ++rank;

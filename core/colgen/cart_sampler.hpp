@@ -5,18 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/types.hpp"
+#include "table/table.hpp"
 
 namespace provetree::colgen {
 
 struct SamplerInput {
-    std::size_t rows = 0, columns = 0;
-    const Index* ranks = nullptr;  // columns x rows
-    std::vector<const double*> values;
-    const std::int32_t* classes = nullptr;
-    const std::int64_t* weights = nullptr;
-    const std::int64_t* counts = nullptr;  // table rows behind each row: these are drawn
-    int n_classes = 0;
+    const Table& table;  // rows are drawn as often as its counts say
     int depth = 0;
     double share = 1.0;  // of the table rows
 };

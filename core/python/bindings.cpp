@@ -10,14 +10,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <exception>
-#include <functional>
 #include <optional>
 
-#include "search/search.hpp"
 #include "table/binary_table.hpp"
 #include "table/columns.hpp"
-#include "tree/route.hpp"
 
 namespace nb = nanobind;
 
@@ -108,161 +104,6 @@ nb::object binary_table_of(const nb::ndarray<const double, nb::ndim<2>, nb::devi
     return nb::make_tuple(tuple_of(std::move(made->rows)), tuple_of(std::move(made->columns), merged));
 }
 
-nb::dict routed_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes,
-                        const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts,
-                        int n_classes, const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank) {
-    const std::size_t n = classes.shape(0);
-    if (ranks.shape(1) != n || weights.shape(0) != n || counts.shape(0) != n)
-        throw nb::value_error("route_rows needs arrays over the same rows.");
-    if (column.size() != rank.size()) throw nb::value_error("route_rows needs one rank for each column.");
-    for (std::size_t i = 0; i < n; ++i)
-        if (classes.data()[i] < 0 || classes.data()[i] >= n_classes)
-            throw nb::value_error("route_rows needs classes between 0 and n_classes - 1.");
-    Routed routed;
-    {
-        nb::gil_scoped_release release;
-        routed = route_rows(ranks.data(), ranks.shape(0), n, classes.data(), weights.data(), counts.data(),
-                            static_cast<std::size_t>(n_classes), column, rank);
-    }
-    nb::dict found;
-    found["weights"] = to_numpy(std::move(routed.weights), column.size(), static_cast<std::size_t>(n_classes));
-    found["counts"] = to_numpy(std::move(routed.counts));
-    found["left"] = to_numpy(std::move(routed.left));
-    found["right"] = to_numpy(std::move(routed.right));
-    found["depth"] = to_numpy(std::move(routed.depth));
-    found["label"] = to_numpy(std::move(routed.label));
-    found["heavier_left"] = std::move(routed.heavier_left);
-    found["last_left"] = std::move(routed.last_left);
-    found["first_right"] = std::move(routed.first_right);
-    found["lowest"] = std::move(routed.lowest);
-    found["highest"] = std::move(routed.highest);
-    return found;
-}
-
-const char* status_name(Status status) {
-    switch (status) {
-        case Status::kOptimal:
-            return "optimal";
-        case Status::kTimeLimit:
-            return "time_limit";
-        case Status::kWorkLimit:
-            return "work_limit";
-        case Status::kInterrupted:
-            break;
-    }
-    return "interrupted";
-}
-
-// A tree given in preorder, -1 for a leaf.
-PlanPtr plan_of(const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank, const Table& table) {
-    if (column.empty() && rank.empty()) return nullptr;
-    std::size_t next = 0;
-    const std::function<PlanPtr(int)> read = [&](int depth) -> PlanPtr {
-        if (next >= column.size() || column.size() != rank.size() ||
-            column[next] >= static_cast<std::int64_t>(table.columns) || depth > 1000)
-            throw nb::value_error(
-                "The initial tree must be given in preorder, with known columns and one rank for each node.");
-        const std::size_t at = next++;
-        if (column[at] < 0) return nullptr;
-        PlanPtr left = read(depth + 1), right = read(depth + 1);
-        return split_plan(static_cast<Index>(column[at]), static_cast<Index>(std::max<std::int64_t>(0, rank[at])),
-                          std::move(left), std::move(right));
-    };
-    PlanPtr plan = read(0);
-    if (next != column.size()) throw nb::value_error("The initial tree has nodes after its end.");
-    return plan;
-}
-
-nb::dict search_table(const Array2<const Index>& ranks, const Array1<const double>& values,
-                      const Array1<const std::int64_t>& value_ends, const Array1<const std::int32_t>& classes,
-                      const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts,
-                      int n_classes, int max_depth, std::int64_t max_splits, std::int64_t min_samples_leaf,
-                      Cost error_scale, Cost split_penalty, double time_limit, std::uint64_t memory_limit,
-                      nb::object on_progress, const std::string& kernel, unsigned switches, std::uint64_t max_work,
-                      const std::vector<std::int64_t>& initial_column, const std::vector<std::int64_t>& initial_rank,
-                      int n_jobs, const std::string& checkpoint, double checkpoint_seconds) {
-    const TableHolder holder(ranks, values, value_ends, classes, weights, counts, n_classes);
-    SearchOptions options;
-    options.max_depth = max_depth;
-    options.max_splits = max_splits;
-    options.min_leaf = min_samples_leaf;
-    options.loss = {error_scale, split_penalty};
-    options.time_limit = time_limit;
-    options.memory_limit = memory_limit;
-    options.switches = switches;
-    options.kernel = kernel;
-    options.max_work = max_work;
-    options.n_jobs = n_jobs;
-    options.checkpoint = checkpoint;
-    options.checkpoint_seconds = checkpoint_seconds;
-    options.initial = plan_of(initial_column, initial_rank, holder.table);
-    if (max_depth < 0 || max_splits < 0 || error_scale < 1 || split_penalty < 0)
-        throw nb::value_error("search needs max_depth, max_splits, split_penalty >= 0 and error_scale >= 1.");
-    // All splits together, and the factor the tie rule multiplies costs by, must stay far from overflow.
-    const double splits =
-        static_cast<double>(Shape::of(max_depth, std::min<std::int64_t>(max_splits, holder.table.rows)).splits);
-    const double largest = (static_cast<double>(error_scale) * static_cast<double>(kMaxTotalWeight) +
-                            static_cast<double>(split_penalty) * (splits + 1)) *
-                           (splits + 2);
-    if (largest > static_cast<double>(kInfinite))
-        throw nb::value_error(
-            "The cost scale is too large: error_scale, split_penalty and the number of splits would overflow 64-bit "
-            "costs.");
-    options.max_splits = std::min<std::int64_t>(max_splits, holder.table.rows);
-
-    Signals signals;
-    const auto tick = [&](const ProgressPoint& progress) {
-        nb::gil_scoped_acquire acquire;
-        if (!signals.go_on()) return false;
-        if (on_progress.is_none() || progress.cost >= kInfinite) return true;  // nothing to tell before the first tree
-        try {
-            on_progress(progress.seconds, progress.cost, progress.bound);
-        } catch (const nb::python_error&) {
-            signals.fail(std::current_exception());
-            return false;
-        }
-        return true;
-    };
-    std::optional<SearchResult> result;
-    {
-        nb::gil_scoped_release release;
-        result.emplace(run_search(holder.table, options, tick));
-    }
-    signals.rethrow();
-
-    nb::dict found;
-    found["column"] = to_numpy(std::move(result->tree.column));
-    found["rank_low"] = to_numpy(std::move(result->tree.rank_low));
-    found["rank_high"] = to_numpy(std::move(result->tree.rank_high));
-    found["left"] = to_numpy(std::move(result->tree.left));
-    found["right"] = to_numpy(std::move(result->tree.right));
-    found["label"] = to_numpy(std::move(result->tree.label));
-    found["cost"] = result->tree.cost;
-    found["lower_bound"] = result->lower_bound;
-    found["status"] = status_name(result->status);
-    nb::list history;
-    for (const ProgressPoint& point : result->history)
-        history.append(nb::make_tuple(point.seconds, point.cost, point.bound));
-    found["history"] = history;
-    nb::dict counters;
-    counters["nodes"] = result->counters.nodes;
-    counters["intervals"] = result->counters.intervals;
-    counters["depth_two_solves"] = result->counters.depth_two_solves;
-    counters["panels"] = result->counters.panels;
-    counters["lanes"] = result->counters.lanes;
-    counters["row_steps"] = result->counters.row_steps;
-    counters["samples"] = result->counters.samples;
-    counters["sampled_rows"] = result->counters.sampled_rows;
-    counters["profile_bytes_peak"] = static_cast<std::uint64_t>(result->counters.profile_bytes_peak);
-    counters["improvement_steps"] = result->counters.improvement_steps;
-    counters["targets"] = result->counters.targets;
-    counters["improvement_rounds"] = result->counters.improvement_rounds;
-    counters["improvements"] = result->counters.improvements;
-    counters["tie_rule_complete"] = result->tie_rule_complete ? 1 : 0;
-    found["counters"] = counters;
-    return found;
-}
-
 }  // namespace
 
 }  // namespace provetree
@@ -277,17 +118,7 @@ NB_MODULE(_core, module) {
                nb::arg("counts"));
     module.def("order_binary_table", &binary_table_of, nb::arg("table"), nb::arg("classes"), nb::arg("weights"),
                nb::arg("counts"), nb::arg("keep_duplicates"), nb::arg("kernel") = "auto");
-    module.def("route_rows", &routed_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"),
-               nb::arg("counts"), nb::arg("n_classes"), nb::arg("column"), nb::arg("rank"));
-    module.def("available_kernels", &available_kernels);
-    module.def("search", &search_table, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"), nb::arg("classes"),
-               nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"), nb::arg("max_depth"), nb::arg("max_splits"),
-               nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"), nb::arg("time_limit"),
-               nb::arg("memory_limit"), nb::arg("on_progress").none() = nb::none(), nb::arg("kernel") = "auto",
-               nb::arg("switches") = 0u, nb::arg("max_work") = 0,
-               nb::arg("initial_column") = std::vector<std::int64_t>(),
-               nb::arg("initial_rank") = std::vector<std::int64_t>(), nb::arg("n_jobs") = 1, nb::arg("checkpoint") = "",
-               nb::arg("checkpoint_seconds") = 20.0);
+    register_search(module);
     register_parts(module);
     register_itemsets(module);
     register_colgen(module);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/limits.hpp"
-#include "sweeps/node.hpp"
+#include "table/table.hpp"
 
 namespace provetree {
 
@@ -81,14 +81,28 @@ inline const char* end_name(bool complete, bool interrupted) {
     return complete ? "complete" : interrupted ? "interrupted" : "time_limit";
 }
 
-// A Table over Python's arrays, after checking everything the core relies on: a private module must not crash the
-// process either.
-struct TableHolder {
-    TableHolder(const Array2<const Index>& ranks, const Array1<const double>& values,
-                const Array1<const std::int64_t>& value_ends, const Array1<const std::int32_t>& classes,
-                const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts, int n_classes);
-    Table table;
+// A Table over Python's arrays, made and checked once: a private module must not crash the process either. It keeps the
+// arrays alive; nobody may change them afterwards.
+class BoundTable {
+  public:
+    BoundTable(Array2<const Index> ranks, Array1<const double> values, Array1<const std::int64_t> value_ends,
+               Array1<const std::int32_t> classes, Array1<const std::int64_t> weights,
+               Array1<const std::int64_t> counts, int n_classes);
+    const Table& table() const { return table_; }
+
+  private:
+    void check_rows();
+    void add_column(std::size_t c, std::int64_t begin, std::int64_t end);
+
+    Array2<const Index> ranks_;
+    Array1<const double> values_;
+    Array1<const std::int32_t> classes_;
+    Array1<const std::int64_t> weights_, counts_;
+    Table table_;
 };
+
+// The table and what works on it: search, rows sent down a tree.
+void register_search(nb::module_& module);
 
 // The kernels and bounds one by one, for the tests.
 void register_parts(nb::module_& module);

@@ -297,25 +297,11 @@ nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int
     return found;
 }
 
-nb::tuple sample_trees(const Array2<const Index>& ranks, const Array1<const double>& values,
-                       const Array1<const std::int64_t>& value_ends, const Array1<const std::int32_t>& classes,
-                       const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts,
-                       int n_classes, int depth, double share, std::uint64_t seed, std::size_t first,
+nb::tuple sample_trees(const BoundTable& bound, int depth, double share, std::uint64_t seed, std::size_t first,
                        std::size_t n_trees, unsigned threads) {
-    const TableHolder holder(ranks, values, value_ends, classes, weights, counts, n_classes);
     must(depth >= 1 && depth <= 12, "depth must be from 1 to 12.");
     must(share > 0 && share <= 1, "share must be in (0, 1].");
-    colgen::SamplerInput input;
-    input.rows = classes.shape(0);
-    input.columns = ranks.shape(0);
-    input.ranks = ranks.data();
-    input.values = holder.table.values;
-    input.classes = classes.data();
-    input.weights = weights.data();
-    input.counts = counts.data();
-    input.n_classes = n_classes;
-    input.depth = depth;
-    input.share = share;
+    const colgen::SamplerInput input{bound.table(), depth, share};
     std::vector<colgen::SampledTree> trees;
     {
         nb::gil_scoped_release release;
@@ -379,9 +365,8 @@ void register_colgen(nb::module_& module) {
              nb::arg("most_rows"), nb::arg("most_nodes"), nb::arg("time_limit"));
     part.def("add_gram", &add_gram, nb::arg("starts"), nb::arg("rows"), nb::arg("values"), nb::arg("weights"),
              nb::arg("out"));
-    part.def("sample_trees", &sample_trees, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"),
-             nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"), nb::arg("depth"),
-             nb::arg("share"), nb::arg("seed"), nb::arg("first"), nb::arg("n_trees"), nb::arg("threads"));
+    part.def("sample_trees", &sample_trees, nb::arg("table"), nb::arg("depth"), nb::arg("share"), nb::arg("seed"),
+             nb::arg("first"), nb::arg("n_trees"), nb::arg("threads"));
 }
 
 }  // namespace provetree

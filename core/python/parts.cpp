@@ -1,4 +1,4 @@
-// Checked tables, and the parts of the core one by one for the tests: panels, stumps, depth two, bounds.
+// The parts of the core one by one for the tests: panels, stumps, depth two, bounds.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -15,57 +15,14 @@
 
 namespace provetree {
 
-TableHolder::TableHolder(const Array2<const Index>& ranks, const Array1<const double>& values,
-                         const Array1<const std::int64_t>& value_ends, const Array1<const std::int32_t>& classes,
-                         const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts,
-                         int n_classes) {
-    const std::size_t columns = ranks.shape(0), rows = classes.shape(0);
-    if (rows == 0 || rows >= entry::kRowMask) throw nb::value_error("search needs between 1 and 268435454 rows.");
-    if (ranks.shape(1) != rows || weights.shape(0) != rows || counts.shape(0) != rows)
-        throw nb::value_error("search needs ranks, classes, weights and counts over the same rows.");
-    if (value_ends.shape(0) != columns) throw nb::value_error("search needs the end of the values of each column.");
-    if (n_classes < 1 || n_classes > 1'000'000) throw nb::value_error("search needs between 1 and 1000000 classes.");
-    std::int64_t total_weight = 0, total_count = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-        if (classes.data()[i] < 0 || classes.data()[i] >= n_classes)
-            throw nb::value_error("search needs classes between 0 and n_classes - 1.");
-        const std::int64_t weight = weights.data()[i], count = counts.data()[i];
-        if (weight < 1 || weight > kMaxTotalWeight || count < 1 || count > kMaxTotalWeight)
-            throw nb::value_error("search needs weights and counts between 1 and 2**30.");
-        total_weight += weight;
-        total_count += count;
-    }
-    if (total_weight > kMaxTotalWeight || total_count > kMaxTotalWeight)
-        throw nb::value_error("search needs weights and counts that sum to at most 2**30.");
-    table.rows = static_cast<Index>(rows);
-    table.columns = static_cast<Index>(columns);
-    table.n_classes = n_classes;
-    table.ranks = ranks.data();
-    table.classes = classes.data();
-    table.weights = weights.data();
-    table.counts = counts.data();
-    for (std::size_t c = 0; c < columns; ++c) {
-        const std::int64_t begin = c ? value_ends.data()[c - 1] : 0, end = value_ends.data()[c];
-        if (end < begin || end > static_cast<std::int64_t>(values.shape(0)))
-            throw nb::value_error("search needs ends of values that rise, within the values.");
-        table.values.push_back(values.data() + begin);
-        const Index* const of_rows = ranks.data() + c * rows;
-        Index top = 0;
-        for (std::size_t i = 0; i < rows; ++i) top = std::max(top, of_rows[i]);
-        if (std::int64_t{top} >= end - begin)
-            throw nb::value_error("search needs ranks that index the values of their column.");
-        table.tops.push_back(top);
-    }
-}
-
 namespace {
 
 // Everything a part needs to run on its own.
 struct Bench {
-    Bench(const TableHolder& holder, std::int64_t min_leaf, const std::string& kernel, unsigned switches = 0)
+    Bench(const BoundTable& bound, std::int64_t min_leaf, const std::string& kernel, unsigned switches = 0)
         : monitor(std::numeric_limits<double>::infinity(), nullptr),
-          context(holder.table, choose_kernel(kernel), min_leaf, switches, std::uint64_t{1} << 30, monitor),
-          builder(holder.table, context.kernel, min_leaf) {
+          context(bound.table(), choose_kernel(kernel), min_leaf, switches, std::uint64_t{1} << 30, monitor),
+          builder(bound.table(), context.kernel, min_leaf) {
         builder.build_root(root);
     }
     Monitor monitor;
@@ -76,13 +33,10 @@ struct Bench {
 
 // For each lane (column, rows going left): leaf, stump, feasible split and feasible leaf of the left side, then of the
 // right side.
-std::vector<std::vector<std::int64_t>> evaluate_panel(
-    const Array2<const Index>& ranks, const Array1<const double>& values, const Array1<const std::int64_t>& value_ends,
-    const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-    const Array1<const std::int64_t>& counts, int n_classes, std::int64_t min_samples_leaf,
-    const std::vector<std::pair<Index, Index>>& lanes, const std::string& kernel) {
-    const TableHolder holder(ranks, values, value_ends, classes, weights, counts, n_classes);
-    Bench bench(holder, min_samples_leaf, kernel);
+std::vector<std::vector<std::int64_t>> evaluate_panel(const BoundTable& table, std::int64_t min_samples_leaf,
+                                                      const std::vector<std::pair<Index, Index>>& lanes,
+                                                      const std::string& kernel) {
+    Bench bench(table, min_samples_leaf, kernel);
     if (lanes.size() > static_cast<std::size_t>(kLanes)) throw nb::value_error("A panel holds at most 64 lanes.");
     std::vector<Lane> wanted;
     for (const auto& [id, position] : lanes) {
@@ -110,13 +64,10 @@ std::vector<std::vector<std::int64_t>> evaluate_panel(
 }
 
 // (lower, relaxed, upper) of the depth-two problem.
-std::tuple<Cost, Cost, Cost> solve_depth_two(
-    const Array2<const Index>& ranks, const Array1<const double>& values, const Array1<const std::int64_t>& value_ends,
-    const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-    const Array1<const std::int64_t>& counts, int n_classes, std::int64_t min_samples_leaf, std::int64_t splits,
-    Cost limit, Cost error_scale, Cost split_penalty, const std::string& kernel, unsigned switches) {
-    const TableHolder holder(ranks, values, value_ends, classes, weights, counts, n_classes);
-    Bench bench(holder, min_samples_leaf, kernel, switches);
+std::tuple<Cost, Cost, Cost> solve_depth_two(const BoundTable& table, std::int64_t min_samples_leaf,
+                                             std::int64_t splits, Cost limit, Cost error_scale, Cost split_penalty,
+                                             const std::string& kernel, unsigned switches) {
+    Bench bench(table, min_samples_leaf, kernel, switches);
     if (splits != 2 && splits != 3) throw nb::value_error("Depth two has 2 or 3 splits.");
     const Outcome outcome =
         DepthTwo(bench.context).solve(bench.root, {{2, splits}, limit}, {error_scale, split_penalty}, nullptr);
@@ -124,13 +75,10 @@ std::tuple<Cost, Cost, Cost> solve_depth_two(
 }
 
 // (cost, relaxed, column or -1, rows going left) of the best depth-one tree by the tie rule.
-std::tuple<Cost, Cost, std::int64_t, std::int64_t> solve_depth_one(
-    const Array2<const Index>& ranks, const Array1<const double>& values, const Array1<const std::int64_t>& value_ends,
-    const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-    const Array1<const std::int64_t>& counts, int n_classes, std::int64_t min_samples_leaf, Cost error_scale,
-    Cost split_penalty) {
-    const TableHolder holder(ranks, values, value_ends, classes, weights, counts, n_classes);
-    Bench bench(holder, min_samples_leaf, "auto");
+std::tuple<Cost, Cost, std::int64_t, std::int64_t> solve_depth_one(const BoundTable& table,
+                                                                   std::int64_t min_samples_leaf, Cost error_scale,
+                                                                   Cost split_penalty) {
+    Bench bench(table, min_samples_leaf, "auto");
     const Stump stump = best_stump(bench.context, bench.root, {error_scale, split_penalty}, true);
     return {stump.cost, stump.relaxed, stump.column ? static_cast<std::int64_t>(stump.column->id) : -1, stump.position};
 }
@@ -146,24 +94,15 @@ std::tuple<bool, Cost, Weight, Weight> open_range_of(Cost left_a, Cost right_a, 
 
 void register_parts(nb::module_& module) {
     nb::module_ parts = module.def_submodule("parts", "Kernels and bounds one by one, for the tests.");
-    parts.def("evaluate_panel", &evaluate_panel, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"),
-              nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
-              nb::arg("min_samples_leaf"), nb::arg("lanes"), nb::arg("kernel") = "auto");
-    parts.def("depth_two", &solve_depth_two, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"),
-              nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
-              nb::arg("min_samples_leaf"), nb::arg("splits"), nb::arg("limit"), nb::arg("error_scale"),
-              nb::arg("split_penalty"), nb::arg("kernel") = "auto", nb::arg("switches") = 0u);
-    parts.def("depth_one", &solve_depth_one, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"),
-              nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("n_classes"),
-              nb::arg("min_samples_leaf"), nb::arg("error_scale"), nb::arg("split_penalty"));
+    parts.def("evaluate_panel", &evaluate_panel, nb::arg("table"), nb::arg("min_samples_leaf"), nb::arg("lanes"),
+              nb::arg("kernel") = "auto");
+    parts.def("depth_two", &solve_depth_two, nb::arg("table"), nb::arg("min_samples_leaf"), nb::arg("splits"),
+              nb::arg("limit"), nb::arg("error_scale"), nb::arg("split_penalty"), nb::arg("kernel") = "auto",
+              nb::arg("switches") = 0u);
+    parts.def("depth_one", &solve_depth_one, nb::arg("table"), nb::arg("min_samples_leaf"), nb::arg("error_scale"),
+              nb::arg("split_penalty"));
     parts.def("open_range", &open_range_of, nb::arg("left_a"), nb::arg("right_a"), nb::arg("weight_a"),
               nb::arg("left_b"), nb::arg("right_b"), nb::arg("weight_b"), nb::arg("cut"), nb::arg("scale"));
-    parts.attr("ALWAYS_WIDE") = static_cast<unsigned>(kAlwaysWide);
-    parts.attr("EAGER_IMPROVEMENT") = static_cast<unsigned>(kEagerImprovement);
-    parts.attr("EAGER_THREADS") = static_cast<unsigned>(kEagerThreads);
-    parts.attr("TINY_SAMPLES") = static_cast<unsigned>(kTinySamples);
-    module.attr("SWITCHES") = nb::make_tuple("lipschitz", "slack", "inheritance", "packing", "start", "tie_rule",
-                                             "class_counts", "lazy_rows", "bits", "improvement", "wide");
 }
 
 }  // namespace provetree

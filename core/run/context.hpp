@@ -37,6 +37,24 @@ enum Switch : unsigned {
     kAlwaysWide = 1u << 23,
 };
 
+// The names that Python knows the switches by. The first ones switch a part off; the others are for tests alone.
+struct NamedSwitch {
+    Switch bit;
+    const char* name;
+};
+inline constexpr NamedSwitch kPartSwitches[] = {
+    {kNoLipschitz, "lipschitz"},      {kNoSlack, "slack"},        {kNoInheritance, "inheritance"},
+    {kNoPacking, "packing"},          {kNoStart, "start"},        {kNoTieRule, "tie_rule"},
+    {kNoClassCounts, "class_counts"}, {kNoLazyRows, "lazy_rows"}, {kNoBits, "bits"},
+    {kNoImprovement, "improvement"},  {kNoWide, "wide"},
+};
+inline constexpr NamedSwitch kTestSwitches[] = {
+    {kTinySamples, "tiny_samples"},
+    {kEagerImprovement, "eager_improvement"},
+    {kEagerThreads, "eager_threads"},
+    {kAlwaysWide, "always_wide"},
+};
+
 struct Counters {
     std::uint64_t nodes = 0;             // nodes built
     std::uint64_t intervals = 0;         // splits tried with subtrees below both sides

@@ -23,11 +23,9 @@ struct Routed {
     std::vector<std::int64_t> last_left, first_right, lowest, highest;
 };
 
-// Rows of a column-major table of ranks; nodes in preorder, column -1 for a leaf, rank <= `rank` goes left. Throws
-// std::invalid_argument where the nodes are no tree or name a column that does not exist.
-Routed route_rows(const Index* ranks, std::size_t columns, std::size_t rows, const std::int32_t* classes,
-                  const std::int64_t* weights, const std::int64_t* counts, std::size_t n_classes,
-                  const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank);
+// Nodes in preorder, column -1 for a leaf, rank <= `rank` goes left. Throws std::invalid_argument where the nodes are
+// no tree or name a column that does not exist.
+Routed route_rows(const Table& table, const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank);
 
 // The leaf that a row of the table ends in; at each split it goes left up to the lower of the two ranks.
 inline std::size_t leaf_of(const FlatTree& tree, const Table& table, Index row) {

@@ -52,8 +52,24 @@ class ItemsetResult(TypedDict):
     history: list[tuple[float, float, float]]
     counters: dict[str, int]
 
-#: Names of the parts that bit 0, 1, ... of ``switches`` turn off.
-SWITCHES: tuple[str, ...]
+#: The bit of ``switches`` that turns each part off.
+SWITCHES: dict[str, int]
+#: Bits of ``switches`` that make parts work where they would not, for tests.
+TEST_SWITCHES: dict[str, int]
+
+class Table:
+    """A table that was checked when it was made. Its arrays must not change afterwards."""
+
+    def __init__(
+        self,
+        ranks: NDArray[np.uint32],
+        values: NDArray[np.float64],
+        value_ends: NDArray[np.int64],
+        classes: NDArray[np.int32],
+        weights: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        n_classes: int,
+    ) -> None: ...
 
 def available_kernels() -> list[str]:
     """Return the kernels that run on this machine, slowest first."""
@@ -123,25 +139,13 @@ def order_binary_table(
     Returns what ``merge_rows`` and ``order_columns`` return, or None where there are more values.
     """
 
-def route_rows(
-    ranks: NDArray[np.uint32],
-    classes: NDArray[np.int32],
-    weights: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    n_classes: int,
-    column: list[int],
-    rank: list[int],
-) -> Routed:
+def route_rows(table: Table, column: Sequence[int], rank: Sequence[int]) -> Routed:
     """Send rows down a tree in preorder (column -1 for a leaf; rank and below go left)."""
 
 def search(
-    ranks: NDArray[np.uint32],
-    values: NDArray[np.float64],
-    value_ends: NDArray[np.int64],
-    classes: NDArray[np.int32],
-    weights: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    n_classes: int,
+    table: Table,
+    on_progress: Callable[[float, int, int], object] | None = None,
+    *,
     max_depth: int,
     max_splits: int,
     min_samples_leaf: int,
@@ -149,7 +153,6 @@ def search(
     split_penalty: int,
     time_limit: float,
     memory_limit: int,
-    on_progress: Callable[[float, int, int], object] | None = None,
     kernel: str = "auto",
     switches: int = 0,
     max_work: int = 0,
@@ -191,20 +194,9 @@ def itemset_search(
 class parts:
     """A module of its own: kernels and bounds one by one."""
 
-    EAGER_IMPROVEMENT: int
-    ALWAYS_WIDE: int
-    EAGER_THREADS: int
-    TINY_SAMPLES: int
-
     @staticmethod
     def evaluate_panel(
-        ranks: NDArray[np.uint32],
-        values: NDArray[np.float64],
-        value_ends: NDArray[np.int64],
-        classes: NDArray[np.int32],
-        weights: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        n_classes: int,
+        table: Table,
         min_samples_leaf: int,
         lanes: Sequence[tuple[int, int]],
         kernel: str = "auto",
@@ -217,13 +209,7 @@ class parts:
 
     @staticmethod
     def depth_one(
-        ranks: NDArray[np.uint32],
-        values: NDArray[np.float64],
-        value_ends: NDArray[np.int64],
-        classes: NDArray[np.int32],
-        weights: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        n_classes: int,
+        table: Table,
         min_samples_leaf: int,
         error_scale: int,
         split_penalty: int,
@@ -232,13 +218,7 @@ class parts:
 
     @staticmethod
     def depth_two(
-        ranks: NDArray[np.uint32],
-        values: NDArray[np.float64],
-        value_ends: NDArray[np.int64],
-        classes: NDArray[np.int32],
-        weights: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        n_classes: int,
+        table: Table,
         min_samples_leaf: int,
         splits: int,
         limit: int,
@@ -377,13 +357,7 @@ class colgen:
     ) -> None: ...
     @staticmethod
     def sample_trees(
-        ranks: NDArray[np.uint32],
-        values: NDArray[np.float64],
-        value_ends: NDArray[np.int64],
-        classes: NDArray[np.int32],
-        weights: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        n_classes: int,
+        table: Table,
         depth: int,
         share: float,
         seed: int,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from provetree import _core
-from testkit.core_calls import KERNELS
+from testkit.core_calls import KERNELS, on_table
 
 FINE: dict[str, Any] = {
     "ranks": np.array([[0, 1, 2, 2], [1, 1, 0, 1]], dtype=np.uint32),
@@ -98,7 +98,7 @@ BAD_TABLES: dict[str, dict[str, Any]] = {
 
 def call(name: str, **changes: Any) -> Any:
     function, options = CALLS[name]
-    return function(**{**FINE, **options, **changes})
+    return on_table(function, **{**FINE, **options, **changes})
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -303,7 +303,8 @@ def test_missing_and_unknown_arguments() -> None:
             call(name, colour="red")
         for left_out in {**FINE, **options}:
             with pytest.raises(TypeError):
-                function(**{k: v for k, v in {**FINE, **options}.items() if k != left_out})
+                given = {k: v for k, v in {**FINE, **options}.items() if k != left_out}
+                on_table(function, **given)
 
 
 @settings(max_examples=200, deadline=None)

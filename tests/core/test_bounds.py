@@ -16,7 +16,7 @@ import pytest
 
 from provetree import _core
 from provetree.problem.problem import Problem, build_problem
-from testkit.core_calls import KERNELS, OFF, core_search, table_of
+from testkit.core_calls import KERNELS, OFF, core_search
 from testkit.naive import NaiveSearch, bits, naive_search
 from testkit.random_problems import random_problem
 
@@ -181,7 +181,7 @@ def test_what_the_core_proves_for_a_subset_holds_for_the_whole(kernel: str) -> N
 
 def depth_two(problem: Problem, splits: int, kernel: str) -> tuple[int, int, int]:
     return _core.parts.depth_two(
-        **table_of(problem),
+        problem.table,
         min_samples_leaf=problem.min_samples_leaf,
         splits=splits,
         limit=(2**63 - 1) // 8,

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from provetree import _core
-from testkit.core_calls import KERNELS, OFF, flat_values
+from testkit.core_calls import KERNELS, OFF, flat_values, on_table
 
 #: What the core calls a cost when there is no tree.
 INFINITE = (2**63 - 1) // 8
@@ -131,7 +131,7 @@ def test_panels(block: int) -> None:
         lanes_seen += len(lanes)
         columns_seen += len({column for column, _ in lanes})
         answers = [
-            _core.parts.evaluate_panel(**table.arguments(), lanes=lanes, kernel=kernel)
+            on_table(_core.parts.evaluate_panel, **table.arguments(), lanes=lanes, kernel=kernel)
             for kernel in KERNELS
         ]
         assert all(answer == answers[0] for answer in answers), f"kernels differ, seed {seed}"
@@ -162,7 +162,7 @@ def test_panels_of_many_rows(n_classes: int, heaviest: int) -> None:
     )
     lanes = [(0, 10), (0, n // 2), (0, n - 50_000), (0, n - 1), (1, n // 3), (2, 1000), (2, 70_000)]
     answers = [
-        _core.parts.evaluate_panel(**table.arguments(), lanes=lanes, kernel=kernel)
+        on_table(_core.parts.evaluate_panel, **table.arguments(), lanes=lanes, kernel=kernel)
         for kernel in KERNELS
     ]
     assert all(answer == answers[0] for answer in answers)
@@ -198,8 +198,8 @@ def test_panels_at_the_edges_of_sixteen_bits(total: int, least: int, n_classes: 
                 least * int(counts[5]),
             )
             for kernel in KERNELS:
-                answers = _core.parts.evaluate_panel(
-                    **table.arguments(), lanes=lanes, kernel=kernel
+                answers = on_table(
+                    _core.parts.evaluate_panel, **table.arguments(), lanes=lanes, kernel=kernel
                 )
                 for (column, position), answer in zip(lanes, answers, strict=True):
                     rows = np.argsort(ranks[column], kind="stable")
@@ -244,8 +244,8 @@ def test_depth_one(block: int) -> None:
                 ranks, values = table.ranks[column], table.values[column]
                 gap = values[ranks[right].min()] - values[ranks[left].max()]
                 best = min(best, (cost, column, -gap, len(left)))
-        answer = _core.parts.depth_one(
-            **table.arguments(), error_scale=scale, split_penalty=penalty
+        answer = on_table(
+            _core.parts.depth_one, **table.arguments(), error_scale=scale, split_penalty=penalty
         )
         if best[0] is None:  # too few rows for even one leaf
             assert answer[0] == INFINITE, seed
@@ -288,7 +288,8 @@ def test_depth_two(block: int) -> None:
         near = [optimum + int(rng.integers(-3, 4)) * scale, max(1, optimum * 2 // 3)]
         for limit in (INFINITE, *near):
             answers = {
-                _core.parts.depth_two(
+                on_table(
+                    _core.parts.depth_two,
                     **table.arguments(),
                     splits=splits,
                     limit=limit,

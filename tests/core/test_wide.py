@@ -12,7 +12,7 @@ import pytest
 
 from provetree import _core
 from provetree.problem.problem import Problem, build_problem
-from testkit.core_calls import ALWAYS_WIDE, OFF, core_search, same_tree, table_of
+from testkit.core_calls import ALWAYS_WIDE, OFF, core_search, same_tree
 from testkit.random_problems import random_problem
 
 
@@ -64,7 +64,7 @@ def test_depth_two_is_the_same_with_every_limit() -> None:
         if not problem.columns or problem.max_splits < 2:
             continue
         args = {
-            **table_of(problem),
+            "table": problem.table,
             "min_samples_leaf": problem.min_samples_leaf,
             "splits": int(min(3, problem.max_splits)),
             "error_scale": problem.error_scale,

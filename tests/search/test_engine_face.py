@@ -86,9 +86,9 @@ def fake_answer(**changes: Any) -> dict[str, Any]:
 def test_answers_are_told_in_the_users_units(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
 
-    def search(**arguments: Any) -> dict[str, Any]:
-        asked.update(arguments)
-        arguments["on_progress"](0.1, 8, 1)
+    def search(table: Any, on_progress: Any, **options: Any) -> dict[str, Any]:
+        asked.update(options, table=table)
+        on_progress(0.1, 8, 1)
         return fake_answer()
 
     monkeypatch.setattr(_core, "search", search)
@@ -105,14 +105,14 @@ def test_answers_are_told_in_the_users_units(monkeypatch: pytest.MonkeyPatch) ->
     assert solution.counters["nodes"] == 7
     assert solution.tree.value.tolist() == [[0.5, 1.5], [0.5, 0.0], [0.0, 1.5]]
     assert (asked["time_limit"], asked["memory_limit"], asked["switches"]) == (2.5, 1000, 5)
-    assert asked["ranks"] is problem.ranks
+    assert asked["table"] is problem.table
 
 
 def test_without_a_limit_and_a_listener(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
 
-    def search(**arguments: Any) -> dict[str, Any]:
-        asked.update(arguments)
+    def search(table: Any, on_progress: Any, **options: Any) -> dict[str, Any]:
+        asked.update(options, on_progress=on_progress)
         return fake_answer()
 
     monkeypatch.setattr(_core, "search", search)

@@ -14,16 +14,16 @@ from provetree.problem.problem import Problem
 
 KERNELS: tuple[str, ...] = tuple(_core.available_kernels())
 #: The bit that switches each part off, by name.
-OFF: dict[str, int] = {name: 1 << bit for bit, name in enumerate(_core.SWITCHES)}
-ALL_OFF: int = (1 << len(_core.SWITCHES)) - 1
+OFF: dict[str, int] = _core.SWITCHES
+ALL_OFF: int = sum(OFF.values())
 #: Solves children on samples of the rows in every table, and makes these as small as can be.
-TINY_SAMPLES: int = _core.parts.TINY_SAMPLES
+TINY_SAMPLES: int = _core.TEST_SWITCHES["tiny_samples"]
 #: Looks for better trees beside the proof from the first step on, in every table.
-EAGER_IMPROVEMENT: int = _core.parts.EAGER_IMPROVEMENT
+EAGER_IMPROVEMENT: int = _core.TEST_SWITCHES["eager_improvement"]
 #: Treats every table, and every node, as one with many columns.
-ALWAYS_WIDE: int = _core.parts.ALWAYS_WIDE
+ALWAYS_WIDE: int = _core.TEST_SWITCHES["always_wide"]
 #: Several threads on bits in every table.
-EAGER_THREADS: int = _core.parts.EAGER_THREADS
+EAGER_THREADS: int = _core.TEST_SWITCHES["eager_threads"]
 #: What a tree is compared by: splits by rank, and labels.
 NODE_FIELDS = ("column", "rank_low", "rank_high", "label")
 
@@ -34,16 +34,14 @@ def flat_values(values: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[Any]
     return {"values": np.concatenate([*values, np.empty(0)]), "value_ends": ends}
 
 
-def table_of(problem: Problem) -> dict[str, Any]:
-    """The arguments that every function of the core takes first."""
-    return {
-        "ranks": problem.ranks,
-        **flat_values([column.values for column in problem.columns]),
-        "classes": problem.classes,
-        "weights": problem.weights,
-        "counts": problem.counts,
-        "n_classes": problem.n_classes,
-    }
+#: What a table of the core is made of.
+TABLE_ARGUMENTS = ("ranks", "values", "value_ends", "classes", "weights", "counts", "n_classes")
+
+
+def on_table(function: Callable[..., Any], **arguments: Any) -> Any:
+    """Call a function of the core; the arguments of its table come beside the others."""
+    of_table = {name: arguments.pop(name) for name in TABLE_ARGUMENTS if name in arguments}
+    return function(_core.Table(**of_table), **arguments)
 
 
 def core_search(
@@ -59,7 +57,8 @@ def core_search(
     on_progress: Callable[[float, int, int], object] | None = None,
 ) -> _core.SearchResult:
     return _core.search(
-        **table_of(problem),
+        problem.table,
+        on_progress,
         max_depth=problem.max_depth,
         max_splits=problem.max_splits,
         min_samples_leaf=problem.min_samples_leaf,
@@ -67,7 +66,6 @@ def core_search(
         split_penalty=problem.split_penalty,
         time_limit=time_limit,
         memory_limit=memory_limit,
-        on_progress=on_progress,
         kernel=kernel,
         switches=switches,
         max_work=max_work,

@@ -193,13 +193,7 @@ def run_cart(
     [(0, 2)]
     """
     column, rank = _core.colgen.sample_trees(
-        ranks=problem.ranks,
-        values=problem.columns.values,
-        value_ends=problem.columns.ends,
-        classes=problem.classes,
-        weights=problem.weights,
-        counts=problem.counts,
-        n_classes=problem.n_classes,
+        problem.table,
         depth=problem.max_depth,
         share=share,
         seed=seed,

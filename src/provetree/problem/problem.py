@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -98,6 +99,22 @@ class Problem:
     feature_names: tuple[str, ...] | None
     class_names: tuple[object, ...] | None
     categories: tuple[tuple[object, ...] | None, ...]
+
+    @cached_property
+    def table(self) -> _core.Table:
+        """The table as the core takes it, checked once."""
+        return _core.Table(
+            self.ranks,
+            self.columns.values,
+            self.columns.ends,
+            self.classes,
+            self.weights,
+            self.counts,
+            self.n_classes,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "table"}
 
     @property
     def n_rows(self) -> int:

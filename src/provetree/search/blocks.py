@@ -43,7 +43,7 @@ _TRYING = 0.1
 #: The greatest depth at which blocks can be solved in time.
 _DEEPEST = 4
 #: Ties between the trees of a block do not matter.
-_NO_TIE_RULE = 1 << _core.SWITCHES.index("tie_rule")
+_NO_TIE_RULE = _core.SWITCHES["tie_rule"]
 
 
 class SharedTime:
@@ -255,14 +255,17 @@ class BlockBound:
             np.add.at(totals, problem.classes[rows], weights)
             return _Block(int(weights.sum() - totals.max()) * problem.error_scale, "optimal")
         # Without penalties and minimum leaf sizes trees only get better, so the bound holds.
+        table = _core.Table(
+            np.array(ranks),
+            np.concatenate(values, dtype=np.float64),
+            np.cumsum([len(known) for known in values], dtype=np.int64),
+            problem.classes[rows],
+            weights,
+            problem.counts[rows],
+            problem.n_classes,
+        )
         found = _core.search(
-            ranks=np.array(ranks),
-            values=np.concatenate(values, dtype=np.float64),
-            value_ends=np.cumsum([len(known) for known in values], dtype=np.int64),
-            classes=problem.classes[rows],
-            weights=weights,
-            counts=problem.counts[rows],
-            n_classes=problem.n_classes,
+            table,
             max_depth=problem.max_depth,
             max_splits=problem.max_splits,
             min_samples_leaf=1,
@@ -270,7 +273,6 @@ class BlockBound:
             split_penalty=0,
             time_limit=max(end - time.perf_counter(), 1e-3),
             memory_limit=self._memory_limit,
-            on_progress=None,
             kernel=self._kernel,
             switches=_NO_TIE_RULE,
         )
@@ -310,15 +312,7 @@ def _routed(
     problem: Problem, column: list[int], rank: list[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the weight of each class and the number of rows at each node."""
-    routed = _core.route_rows(
-        problem.ranks,
-        problem.classes,
-        problem.weights,
-        problem.counts,
-        problem.n_classes,
-        column,
-        rank,
-    )
+    routed = _core.route_rows(problem.table, column, rank)
     return routed["weights"], routed["counts"]
 
 

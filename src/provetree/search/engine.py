@@ -78,13 +78,8 @@ class ExactSearch:
         kernel = chosen_kernel()
         shared = SharedTime(problem, limits, kernel)
         found = _core.search(
-            ranks=problem.ranks,
-            values=problem.columns.values,
-            value_ends=problem.columns.ends,
-            classes=problem.classes,
-            weights=problem.weights,
-            counts=problem.counts,
-            n_classes=problem.n_classes,
+            problem.table,
+            None if on_progress is None else tell,
             max_depth=problem.max_depth,
             max_splits=problem.max_splits,
             min_samples_leaf=problem.min_samples_leaf,
@@ -92,7 +87,6 @@ class ExactSearch:
             split_penalty=problem.split_penalty,
             time_limit=shared.search_seconds,
             memory_limit=limits.memory_limit,
-            on_progress=None if on_progress is None else tell,
             kernel=kernel,
             switches=self.switches,
             max_work=limits.max_work or 0,

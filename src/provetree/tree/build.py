@@ -55,15 +55,7 @@ def build_tree(
     """
     columns = np.asarray(column, dtype=np.int64).tolist()
     ranks = np.asarray(rank, dtype=np.int64).tolist()
-    routed = _core.route_rows(
-        problem.ranks,
-        problem.classes,
-        problem.weights,
-        problem.counts,
-        problem.n_classes,
-        columns,
-        ranks,
-    )
+    routed = _core.route_rows(problem.table, columns, ranks)
     splits = _user_splits(problem, columns, ranks, routed)
     names: dict[str, Any] = {
         "n_features": problem.n_features,

@@ -1,0 +1,104 @@
+// Options of a search; see python/search_options.hpp.
+#include "python/search_options.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+namespace provetree {
+
+namespace {
+
+// A tree given in preorder, -1 for a leaf.
+PlanPtr plan_of(const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank, const Table& table) {
+    if (column.empty() && rank.empty()) return nullptr;
+    std::size_t next = 0;
+    const std::function<PlanPtr(int)> read = [&](int depth) -> PlanPtr {
+        if (next >= column.size() || column.size() != rank.size() ||
+            column[next] >= static_cast<std::int64_t>(table.columns) || depth > 1000)
+            throw nb::value_error(
+                "The initial tree must be given in preorder, with known columns and one rank for each node.");
+        const std::size_t at = next++;
+        if (column[at] < 0) return nullptr;
+        PlanPtr left = read(depth + 1), right = read(depth + 1);
+        return split_plan(static_cast<Index>(column[at]), static_cast<Index>(std::max<std::int64_t>(0, rank[at])),
+                          std::move(left), std::move(right));
+    };
+    PlanPtr plan = read(0);
+    if (next != column.size()) throw nb::value_error("The initial tree has nodes after its end.");
+    return plan;
+}
+
+// Takes options out of what was given, one after the other.
+class Given {
+  public:
+    explicit Given(const nb::kwargs& given) : given_(given) {}
+
+    // False where the option was not given.
+    template <class T>
+    bool take(const char* name, T& into) {
+        if (!given_.contains(name)) return false;
+        ++taken_;
+        if (!nb::try_cast<T>(given_[name], into))
+            throw nb::type_error(("The option '" + std::string(name) + "' of search has the wrong type.").c_str());
+        return true;
+    }
+    template <class T>
+    void need(const char* name, T& into) {
+        if (!take(name, into)) throw nb::type_error(("search needs the option '" + std::string(name) + "'.").c_str());
+    }
+    void end() const {
+        if (taken_ < given_.size()) throw nb::type_error("search was given an option that it does not know.");
+    }
+
+  private:
+    const nb::kwargs& given_;
+    std::size_t taken_ = 0;
+};
+
+// All splits together, and the factor the tie rule multiplies costs by, must stay far from overflow.
+void check_scale(const SearchOptions& options) {
+    const double splits = static_cast<double>(Shape::of(options.max_depth, options.max_splits).splits);
+    const double largest = (static_cast<double>(options.loss.error_scale) * static_cast<double>(kMaxTotalWeight) +
+                            static_cast<double>(options.loss.split_penalty) * (splits + 1)) *
+                           (splits + 2);
+    must(largest <= static_cast<double>(kInfinite),
+         "The cost scale is too large: error_scale, split_penalty and the number of splits would overflow 64-bit "
+         "costs.");
+}
+
+}  // namespace
+
+SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
+    Given given(kwargs);
+    SearchOptions options;
+    std::vector<std::int64_t> initial_column, initial_rank;
+    given.need("max_depth", options.max_depth);
+    given.need("max_splits", options.max_splits);
+    given.need("min_samples_leaf", options.min_leaf);
+    given.need("error_scale", options.loss.error_scale);
+    given.need("split_penalty", options.loss.split_penalty);
+    given.need("time_limit", options.time_limit);
+    given.need("memory_limit", options.memory_limit);
+    given.take("kernel", options.kernel);
+    given.take("switches", options.switches);
+    given.take("max_work", options.max_work);
+    given.take("initial_column", initial_column);
+    given.take("initial_rank", initial_rank);
+    given.take("n_jobs", options.n_jobs);
+    given.take("checkpoint", options.checkpoint);
+    given.take("checkpoint_seconds", options.checkpoint_seconds);
+    given.end();
+    must(options.max_depth >= 0 && options.max_splits >= 0 && options.loss.error_scale >= 1 &&
+             options.loss.split_penalty >= 0,
+         "search needs max_depth, max_splits, split_penalty >= 0 and error_scale >= 1.");
+    options.max_splits = std::min<std::int64_t>(options.max_splits, table.rows);
+    options.initial = plan_of(initial_column, initial_rank, table);
+    check_scale(options);
+    return options;
+}
+
+}  // namespace provetree
