@@ -302,8 +302,8 @@ def test_missing_and_unknown_arguments() -> None:
         with pytest.raises(TypeError):
             call(name, colour="red")
         for left_out in {**FINE, **options}:
+            given = {k: v for k, v in {**FINE, **options}.items() if k != left_out}
             with pytest.raises(TypeError):
-                given = {k: v for k, v in {**FINE, **options}.items() if k != left_out}
                 on_table(function, **given)
 
 
