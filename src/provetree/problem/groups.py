@@ -32,8 +32,7 @@ def group_weights(prepared: Prepared, groups: NDArray[np.intp]) -> NDArray[np.in
     --------
     >>> import numpy as np
     >>> from provetree.problem.groups import group_weights
-    >>> from provetree.problem.inputs import is_missing
-    from provetree.problem.prepare import prepare
+    >>> from provetree.problem.prepare import prepare
     >>> prepared = prepare([[1.0], [1.0], [2.0]], [0, 0, 1], max_depth=1)
     >>> group_weights(prepared, np.array([0, 1, 1])).tolist()
     [[1, 1], [0, 1]]
