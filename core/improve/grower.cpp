@@ -1,8 +1,9 @@
-// Growing trees along a guide; see grower.hpp.
+// Growing trees along a guide; see improve/grower.hpp.
 #include "improve/grower.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sweeps/depth_one.hpp"
 
@@ -12,6 +13,21 @@ namespace {
 
 // Tables of options are kept up to this many splits; a larger budget is treated as if it did not bind further.
 constexpr std::size_t kLargestTable = 255;
+
+// How many of `total` splits, one of them above both sides, go left in the best division of the others. None where no
+// division makes the two sides cost less than `limit`.
+std::optional<std::size_t> best_division(const std::vector<SubtreePtr>& left, const std::vector<SubtreePtr>& right,
+                                         std::size_t total, Cost limit) {
+    std::optional<std::size_t> best;
+    const std::size_t first = total > right.size() ? total - right.size() : 0;
+    for (std::size_t a = first; a < std::min(left.size(), total); ++a) {
+        const Cost cost_left = left[a]->cost, cost_right = right[total - 1 - a]->cost;
+        if (cost_left >= kInfinite || cost_right >= kInfinite || cost_left + cost_right >= limit) continue;
+        limit = cost_left + cost_right;
+        best = a;
+    }
+    return best;
+}
 
 double entropy_part(double weight) { return weight > 0 ? weight * std::log2(weight) : 0.0; }
 
@@ -67,16 +83,16 @@ Candidate placed(const Node& node, Index column, Index rank) {
     return {0, 0, 0};
 }
 
-LimbPtr Grower::leaf(const Node& node) const {
-    Limb limb;
-    limb.cost = leaf_cost(context_, node, search_.loss);
-    return std::make_shared<const Limb>(limb);
+SubtreePtr Grower::leaf(const Node& node) const {
+    Subtree alone;
+    alone.cost = leaf_cost(context_, node, search_.loss);
+    return std::make_shared<const Subtree>(alone);
 }
 
-LimbPtr Grower::best_of(const Options& options, Cost limit) {
+SubtreePtr Grower::best_of(const Options& options, Cost limit) {
     if (options.empty()) return nullptr;
-    const LimbPtr& best = *std::min_element(options.begin(), options.end(),
-                                            [](const LimbPtr& a, const LimbPtr& b) { return a->cost < b->cost; });
+    const SubtreePtr& best = *std::min_element(
+        options.begin(), options.end(), [](const SubtreePtr& a, const SubtreePtr& b) { return a->cost < b->cost; });
     return best->cost < limit ? best : nullptr;
 }
 
@@ -87,17 +103,9 @@ Grower::Options Grower::bottom_options(const Node& node, Shape shape, std::size_
         const Outcome outcome =
             search_.solve(node, Shape::of(shape.depth, splits), table.back()->cost, {}, false, level);
         if (outcome.upper < table.back()->cost) {
-            Limb limb;
-            limb.cost = outcome.upper;
-            limb.splits = binding_ ? splits : 0;
-            limb.bottom = outcome.plan;
-            limb.exact = true;
-            limb.split = outcome.plan && !outcome.plan->stump;
-            if (limb.split) {
-                limb.column = outcome.plan->column;
-                limb.rank = outcome.plan->rank;
-            }
-            table.push_back(std::make_shared<const Limb>(limb));
+            Subtree best = found_subtree(outcome.upper, binding_ ? splits : 0, outcome.plan);
+            best.exact = true;
+            table.push_back(std::make_shared<const Subtree>(best));
         } else {
             table.push_back(table.back());
         }
@@ -106,13 +114,9 @@ Grower::Options Grower::bottom_options(const Node& node, Shape shape, std::size_
     return table;
 }
 
-LimbPtr Grower::bottom(const Node& node, Shape shape, std::size_t level) {
-    return best_of(bottom_options(node, shape.on(node.rows), level), kInfinite);
-}
-
-Grower::Options Grower::options_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide,
-                                      const Limb* right_guide, const Taste& taste, Cost limit, std::size_t level,
-                                      std::uint64_t path) {
+Grower::Options Grower::options_below(const Node& node, Shape shape, const Candidate& split, const Subtree* left_guide,
+                                      const Subtree* right_guide, const BranchingPreference& preference, Cost limit,
+                                      std::size_t level, std::uint64_t path) {
     const NodeColumn& column = node.columns[split.column];
     const Index id = column.id, rank = column.ranks[split.position - 1];
     Levels::Children& kids = search_.levels.at(level);
@@ -122,48 +126,32 @@ Grower::Options Grower::options_below(const Node& node, Shape shape, const Candi
     const Cost penalty = search_.loss.split_penalty;
     const Shape below = Shape::of(shape.depth - 1, shape.splits - 1);
     const std::uint64_t next = path >> 62 ? path : 2 * path;  // deeper than any path can name: then no discrepancies
-    const Options left = options(kids.left, below, left_guide, taste, limit - penalty, level + 1, next);
-    const LimbPtr best_left = best_of(left, limit - penalty);
+    const Options left = options(kids.left, below, left_guide, preference, limit - penalty, level + 1, next);
+    const SubtreePtr best_left = best_of(left, limit - penalty);
     if (!best_left) return {};
-    const Options right = options(kids.right, below, right_guide, taste, limit - penalty - best_left->cost, level + 1,
-                                  next + (next != path));
+    const Options right = options(kids.right, below, right_guide, preference, limit - penalty - best_left->cost,
+                                  level + 1, next + (next != path));
     if (!best_of(right, limit - penalty - best_left->cost)) return {};
-    const auto joined = [&](const LimbPtr& a, const LimbPtr& b) {
-        Limb limb;
-        limb.cost = a->cost + b->cost + penalty;
-        limb.splits = a->splits + b->splits + 1;
-        limb.split = true;
-        limb.column = id;
-        limb.rank = rank;
-        limb.left = a;
-        limb.right = b;
-        return std::make_shared<const Limb>(limb);
+    const auto joined = [&](const SubtreePtr& a, const SubtreePtr& b) {
+        Subtree subtree = joined_subtree(id, rank, a, b);
+        subtree.cost = a->cost + b->cost + penalty;
+        subtree.splits = a->splits + b->splits + 1;
+        return std::make_shared<const Subtree>(subtree);
     };
     if (!binding_) return {joined(left.back(), right.back())};
     const std::size_t most =
         std::min({static_cast<std::size_t>(shape.splits), left.size() + right.size() - 1, kLargestTable});
-    Options table(most + 1);
-    table[0] = leaf(node);
+    Options table{leaf(node)};
     for (std::size_t total = 1; total <= most; ++total) {
-        std::size_t chosen = left.size();
-        Cost least = table[total - 1]->cost;
-        for (std::size_t a = total - 1 >= right.size() ? total - right.size() : 0; a < std::min(left.size(), total);
-             ++a) {
-            const Cost cost = left[a]->cost >= kInfinite || right[total - 1 - a]->cost >= kInfinite
-                                  ? kInfinite
-                                  : left[a]->cost + right[total - 1 - a]->cost + penalty;
-            if (cost < least) {
-                least = cost;
-                chosen = a;
-            }
-        }
-        table[total] = chosen < left.size() ? joined(left[chosen], right[total - 1 - chosen]) : table[total - 1];
+        const std::optional<std::size_t> on_left = best_division(left, right, total, table.back()->cost - penalty);
+        table.push_back(on_left ? joined(left[*on_left], right[total - 1 - *on_left]) : table.back());
     }
     return table;
 }
 
-Grower::Options Grower::options(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit,
-                                std::size_t level, std::uint64_t path) {
+Grower::Options Grower::options(const Node& node, Shape shape, const Subtree* guide,
+                                const BranchingPreference& preference, Cost limit, std::size_t level,
+                                std::uint64_t path) {
     shape = shape.on(node.rows);
     if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return {leaf(node)};
     if (shape.depth <= 2) return bottom_options(node, shape, level);
@@ -171,26 +159,27 @@ Grower::Options Grower::options(const Node& node, Shape shape, const Limb* guide
     if (guide && guide->split) split = placed(node, guide->column, guide->rank);
     const bool guided = split.position > 0;
     if (!guided) {
-        const std::vector<Candidate> ranked = ranked_splits(context_, node, taste.purity);
+        const std::vector<Candidate> ranked = ranked_splits(context_, node, preference.purity);
         if (ranked.empty()) return {leaf(node)};
-        split = ranked[std::min(taste.place(path), ranked.size() - 1)];
+        split = ranked[std::min(preference.place(path), ranked.size() - 1)];
     }
     Options table = options_below(node, shape, split, guided ? guide->left.get() : nullptr,
-                                  guided ? guide->right.get() : nullptr, taste, limit, level, path);
+                                  guided ? guide->right.get() : nullptr, preference, limit, level, path);
     if (binding_) return table;
-    const LimbPtr alone = leaf(node);
+    const SubtreePtr alone = leaf(node);
     return table.empty() || alone->cost <= table[0]->cost ? Options{alone} : table;
 }
 
-LimbPtr Grower::grow(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit,
-                     std::size_t level) {
-    return best_of(options(node, shape, guide, taste, limit, level, 1), limit);
+SubtreePtr Grower::grow(const Node& node, Shape shape, const Subtree* guide, const BranchingPreference& preference,
+                        Cost limit, std::size_t level) {
+    return best_of(options(node, shape, guide, preference, limit, level, 1), limit);
 }
 
-LimbPtr Grower::grow_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide,
-                           const Limb* right_guide, const Taste& taste, Cost limit, std::size_t level) {
-    return best_of(options_below(node, shape.on(node.rows), split, left_guide, right_guide, taste, limit, level, 1),
-                   limit);
+SubtreePtr Grower::grow_below(const Node& node, Shape shape, const Candidate& split, const Subtree* left_guide,
+                              const Subtree* right_guide, const BranchingPreference& preference, Cost limit,
+                              std::size_t level) {
+    return best_of(
+        options_below(node, shape.on(node.rows), split, left_guide, right_guide, preference, limit, level, 1), limit);
 }
 
 }  // namespace provetree

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "improve/limb.hpp"
+#include "improve/subtree.hpp"
 #include "intervals/interval_search.hpp"
 #include "run/context.hpp"
 
@@ -26,7 +26,7 @@ std::vector<Candidate> ranked_splits(Context& context, const Node& node, Purity 
 
 // Which split to take where no guide says so: the first of the ranking, except at the nodes named here. A node is named
 // by its path: 1 is where the growing starts, 2p and 2p + 1 are the children of p.
-struct Taste {
+struct BranchingPreference {
     Purity purity = Purity::kGini;
     std::vector<std::pair<std::uint64_t, std::size_t>> discrepancies;  // path, place in the ranking
 
@@ -44,28 +44,27 @@ class Grower {
     Grower(Context& context, NodeBuilder& builder, TreeSearch& search, bool binding)
         : context_(context), builder_(builder), search_(search), binding_(binding) {}
 
-    // The tree that the guide and the taste lead to; null where it would not cost less than `limit`. A guide may be
-    // null or end anywhere.
-    LimbPtr grow(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit, std::size_t level);
+    // The tree that the guide and the preference lead to; null where it would not cost less than `limit`. A guide may
+    // be null or end anywhere.
+    SubtreePtr grow(const Node& node, Shape shape, const Subtree* guide, const BranchingPreference& preference,
+                    Cost limit, std::size_t level);
 
     // The same with a given first split.
-    LimbPtr grow_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide,
-                       const Limb* right_guide, const Taste& taste, Cost limit, std::size_t level);
-
-    // The optimal tree for a node of depth two or less.
-    LimbPtr bottom(const Node& node, Shape shape, std::size_t level);
+    SubtreePtr grow_below(const Node& node, Shape shape, const Candidate& split, const Subtree* left_guide,
+                          const Subtree* right_guide, const BranchingPreference& preference, Cost limit,
+                          std::size_t level);
 
   private:
     // table[b]: the best tree with at most b splits. Without a binding budget there is one entry, for any number.
-    using Options = std::vector<LimbPtr>;
-    Options options(const Node& node, Shape shape, const Limb* guide, const Taste& taste, Cost limit, std::size_t level,
-                    std::uint64_t path);
-    Options options_below(const Node& node, Shape shape, const Candidate& split, const Limb* left_guide,
-                          const Limb* right_guide, const Taste& taste, Cost limit, std::size_t level,
-                          std::uint64_t path);
+    using Options = std::vector<SubtreePtr>;
+    Options options(const Node& node, Shape shape, const Subtree* guide, const BranchingPreference& preference,
+                    Cost limit, std::size_t level, std::uint64_t path);
+    Options options_below(const Node& node, Shape shape, const Candidate& split, const Subtree* left_guide,
+                          const Subtree* right_guide, const BranchingPreference& preference, Cost limit,
+                          std::size_t level, std::uint64_t path);
     Options bottom_options(const Node& node, Shape shape, std::size_t level);
-    LimbPtr leaf(const Node& node) const;
-    static LimbPtr best_of(const Options& options, Cost limit);
+    SubtreePtr leaf(const Node& node) const;
+    static SubtreePtr best_of(const Options& options, Cost limit);
 
     Context& context_;
     NodeBuilder& builder_;

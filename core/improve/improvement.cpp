@@ -1,10 +1,10 @@
-// Turns between the proof and the search for better trees; see improvement.hpp.
+// Turns between the proof and the search for better trees; see improve/improvement.hpp.
 #include "improve/improvement.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <unordered_map>
+
+#include "improve/error_bounds.hpp"
 
 namespace provetree {
 
@@ -42,7 +42,9 @@ void Improvement::begin() {
         NodeBuilder(context_.table, context_.kernel, context_.min_leaf).build_root(own_root_);
         root_ = &own_root_;
     }
-    context_.found.bound = std::max(context_.found.bound, loss_.error_scale * cheap_error_bound(context_, shape_));
+    const Weight errors =
+        std::max(errors_of_classes_without_leaf(context_.table, shape_), errors_of_equal_rows(context_));
+    context_.found.bound = std::max(context_.found.bound, loss_.tree(errors, 0));
     listener_(start_.upper);
     improver_ = std::make_unique<Improver>(context_, *root_, shape_, loss_, start_,
                                            [this](Cost cost, const PlanPtr& plan, std::int64_t splits_left) {
@@ -88,54 +90,6 @@ std::uint64_t Improvement::turn() {
     }
     if (policy_.ends) throw StopSearch{StopReason::kTreeIsOptimal};
     return kNever;
-}
-
-Weight cheap_error_bound(Context& context, Shape shape) {
-    const Table& table = context.table;
-    const std::size_t n_classes = static_cast<std::size_t>(table.n_classes);
-    std::vector<Weight> by_class(n_classes, 0);
-    for (Index i = 0; i < table.rows; ++i)
-        by_class[static_cast<std::size_t>(table.classes[i])] += static_cast<Weight>(table.weights[i]);
-    // A tree with k splits predicts at most k + 1 classes.
-    std::sort(by_class.begin(), by_class.end());
-    const std::size_t leaves = static_cast<std::size_t>(std::min<std::int64_t>(shape.splits, table.n_classes)) + 1;
-    const Weight no_leaf =
-        leaves >= n_classes
-            ? 0
-            : std::accumulate(by_class.begin(), by_class.end() - static_cast<std::ptrdiff_t>(leaves), Weight{0});
-    // Rows equal in every column end in one leaf: all but their largest class are errors. Groups are refined column by
-    // column.
-    std::vector<Index> group(table.rows, 0);
-    std::unordered_map<std::uint64_t, Index> numbers;
-    Index groups = 1;
-    for (Index c = 0; c < table.columns && groups < table.rows; ++c) {
-        const Index* ranks = table.ranks + static_cast<std::size_t>(c) * table.rows;
-        numbers.clear();
-        for (Index i = 0; i < table.rows; ++i)
-            group[i] = numbers.try_emplace(std::uint64_t{group[i]} << 32 | ranks[i], static_cast<Index>(numbers.size()))
-                           .first->second;
-        groups = static_cast<Index>(numbers.size());
-        context.monitor.work(10 * std::uint64_t{table.rows});
-    }
-    Weight alike = 0;
-    if (groups < table.rows) {
-        std::vector<std::pair<Index, std::pair<std::int32_t, Weight>>> rows(table.rows);
-        for (Index i = 0; i < table.rows; ++i)
-            rows[i] = {group[i], {table.classes[i], static_cast<Weight>(table.weights[i])}};
-        std::sort(rows.begin(), rows.end());
-        for (std::size_t begin = 0, end; begin < rows.size(); begin = end) {
-            Weight total = 0, most = 0, of_class = 0;
-            for (end = begin; end < rows.size() && rows[end].first == rows[begin].first; ++end) {
-                of_class = end > begin && rows[end].second.first == rows[end - 1].second.first
-                               ? of_class + rows[end].second.second
-                               : rows[end].second.second;
-                total += rows[end].second.second;
-                most = std::max(most, of_class);
-            }
-            alike += total - most;
-        }
-    }
-    return std::max(no_leaf, alike);
 }
 
 }  // namespace provetree

@@ -1,6 +1,5 @@
 // When to look for better trees: not before the proof has had its chance, then in turns with it, less and less where
-// nothing better turns up. Where proofs take long, a part of the proof's turns goes to a bound from targets far below
-// the best tree.
+// nothing better turns up.
 #pragma once
 
 #include <functional>
@@ -17,8 +16,8 @@ namespace provetree {
 class Improvement {
   public:
     struct Policy {
-        bool hopeless =
-            false;  // the search has a limit and its depth is one at which proofs rarely end: better trees matter most
+        // The search has a limit, and proofs of its depth rarely end: better trees matter most.
+        bool hopeless = false;
         bool by_bits = false;  // the proof is that of the search on bits, which is fast
         bool ends = false;     // a tree as good as the bound ends the search
     };
@@ -51,9 +50,5 @@ class Improvement {
     std::unique_ptr<Improver> improver_;
     std::optional<Monitor::Turns> turns_;
 };
-
-// A lower bound on the weight of the errors that costs one pass over the table: rows that are equal in every column but
-// not in class, and classes that no leaf is left for.
-Weight cheap_error_bound(Context& context, Shape shape);
 
 }  // namespace provetree

@@ -1,4 +1,4 @@
-// Large-neighbourhood search with an exact inner solver; see improver.hpp.
+// Large-neighbourhood search with an exact inner solver; see improve/improver.hpp.
 #include "improve/improver.hpp"
 
 #include <algorithm>
@@ -76,16 +76,16 @@ void Improver::step() {
 
 // ---------------------------------------------------------------- the tree at hand
 
-LimbPtr Improver::at(const Path& path) const {
-    LimbPtr limb = current_;
+SubtreePtr Improver::at(const Path& path) const {
+    SubtreePtr subtree = current_;
     for (char side : path)
-        if (limb) limb = side == 'l' ? limb->left : limb->right;
-    return limb;
+        if (subtree) subtree = side == 'l' ? subtree->left : subtree->right;
+    return subtree;
 }
 
 // The children of a node in the levels of the search, unless they lie there already.
-void Improver::split_into_levels(const Node& node, const Limb& limb, std::size_t level) {
-    const Candidate split = placed(node, limb.column, limb.rank);
+void Improver::split_into_levels(const Node& node, const Subtree& subtree, std::size_t level) {
+    const Candidate split = placed(node, subtree.column, subtree.rank);
     Levels::Children& kids = search_.levels.at(level);
     builder_.split(node, node.columns[split.column], split.position, kids.left, kids.right);
     context_.counters.nodes += 2;
@@ -94,37 +94,37 @@ void Improver::split_into_levels(const Node& node, const Limb& limb, std::size_t
 
 const Node& Improver::descend(const Path& path) {
     const Node* node = &root_;
-    const Limb* limb = current_.get();
+    const Subtree* subtree = current_.get();
     for (std::size_t level = 0; level < path.size(); ++level) {
         Levels::Children& kids = search_.levels.at(level);
-        if (level >= way_.size() || way_[level].limb != limb || way_[level].node != node) {
-            way_.resize(level);
-            split_into_levels(*node, *limb, level);
-            way_.push_back({limb, node});
+        if (level >= path_.size() || path_[level].subtree != subtree || path_[level].node != node) {
+            path_.resize(level);
+            split_into_levels(*node, *subtree, level);
+            path_.push_back({subtree, node});
         }
         node = path[level] == 'l' ? &kids.left : &kids.right;
-        limb = path[level] == 'l' ? limb->left.get() : limb->right.get();
+        subtree = path[level] == 'l' ? subtree->left.get() : subtree->right.get();
     }
-    way_.resize(path.size());  // whoever works on this node uses the levels below it
+    path_.resize(path.size());  // whoever works on this node uses the levels below it
     return *node;
 }
 
-LimbPtr Improver::with(const LimbPtr& limb, const Path& path, std::size_t from, const LimbPtr& part) const {
+SubtreePtr Improver::with(const SubtreePtr& subtree, const Path& path, std::size_t from, const SubtreePtr& part) const {
     if (from == path.size()) return part;
-    Limb changed = *limb;
-    LimbPtr& side = path[from] == 'l' ? changed.left : changed.right;
-    const LimbPtr before = side;
+    Subtree changed = *subtree;
+    SubtreePtr& side = path[from] == 'l' ? changed.left : changed.right;
+    const SubtreePtr before = side;
     side = with(side, path, from + 1, part);
     changed.cost += side->cost - before->cost;
     changed.splits += side->splits - before->splits;
     changed.exact = false;
-    return std::make_shared<const Limb>(changed);
+    return std::make_shared<const Subtree>(changed);
 }
 
-void Improver::replace(const Path& path, const LimbPtr& part) { take(with(current_, path, 0, part)); }
+void Improver::replace(const Path& path, const SubtreePtr& part) { take(with(current_, path, 0, part)); }
 
-void Improver::take(const LimbPtr& tree) {
-    way_.clear();
+void Improver::take(const SubtreePtr& tree) {
+    path_.clear();
     current_ = tree;
     if (current_->cost >= best_cost_) return;
     best_ = current_;
@@ -135,18 +135,18 @@ void Improver::take(const LimbPtr& tree) {
 
 // ---------------------------------------------------------------- rounds
 
-void Improver::list_tasks(const Limb& limb, const Path& path) {
-    if (limb.cost <= search_.loss.split_penalty || limb.exact) return;
+void Improver::list_tasks(const Subtree& subtree, const Path& path) {
+    if (subtree.cost <= search_.loss.split_penalty || subtree.exact) return;
     // The last task listed is the first one done: upper splits are exchanged after everything below them was solved.
     const int depth = remaining(path);
     if (depth > kSolvedDepth || path.empty()) tasks_.push_back({path, false});
     if (depth <= kSolvedDepth) {
-        if (limb.effort < kMostEffort) tasks_.push_back({path, true});
+        if (subtree.effort < kMostEffort) tasks_.push_back({path, true});
         return;
     }
-    if (!limb.branches()) return;
-    list_tasks(*limb.left, path + 'l');
-    list_tasks(*limb.right, path + 'r');
+    if (!subtree.branches()) return;
+    list_tasks(*subtree.left, path + 'l');
+    list_tasks(*subtree.right, path + 'r');
 }
 
 void Improver::finish_round() {
@@ -162,64 +162,57 @@ void Improver::finish_round() {
 }
 
 void Improver::solve_again(const Path& path) {
-    const LimbPtr limb = at(path);
-    if (!limb || limb->exact) return;
+    const SubtreePtr subtree = at(path);
+    if (!subtree || subtree->exact) return;
     std::int64_t spare = shape_.splits - current_->splits;
-    const LimbPtr better = solved(descend(path), limb, std::clamp(2 * limb->effort, kFirstEffort, kMostEffort), spare);
-    improved_ |= better->cost < limb->cost;
+    const SubtreePtr better =
+        solved(descend(path), subtree, std::clamp(2 * subtree->effort, kFirstEffort, kMostEffort), spare);
+    improved_ |= better->cost < subtree->cost;
     replace(path, better);
 }
 
 // The subtree solved by the exact search for three levels, or as far as the effort goes. Where the split budget binds,
 // the splits that are to spare may be used up.
-LimbPtr Improver::solved(const Node& node, const LimbPtr& limb, std::uint64_t effort, std::int64_t& spare) {
+SubtreePtr Improver::solved(const Node& node, const SubtreePtr& subtree, std::uint64_t effort, std::int64_t& spare) {
     Outcome start;
-    start.upper = limb->cost;
-    start.plan = limb->plan();
+    start.upper = subtree->cost;
+    start.plan = subtree->plan();
     std::unique_ptr<StopSearch> stopped;
     const int depth = std::min(kSolvedDepth, shape_.depth);
     const Shape shape =
-        Shape::of(depth, binding_ ? limb->splits + std::max<std::int64_t>(0, spare) : Shape::full(depth)).on(node.rows);
+        Shape::of(depth, binding_ ? subtree->splits + std::max<std::int64_t>(0, spare) : Shape::full(depth))
+            .on(node.rows);
     const Monitor::EffortCap cap(context_.monitor, effort);
     const Outcome outcome = inner_.solve_root(node, shape, start, nullptr, stopped, nullptr, nullptr);
     const bool own_cap = stopped && stopped->reason == StopReason::kEffortUsed && cap.binds();
     if (stopped && !own_cap) stop_ = *stopped;
-    Limb result = *limb;
-    if (outcome.upper < limb->cost) {
-        result = {};
-        result.cost = outcome.upper;
-        result.splits = binding_ ? shape.splits : 0;
-        result.bottom = outcome.plan;
-        result.split = outcome.plan && !outcome.plan->stump;
-        if (result.split) {
-            result.column = outcome.plan->column;
-            result.rank = outcome.plan->rank;
-        }
-    }
-    spare -= result.splits - limb->splits;
+    Subtree result = *subtree;
+    if (outcome.upper < subtree->cost) result = found_subtree(outcome.upper, binding_ ? shape.splits : 0, outcome.plan);
+    spare -= result.splits - subtree->splits;
     result.exact = !stopped;
-    result.effort = limb->effort + effort;
-    return std::make_shared<const Limb>(result);
+    result.effort = subtree->effort + effort;
+    return std::make_shared<const Subtree>(result);
 }
 
 // All subtrees of depth three solved.
-LimbPtr Improver::polished(const Node& node, const LimbPtr& limb, int depth, std::size_t level, std::int64_t& spare) {
-    if (limb->exact || limb->cost <= search_.loss.split_penalty || stop_) return limb;
-    if (depth <= kSolvedDepth) return solved(node, limb, kFirstEffort, spare);
-    if (!limb->branches()) return limb;
-    split_into_levels(node, *limb, level);
+SubtreePtr Improver::polished(const Node& node, const SubtreePtr& subtree, int depth, std::size_t level,
+                              std::int64_t& spare) {
+    if (subtree->exact || subtree->cost <= search_.loss.split_penalty || stop_) return subtree;
+    if (depth <= kSolvedDepth) return solved(node, subtree, kFirstEffort, spare);
+    if (!subtree->branches()) return subtree;
+    split_into_levels(node, *subtree, level);
     Levels::Children& kids = search_.levels.at(level);
-    Limb changed = *limb;
-    changed.left = polished(kids.left, limb->left, depth - 1, level + 1, spare);
-    changed.right = polished(kids.right, limb->right, depth - 1, level + 1, spare);
-    changed.cost += changed.left->cost - limb->left->cost + changed.right->cost - limb->right->cost;
-    changed.splits += changed.left->splits - limb->left->splits + changed.right->splits - limb->right->splits;
-    return std::make_shared<const Limb>(changed);
+    Subtree changed = *subtree;
+    changed.left = polished(kids.left, subtree->left, depth - 1, level + 1, spare);
+    changed.right = polished(kids.right, subtree->right, depth - 1, level + 1, spare);
+    changed.cost += changed.left->cost - subtree->left->cost + changed.right->cost - subtree->right->cost;
+    changed.splits += changed.left->splits - subtree->left->splits + changed.right->splits - subtree->right->splits;
+    return std::make_shared<const Subtree>(changed);
 }
 
 // ---------------------------------------------------------------- other splits
 
-std::vector<Candidate> Improver::proposals(const Node& node, const Limb& limb) {
+std::vector<Candidate> Improver::proposals(const Node& node, const Subtree& subtree) {
     std::vector<Candidate> all;
     const auto propose = [&](Index column, std::int64_t position) {
         const NodeColumn& one = node.columns[column];
@@ -232,7 +225,7 @@ std::vector<Candidate> Improver::proposals(const Node& node, const Limb& limb) {
         return static_cast<std::int64_t>(position) + static_cast<std::int64_t>(random(2 * std::uint64_t{reach} + 1)) -
                reach;
     };
-    const Candidate here = limb.split ? placed(node, limb.column, limb.rank) : Candidate{0, 0, 0};
+    const Candidate here = subtree.split ? placed(node, subtree.column, subtree.rank) : Candidate{0, 0, 0};
     if (here.position)
         for (int i = 0; i < kShifts; ++i)
             propose(here.column, about(here.position, std::max<Index>(1, node.rows >> (2 + i))));
@@ -247,64 +240,67 @@ std::vector<Candidate> Improver::proposals(const Node& node, const Limb& limb) {
 }
 
 void Improver::exchange(const Path& path) {
-    const LimbPtr limb = at(path);
-    if (!limb) return;
+    const SubtreePtr subtree = at(path);
+    if (!subtree) return;
     const int depth = remaining(path);
     const Node& node = descend(path);
-    const Shape shape = Shape::of(depth, budget(*limb));
+    const Shape shape = Shape::of(depth, budget(*subtree));
     if (shape.depth == 0) return;  // no splits are left for it
-    Cost limit = limb->cost + limb->cost / kWorthPolishing + 1;
-    LimbPtr best;
-    for (const Candidate& split : proposals(node, *limb)) {
-        const bool along = limb->branches() && (node.columns[split.column].id == limb->column || random(2));
-        Taste taste;
-        taste.purity = random(2) ? Purity::kGini : Purity::kEntropy;
-        if (const LimbPtr grown = grower_.grow_below(node, shape, split, along ? limb->left.get() : nullptr,
-                                                     along ? limb->right.get() : nullptr, taste, limit, path.size())) {
+    Cost limit = subtree->cost + subtree->cost / kWorthPolishing + 1;
+    SubtreePtr best;
+    for (const Candidate& split : proposals(node, *subtree)) {
+        const bool along = subtree->branches() && (node.columns[split.column].id == subtree->column || random(2));
+        BranchingPreference preference;
+        preference.purity = random(2) ? Purity::kGini : Purity::kEntropy;
+        if (const SubtreePtr grown =
+                grower_.grow_below(node, shape, split, along ? subtree->left.get() : nullptr,
+                                   along ? subtree->right.get() : nullptr, preference, limit, path.size())) {
             best = grown;
             limit = grown->cost;
         }
     }
     if (!best) return;
     std::int64_t spare = shape.splits - best->splits;
-    if (best->cost >= limb->cost) best = polished(node, best, depth, path.size(), spare);
-    if (best->cost > limb->cost) return;
-    improved_ |= best->cost < limb->cost;
+    if (best->cost >= subtree->cost) best = polished(node, best, depth, path.size(), spare);
+    if (best->cost > subtree->cost) return;
+    improved_ |= best->cost < subtree->cost;
     replace(path, best);
 }
 
 // ---------------------------------------------------------------- starting again
 
-Taste Improver::next_taste() {
-    Taste taste;
-    taste.purity = restarts_ % 4 == 0 ? Purity::kEntropy : Purity::kGini;
+BranchingPreference Improver::next_preference() {
+    BranchingPreference preference;
+    preference.purity = restarts_ % 4 == 0 ? Purity::kEntropy : Purity::kGini;
     const std::uint64_t discrepancies = restarts_ / 16 + (restarts_ > 2);
-    for (std::uint64_t i = 0; i < discrepancies; ++i) taste.discrepancies.push_back({1 + random(7), 1 + random(3)});
-    return taste;
+    for (std::uint64_t i = 0; i < discrepancies; ++i)
+        preference.discrepancies.push_back({1 + random(7), 1 + random(3)});
+    return preference;
 }
 
 // The best tree with one of its upper splits thrown away for another one.
-LimbPtr Improver::shaken() {
+SubtreePtr Improver::shaken() {
     current_ = best_;
-    way_.clear();
+    path_.clear();
     Path path;
     const int upper = std::max(1, shape_.depth - kSolvedDepth);
     for (std::uint64_t levels = random(static_cast<std::uint64_t>(upper)); levels > 0 && at(path)->branches(); --levels)
         path += random(2) ? 'l' : 'r';
-    const LimbPtr limb = at(path);
+    const SubtreePtr subtree = at(path);
     const Node& node = descend(path);
-    const std::vector<Candidate> splits = proposals(node, *limb);
+    const std::vector<Candidate> splits = proposals(node, *subtree);
     if (splits.empty()) return best_;
-    const bool along = limb->branches() && random(2);
-    const LimbPtr grown = grower_.grow_below(node, Shape::of(remaining(path), budget(*limb)),
-                                             splits[random(splits.size())], along ? limb->left.get() : nullptr,
-                                             along ? limb->right.get() : nullptr, {}, kInfinite, path.size());
+    const bool along = subtree->branches() && random(2);
+    const SubtreePtr grown = grower_.grow_below(node, Shape::of(remaining(path), budget(*subtree)),
+                                                splits[random(splits.size())], along ? subtree->left.get() : nullptr,
+                                                along ? subtree->right.get() : nullptr, {}, kInfinite, path.size());
     return grown ? with(best_, path, 0, grown) : best_;
 }
 
 void Improver::start_again() {
     ++restarts_;
-    LimbPtr tree = restarts_ % 3 == 1 ? grower_.grow(root_, shape_, nullptr, next_taste(), kInfinite, 0) : shaken();
+    SubtreePtr tree =
+        restarts_ % 3 == 1 ? grower_.grow(root_, shape_, nullptr, next_preference(), kInfinite, 0) : shaken();
     take(tree ? tree : best_);
 }
 

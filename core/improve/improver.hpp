@@ -2,13 +2,12 @@
 //
 // A tree is a set of upper splits; what hangs below them is solved, not guessed: two levels always to the optimum,
 // three levels by the exact search with a cap on its effort. Three kinds of steps change a tree:
-//   - a subtree of depth three is solved again in place, with more effort each time it comes up;
-//   - an upper split is exchanged for one of several others, everything below it is grown again (along the old splits,
-//   or afresh), and the most
-//     promising of these trees gets its subtrees of depth three solved before it is compared;
-//   - where nothing helps any more, the search starts again: from another greedy tree (a prefix with few discrepancies
-//   from the ranking of the
-//     columns), or from the best tree with one upper split thrown away.
+//   - A subtree of depth three is solved again in place, with more effort each time it comes up.
+//   - An upper split is exchanged for one of several others, and everything below it is grown again, along the old
+//     splits or afresh. The most promising of these trees gets its subtrees of depth three solved before it is
+//     compared.
+//   - Where nothing helps any more, the search starts again: from another greedy tree, which differs in a few places
+//     from the ranking of the columns, or from the best tree with one upper split thrown away.
 // All decisions depend on counted steps and on a fixed sequence of numbers, so the same work gives the same tree.
 #pragma once
 
@@ -18,7 +17,7 @@
 #include <vector>
 
 #include "improve/grower.hpp"
-#include "improve/limb.hpp"
+#include "improve/subtree.hpp"
 #include "intervals/interval_search.hpp"
 #include "loss/loss.hpp"
 #include "run/context.hpp"
@@ -54,30 +53,30 @@ class Improver {
     };
 
     int remaining(const Path& path) const { return shape_.depth - static_cast<int>(path.size()); }
-    std::int64_t budget(const Limb& limb) const {
-        return binding_ ? limb.splits + shape_.splits - current_->splits : Shape::full(shape_.depth);
+    std::int64_t budget(const Subtree& subtree) const {
+        return binding_ ? subtree.splits + shape_.splits - current_->splits : Shape::full(shape_.depth);
     }
-    LimbPtr at(const Path& path) const;  // null where the tree at hand no longer has such a part
+    SubtreePtr at(const Path& path) const;  // null where the tree at hand no longer has such a part
     const Node& descend(const Path& path);
-    void split_into_levels(const Node& node, const Limb& limb, std::size_t level);
-    LimbPtr with(const LimbPtr& limb, const Path& path, std::size_t from, const LimbPtr& part) const;
-    void replace(const Path& path, const LimbPtr& part);
-    void take(const LimbPtr& tree);
-    void list_tasks(const Limb& limb, const Path& path);
+    void split_into_levels(const Node& node, const Subtree& subtree, std::size_t level);
+    SubtreePtr with(const SubtreePtr& subtree, const Path& path, std::size_t from, const SubtreePtr& part) const;
+    void replace(const Path& path, const SubtreePtr& part);
+    void take(const SubtreePtr& tree);
+    void list_tasks(const Subtree& subtree, const Path& path);
     void solve_again(const Path& path);
-    LimbPtr solved(const Node& node, const LimbPtr& limb, std::uint64_t effort, std::int64_t& spare);
-    LimbPtr polished(const Node& node, const LimbPtr& limb, int depth, std::size_t level, std::int64_t& spare);
+    SubtreePtr solved(const Node& node, const SubtreePtr& subtree, std::uint64_t effort, std::int64_t& spare);
+    SubtreePtr polished(const Node& node, const SubtreePtr& subtree, int depth, std::size_t level, std::int64_t& spare);
     void exchange(const Path& path);
-    std::vector<Candidate> proposals(const Node& node, const Limb& limb);
+    std::vector<Candidate> proposals(const Node& node, const Subtree& subtree);
     void finish_round();
     void start_again();
-    LimbPtr shaken();
-    Taste next_taste();
+    SubtreePtr shaken();
+    BranchingPreference next_preference();
     std::uint64_t random(std::uint64_t below);
 
     Context& context_;
     NodeBuilder builder_;
-    TreeSearch search_;  // whose levels hold the way to the node at hand
+    TreeSearch search_;  // whose levels hold the path to the node at hand
     TreeSearch inner_;   // solves subtrees, on levels of its own
     const Node& root_;
     Shape shape_;
@@ -86,12 +85,12 @@ class Improver {
     Listener listener_;
     // Whose children lie in the levels of search_ now.
     struct Step {
-        const Limb* limb;
+        const Subtree* subtree;
         const Node* node;
     };
-    std::vector<Step> way_;
+    std::vector<Step> path_;
 
-    LimbPtr current_, best_;
+    SubtreePtr current_, best_;
     Cost best_cost_;
     std::vector<Task> tasks_;         // last first
     bool improved_ = false;           // in this round
