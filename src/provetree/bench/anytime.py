@@ -29,8 +29,7 @@ from provetree.bench.report import (
 )
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
 from provetree.export.plot import new_figure
-from provetree.problem.table import TableEncoder
-from provetree.report.cart import fit_cart
+from provetree.report.evidence import TrainingRows
 
 __all__ = ["TABLES", "after", "draw", "measure", "run"]
 
@@ -71,9 +70,8 @@ def measure(name: str, depth: int, seconds: float, folder: Path | None = None) -
     folder = data_folder() if folder is None else folder
     parts = _parts(name, folder)
     rows, columns = parts.X_train.shape
-    encoder = TableEncoder()
-    encoded = encoder.fit_transform(parts.X_train)
-    cart = fit_cart(encoded, parts.y_train, encoder.categories, max_depth=depth)
+    train = TrainingRows.read(parts.X_train, parts.y_train)
+    cart = train.cart({"max_depth": depth})
     model = OptimalTreeClassifier(max_depth=depth, time_limit=seconds)
     model.fit(parts.X_train, parts.y_train)
     right = model.predict(parts.X_test) == parts.y_test
@@ -82,7 +80,7 @@ def measure(name: str, depth: int, seconds: float, folder: Path | None = None) -
         "shape": f"{rows} x {columns}",
         "depth": depth,
         "seconds": seconds,
-        "cart": int((cart.predict(encoded) != parts.y_train).sum()),
+        "cart": int((cart.predict(train.rows.encoded) != train.rows.codes).sum()),
         "start": model.history_[0].cost,
         "errors": model.objective_,
         "bound": model.lower_bound_,

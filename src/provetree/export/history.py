@@ -32,12 +32,7 @@ def plot_history(
     seconds : float, default=None
         When the search ended; None is the last moment of its history.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes.
+        Where to draw; None makes a figure. It is returned.
 
     Examples
     --------

@@ -41,10 +41,8 @@ def to_sklearn_pipeline(tree: Tree, *, classes: ArrayLike | None = None) -> Pipe
 
     Parameters
     ----------
-    tree : Tree
-        The tree.
-    classes : array-like of shape (n_classes,), default=None
-        The labels; None takes the class names of the tree, or else 0, 1, and so on.
+    tree, classes
+        As for :func:`to_sklearn`.
 
     Returns
     -------

@@ -169,19 +169,7 @@ def tree_facts(
 def extra_facts(
     tree: Tree, *, frontier: Any = None, runner_up: Any = None, stability: Any = None
 ) -> dict[str, Any]:
-    """Return what else was found out about a tree, as far as it was.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    frontier : TuningPath, default=None
-        What :func:`provetree.tuning_path` gave.
-    runner_up : list of RunnerUp, default=None
-        What :func:`provetree.runner_up_splits` gave.
-    stability : Stability, default=None
-        What :func:`provetree.stability` gave.
-    """
+    """Return what else was found out about a tree, as far as it was; see ``write_report``."""
     facts: dict[str, Any] = {}
     if frontier is not None:
         facts["frontier"] = frontier_facts(frontier, tree.n_leaves)
