@@ -356,8 +356,8 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "min_samples_leaf",
         1,
         (_int(1), _float(0.0, 1.0, "()", ints=False)),
-        "The smallest number of rows in a leaf. A float is a share of the rows, rounded up. Rows "
-        "count as rows here, whatever they weigh, but rows of weight zero do not count.",
+        "The smallest number of rows in a leaf. A float is a share of the rows, rounded up. "
+        "Weights do not matter here, except that rows of weight zero do not count.",
     ),
     Option(
         "alpha",
@@ -394,34 +394,35 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "max_work",
         None,
         (_int(1), _NONE),
-        "The greatest number of steps for the search: rows looked at in one column, some hundred "
-        "million of them a second. Unlike a time limit, it gives the same tree on every machine "
-        'and in every run. When they are done, ``status_`` is "work_limit". None means no limit.',
+        "The greatest number of steps for the search. A step is one row examined in one column; "
+        "a core does some hundred million a second. Unlike a time limit, it gives the same tree "
+        'on every machine and in every run. At the limit ``status_`` is "work_limit". None means '
+        "no limit.",
     ),
     Option(
         "max_memory",
         None,
         (_int(0), _BYTES, _NONE),
-        "The memory that the search may take beside the table it is given, in bytes or as a size "
-        'such as "4GB". What the rows need at each level of the tree comes first; bounds and '
-        "results that are kept to save time get what is left, and when it is used up they are "
-        "dropped or not kept. The optimum does not depend on it. None gives them 128 MiB.",
+        "The memory that the search may use in addition to its table, in bytes or as a size such "
+        'as "4GB". The rows at each level of the tree come first; caches get what is left, and '
+        "shrink when it is used up. The optimum does not depend on it. With None caches hold "
+        "128 MiB.",
     ),
     Option(
         "n_jobs",
         None,
         (_JOBS, _NONE),
         "The number of threads. -1 means one for each core, -2 one fewer, and so on; None means "
-        "one. The optimum does not depend on it, and neither does the tree where the search "
-        "comes to its end. Searches with ``max_work`` use one thread.",
+        "one. The optimum does not depend on it, and neither does the tree if the search is "
+        "complete. Searches with ``max_work`` use one thread.",
     ),
     Option(
         "checkpoint",
         None,
         (_PATH, _NONE),
-        "A file in which a long proof is kept, written every 20 seconds and when the search is "
-        "stopped. If it is there already, ``fit`` goes on from it; it must belong to the same "
-        "table and limits. It is removed when the proof is complete. None keeps nothing.",
+        "A file that keeps a long proof, written every 20 seconds and when the search is "
+        "stopped. If it exists, ``fit`` continues from it; it must belong to the same table and "
+        "limits. It is removed when the proof is complete. None keeps nothing.",
     ),
     Option(
         "verbose",

@@ -27,7 +27,7 @@ Status = Literal[
     "gap_limit",
 ]
 
-#: Enough for the caches of hard searches, small beside the table and the interpreter.
+#: Enough for the caches of hard searches, and small compared with table and interpreter.
 DEFAULT_MEMORY_LIMIT = 128 * 2**20
 
 
@@ -129,7 +129,7 @@ class Solution:
     history : tuple of Progress
         Moments at which the best cost or the bound improved.
     counters : mapping of str to int
-        What the search did, for the curious.
+        Counts of what the search did.
 
     Examples
     --------

@@ -35,8 +35,8 @@ class ColumnGenerationClassifier(TreeClassifier):
     set of candidate splits, a master problem chooses one path per leaf, and pricing finds paths
     that improve it. The tree is proven to be the best *of the candidate splits*; nothing is proven
     about other thresholds, unless ``candidates="all"``. For the best tree over all thresholds use
-    :class:`~provetree.OptimalTreeClassifier`; this one can do what that one cannot: floors on
-    recall, caps on false positives, parity between groups, exactly for the candidate set.
+    :class:`~provetree.OptimalTreeClassifier`; this one supports what that one does not: minimum
+    recalls, limits on false positives and parity between groups, exactly for the candidate set.
 
     {parameters}
 

@@ -36,10 +36,10 @@ class MIPTreeClassifier(TreeClassifier):
     """A classification tree found by solving a published mixed-integer model.
 
     It is far slower than :class:`provetree.OptimalTreeClassifier`, and finds the same optimum. It
-    is there for work on the models themselves, and for side constraints, which no search takes:
-    least recalls, limits on false positives, rates of groups, limited use of columns.
+    is for work on the models themselves, and for side constraints that no search supports: minimum
+    recalls, limits on false positives, parity between groups, limited use of columns.
 
-    Under side constraints a leaf may predict another class than the one that weighs most in it.
+    Under side constraints a leaf may predict another class than its heaviest.
 
     {parameters}
 

@@ -50,7 +50,7 @@ class OptimalTreeClassifier(TreeClassifier):
     history_ : tuple of Progress
         How cost and bound approached each other: seconds, cost, lower bound.
     counters_ : mapping of str to int
-        What the search did, for the curious.
+        Counts of what the search did.
     solution_ : Solution
         All of the above as the search gave it.
     classes_ : array of shape (n_classes,)

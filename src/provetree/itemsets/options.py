@@ -36,15 +36,15 @@ DL85_OPTIONS: tuple[Option, ...] = (
         "max_depth",
         3,
         (_int(0), _NONE),
-        "The greatest depth of the tree. None means no limit, as DL8 allows: rows that differ can "
-        "then always be parted, so use it with a `min_support`.",
+        "The greatest depth of the tree. None means no limit, as DL8 allows: different rows can "
+        "then always be separated, so use it with a `min_support`.",
     ),
     Option(
         "min_support",
         1,
         (_int(1), _float(0.0, 1.0, "()", ints=False)),
-        "The smallest number of rows in a leaf. A float is a share of the rows, rounded up. Rows "
-        "count as rows here, whatever they weigh, but rows of weight zero do not count.",
+        "The smallest number of rows in a leaf. A float is a share of the rows, rounded up. "
+        "Weights do not matter here, except that rows of weight zero do not count.",
     ),
     Option(
         "branching",
@@ -87,8 +87,8 @@ DL85_OPTIONS: tuple[Option, ...] = (
         "memory_limit",
         2**29,
         (_int(0),),
-        "Bytes that the cache of itemsets may hold. When they are used up, itemsets that were not "
-        "needed for long are dropped: the search may take longer, and finds the same.",
+        "Bytes that the cache of itemsets may hold. When it is full, itemsets not used for long "
+        "are dropped: the search may take longer, and finds the same tree.",
     ),
     Option(
         "count_itemsets",

@@ -69,17 +69,17 @@ MIP_OPTIONS: tuple[Option, ...] = (
         "solver",
         "highs",
         SOLVER_VALUES,
-        "Who solves the model. HiGHS is always there; the others need the extras ``gurobi``, "
-        "``scip`` and ``cpsat``. An object with the method of ``provetree.solvers.solver.Solver`` "
-        "stands for itself.",
+        "The solver. HiGHS is always installed; the others need the extras ``gurobi``, ``scip`` "
+        "and ``cpsat``. An object with the method of ``provetree.solvers.solver.Solver`` is used "
+        "as it is.",
     ),
     Option(
         "warm_start",
         "cart",
         (_word("cart"), _word("search"), _TREE, _NONE, _FALSE),
         'What the solver starts from: the tree of CART, that of the exact search ("search"), a '
-        "given tree, or nothing. A given tree (a ``Tree``, a fitted classifier of this library, or "
-        "a fitted ``DecisionTreeClassifier``) must keep to all limits.",
+        "given tree, or nothing. A given tree (a ``Tree``, a fitted classifier of this library, "
+        "or a fitted ``DecisionTreeClassifier``) must satisfy all limits.",
     ),
     Option(
         "tighten",
@@ -105,7 +105,7 @@ MIP_OPTIONS: tuple[Option, ...] = (
         "min_recall",
         None,
         (_RATE, _DICT, _NONE),
-        "The least share of the weight of each class that must be predicted to be of it; a dict "
+        "The smallest share of the weight of each class that must be predicted correctly; a dict "
         "gives it for some labels.",
     ),
     Option(
@@ -119,8 +119,8 @@ MIP_OPTIONS: tuple[Option, ...] = (
         "max_parity_gap",
         None,
         (_RATE, _NONE),
-        "The most that the shares of rows predicted to be positive may differ between two groups "
-        "of ``sensitive_features``.",
+        "The largest difference of the shares predicted positive between two groups of "
+        "``sensitive_features``.",
     ),
     Option(
         "positive_label",
