@@ -51,6 +51,8 @@ def table(tmp_path: Path) -> Path:
         ["fit", "--plant"],
         ["fit", "table.csv", "-t", "y", "--depth", "deep"],
         ["predict"],
+        ["predict", "nowhere.json", "nowhere.csv"],
+        ["fit", "nowhere.csv", "-t", "y"],
         ["compare", "--help"],
         ["bench", "--help"],
         ["bench", "plant"],

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], int, float]] = {
     "unknown command": (("plant",), 2, 0.25),
     "unknown option": (("fit", "--plant"), 2, 0.25),
     "missing file name": (("predict",), 2, 0.25),
+    "no such file": (("fit", "nowhere.csv", "--target", "target"), 2, 0.25),
     "unknown benchmark": (("bench", "plant"), 2, 0.25),
     "predict": (("predict", "MODEL", "TABLE", "--output", "PREDICTIONS"), 0, 0.6),
     "fit": (("fit", "TABLE", "--target", "target"), 0, 1.2),

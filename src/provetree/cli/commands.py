@@ -13,6 +13,7 @@ import click
 
 from provetree import __version__
 from provetree.cli.options import tree_flags
+from provetree.cli.tables import check_file
 
 __all__ = ["FORMATS", "NOT_PROVEN", "app"]
 
@@ -102,6 +103,7 @@ def fit(**flags: Any) -> int:
 
     DATA is a CSV, Parquet or Arrow file, gzip too; "-" reads a pipe.
     """
+    check_file(flags["data"])
     from provetree.cli.fit import fit
 
     proven = fit(flags)
@@ -128,6 +130,7 @@ def predict(**flags: Any) -> None:
 
     The columns are found by name; columns the model does not know are copied.
     """
+    check_file(flags["model_file"])
     from provetree.cli.use import predict
 
     predict(**flags)
@@ -148,6 +151,7 @@ def explain(**flags: Any) -> None:
     Without DATA, the row is taken from the table that the model was made from; without a row, too,
     all rules of the model are written.
     """
+    check_file(flags["model_file"])
     from provetree.cli.use import explain
 
     explain(**flags)
@@ -159,6 +163,7 @@ def explain(**flags: Any) -> None:
 @click.option("--output", "-o", default="report.html", show_default=True, help="The HTML file.")
 def report(**flags: Any) -> None:
     """Write the report of a MODEL; with DATA, judged on these rows."""
+    check_file(flags["model_file"])
     from provetree.cli.use import report
 
     report(**flags)
@@ -182,6 +187,7 @@ def export(**flags: Any) -> None:
     sklearn is a pickled DecisionTreeClassifier, or with categories a pipeline that ends in one;
     the others are what their name says.
     """
+    check_file(flags["model_file"])
     from provetree.cli.use import export
 
     export(**flags)
@@ -201,6 +207,7 @@ def compare(**flags: Any) -> None:
     The time limit holds for each method. DL8.5 gets binary columns (eight thresholds each), so its
     proof, like that of column generation, is one for these candidates.
     """
+    check_file(flags["data"])
     from provetree.cli.compare import compare
 
     compare(flags)

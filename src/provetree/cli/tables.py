@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MISSING_WORDS",
+    "check_file",
     "find_source",
     "numbered",
     "read_table",
@@ -83,6 +84,26 @@ def read_table(source: str) -> DataFrame:
         table = _text(content, shown)
     _check(table, shown)
     return table
+
+
+def check_file(name: str) -> None:
+    """Say that a file is not there, before anything that takes long to import is needed.
+
+    Examples
+    --------
+    >>> from provetree.cli.tables import check_file
+    >>> check_file("nowhere.csv")
+    Traceback (most recent call last):
+        ...
+    provetree.cli.errors.UserError: There is no file 'nowhere.csv'.
+    """
+    # What else is wrong with a name is said where the file is read.
+    with contextlib.suppress(OSError, ValueError):
+        try:
+            if name != "-":
+                os.stat(name)
+        except FileNotFoundError:
+            raise UserError(f"There is no file '{name}'.") from None
 
 
 def write_csv(table: DataFrame, target: str) -> None:
