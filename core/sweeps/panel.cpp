@@ -169,24 +169,57 @@ const std::vector<SweepColumn>& Panel::pair_columns(const Node& node, int up, in
     return pair.columns;
 }
 
-// Many classes with weights one, as two-class problems: a stump's two labels are a pair of classes, and for a pair only
-// its own rows count. A pair that cannot beat what is already reached in any lane is not swept, which on most data
-// leaves one to three pairs. False where too many remain.
-bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results) {
-    constexpr int kMostClasses = static_cast<int>(entry::kSharedCode);
-    constexpr int kMostPairs = 12;  // beyond this the forward and backward passes are cheaper
-    const int n_classes = static_cast<int>(node.by_class.size());
-    if (n_classes > kMostClasses) return false;
+namespace {
 
-    // Weight of each class on either side of each lane, and the most that is known to be classified correctly.
+// The classes on both sides of every lane of a panel over rows of weight one: side 0 is the left one, side 1 the right.
+struct SideClasses {
+    static constexpr int kMostClasses = static_cast<int>(entry::kSharedCode);
+    int n_classes, n_lanes;
     Weight of_class[2][kMostClasses][kLanes];
-    Weight correct[2][kLanes];
+    Weight leaf[2][kLanes];          // of the largest class
+    Weight most_correct[2][kLanes];  // of the two largest classes: no stump classifies more correctly
+    Weight least_correct[2]
+                        [kLanes];  // up to this it is of no interest: even the best other side leaves too many errors
+    Weight correct[2][kLanes];     // the most that a leaf or a stump is known to classify correctly
+
+    void count(const Kernel& kernel, const Node& node, const Lane* lanes);
+    void bound(const Node& node, const Lane* lanes, Weight of_interest);
+
+    // Whether a stump with these two labels could be of interest in any lane.
+    bool useful(int up, int down) const {
+        for (int side = 0; side < 2; ++side)
+            for (int lane = 0; lane < n_lanes; ++lane)
+                if (of_class[side][up][lane] + of_class[side][down][lane] >
+                    std::max(correct[side][lane], least_correct[side][lane]))
+                    return true;
+        return false;
+    }
+
+    // The best stumps with these two labels, as a sweep has found them.
+    void take(int up, int down, const TwoClassSums& sums) {
+        for (int lane = 0; lane < n_lanes; ++lane) {
+            correct[0][lane] = std::max({correct[0][lane], of_class[0][down][lane] + sums.max_left[lane],
+                                         of_class[0][up][lane] - sums.min_left[lane]});
+            correct[1][lane] = std::max({correct[1][lane], of_class[1][down][lane] + sums.max_right[lane],
+                                         of_class[1][up][lane] - sums.min_right[lane]});
+        }
+    }
+
+    SideErrors errors(int side, int lane, Weight weight) const {
+        // Pairs of no interest reach at most least_correct, and never more than the two largest classes.
+        const Weight bound =
+            std::max(correct[side][lane], std::min(least_correct[side][lane], most_correct[side][lane]));
+        return {weight - leaf[side][lane], weight - bound, weight - correct[side][lane], true};
+    }
+};
+
+void SideClasses::count(const Kernel& kernel, const Node& node, const Lane* lanes) {
     for (int begin = 0, lane = 0; lane < n_lanes; begin = lane) {
         Weight seen[8] = {};
         Index row = 0;
         const std::uint32_t* order = node.columns[lanes[begin].column].order;
         for (; lane < n_lanes && lanes[lane].column == lanes[begin].column; ++lane) {
-            context_.kernel.count_codes(order + row, lanes[lane].position - row, n_classes, seen);
+            kernel.count_codes(order + row, lanes[lane].position - row, n_classes, seen);
             row = lanes[lane].position;
             for (int cls = 0; cls < n_classes; ++cls) {
                 of_class[0][cls][lane] = seen[cls];
@@ -194,8 +227,9 @@ bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Wei
             }
         }
     }
-    Weight leaf[2][kLanes];
-    Weight most_correct[2][kLanes];  // what the two largest classes would give: no stump is better
+}
+
+void SideClasses::bound(const Node& node, const Lane* lanes, Weight of_interest) {
     for (int side = 0; side < 2; ++side) {
         for (int lane = 0; lane < n_lanes; ++lane) {
             Weight most = 0, second = 0;
@@ -208,36 +242,39 @@ bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Wei
             most_correct[side][lane] = most + second;
         }
     }
+    for (int lane = 0; lane < n_lanes; ++lane)
+        for (int side = 0; side < 2; ++side)
+            least_correct[side][lane] = node.weight - most_correct[1 - side][lane] - of_interest - lanes[lane].reach;
+}
+
+}  // namespace
+
+// Many classes with weights one, as two-class problems: a stump's two labels are a pair of classes, and for a pair only
+// its own rows count. A pair that cannot beat what is already reached in any lane is not swept, which on most data
+// leaves one to three pairs. False where too many remain.
+bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results) {
+    constexpr int kMostPairs = 12;  // beyond this the forward and backward passes are cheaper
+    SideClasses sides;
+    sides.n_classes = static_cast<int>(node.by_class.size());
+    sides.n_lanes = n_lanes;
+    if (sides.n_classes > SideClasses::kMostClasses) return false;
+    sides.count(context_.kernel, node, lanes);
+    sides.bound(node, lanes, of_interest);
     struct Pair {
         int up, down;
         Weight rows;
     };
-    Pair pairs[kMostClasses * kMostClasses];
+    Pair pairs[SideClasses::kMostClasses * SideClasses::kMostClasses];
     int n_pairs = 0;
-    // Below this a side's correct weight is of no interest: even the best other side leaves too many errors.
-    Weight least_correct[2][kLanes];
-    for (int lane = 0; lane < n_lanes; ++lane)
-        for (int side = 0; side < 2; ++side)
-            least_correct[side][lane] = node.weight - most_correct[1 - side][lane] - of_interest - lanes[lane].reach;
-    const auto useful = [&](int up, int down) {
-        for (int side = 0; side < 2; ++side)
-            for (int lane = 0; lane < n_lanes; ++lane)
-                if (of_class[side][up][lane] + of_class[side][down][lane] >
-                    std::max(correct[side][lane], least_correct[side][lane]))
-                    return true;
-        return false;
-    };
-    for (int up = 0; up < n_classes; ++up)
-        for (int down = up + 1; down < n_classes; ++down)
-            if (useful(up, down))
-                pairs[n_pairs++] = {
-                    up, down,
-                    node.by_class[static_cast<std::size_t>(up)] + node.by_class[static_cast<std::size_t>(down)]};
+    const auto rows_of = [&](int cls) { return node.by_class[static_cast<std::size_t>(cls)]; };
+    for (int up = 0; up < sides.n_classes; ++up)
+        for (int down = up + 1; down < sides.n_classes; ++down)
+            if (sides.useful(up, down)) pairs[n_pairs++] = {up, down, rows_of(up) + rows_of(down)};
     std::sort(pairs, pairs + n_pairs, [](const Pair& a, const Pair& b) { return a.rows > b.rows; });
     int swept_pairs = 0;
     for (int p = 0; p < n_pairs; ++p) {
         const auto [up, down, rows] = pairs[p];
-        if (!useful(up, down)) continue;
+        if (!sides.useful(up, down)) continue;
         if (++swept_pairs > kMostPairs) return false;
         TwoClassSums sums;
         reset_extremes(sums);
@@ -245,23 +282,12 @@ bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Wei
             context_.kernel.sweep_unit(column, left_masks_.data(), up, down, n_lanes, sums);
             swept(column.rows - (column.run_end - column.run_begin));
         }
-        for (int lane = 0; lane < n_lanes; ++lane) {
-            correct[0][lane] = std::max({correct[0][lane], of_class[0][down][lane] + sums.max_left[lane],
-                                         of_class[0][up][lane] - sums.min_left[lane]});
-            correct[1][lane] = std::max({correct[1][lane], of_class[1][down][lane] + sums.max_right[lane],
-                                         of_class[1][up][lane] - sums.min_right[lane]});
-        }
+        sides.take(up, down, sums);
     }
     for (int lane = 0; lane < n_lanes; ++lane) {
-        const Weight left = static_cast<Weight>(lanes[lane].position), right = node.weight - left;
-        // Pairs that were of no interest reach at most least_correct, and never more than the two largest classes.
-        const auto side = [&](int which, Weight weight) {
-            const Weight bound =
-                std::max(correct[which][lane], std::min(least_correct[which][lane], most_correct[which][lane]));
-            return SideErrors{weight - leaf[which][lane], weight - bound, weight - correct[which][lane], true};
-        };
-        results[lane].left = side(0, left);
-        results[lane].right = side(1, right);
+        const Weight left = static_cast<Weight>(lanes[lane].position);
+        results[lane].left = sides.errors(0, lane, left);
+        results[lane].right = sides.errors(1, lane, node.weight - left);
     }
     return true;
 }

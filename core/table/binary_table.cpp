@@ -98,6 +98,70 @@ void write_ranks(const std::uint64_t* bits, std::size_t n, Index* ranks) {
     }
 }
 
+// Rows of one class that are equal in every column become one.
+MergedRows merge_cells(const Cells& cells, std::size_t rows, const std::int32_t* classes, const std::int64_t* weights,
+                       const std::int64_t* counts) {
+    std::vector<std::uint64_t> hashes(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+        std::uint64_t hash = static_cast<std::uint64_t>(classes[i]) + 1;
+        for (std::size_t w = 0; w < cells.words; ++w) hash = mix(hash * kHashStep + cells.row(i)[w]);
+        hashes[i] = hash;
+    }
+    const auto before = [&](std::size_t a, std::size_t b) {
+        const std::uint64_t *left = cells.row(a), *right = cells.row(b);
+        for (std::size_t w = 0; w < cells.words; ++w)
+            if (left[w] != right[w]) return left[w] < right[w];
+        return classes[a] < classes[b];
+    };
+    return merge_by_hash(hashes, before, weights, counts);
+}
+
+// The bits of some rows, column by column.
+class BitColumns {
+  public:
+    BitColumns(const Cells& cells, const std::vector<std::int64_t>& rows)
+        : rows_(rows.size()), words_(words_for(rows_)), bits_(cells.words * kWord * words_) {
+        if (rows_ % kWord) last_bits_ = (std::uint64_t{1} << (rows_ % kWord)) - 1;
+        for (std::size_t w = 0; w < cells.words; ++w) {
+            for (std::size_t begin = 0; begin < rows_; begin += kWord) {
+                std::uint64_t square[kWord] = {};
+                for (std::size_t i = begin; i < std::min(rows_, begin + kWord); ++i)
+                    square[i - begin] = cells.row(static_cast<std::size_t>(rows[i]))[w];
+                transpose(square);
+                for (std::size_t c = 0; c < kWord; ++c) bits_[(w * kWord + c) * words_ + begin / kWord] = square[c];
+            }
+        }
+    }
+
+    const std::uint64_t* column(std::size_t c) const { return bits_.data() + c * words_; }
+
+    // Hash and comparison take a column and its mirror image for the same.
+    std::uint64_t hash(std::size_t c) const {
+        std::uint64_t hash = 0;
+        for (std::size_t w = 0; w < words_; ++w) hash = hash * kHashStep + word(c, w);
+        return mix(hash);
+    }
+    bool same(std::size_t a, std::size_t b) const {
+        for (std::size_t w = 0; w < words_; ++w)
+            if (word(a, w) != word(b, w)) return false;
+        return true;
+    }
+
+  private:
+    static constexpr std::uint64_t kAll = ~std::uint64_t{0};
+
+    // Of a column and its mirror image, the one without the first row. The last word is turned as far as there are
+    // rows.
+    std::uint64_t word(std::size_t c, std::size_t w) const {
+        const std::uint64_t* const bits = column(c);
+        return (bits[w] ^ (bits[0] & 1 ? kAll : 0)) & (w + 1 == words_ ? last_bits_ : kAll);
+    }
+
+    std::size_t rows_, words_;  // words of a column
+    std::vector<std::uint64_t> bits_;
+    std::uint64_t last_bits_ = kAll;
+};
+
 }  // namespace
 
 std::optional<BinaryTable> order_binary_table(const BitKernel& kernel, const double* table, std::size_t rows,
@@ -107,54 +171,18 @@ std::optional<BinaryTable> order_binary_table(const BitKernel& kernel, const dou
     if (rows == 0) return std::nullopt;
     const std::optional<Cells> cells = read_cells(kernel, table, rows, columns, row_step, column_step);
     if (!cells) return std::nullopt;
-    std::vector<std::uint64_t> hashes(rows);
-    for (std::size_t i = 0; i < rows; ++i) {
-        std::uint64_t hash = static_cast<std::uint64_t>(classes[i]) + 1;
-        for (std::size_t w = 0; w < cells->words; ++w) hash = mix(hash * kHashStep + cells->row(i)[w]);
-        hashes[i] = hash;
-    }
-    const auto before = [&](std::size_t a, std::size_t b) {
-        const std::uint64_t *left = cells->row(a), *right = cells->row(b);
-        for (std::size_t w = 0; w < cells->words; ++w)
-            if (left[w] != right[w]) return left[w] < right[w];
-        return classes[a] < classes[b];
-    };
-    BinaryTable made{merge_by_hash(hashes, before, weights, counts), {}};
-
-    // The same bits column by column, over the merged rows.
-    const std::vector<std::int64_t>& taken = made.rows.first;
-    const std::size_t n = taken.size(), length = words_for(n);
-    std::vector<std::uint64_t> by_column(cells->words * kWord * length);
-    for (std::size_t w = 0; w < cells->words; ++w) {
-        for (std::size_t begin = 0; begin < n; begin += kWord) {
-            std::uint64_t square[kWord] = {};
-            for (std::size_t i = begin; i < std::min(n, begin + kWord); ++i)
-                square[i - begin] = cells->row(static_cast<std::size_t>(taken[i]))[w];
-            transpose(square);
-            for (std::size_t c = 0; c < kWord; ++c) by_column[(w * kWord + c) * length + begin / kWord] = square[c];
-        }
-    }
-
-    constexpr std::uint64_t kAll = ~std::uint64_t{0};
-    const std::uint64_t last_bits = n % kWord ? (std::uint64_t{1} << (n % kWord)) - 1 : kAll;
-    // A column and its mirror image become the one without the first row. The last word is turned as far as there are
-    // rows.
-    const auto word = [&](std::size_t c, std::size_t w) {
-        const std::uint64_t* const bits = by_column.data() + c * length;
-        return (bits[w] ^ (bits[0] & 1 ? kAll : 0)) & (w + 1 == length ? last_bits : kAll);
-    };
+    BinaryTable made{merge_cells(*cells, rows, classes, weights, counts), {}};
+    const std::size_t n = made.rows.first.size();
+    const BitColumns by_column(*cells, made.rows.first);
     std::unordered_multimap<std::uint64_t, std::size_t> known;  // columns by the hash of their bits
     OrderedColumns& ordered = made.columns;
     for (std::size_t c = 0; c < columns; ++c) {
         if (cells->low[c] == cells->high[c]) continue;
-        std::uint64_t hash = 0;
-        for (std::size_t w = 0; w < length; ++w) hash = hash * kHashStep + word(c, w);
-        hash = mix(hash);
+        const std::uint64_t hash = by_column.hash(c);
         bool drop = false;
-        for (auto [at, end] = known.equal_range(hash); at != end && !drop && !keep_duplicates; ++at) {
-            drop = true;  // unless a word differs: equal hashes are no proof
-            for (std::size_t w = 0; w < length && drop; ++w) drop = word(c, w) == word(at->second, w);
-        }
+        if (!keep_duplicates)
+            for (auto [at, end] = known.equal_range(hash); at != end && !drop; ++at)
+                drop = by_column.same(c, at->second);  // equal hashes are no proof
         if (drop) continue;
         known.emplace(hash, c);
         ordered.features.push_back(static_cast<std::int32_t>(c));
@@ -166,8 +194,7 @@ std::optional<BinaryTable> order_binary_table(const BitKernel& kernel, const dou
     }
     ordered.ranks.resize(ordered.features.size() * n);
     for (std::size_t k = 0; k < ordered.features.size(); ++k)
-        write_ranks(by_column.data() + static_cast<std::size_t>(ordered.features[k]) * length, n,
-                    ordered.ranks.data() + k * n);
+        write_ranks(by_column.column(static_cast<std::size_t>(ordered.features[k])), n, ordered.ranks.data() + k * n);
     return made;
 }
 

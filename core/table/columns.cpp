@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <span>
 #include <unordered_map>
 
 #include "table/row_merge.hpp"
@@ -195,26 +196,51 @@ bool is_split_of(const Index* column, const Index* other, std::size_t n) {
     return std::max(least[0], least[1]) < std::numeric_limits<Index>::max();  // there are both
 }
 
-}  // namespace
+// Collects ordered columns and leaves out those that tell nothing new.
+class Ordering {
+  public:
+    Ordering(const std::vector<std::int64_t>& rows, std::size_t features, bool keep_duplicates)
+        : rows_(rows), keep_duplicates_(keep_duplicates) {
+        made_.ranks.reserve(rows.size() * features);
+    }
 
-OrderedColumns order_columns(const RankedFeatures& ranked, const std::vector<std::int64_t>& rows,
-                             bool keep_duplicates) {
-    const std::size_t n = rows.size();
-    OrderedColumns ordered;
-    std::unordered_multimap<std::uint64_t, std::size_t> known;  // columns by the hash of their ranks
-    constexpr Index kFewRanks = 32;
-    std::vector<std::size_t> few_valued;  // columns of more than two ranks, but not many
-    const auto top_of = [&](std::size_t c) {
-        return static_cast<Index>(ordered.value_ends[c] - (c ? ordered.value_ends[c - 1] : 0) - 1);
-    };
-    // The last of the columns, of which only the ranks and the values are there yet, stays unless it is constant or
-    // known.
-    const auto keep_last = [&](std::size_t values_before, std::size_t feature, ColumnKind kind, std::int32_t category) {
-        const std::size_t c = ordered.features.size();
-        const Index* column = ordered.ranks.data() + c * n;
-        const Index top = static_cast<Index>(ordered.values.size() - values_before - 1);
-        // Of a column and its mirror image the hash is of the one that begins with the lower rank; the middle rank is
-        // its own mirror image.
+    // A column of a feature: `rank_of` the ranks of the feature, with one value for each of its ranks.
+    template <class RankOf, class Values>
+    void add(std::size_t feature, ColumnKind kind, std::int32_t category, const Index* source, const RankOf& rank_of,
+             const Values& values) {
+        const std::size_t n = rows_.size(), begin = made_.ranks.size();
+        made_.ranks.resize(begin + n);
+        Index* const ranks = made_.ranks.data() + begin;
+        for (std::size_t i = 0; i < n; ++i) ranks[i] = rank_of(source[rows_[i]]);
+        const Index top = static_cast<Index>(values.size() - 1);
+        const std::uint64_t hash = hash_of(ranks, top);
+        if (!keep_duplicates_ && is_known(ranks, top, hash)) {
+            made_.ranks.resize(begin);
+            return;
+        }
+        const std::size_t c = made_.features.size();
+        known_.emplace(hash, c);
+        if (top > 1 && top < kFewRanks) few_valued_.push_back(c);
+        made_.values.insert(made_.values.end(), values.begin(), values.end());
+        made_.features.push_back(static_cast<std::int32_t>(feature));
+        made_.kinds.push_back(static_cast<std::uint8_t>(kind));
+        made_.categories.push_back(category);
+        made_.value_ends.push_back(static_cast<std::int64_t>(made_.values.size()));
+    }
+
+    OrderedColumns take() { return std::move(made_); }
+
+  private:
+    static constexpr Index kFewRanks = 32;
+
+    Index top_of(std::size_t c) const {
+        return static_cast<Index>(made_.value_ends[c] - (c ? made_.value_ends[c - 1] : 0) - 1);
+    }
+
+    // Of a column and its mirror image the hash is of the one that begins with the lower rank; the middle rank is its
+    // own mirror image.
+    std::uint64_t hash_of(const Index* column, Index top) const {
+        const std::size_t n = rows_.size();
         bool turned = false;
         for (std::size_t i = 0; i < n; ++i) {
             const std::uint64_t twice = std::uint64_t{2} * column[i];
@@ -226,72 +252,65 @@ OrderedColumns order_columns(const RankedFeatures& ranked, const std::vector<std
             for (std::size_t i = 0; i < n; ++i) hash = hash * kHashStep + (top - column[i]);
         else
             for (std::size_t i = 0; i < n; ++i) hash = hash * kHashStep + column[i];
-        hash = mix(hash);
+        return mix(hash);
+    }
+
+    bool is_known(const Index* column, Index top, std::uint64_t hash) const {
+        const std::size_t n = rows_.size();
+        const auto ranks_of = [&](std::size_t c) { return made_.ranks.data() + c * n; };
         const auto same = [&](std::size_t other) {
             // Equal hashes are no proof of equal columns: compare whole columns.
-            const Index* theirs = ordered.ranks.data() + other * n;
             if (top_of(other) != top) return false;
-            return std::equal(column, column + n, theirs) ||
-                   std::equal(column, column + n, theirs, [top](Index x, Index y) { return x == top - y; });
+            return std::equal(column, column + n, ranks_of(other)) ||
+                   std::equal(column, column + n, ranks_of(other), [top](Index x, Index y) { return x == top - y; });
         };
-        bool drop = false;
-        if (!keep_duplicates)
-            for (auto [at, end] = known.equal_range(hash); at != end && !drop; ++at) drop = same(at->second);
-        if (!keep_duplicates && top == 1)
-            for (auto at = few_valued.begin(); at != few_valued.end() && !drop; ++at)
-                drop = is_split_of(column, ordered.ranks.data() + *at * n, n);
-        if (drop) {
-            ordered.ranks.resize(c * n);
-            ordered.values.resize(values_before);
-            return;
-        }
-        known.emplace(hash, c);
-        if (top > 1 && top < kFewRanks) few_valued.push_back(c);
-        ordered.features.push_back(static_cast<std::int32_t>(feature));
-        ordered.kinds.push_back(static_cast<std::uint8_t>(kind));
-        ordered.categories.push_back(category);
-        ordered.value_ends.push_back(static_cast<std::int64_t>(ordered.values.size()));
-    };
-    const auto add = [&](const Index* source, const auto& rank_of) {
-        const std::size_t begin = ordered.ranks.size();
-        ordered.ranks.resize(begin + n);
-        for (std::size_t i = 0; i < n; ++i) ordered.ranks[begin + i] = rank_of(source[rows[i]]);
-    };
-    ordered.ranks.reserve(n * ranked.features);
+        for (auto [at, end] = known_.equal_range(hash); at != end; ++at)
+            if (same(at->second)) return true;
+        return top == 1 && std::any_of(few_valued_.begin(), few_valued_.end(),
+                                       [&](std::size_t c) { return is_split_of(column, ranks_of(c), n); });
+    }
+
+    const std::vector<std::int64_t>& rows_;
+    bool keep_duplicates_;
+    OrderedColumns made_;
+    std::unordered_multimap<std::uint64_t, std::size_t> known_;  // columns by the hash of their ranks
+    std::vector<std::size_t> few_valued_;                        // columns of more than two ranks, but not many
+};
+
+}  // namespace
+
+OrderedColumns order_columns(const RankedFeatures& ranked, const std::vector<std::int64_t>& rows,
+                             bool keep_duplicates) {
+    Ordering ordering(rows, ranked.features, keep_duplicates);
     constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+    const auto as_it_is = [](Index x) { return x; };
     for (std::size_t f = 0; f < ranked.features; ++f) {
         const double* const first = ranked.values + (f ? ranked.value_ends[f - 1] : 0);
-        const double* const last = ranked.values + ranked.value_ends[f];
-        const Index n_values = static_cast<Index>(last - first), n_ranks = n_values + ranked.has_missing[f];
+        const std::span<const double> values(first, ranked.values + ranked.value_ends[f]);
+        const Index n_values = static_cast<Index>(values.size()), n_ranks = n_values + ranked.has_missing[f];
         const Index* source = ranked.ranks + f * ranked.rows;
-        const std::size_t before = ordered.values.size();
         if (n_ranks < 2) continue;
         if (ranked.n_categories[f] >= 0) {
             for (Index rank = 0; rank < n_ranks; ++rank) {
-                const std::size_t begin = ordered.values.size();
-                add(source, [rank](Index x) { return static_cast<Index>(x != rank); });
-                ordered.values.insert(ordered.values.end(), {0.0, 1.0});
-                keep_last(begin, f, ColumnKind::kCategory,
-                          static_cast<std::int32_t>(rank < n_values ? first[rank]
-                                                                    : static_cast<double>(ranked.n_categories[f])));
+                const std::int64_t category =
+                    rank < n_values ? static_cast<std::int64_t>(values[rank]) : ranked.n_categories[f];
+                ordering.add(
+                    f, ColumnKind::kCategory, static_cast<std::int32_t>(category), source,
+                    [rank](Index x) { return static_cast<Index>(x != rank); }, std::array{0.0, 1.0});
             }
         } else if (ranked.has_missing[f]) {
-            add(source, [n_values](Index x) { return x == n_values ? Index{0} : x + 1; });
-            ordered.values.push_back(kMissing);
-            ordered.values.insert(ordered.values.end(), first, last);
-            keep_last(before, f, ColumnKind::kMissingFirst, -1);
-            const std::size_t begin = ordered.values.size();
-            add(source, [](Index x) { return x; });
-            ordered.values.insert(ordered.values.end(), first, last);
-            ordered.values.push_back(kMissing);
-            keep_last(begin, f, ColumnKind::kMissingLast, -1);
+            std::vector<double> with_missing{kMissing};
+            with_missing.insert(with_missing.end(), values.begin(), values.end());
+            ordering.add(
+                f, ColumnKind::kMissingFirst, -1, source,
+                [n_values](Index x) { return x == n_values ? Index{0} : x + 1; }, with_missing);
+            std::rotate(with_missing.begin(), with_missing.begin() + 1, with_missing.end());
+            ordering.add(f, ColumnKind::kMissingLast, -1, source, as_it_is, with_missing);
         } else {
-            add(source, [](Index x) { return x; });
-            ordered.values.insert(ordered.values.end(), first, last);
-            keep_last(before, f, ColumnKind::kNumeric, -1);
+            ordering.add(f, ColumnKind::kNumeric, -1, source, as_it_is, values);
         }
     }
-    return ordered;
+    return ordering.take();
 }
 
 }  // namespace provetree
