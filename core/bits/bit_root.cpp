@@ -19,7 +19,7 @@ class BitWorker final : public SplitWorker {
   public:
     BitWorker(BitRecursion& recursion, const BitRoot& root) : recursion_(recursion), root_(root) {}
 
-    SplitAnswer solve(const SplitTask& task, const SplitAnswer*) override {
+    SplitAnswer solve(const SplitTask& task) override {
         BitNode& node = recursion_.nodes().root();
         const Division share{task.left, task.right, task.split.left_splits};
         const std::uint32_t feature = recursion_.nodes().feature_at({task.split.column, task.split.rank});

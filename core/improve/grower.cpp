@@ -85,7 +85,7 @@ Candidate placed(const Node& node, Index column, Index rank) {
 
 SubtreePtr Grower::leaf(const Node& node) const {
     Subtree alone;
-    alone.cost = leaf_cost(context_, node, search_.loss);
+    alone.cost = leaf_cost(context_, node, solver_.loss());
     return std::make_shared<const Subtree>(alone);
 }
 
@@ -101,7 +101,7 @@ Grower::Options Grower::bottom_options(const Node& node, Shape shape, std::size_
     const std::int64_t least = binding_ ? 1 : shape.splits;
     for (std::int64_t splits = least; splits <= shape.splits && splits > 0; ++splits) {
         const Outcome outcome =
-            search_.solve(node, Shape::of(shape.depth, splits), table.back()->cost, {}, false, level);
+            solver_.solve(node, {Shape::of(shape.depth, splits), table.back()->cost, {}, false, level});
         if (outcome.upper < table.back()->cost) {
             Subtree best = found_subtree(outcome.upper, binding_ ? splits : 0, outcome.plan);
             best.exact = true;
@@ -119,11 +119,11 @@ Grower::Options Grower::options_below(const Node& node, Shape shape, const Candi
                                       std::size_t level, std::uint64_t path) {
     const NodeColumn& column = node.columns[split.column];
     const Index id = column.id, rank = column.ranks[split.position - 1];
-    Levels::Children& kids = search_.levels.at(level);
+    Levels::Children& kids = solver_.levels().at(level);
     builder_.split(node, column, split.position, kids.left, kids.right);
     context_.counters.nodes += 2;
     context_.monitor.work(std::uint64_t{node.rows} * (node.columns.size() + 1) / 2);
-    const Cost penalty = search_.loss.split_penalty;
+    const Cost penalty = solver_.loss().split_penalty;
     const Shape below = Shape::of(shape.depth - 1, shape.splits - 1);
     const std::uint64_t next = path >> 62 ? path : 2 * path;  // deeper than any path can name: then no discrepancies
     const Options left = options(kids.left, below, left_guide, preference, limit - penalty, level + 1, next);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "improve/subtree.hpp"
-#include "intervals/interval_search.hpp"
+#include "intervals/node_solver.hpp"
 #include "run/context.hpp"
 
 namespace provetree {
@@ -41,8 +41,8 @@ class Grower {
   public:
     // `binding`: the split budget is smaller than the depth allows. Then trees are grown for every number of splits,
     // and the best division is chosen.
-    Grower(Context& context, NodeBuilder& builder, TreeSearch& search, bool binding)
-        : context_(context), builder_(builder), search_(search), binding_(binding) {}
+    Grower(Context& context, NodeBuilder& builder, NodeSolver& solver, bool binding)
+        : context_(context), builder_(builder), solver_(solver), binding_(binding) {}
 
     // The tree that the guide and the preference lead to; null where it would not cost less than `limit`. A guide may
     // be null or end anywhere.
@@ -68,7 +68,7 @@ class Grower {
 
     Context& context_;
     NodeBuilder& builder_;
-    TreeSearch& search_;
+    NodeSolver& solver_;
     bool binding_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "intervals/root_search.hpp"
 #include "sweeps/depth_one.hpp"
 
 namespace provetree {
@@ -25,17 +26,15 @@ Improver::Improver(Context& context, const Node& root, Shape shape, const Loss& 
                    Listener listener)
     : context_(context),
       builder_(context.table, context.kernel, context.min_leaf),
-      search_(context, builder_),
-      inner_(context, builder_),
+      solver_(context, builder_, loss),
+      inner_(context, builder_, loss),
       root_(root),
       shape_(shape.on(root.rows)),
       binding_(shape_.splits < Shape::full(shape_.depth)),
-      grower_(context, builder_, search_, binding_),
+      grower_(context, builder_, solver_, binding_),
       listener_(std::move(listener)),
       current_(outline(start.plan, shape_.depth)),
-      best_cost_(start.upper) {
-    search_.loss = inner_.loss = loss;
-}
+      best_cost_(start.upper) {}
 
 std::uint64_t Improver::random(std::uint64_t below) {
     // splitmix64
@@ -58,6 +57,7 @@ void Improver::go_on_from(Cost cost, const PlanPtr& plan) {
 
 void Improver::step() {
     if (finished()) return;
+    const Closings::Silence aside(context_.closings);
     if (!best_) {
         take(grower_.grow(root_, shape_, current_.get(), {}, kInfinite, 0));
         best_ = current_;  // even where the tree to beat costs less: then only better ones are told
@@ -86,7 +86,7 @@ SubtreePtr Improver::at(const Path& path) const {
 // The children of a node in the levels of the search, unless they lie there already.
 void Improver::split_into_levels(const Node& node, const Subtree& subtree, std::size_t level) {
     const Candidate split = placed(node, subtree.column, subtree.rank);
-    Levels::Children& kids = search_.levels.at(level);
+    Levels::Children& kids = solver_.levels().at(level);
     builder_.split(node, node.columns[split.column], split.position, kids.left, kids.right);
     context_.counters.nodes += 2;
     context_.monitor.work(std::uint64_t{node.rows} * (node.columns.size() + 1) / 2);
@@ -96,7 +96,7 @@ const Node& Improver::descend(const Path& path) {
     const Node* node = &root_;
     const Subtree* subtree = current_.get();
     for (std::size_t level = 0; level < path.size(); ++level) {
-        Levels::Children& kids = search_.levels.at(level);
+        Levels::Children& kids = solver_.levels().at(level);
         if (level >= path_.size() || path_[level].subtree != subtree || path_[level].node != node) {
             path_.resize(level);
             split_into_levels(*node, *subtree, level);
@@ -136,7 +136,7 @@ void Improver::take(const SubtreePtr& tree) {
 // ---------------------------------------------------------------- rounds
 
 void Improver::list_tasks(const Subtree& subtree, const Path& path) {
-    if (subtree.cost <= search_.loss.split_penalty || subtree.exact) return;
+    if (subtree.cost <= solver_.loss().split_penalty || subtree.exact) return;
     // The last task listed is the first one done: upper splits are exchanged after everything below them was solved.
     const int depth = remaining(path);
     if (depth > kSolvedDepth || path.empty()) tasks_.push_back({path, false});
@@ -174,18 +174,18 @@ void Improver::solve_again(const Path& path) {
 // The subtree solved by the exact search for three levels, or as far as the effort goes. Where the split budget binds,
 // the splits that are to spare may be used up.
 SubtreePtr Improver::solved(const Node& node, const SubtreePtr& subtree, std::uint64_t effort, std::int64_t& spare) {
-    Outcome start;
-    start.upper = subtree->cost;
-    start.plan = subtree->plan();
-    std::unique_ptr<StopSearch> stopped;
     const int depth = std::min(kSolvedDepth, shape_.depth);
     const Shape shape =
         Shape::of(depth, binding_ ? subtree->splits + std::max<std::int64_t>(0, spare) : Shape::full(depth))
             .on(node.rows);
+    RootRequest request;
+    request.shape = shape;
+    request.start.upper = subtree->cost;
+    request.start.plan = subtree->plan();
     const Monitor::EffortCap cap(context_.monitor, effort);
-    const Outcome outcome = inner_.solve_root(node, shape, start, nullptr, stopped, nullptr, nullptr);
-    const bool own_cap = stopped && stopped->reason == StopReason::kEffortUsed && cap.binds();
-    if (stopped && !own_cap) stop_ = *stopped;
+    const auto [outcome, stopped] = search_root(inner_, node, request, {});
+    const bool own_cap = stopped == StopReason::kEffortUsed && cap.binds();
+    if (stopped && !own_cap) stop_ = StopSearch{*stopped};
     Subtree result = *subtree;
     if (outcome.upper < subtree->cost) result = found_subtree(outcome.upper, binding_ ? shape.splits : 0, outcome.plan);
     spare -= result.splits - subtree->splits;
@@ -197,11 +197,11 @@ SubtreePtr Improver::solved(const Node& node, const SubtreePtr& subtree, std::ui
 // All subtrees of depth three solved.
 SubtreePtr Improver::polished(const Node& node, const SubtreePtr& subtree, int depth, std::size_t level,
                               std::int64_t& spare) {
-    if (subtree->exact || subtree->cost <= search_.loss.split_penalty || stop_) return subtree;
+    if (subtree->exact || subtree->cost <= solver_.loss().split_penalty || stop_) return subtree;
     if (depth <= kSolvedDepth) return solved(node, subtree, kFirstEffort, spare);
     if (!subtree->branches()) return subtree;
     split_into_levels(node, *subtree, level);
-    Levels::Children& kids = search_.levels.at(level);
+    Levels::Children& kids = solver_.levels().at(level);
     Subtree changed = *subtree;
     changed.left = polished(kids.left, subtree->left, depth - 1, level + 1, spare);
     changed.right = polished(kids.right, subtree->right, depth - 1, level + 1, spare);

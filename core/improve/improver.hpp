@@ -18,7 +18,7 @@
 
 #include "improve/grower.hpp"
 #include "improve/subtree.hpp"
-#include "intervals/interval_search.hpp"
+#include "intervals/node_solver.hpp"
 #include "loss/loss.hpp"
 #include "run/context.hpp"
 
@@ -76,8 +76,8 @@ class Improver {
 
     Context& context_;
     NodeBuilder builder_;
-    TreeSearch search_;  // whose levels hold the path to the node at hand
-    TreeSearch inner_;   // solves subtrees, on levels of its own
+    NodeSolver solver_;  // whose levels hold the path to the node at hand
+    NodeSolver inner_;   // solves subtrees, on levels of its own
     const Node& root_;
     Shape shape_;
     bool binding_;

@@ -66,7 +66,7 @@ LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const
     for (Index row = 0; row < all.rows; row += step) add(row);
     rebuild();
     try_on_all(first);
-    if (!wrong_.empty()) grow(context_.tiny_samples() ? 1 : kFirstErrors * loss_.error_scale);
+    if (!wrong_.empty()) grow(context_.tiny_samples() ? 1 : loss_.leaf(kFirstErrors));
 }
 
 void LazyRows::add(Index row) {
@@ -140,14 +140,14 @@ LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
             split_plan(static_cast<Index>(tree.column[i]), steps[i].upto, plans[static_cast<std::size_t>(tree.left[i])],
                        plans[static_cast<std::size_t>(tree.right[i])]);
     }
-    return {loss_.error_scale * errors + loss_.split_penalty * tree.splits, plans[0]};
+    return {loss_.tree(errors, tree.splits), plans[0]};
 }
 
 Weight LazyRows::grow(Cost wanted) {
     const Weight before = view_.weight;
     // A tree of a small sample may be far off: then some of its errors are enough.
     const std::size_t most = static_cast<std::size_t>(
-        std::max<Cost>(context_.tiny_samples() ? 1 : kLeastGrowth, kGrowth * wanted / loss_.error_scale));
+        std::max<Cost>(context_.tiny_samples() ? 1 : kLeastGrowth, loss_.errors_for(kGrowth * wanted)));
     const std::size_t step = (wrong_.size() + most - 1) / most;
     for (std::size_t i = 0; i < wrong_.size(); i += step) add(wrong_[i]);
     rebuild();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/types.hpp"
@@ -34,6 +35,14 @@ struct Region {
     Index first_rank = 0, last_rank = 0;  // inclusive: splits "rank <= k" with first_rank <= k <= last_rank
     std::int64_t left_splits = -1;        // budget of the left child; -1: any
     Shape shape{};                        // of trees of the node
+
+    static Region all_splits(std::size_t level, Shape shape) {
+        Region region;
+        region.level = level;
+        region.whole = true;
+        region.shape = shape;
+        return region;
+    }
 };
 
 // One step on the way from the root to a node.
@@ -69,6 +78,20 @@ class Closings {
         if (listener_) [[unlikely]]
             tell(region(), bound, reason);
     }
+
+    // While it lives, nobody is told: for searches beside the proof, which are not on its path.
+    class Silence {
+      public:
+        explicit Silence(Closings& closings)
+            : closings_(closings), before_(std::exchange(closings.listener_, nullptr)) {}
+        ~Silence() { closings_.listener_ = before_; }
+        Silence(const Silence&) = delete;
+        Silence& operator=(const Silence&) = delete;
+
+      private:
+        Closings& closings_;
+        ClosingListener* before_;
+    };
 
   private:
     void tell(const Region& region, Cost bound, Reason reason) {

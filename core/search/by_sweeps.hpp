@@ -2,9 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
-#include "intervals/interval_search.hpp"
 #include "intervals/lazy_rows.hpp"
+#include "intervals/node_solver.hpp"
 #include "search/method.hpp"
 
 namespace provetree {
@@ -31,9 +32,10 @@ class BySweeps final : public Method {
 
     Context& context_;
     NodeBuilder builder_;
-    TreeSearch search_;
+    NodeSolver solver_;
     Node root_;
-    bool with_ties_, limited_, resumed_ = false;
+    bool with_ties_, limited_;
+    std::optional<Checkpoint> earlier_;  // what an earlier process has proven
     TieChoice ties_;
     // The sample of rows is used by whichever thread has a tree to try, so it shares nothing with any of them.
     Monitor unwatched_{std::numeric_limits<double>::infinity(), nullptr};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "intervals/root_search.hpp"
 #include "start/greedy.hpp"
 #include "sweeps/finisher.hpp"
 #include "tree/route.hpp"
@@ -88,13 +89,13 @@ RootAnswer Targets::prove(const RootRequest& request, std::uint64_t enough) {
         // The last step is not worth another search.
         if (target > best.upper / 3 * 2) target = kInfinite;
         const std::uint64_t before = context_.monitor.steps();
-        // What was found out for a lower target would be in the way: splits between those known are tried, although
-        // those known are the ones to try again.
-        search_.known_of_root = nullptr;
+        // Nothing is taken over from lower targets. It would be in the way: splits between those known would be tried,
+        // although those known are the ones to try again.
         const Cost bound = best.lower;
-        std::unique_ptr<StopSearch> stopped;
-        best = search_.solve_root(root_, shape, best, request.listener, stopped, nullptr, nullptr, target);
-        if (stopped) answer.stopped = stopped->reason;
+        RootRequest below = request;
+        below.start = best;
+        below.limit = target;
+        answer = search_root(solver_, root_, below, {});
         ++context_.counters.targets;
         keep_bound(bound);
         best.offer(context_.found);
@@ -111,28 +112,28 @@ Cost Targets::bound_of_hard_rows(Shape shape, const Outcome& best, Index wanted)
     Context context(context_, context_.monitor);
     context.min_leaf = 1;
     NodeBuilder builder(context.table, context.kernel, 1);
-    TreeSearch search(context, builder);
-    search.loss = search_.loss;
+    NodeSolver solver(context, builder, solver_.loss());
     std::vector<std::vector<Weight>> unused(root_.columns.size(),
                                             std::vector<Weight>(static_cast<std::size_t>(root_.rows) + 1));
     Node rows;
     builder.choose(root_, hard_rows(best, wanted), rows, unused);
     context.monitor.work(std::uint64_t{root_.rows} * root_.columns.size());
     if (rows.columns.empty()) return 0;
-    Greedy greedy(context, builder, search);
-    const Outcome start = greedy.grow_with_exact_bottoms(rows, shape, greedy.grow(rows, shape));
-    std::unique_ptr<StopSearch> stopped;
-    const Outcome outcome =
-        search.solve_root(rows, shape, start, nullptr, stopped, nullptr, nullptr, first_target(start.upper, shape));
+    Greedy greedy(context, builder, solver);
+    RootRequest request;
+    request.shape = shape;
+    request.start = greedy.grow_with_exact_bottoms(rows, shape, greedy.grow(rows, shape));
+    request.limit = first_target(request.start.upper, shape);
+    const auto [outcome, stopped] = search_root(solver, rows, request, {});
     context_.counters.add(context.counters);
     ++context_.counters.targets;
-    if (stopped) throw *stopped;
+    if (stopped) throw StopSearch{*stopped};
     return outcome.lower;
 }
 
 std::vector<std::uint8_t> Targets::hard_rows(const Outcome& best, Index wanted) {
     const Table& table = context_.table;
-    const FlatTree tree = Finisher(context_, builder_, search_.levels).finish(root_, best.plan, search_.loss);
+    const FlatTree tree = Finisher(context_, builder_, solver_.levels()).finish(root_, best.plan, solver_.loss());
     std::vector<Index> wrong;
     std::vector<std::int32_t> taken_for;
     for (Index row = 0; row < table.rows; ++row) {

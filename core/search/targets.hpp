@@ -12,8 +12,9 @@
 #include <memory>
 #include <vector>
 
-#include "intervals/interval_search.hpp"
+#include "intervals/node_solver.hpp"
 #include "run/context.hpp"
+#include "run/request.hpp"
 #include "sweeps/node.hpp"
 
 namespace provetree {
@@ -21,8 +22,8 @@ namespace provetree {
 class Targets {
   public:
     // `search` is that of all rows, `root`.
-    Targets(Context& context, NodeBuilder& builder, TreeSearch& search, const Node& root)
-        : context_(context), builder_(builder), search_(search), root_(root) {}
+    Targets(Context& context, NodeBuilder& builder, NodeSolver& solver, const Node& root)
+        : context_(context), builder_(builder), solver_(solver), root_(root) {}
 
     // Whether the first targets are shown so soon, compared with the whole proof, that it pays to begin with them.
     static bool worthwhile(const Context& context, Shape shape);
@@ -37,7 +38,7 @@ class Targets {
 
     Context& context_;
     NodeBuilder& builder_;
-    TreeSearch& search_;
+    NodeSolver& solver_;
     const Node& root_;
 };
 

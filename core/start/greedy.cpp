@@ -51,7 +51,7 @@ const NodeColumn* Greedy::best_gini_split(const Node& node, Index& best_position
 
 std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::size_t level, bool exact_bottoms) {
     std::vector<Option> table(1);
-    table[0].cost = leaf_cost(context_, node, search_.loss);
+    table[0].cost = leaf_cost(context_, node, solver_.loss());
     if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return table;
     // A table so large, or a tree so deep, that even growing takes long: then a leaf must do once the time is over.
     const std::uint64_t cells = std::uint64_t{node.rows} * node.columns.size();
@@ -59,7 +59,7 @@ std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::
     const bool full = shape.splits == Shape::full(shape.depth);
     if (shape.depth == 1 || (exact_bottoms && shape.depth == 2 && full)) {
         // The whole optimum of the last level, or of the last two; fewer splits than it uses are left to the leaf.
-        const Outcome outcome = search_.solve(node, shape, table[0].cost, {}, false, level);
+        const Outcome outcome = solver_.solve(node, {shape, table[0].cost, {}, false, level});
         if (outcome.upper < table[0].cost) {
             table.resize(static_cast<std::size_t>(shape.splits) + 1, table[0]);
             table.back() = {outcome.upper, outcome.plan, 0};
@@ -69,7 +69,7 @@ std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::
     Index position = 0;
     const NodeColumn* column = best_gini_split(node, position);
     if (!column) return table;
-    Levels::Children& kids = search_.levels.at(level);
+    Levels::Children& kids = solver_.levels().at(level);
     builder_.split(node, *column, position, kids.left, kids.right);
     context_.counters.nodes += 2;
     const Index rank = column->ranks[position - 1], id = column->id;
@@ -79,7 +79,7 @@ std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::
     const std::int64_t most =
         std::min<std::int64_t>(shape.splits, static_cast<std::int64_t>(left.size() + right.size()) - 1);
     if (most > kLargestTable && full) {
-        const Cost cost = left.back().cost + right.back().cost + search_.loss.split_penalty;
+        const Cost cost = left.back().cost + right.back().cost + solver_.loss().split_penalty;
         table.resize(2, table[0]);
         if (cost < table[0].cost)
             table[1] = {cost, split_plan(id, rank, left.back().plan, right.back().plan), Shape::full(shape.depth - 1)};
@@ -90,7 +90,7 @@ std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::
         for (std::size_t b = 0; b < right.size() && static_cast<std::int64_t>(a + b) + 1 <= most; ++b) {
             Option& option = table[a + b + 1];
             if (left[a].cost >= kInfinite || right[b].cost >= kInfinite) continue;
-            const Cost cost = left[a].cost + right[b].cost + search_.loss.split_penalty;
+            const Cost cost = left[a].cost + right[b].cost + solver_.loss().split_penalty;
             if (cost < option.cost)
                 option = {cost, split_plan(id, rank, left[a].plan, right[b].plan), static_cast<std::int64_t>(a)};
         }
@@ -113,10 +113,12 @@ Outcome Greedy::best_of(const std::vector<Option>& table, Shape shape) const {
 
 Outcome Greedy::grow(const Node& node, Shape shape) {
     const Monitor::NoStops whole(context_.monitor);
+    const Closings::Silence aside(context_.closings);
     return best_of(options(node, shape, 0, false), shape);
 }
 
 Outcome Greedy::grow_with_exact_bottoms(const Node& node, Shape shape, const Outcome& plain) {
+    const Closings::Silence aside(context_.closings);
     try {
         const Outcome exact = best_of(options(node, shape, 0, true), shape);
         return exact.upper < plain.upper ? exact : plain;

@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "intervals/interval_search.hpp"
+#include "intervals/node_solver.hpp"
 
 namespace provetree {
 
 class Greedy {
   public:
-    Greedy(Context& context, NodeBuilder& builder, TreeSearch& search)
-        : context_(context), builder_(builder), search_(search) {}
+    Greedy(Context& context, NodeBuilder& builder, NodeSolver& solver)
+        : context_(context), builder_(builder), solver_(solver) {}
 
     // The best greedy tree of this shape; its upper cost is kInfinite where not even a leaf is feasible. Growing is
     // never cut short: it takes about as long as sorting the table.
@@ -34,7 +34,7 @@ class Greedy {
 
     Context& context_;
     NodeBuilder& builder_;
-    TreeSearch& search_;
+    NodeSolver& solver_;
 };
 
 }  // namespace provetree

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "intervals/frame.hpp"
+#include "intervals/root_search.hpp"
 #include "sweeps/depth_one.hpp"
 
 namespace provetree {
@@ -52,7 +52,7 @@ void Shortlist::collect(const Node& node, const Plan* plan, int depth, std::size
     const NodeColumn* column = find_column(node, plan->column);
     if (!column) return;
     ids_.push_back(column->id);
-    Levels::Children& kids = search_.levels.at(level);
+    Levels::Children& kids = solver_.levels().at(level);
     builder_.split(node, *column, Node::rows_up_to(*column, plan->rank, 0, node.rows), kids.left, kids.right);
     context_.counters.nodes += 2;
     collect(kids.left, plan->left.get(), depth - 1, level + 1);
@@ -61,7 +61,6 @@ void Shortlist::collect(const Node& node, const Plan* plan, int depth, std::size
 
 Outcome Shortlist::search(const Node& root, Shape shape, const Outcome& first) {
     ids_.clear();
-    std::unique_ptr<StopSearch> stopped;
     try {
         collect(root, first.plan.get(), shape.depth, 0);
     } catch (const StopSearch&) {
@@ -74,7 +73,10 @@ Outcome Shortlist::search(const Node& root, Shape shape, const Outcome& first) {
     const std::uint64_t cells = std::uint64_t{root.rows} * root.columns.size();
     Monitor& monitor = context_.monitor;
     const Monitor::EffortCap cap(monitor, std::min(kMostSteps, kPanels * cells));
-    Outcome found = search_.solve_root(few, shape, first, {}, stopped, nullptr, nullptr);
+    RootRequest request;
+    request.shape = shape;
+    request.start = first;
+    Outcome found = search_root(solver_, few, request, {}).outcome;
     if (found.upper >= first.upper) return first;
     found.lower = found.relaxed = 0;
     found.profile = nullptr;

@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "intervals/interval_search.hpp"
+#include "intervals/node_solver.hpp"
 
 namespace provetree {
 
 class Shortlist {
   public:
-    Shortlist(Context& context, NodeBuilder& builder, TreeSearch& search)
-        : context_(context), builder_(builder), search_(search) {}
+    Shortlist(Context& context, NodeBuilder& builder, NodeSolver& solver)
+        : context_(context), builder_(builder), solver_(solver) {}
 
     // The best tree of the shortlist's columns, or `first` where that is no worse. Cut short after a number of steps
     // that depends on the table only.
@@ -22,7 +22,7 @@ class Shortlist {
 
     Context& context_;
     NodeBuilder& builder_;
-    TreeSearch& search_;
+    NodeSolver& solver_;
     std::vector<Index> ids_;
 };
 

@@ -88,18 +88,16 @@ inline Index nearest_split(const NodeColumn& column, Index position, Positions r
     return end_fits ? end : 0;
 }
 
-// The splits of a column at these positions, as a region to be closed. Positions inside a group of ties are no splits.
+// The splits of a column at these positions, as a region to be closed: up to the next rank, so that it holds for more
+// rows than the node has. Positions inside a group of ties are no splits: then the region is empty.
 inline Region region_of(const NodeColumn& column, Positions at, Shape shape, std::size_t level) {
-    const Index* ranks = column.ranks;
-    Index last = at.last;
-    while (last >= at.first && !Node::is_split(column, last)) --last;
     Region region;
     region.level = level;
     region.shape = shape;
     region.column = column.id;
-    // Where there is no split the region is empty: its first rank is beyond its last.
-    region.first_rank = last >= at.first ? ranks[at.first - 1] : 1;
-    region.last_rank = last >= at.first ? ranks[last - 1] : 0;
+    const bool any = !at.empty() && column.ranks[at.first - 1] != column.ranks[at.last];
+    region.first_rank = any ? column.ranks[at.first - 1] : 1;
+    region.last_rank = any ? column.ranks[at.last] - 1 : 0;
     return region;
 }
 

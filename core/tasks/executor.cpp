@@ -12,10 +12,10 @@ void SerialExecutor::run(RootTasks& root, Cost& left) {
     while (root.next(kInfinite, task) == RootTasks::Next::kTask) {
         left = task.bound;
         worker_.prepare(task);
-        SplitAnswer answer = worker_.solve(task, nullptr);
+        SplitAnswer answer = worker_.solve(task);
         while (!root.settle(task, answer)) {
             worker_.prepare(task);
-            answer = worker_.solve(task, &answer);
+            answer = worker_.solve(task);
         }
         left = kInfinite;
         root.report(kInfinite);
@@ -84,12 +84,11 @@ void ThreadExecutor::work(RootTasks& root, SplitWorker& worker, std::size_t who)
 // Nobody holds the root while a task is solved.
 void ThreadExecutor::solve(RootTasks& root, SplitWorker& worker, SplitTask& task, std::unique_lock<std::mutex>& held) {
     const bool leads = &worker == &leader_;
-    SplitAnswer answer;
-    for (bool again = false;; again = true) {
+    while (true) {
         worker.prepare(task);
         if (leads) leader_has_root_ = false;
         held.unlock();
-        answer = worker.solve(task, again ? &answer : nullptr);
+        SplitAnswer answer = worker.solve(task);
         held.lock();
         if (leads) leader_has_root_ = true;
         if (root.settle(task, answer)) return;

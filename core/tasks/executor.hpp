@@ -37,8 +37,7 @@ class SplitWorker {
     virtual ~SplitWorker() = default;
     // Before a task is solved, while nobody else has the root: takes from it what it needs.
     virtual void prepare(const SplitTask&) {}
-    // `on_fewer_rows`: the answer to the same task before rows were added; null the first time.
-    virtual SplitAnswer solve(const SplitTask& task, const SplitAnswer* on_fewer_rows) = 0;
+    virtual SplitAnswer solve(const SplitTask& task) = 0;
     // A stop or an error has unwound the worker; it will not be called again.
     virtual void abandoned() {}
 };

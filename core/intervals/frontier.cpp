@@ -1,0 +1,386 @@
+// The search of one node while it goes on; see intervals/frontier.hpp.
+#include "intervals/frontier.hpp"
+
+#include <utility>
+
+#include "intervals/hints.hpp"
+#include "sweeps/depth_one.hpp"
+
+namespace provetree {
+
+namespace {
+
+DeepPoint end_point(Index position, Weight weight) {
+    DeepPoint point{};
+    point.position = position;
+    point.weight = weight;
+    return point;
+}
+
+}  // namespace
+
+TieChoice choice_of(const Context& context, const Node& node, const Incumbent& best) {
+    if (!best.plan || best.plan->stump) return {};
+    const NodeColumn& column = column_of(node, best.plan->column);
+    const Index position = Node::rows_up_to(column, best.plan->rank, 0, node.rows);
+    return {true, column.id, margin(context, column, position), column.ranks[position - 1], best.left_splits};
+}
+
+Frontier::Frontier(Context& context, const Loss& loss, const Node& node, const NodeRequest& request,
+                   const Incumbent& start, TieChoice* ties)
+    : context_(context),
+      loss_(loss),
+      node_(node),
+      shape_(request.shape),
+      limit_(request.limit),
+      relatives_(context.off(kNoInheritance) ? Relatives{} : request.relatives),
+      level_(request.level),
+      ties_(ties),
+      relaxed_(loss.leaf(node.leaf_error())) {
+    outcome_.take(start);
+}
+
+void Frontier::open(const Survey& survey) {
+    const std::vector<Division> shares = divisions(shape_);
+    families_.reserve(node_.columns.size() * shares.size());
+    for (Index c = 0; c < node_.columns.size(); ++c) {
+        for (const Division& share : shares) {
+            const std::uint32_t family = static_cast<std::uint32_t>(families_.size());
+            families_.push_back({c,
+                                 share,
+                                 hints_from(relatives_, node_, node_.columns[c], share.left_splits, loss_),
+                                 survey.order.empty() ? 0 : survey.order[c],
+                                 {}});
+            // At either end of a column one side has no rows, and the other one has all of them.
+            DeepPoint low = end_point(0, 0), high = end_point(node_.rows, node_.weight);
+            low.right = high.left = survey.whole;
+            low.left_upper = high.right_upper = 0;
+            points_.push_back(std::move(low));
+            points_.push_back(std::move(high));
+            push(family, low_end(family), high_end(family), {0, node_.rows});
+        }
+    }
+}
+
+bool Frontier::look_between(std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within,
+                            Opening& opening) const {
+    const NodeColumn& column = this->column(family);
+    const Cost cut = this->cut(family) - loss_.split_penalty;
+    const bool lipschitz = !context_.off(kNoLipschitz);
+    bool any = false;
+    const auto keep = [&](Positions stretch, Cost bound, std::size_t, std::size_t) {
+        if (!any || bound < opening.bound || (bound == opening.bound && stretch.size() > opening.stretch.size())) {
+            opening.bound = bound;
+            opening.stretch = stretch;
+        }
+        opening.all = any ? Positions{opening.all.first, stretch.last} : stretch;
+        any = true;
+    };
+    StretchJoiner stretches(column, keep);
+    const auto add = [&](Positions open, Cost bound) {
+        open = {std::max(open.first, within.first), std::min(open.last, within.last)};
+        if (!open.empty()) stretches.add(open, bound, 0, 0);
+    };
+    const auto add_between = [&](Index low, const SideBounds& at_low, Index high, const SideBounds& at_high) {
+        if (high - low < 2) return;
+        const OpenRange range = open_range(at_low, at_high, cut, loss_, lipschitz);
+        if (!range.open) return;
+        const Positions open = positions_of(column, low, high, range.from, range.upto);
+        if (!open.empty()) add(open, range.bound);
+    };
+    const std::vector<DeepPoint>& hints = families_[family].hints;
+    auto hint = std::upper_bound(hints.begin(), hints.end(), a, by_position);
+    Index position = a.position;
+    SideBounds before{a.left, a.right, a.weight};
+    for (; hint != hints.end() && hint->position < b.position; ++hint) {
+        SideBounds here{std::max(hint->left, before.left), std::max(hint->right, b.right), hint->weight};
+        if (lipschitz) {
+            here.left = std::max(here.left, b.left - loss_.slack(b.weight - here.weight));
+            here.right = std::max(here.right, before.right - loss_.slack(here.weight - before.weight));
+        }
+        add_between(position, before, hint->position, here);
+        position = hint->position;
+        before = here;
+        if (here.left + here.right < cut && position >= column.first_split && position <= column.last_split)
+            add({position, position}, here.left + here.right);
+    }
+    add_between(position, before, b.position, {b.left, b.right, b.weight});
+    stretches.finish();
+    opening.bound += loss_.split_penalty;
+    return any;
+}
+
+bool Frontier::find_interval(std::uint32_t family, std::uint32_t a, std::uint32_t b, Positions within,
+                             Interval& interval) {
+    const DeepPoint &low = points_[a], &high = points_[b];
+    Opening opening;
+    const bool any = high.position - low.position >= 2 && look_between(family, low, high, within, opening);
+    close_beside(family, a, b, within, any ? opening.all : Positions{1, 0});
+    if (any)
+        interval = {opening.bound, family, a, b, high.position - low.position, opening.all, families_[family].order};
+    return any;
+}
+
+void Frontier::push(std::uint32_t family, std::uint32_t a, std::uint32_t b, Positions within) {
+    Interval interval;
+    if (find_interval(family, a, b, within, interval)) heap_.push(interval);
+}
+
+std::uint32_t Frontier::add_point(std::uint32_t family, DeepPoint&& point) {
+    const std::uint32_t number = static_cast<std::uint32_t>(points_.size());
+    relaxed_ = std::min(relaxed_, point.left + point.right + loss_.split_penalty);
+    points_.push_back(std::move(point));
+    families_[family].settled.push_back(number);
+    return number;
+}
+
+Cost Frontier::least_open() const {
+    Cost least = heap_.empty() ? kInfinite : heap_.top().bound;
+    for (const Attempt& first : resumed_) least = std::min(least, first.interval.bound);
+    return least;
+}
+
+bool Frontier::next(Attempt& attempt) {
+    if (next_resumed(attempt)) return true;
+    Interval& interval = attempt.interval;
+    while (!heap_.empty() && heap_.top().bound < cut()) {
+        interval = heap_.top();
+        heap_.pop();
+        const std::uint32_t family = interval.family;
+        if (interval.bound >= cut(family)) {
+            close(family, interval.open, interval.bound, Reason::kBetweenSplits);
+            continue;
+        }
+        Opening opening;
+        if (!look_between(family, points_[interval.a], points_[interval.b], interval.open, opening)) {
+            close(family, interval.open, cut(family), Reason::kBetweenSplits);
+            continue;
+        }
+        attempt.position = choose_position(interval, opening);
+        if (attempt.position) return true;
+        close(family, interval.open, opening.bound, Reason::kTieRule);
+    }
+    return false;
+}
+
+// A split that an earlier search was at, as long as one of them is open.
+bool Frontier::next_resumed(Attempt& attempt) {
+    while (!resumed_.empty()) {
+        attempt = resumed_.back();
+        resumed_.pop_back();
+        const Interval& interval = attempt.interval;
+        Opening opening;
+        if (!look_between(interval.family, points_[interval.a], points_[interval.b], interval.open, opening)) {
+            close(interval.family, interval.open, cut(interval.family), Reason::kBetweenSplits);
+            continue;
+        }
+        if (attempt.position >= opening.all.first && attempt.position <= opening.all.last) return true;
+        heap_.push(interval);
+    }
+    return false;
+}
+
+Index Frontier::choose_position(const Interval& interval, const Opening& opening) const {
+    if (ties_ && opening.bound >= outcome_.upper) return widest_tie(interval);
+    return nearest_split(column(interval.family), opening.stretch.middle(), opening.stretch);
+}
+
+// Only a tie can be found in the interval: the widest margin decides it for the whole of it. 0 where what there is is
+// preferred.
+Index Frontier::widest_tie(const Interval& interval) const {
+    const NodeColumn& column = this->column(interval.family);
+    Index widest = 0;
+    double gap = -1;
+    const Index first = std::max(points_[interval.a].position + 1, column.first_split),
+                last = std::min(points_[interval.b].position - 1, column.last_split);
+    for (Index position = first; position <= last; ++position) {
+        if (!Node::is_split(column, position)) continue;
+        const double here = margin(context_, column, position);
+        if (here > gap) {
+            gap = here;
+            widest = position;
+        }
+    }
+    const std::int64_t left_splits = families_[interval.family].share.left_splits;
+    return widest && ties_->prefers(column.id, gap, column.ranks[widest - 1], left_splits) ? widest : 0;
+}
+
+SplitTask Frontier::task_of(const Attempt& attempt) const {
+    const Interval& interval = attempt.interval;
+    const Family& family = families_[interval.family];
+    const Index position = attempt.position;
+    const DeepPoint &low = points_[interval.a], &high = points_[interval.b];
+    // What is known nearest below and above this split: the ends of the interval, or hints between them. A hint at the
+    // split itself is on both sides.
+    const std::vector<DeepPoint>& hints = family.hints;
+    const auto after = std::lower_bound(hints.begin(), hints.end(), position,
+                                        [](const DeepPoint& hint, Index wanted) { return hint.position < wanted; });
+    const auto beyond = after != hints.end() && after->position == position ? after + 1 : after;
+    const DeepPoint& above = after != hints.end() && after->position < high.position ? *after : high;
+    const DeepPoint& below = beyond != hints.begin() && (beyond - 1)->position > low.position ? *(beyond - 1) : low;
+
+    SplitTask task;
+    task.split = name_of(interval.family, position);
+    task.left = family.share.left;
+    task.right = family.share.right;
+    task.bound = interval.bound;
+    task.cut = cut(interval.family);
+    task.sample = sample_;
+    task.sample_weight = node_.weight;
+    const Weight weight = node_.weight_left(column(interval.family), position);
+    task.least_left = std::max(low.left, below.left);
+    task.least_right = std::max(high.right, above.right);
+    if (!context_.off(kNoLipschitz)) {
+        task.least_left = std::max({task.least_left, high.left - loss_.slack(high.weight - weight),
+                                    above.left - loss_.slack(above.weight - weight)});
+        task.least_right = std::max({task.least_right, low.right - loss_.slack(weight - low.weight),
+                                     below.right - loss_.slack(weight - below.weight)});
+    }
+    // A child that stops as soon as it cannot improve proves little about its neighbours; a raised budget makes its
+    // bound close more of the interval.
+    if (!context_.off(kNoSlack))
+        task.slack = std::min(task.cut, loss_.slack(std::min(weight - low.weight, high.weight - weight)) / 2);
+    // A tree of a neighbouring child is a tree of this one: it costs no more on fewer rows, and at most their weight
+    // more on more rows. So the optimum is known to lie below this, and only better splits are looked at from the
+    // start. (A minimum leaf size would not carry over.)
+    if (!context_.constrained()) {
+        task.most_left = std::min(high.left_upper, low.left_upper + loss_.slack(weight - low.weight));
+        task.most_right = std::min(low.right_upper, high.right_upper + loss_.slack(high.weight - weight));
+    }
+    const auto nearest = [](const ProfilePtr& near, const ProfilePtr& far) { return near ? near : far; };
+    task.inner_left = nearest(below.inner_left, low.inner_left);
+    task.outer_left = nearest(above.outer_left, high.outer_left);
+    task.inner_right = nearest(above.inner_right, high.inner_right);
+    task.outer_right = nearest(below.outer_right, low.outer_right);
+    return task;
+}
+
+void Frontier::settle(const Attempt& attempt, const SplitAnswer& answer, bool same_rows) {
+    const Interval& interval = attempt.interval;
+    const std::uint32_t family = interval.family;
+    const NodeColumn& column = this->column(family);
+    const Outcome &left = answer.left, &right = answer.right;
+    const Index position = attempt.position, rank = column.ranks[position - 1];
+    if (const Cost total = answer.best.upper; same_rows) {
+        bool better = total < outcome_.upper;
+        if (!better && ties_ && outcome_.plan && total == outcome_.upper && total < limit_)
+            better = ties_->prefers(column.id, margin(context_, column, position), rank,
+                                    families_[family].share.left_splits);
+        if (better) accept(attempt, total, answer.best.plan);
+    }
+    close(family, {position, position},
+          std::min(kInfinite, std::max(left.lower, answer.least_left) + std::max(right.lower, answer.least_right) +
+                                  loss_.split_penalty),
+          Reason::kTried);
+    DeepPoint point = end_point(position, node_.weight_left(column, position));
+    point.rank = rank;
+    point.left = answer.least_left;
+    point.right = answer.least_right;
+    point.inner_left = left.profile;
+    point.inner_right = right.profile;
+    if (same_rows) {
+        point.outer_left = left.profile;
+        point.outer_right = right.profile;
+    }
+    point.left_upper = left.upper;
+    point.right_upper = right.upper;
+    const std::uint32_t number = add_point(family, std::move(point));
+    push(family, interval.a, number, interval.open);
+    push(family, number, interval.b, interval.open);
+}
+
+void Frontier::accept(const Attempt& attempt, Cost cost, PlanPtr plan) {
+    const SplitName split = name_of(attempt.interval.family, attempt.position);
+    outcome_.upper = cost;
+    outcome_.plan = std::move(plan);
+    outcome_.left_splits = split.left_splits;
+    if (ties_)
+        *ties_ = {true, split.column, margin(context_, column(attempt.interval.family), attempt.position), split.rank,
+                  split.left_splits};
+}
+
+void Frontier::offer(const Incumbent& found) {
+    if (outcome_.offer(found) && ties_) *ties_ = choice_of(context_, node_, outcome_);
+}
+
+void Frontier::sample_has_grown(Weight added) {
+    const Cost more = loss_.slack(added);
+    ++sample_;
+    for (std::uint32_t f = 0; f < families_.size(); ++f) {
+        points_[high_end(f)].weight = node_.weight;
+        for (std::uint32_t number : families_[f].settled) {
+            DeepPoint& point = points_[number];
+            point.weight = node_.weight_left(column(f), point.position);
+            point.left_upper += more;
+            point.right_upper += more;
+            point.outer_left = point.outer_right = nullptr;
+        }
+    }
+}
+
+Outcome Frontier::finished(bool keep_profile) {
+    if (context_.closings.heard()) {
+        for (; !heap_.empty(); heap_.pop())
+            close(heap_.top().family, heap_.top().open, heap_.top().bound, Reason::kBetweenSplits);
+    }
+    outcome_.lower = outcome_.relaxed = std::min(limit_, outcome_.upper);
+    if (context_.constrained()) outcome_.relaxed = std::min({outcome_.lower, relaxed_, bound_of_small_sides()});
+    if (keep_profile) outcome_.profile = make_profile();
+    return std::move(outcome_);
+}
+
+Cost Frontier::bound_of_small_sides() const {
+    Cost least = kInfinite;
+    for (const Family& family : families_) {
+        SmallSides small(node_.columns[family.column]);
+        for (const DeepPoint& hint : family.hints) small.look(hint.position, hint.left, hint.right);
+        for (std::uint32_t number : family.settled)
+            small.look(points_[number].position, points_[number].left, points_[number].right);
+        least = std::min(least, small.bound(node_.rows, loss_));
+    }
+    return least;
+}
+
+ProfilePtr Frontier::make_profile() const {
+    auto profile = new_profile(context_, shape_, node_);
+    if (!profile) return nullptr;
+    profile->deep.reserve(families_.size());
+    for (const Family& family : families_) {
+        const NodeColumn& column = node_.columns[family.column];
+        DeepFamily& deep = profile->deep.emplace_back(DeepFamily{column.id, family.share.left_splits, {}});
+        // Points settled here first: at the same position their children's profiles are the ones to keep.
+        for (std::uint32_t number : family.settled) deep.points.push_back(points_[number]);
+        for (const DeepPoint& hint : family.hints)
+            if (hint.position > 0 && hint.position < node_.rows) deep.points.push_back(hint);
+        if (!deep.points.empty()) tidy(deep.points, loss_);
+        for (DeepPoint& point : deep.points) point.rank = column.ranks[point.position - 1];
+    }
+    return counted(context_, std::move(profile));
+}
+
+// No tree that begins with a split at these positions costs less than the bound.
+void Frontier::close(std::uint32_t family, Positions closed, Cost bound, Reason reason) {
+    if (!context_.closings.heard()) [[likely]]
+        return;
+    context_.closings.close(
+        [&] {
+            Region region = region_of(column(family), closed, shape_, level_);
+            region.left_splits = families_[family].share.left_splits;
+            return region;
+        },
+        bound, reason);
+}
+
+// What is between two points and within these positions, but not in what is open.
+void Frontier::close_beside(std::uint32_t family, std::uint32_t a, std::uint32_t b, Positions within, Positions open) {
+    if (!context_.closings.heard()) [[likely]]
+        return;
+    const Positions all{std::max(within.first, points_[a].position + 1),
+                        std::min(within.last, points_[b].position - 1)};
+    const auto closed = [&](Positions positions) { close(family, positions, cut(family), Reason::kBetweenSplits); };
+    if (open.empty()) return closed(all);
+    closed({all.first, open.first - 1});
+    closed({open.last + 1, all.last});
+}
+
+}  // namespace provetree

@@ -1,0 +1,153 @@
+// Nodes of any depth and both sides of a split; see intervals/node_solver.hpp.
+#include "intervals/node_solver.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "intervals/resume_stack.hpp"
+#include "sweeps/depth_one.hpp"
+
+namespace provetree {
+
+Outcome NodeSolver::solve(const Node& node, const NodeRequest& request) {
+    NodeRequest on_rows = request;
+    on_rows.shape = request.shape.on(node.rows);
+    const auto whole = [&] { return Region::all_splits(request.level, request.shape); };
+    Outcome leaf;
+    leaf.upper = leaf_cost(context_, node, loss_);
+    leaf.relaxed = loss_.leaf(node.leaf_error());
+    leaf.lower = leaf.upper;
+    // No split can pay where the leaf costs no more than one split does (without the minimum leaf size, too).
+    const bool leaf_pays = leaf.relaxed <= loss_.split_penalty && leaf.upper < kInfinite;
+    if (on_rows.shape.depth == 0 || leaf_pays || node.columns.empty()) {
+        // Rows that no column tells apart stay together below any split.
+        const Cost split = loss_.split_penalty + (node.columns.empty() ? leaf.relaxed : 0);
+        context_.closings.close(whole, request.shape.depth == 0 ? kInfinite : split, Reason::kLeaf);
+        return leaf;
+    }
+    if (context_.constrained() && node.count < 2 * context_.min_leaf) {
+        // Only the leaf is feasible, but the relaxed problem may still split: it is bounded by no errors at all.
+        leaf.relaxed = std::min(leaf.relaxed, loss_.split_penalty);
+        context_.closings.close(whole, kInfinite, Reason::kTooFewRows);
+        return leaf;
+    }
+    if (request.limit <= 0) {
+        leaf.lower = leaf.relaxed = 0;
+        context_.closings.close(whole, 0, Reason::kNoBudget);
+        return leaf;
+    }
+    Outcome outcome = on_rows.shape.depth >= 3 ? search(node, on_rows, leaf, nullptr) : solve_shallow(node, on_rows);
+    context_.closings.close(whole, outcome.lower, Reason::kSolved);
+    return outcome;
+}
+
+Outcome NodeSolver::solve_shallow(const Node& node, const NodeRequest& request) {
+    if (request.shape.depth == 2) return depth_two_.solve(node, request, loss_, nullptr);
+    const Stump stump = best_stump(context_, node, loss_, false);
+    Outcome outcome;
+    outcome.upper = outcome.lower = stump.cost;
+    outcome.relaxed = stump.relaxed;
+    if (stump.column)
+        outcome.plan = split_plan(stump.column->id, stump.column->ranks[stump.position - 1], nullptr, nullptr);
+    return outcome;
+}
+
+Outcome NodeSolver::solve_with_ties(const Node& node, const NodeRequest& request, const Incumbent& start,
+                                    TieChoice& ties) {
+    if (request.shape.depth == 2) return depth_two_.solve(node, request, loss_, &ties);
+    return search(node, request, start, &ties);
+}
+
+Outcome NodeSolver::search(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice* ties) {
+    Frontier frontier(context_, loss_, node, request, start, ties);
+    ResumeStack::Scope noted(resume_, frontier);
+    try {
+        frontier.open(survey(node.columns, node, request));
+        noted.enter();
+        for (Frontier::Attempt attempt; frontier.next(attempt);) {
+            const SplitTask task = frontier.task_of(attempt);
+            divide(node, task.split, request.level);
+            frontier.settle(attempt, solve_sides(task, node.columns.size(), request.level), true);
+            ++context_.counters.intervals;
+        }
+    } catch (const StopSearch&) {
+        noted.strand();
+        throw;
+    }
+    return frontier.finished(request.keep_profile);
+}
+
+void NodeSolver::divide(const Node& node, const SplitName& split, std::size_t level) {
+    const NodeColumn& column = column_of(node, split.column);
+    Levels::Children& kids = levels_.at(level);
+    builder_.split(node, column, Node::rows_up_to(column, split.rank, 0, node.rows), kids.left, kids.right);
+}
+
+SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, std::size_t level) {
+    const Levels::Children& kids = levels_.at(level);
+    if (resume_) resume_->begin(level, task.split);
+    context_.counters.nodes += 2;
+    context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (columns + 1) / 2);
+
+    SplitAnswer answer;
+    answer.least_left = task.least_left;
+    answer.least_right = task.least_right;
+    const auto solve_side = [&](const Node& rows, bool right, Cost limit) {
+        if (resume_) resume_->go(level, right);
+        context_.closings.descend(level, {task.split.column, task.split.rank, right});
+        NodeRequest request;
+        request.shape = right ? task.right : task.left;
+        // A column that means nothing is closed as a whole once both sides of one split of it cost as much as the best
+        // tree does: proving more than the cut would be wasted.
+        request.limit = std::min({limit, (right ? task.most_right : task.most_left) + 1, task.cut});
+        request.relatives = right ? Relatives{task.inner_right.get(), task.outer_right.get()}
+                                  : Relatives{task.inner_left.get(), task.outer_left.get()};
+        request.keep_profile = true;
+        request.level = level + 1;
+        Outcome& outcome = right ? answer.right : answer.left;
+        Cost& least = right ? answer.least_right : answer.least_left;
+        outcome = solve(rows, request);
+        least = std::max(least, outcome.relaxed);
+        if (resume_) resume_->side_done(level, outcome, request.shape, rows.rows);
+        return outcome.lower;
+    };
+    // The larger child first: its bound is the likelier to settle the split alone.
+    const Cost budget = task.cut - loss_.split_penalty + task.slack;
+    const bool left_first = kids.left.rows >= kids.right.rows;
+    const Node &first = left_first ? kids.left : kids.right, &second = left_first ? kids.right : kids.left;
+    const Cost known = left_first ? task.least_right : task.least_left;
+    const Cost rest = budget - solve_side(first, !left_first, budget - known);
+    if (rest > known) solve_side(second, left_first, rest);
+    if (resume_) resume_->split_done(level);
+    if (answer.left.upper < kInfinite && answer.right.upper < kInfinite)
+        answer.best = {std::min(kInfinite, answer.left.upper + answer.right.upper + loss_.split_penalty),
+                       split_plan(task.split.column, task.split.rank, answer.left.plan, answer.right.plan),
+                       task.split.left_splits};
+    return answer;
+}
+
+// At either end of a column one side has all rows, so its cost bounds the splits near both ends of every column, and
+// all splits of a column whose smaller side never has many rows.
+Survey NodeSolver::survey(const std::vector<NodeColumn>& columns, const Node& rows, const NodeRequest& request) {
+    Survey known;
+    if (request.shape.depth != 3 || !context_.wide(columns.size())) return known;
+    NodeRequest level_less;
+    level_less.shape = Shape::of(2, request.shape.splits - 1);
+    level_less.level = request.level;
+    known.whole = solve(rows, level_less).relaxed;
+    // The columns by the best depth-two tree that begins with them.
+    const std::vector<Cost>& costs = depth_two_.column_costs();
+    if (costs.size() != rows.columns.size()) return known;
+    const auto cost_of = [&](Index c) {
+        const NodeColumn* same = find_column(rows, columns[c].id);
+        return same ? costs[static_cast<std::size_t>(same - rows.columns.data())] : kInfinite;
+    };
+    std::vector<std::pair<Cost, Index>> sorted;
+    for (Index c = 0; c < columns.size(); ++c) sorted.emplace_back(cost_of(c), c);
+    std::sort(sorted.begin(), sorted.end());
+    known.order.resize(sorted.size());
+    for (std::uint32_t i = 0; i < sorted.size(); ++i) known.order[sorted[i].second] = i;
+    return known;
+}
+
+}  // namespace provetree

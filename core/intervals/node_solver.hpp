@@ -1,0 +1,63 @@
+// Solves nodes of any depth, and both sides of a split. Each thread of a search has one of its own.
+//
+// A node of depth three or more is solved by its frontier: split by split, each of them by solving both sides. Solving
+// a node and solving a split call each other, so they are one class.
+#pragma once
+
+#include "intervals/frontier.hpp"
+#include "loss/loss.hpp"
+#include "run/context.hpp"
+#include "sweeps/depth_two.hpp"
+#include "sweeps/node.hpp"
+#include "tasks/split_task.hpp"
+
+namespace provetree {
+
+class ResumeStack;
+
+class NodeSolver {
+  public:
+    NodeSolver(Context& context, NodeBuilder& builder, const Loss& loss)
+        : context_(context), builder_(builder), loss_(loss), depth_two_(context) {}
+
+    // Exact where the optimum is below the limit.
+    Outcome solve(const Node& node, const NodeRequest& request);
+
+    // The same for trees of depth two or more, with the split that the tie rule prefers among all that attain the
+    // optimum. At depth three and more `start` is the tree to beat.
+    Outcome solve_with_ties(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice& ties);
+
+    // Divides the rows of a node into the sides of a split, and solves them. With a sample of the rows the two are
+    // apart: the rows are divided while the sample stands still.
+    void divide(const Node& node, const SplitName& split, std::size_t level);
+    SplitAnswer solve_sides(const SplitTask& task, std::size_t columns, std::size_t level);
+
+    // What is known before a node with these columns is searched; `rows` are its rows, or a sample of them.
+    Survey survey(const std::vector<NodeColumn>& columns, const Node& rows, const NodeRequest& request);
+
+    const Loss& loss() const { return loss_; }
+    // From now on under another loss.
+    void use(const Loss& loss) { loss_ = loss; }
+    Context& context() { return context_; }
+    NodeBuilder& builder() { return builder_; }
+    // Children of the nodes at hand, by level.
+    Levels& levels() { return levels_; }
+    // Where the last solve of depth two stands: the best tree so far, and a bound.
+    const Outcome& standing() const { return depth_two_.standing(); }
+
+    // Where this solver notes what it is at while a proof is kept on disk; null elsewhere.
+    void note_in(ResumeStack* stack) { resume_ = stack; }
+
+  private:
+    Outcome solve_shallow(const Node& node, const NodeRequest& request);
+    Outcome search(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice* ties);
+
+    Context& context_;
+    NodeBuilder& builder_;
+    Loss loss_;
+    DepthTwo depth_two_;
+    Levels levels_;
+    ResumeStack* resume_ = nullptr;
+};
+
+}  // namespace provetree

@@ -1,0 +1,280 @@
+// The search of a root; see intervals/root_search.hpp.
+#include "intervals/root_search.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "intervals/frontier_record.hpp"
+#include "intervals/lazy_rows.hpp"
+#include "intervals/resume_stack.hpp"
+
+namespace provetree {
+
+// Solves splits of the root by one solver.
+class RootSearch::Worker final : public SplitWorker {
+  public:
+    Worker(const RootSearch& root, NodeSolver& solver) : root_(root), solver_(solver) {}
+
+    // The sample may grow at any time: its rows are divided while nobody else has the root.
+    void prepare(const SplitTask& task) override {
+        if (const LazyRows* lazy = root_.options_.lazy) solver_.divide(lazy->sample(), task.split, 0);
+    }
+    SplitAnswer solve(const SplitTask& task) override {
+        if (!root_.options_.lazy) solver_.divide(root_.node_, task.split, 0);
+        const std::size_t columns = root_.options_.lazy ? root_.context_.table.columns : root_.node_.columns.size();
+        return solver_.solve_sides(task, columns, 0);
+    }
+    void abandoned() override {
+        if (on_abandoned) on_abandoned->tell(true);
+    }
+
+    ResumeStack* on_abandoned = nullptr;  // of a thread that does not lead: tells what it was at
+
+  private:
+    const RootSearch& root_;
+    NodeSolver& solver_;
+};
+
+// What a thread beside the calling one needs of its own.
+struct RootSearch::OtherThread {
+    OtherThread(RootSearch& root, Team& team, std::size_t who)
+        : monitor(team,
+                  [this] {
+                      if (stack) stack->tell(false);
+                      return true;
+                  }),
+          context(root.context_, monitor),
+          builder(context.table, context.kernel, context.min_leaf),
+          solver(context, builder, root.loss_),
+          worker(root, solver),
+          counters(root.context_.counters) {
+        if (!root.notes_) return;
+        stack.emplace(*root.notes_, who);
+        solver.note_in(&*stack);
+        worker.on_abandoned = &*stack;
+    }
+    ~OtherThread() { counters.add(context.counters); }
+
+    Monitor monitor;
+    Context context;
+    NodeBuilder builder;
+    NodeSolver solver;
+    std::optional<ResumeStack> stack;
+    Worker worker;
+    Counters& counters;  // of the whole search
+};
+
+RootSearch::RootSearch(NodeSolver& solver, const Node& node, const RootRequest& request, const RootOptions& options)
+    : solver_(solver),
+      context_(solver.context()),
+      loss_(solver.loss()),
+      node_(node),
+      request_(request),
+      options_(options),
+      asked_{request.shape.on(node.rows), request.limit, {}, !options.ties, 0},
+      frontier_(context_, loss_, options.lazy ? options.lazy->view() : node, asked_, request.start, options.ties) {
+    if (!proof() || !context_.checkpoint) return;
+    file_ = context_.checkpoint;
+    notes_ = std::make_unique<ResumeNotes>(*file_, options.earlier ? options.earlier->below : std::vector<KnownNode>{});
+    stack_ = std::make_unique<ResumeStack>(*notes_, 0);
+    solver_.note_in(stack_.get());
+    file_->keep_by([this] {
+        if (executor_) executor_->with_root([this] { save(); });
+    });
+}
+
+RootSearch::~RootSearch() {
+    if (!file_) return;
+    file_->keep_by(nullptr);
+    solver_.note_in(nullptr);
+}
+
+RootAnswer RootSearch::run() {
+    RootAnswer answer;
+    Cost left = 0;  // the least bound of what is being tried
+    try {
+        const Node& rows = options_.lazy ? options_.lazy->sample() : node_;
+        frontier_.open(solver_.survey(frontier_.node().columns, rows, asked_));
+        listed_ = true;
+        if (stack_) stack_->enter_root(frontier_, options_.earlier ? &options_.earlier->root : nullptr);
+        solve_tasks(left);
+        context_.counters.intervals += std::exchange(settled_, 0);
+        answer.outcome = frontier_.finished(asked_.keep_profile);
+        context_.closings.close([&] { return Region::all_splits(0, request_.shape); }, answer.outcome.lower,
+                                Reason::kSolved);
+    } catch (const StopSearch& stop) {
+        answer.stopped = stop.reason;
+        context_.counters.intervals += std::exchange(settled_, 0);
+        answer.outcome = stopped(stop.reason, left);
+    }
+    return answer;
+}
+
+// A proof that is listened to is done by one thread, so that one path leads to what is closed.
+void RootSearch::solve_tasks(Cost& left) {
+    Worker leader(*this, solver_);
+    const std::size_t threads =
+        proof() && !context_.closings.heard() ? static_cast<std::size_t>(std::max(1, context_.n_jobs)) : 1;
+    SerialExecutor alone(leader);
+    ThreadExecutor together(leader, context_.monitor);
+    std::vector<std::unique_ptr<OtherThread>> others;
+    for (std::size_t who = 1; who < threads; ++who) {
+        others.push_back(std::make_unique<OtherThread>(*this, together.team(), who));
+        together.add(others.back()->worker);
+    }
+    executor_ = threads > 1 ? static_cast<Executor*>(&together) : &alone;
+    try {
+        executor_->run(*this, left);
+    } catch (...) {
+        executor_ = nullptr;
+        throw;
+    }
+    executor_ = nullptr;
+}
+
+// What is known when a stop has ended the search.
+Outcome RootSearch::stopped(StopReason reason, Cost left) {
+    if (proof()) frontier_.offer(context_.found);
+    if (file_) save();
+    Outcome outcome = frontier_.outcome();
+    outcome.lower = std::min({outcome.upper, frontier_.limit(), left, frontier_.least_open()});
+    outcome.lower = outcome.relaxed = std::max(outcome.lower, proven_);
+    // The tie rule makes use of what is known, although a tree found beside this search has ended it.
+    if (asked_.keep_profile && listed_ && reason == StopReason::kTreeIsOptimal)
+        outcome.profile = frontier_.make_profile();
+    return outcome;
+}
+
+RootTasks::Next RootSearch::next(Cost busy, SplitTask& task) {
+    Frontier::Attempt attempt;
+    if (!frontier_.next(attempt))
+        // A tree that was found meanwhile can make all in vain that the others are at.
+        return busy >= frontier_.cut() ? Next::kOver : Next::kNothing;
+    task = task_of(attempt);
+    task.number = tasks_++;
+    tried_.emplace(task.number, attempt);
+    return Next::kTask;
+}
+
+SplitTask RootSearch::task_of(const Frontier::Attempt& attempt) {
+    const SplitName split = frontier_.name_of(attempt.interval.family, attempt.position);
+    if (options_.lazy) {
+        // Both sides need a row of the sample, so that the split is one of the sample, too.
+        const Node& sample = options_.lazy->sample();
+        const NodeColumn* same = find_column(sample, split.column);
+        const Index position = same ? Node::rows_up_to(*same, split.rank, 0, sample.rows) : 0;
+        if (position == 0 || position == sample.rows)
+            frontier_.sample_has_grown(options_.lazy->include_ends(column_of(frontier_.node(), split.column)));
+    }
+    return frontier_.task_of(attempt);
+}
+
+bool RootSearch::settle(SplitTask& task, SplitAnswer& answer) {
+    const Frontier::Attempt attempt = tried_.at(task.number);
+    if (options_.lazy && !holds_on_all_rows(attempt, task, answer)) {
+        // What was found on fewer rows for the same split helps.
+        const std::uint64_t number = task.number;
+        task = task_of(attempt);
+        task.number = number;
+        task.least_left = std::max(task.least_left, answer.least_left);
+        task.least_right = std::max(task.least_right, answer.least_right);
+        if (answer.left.profile) task.inner_left = answer.left.profile;
+        if (answer.right.profile) task.inner_right = answer.right.profile;
+        return false;
+    }
+    frontier_.settle(attempt, answer, task.sample == frontier_.sample());
+    tried_.erase(task.number);
+    ++settled_;
+    return true;
+}
+
+// Whether the answer stands with all rows there are; false where the split has to be solved on a larger sample.
+bool RootSearch::holds_on_all_rows(const Frontier::Attempt& attempt, const SplitTask& task, SplitAnswer& answer) {
+    const Cost cut = frontier_.cut(attempt.interval.family);
+    LazyRows& lazy = *options_.lazy;
+    if (task.sample != frontier_.sample()) {
+        if (answer.best.upper < cut) return false;
+        // The bounds hold; the trees may get the new rows wrong, and the rows they were solved on are a part of those
+        // there are now.
+        const Cost more = loss_.slack(frontier_.node().weight - task.sample_weight);
+        answer.left.upper = std::min(kInfinite, answer.left.upper + more);
+        answer.right.upper = std::min(kInfinite, answer.right.upper + more);
+        return true;
+    }
+    // A split that would win on the sample is tried on all rows.
+    if (lazy.complete() || answer.best.upper >= cut) return true;
+    const LazyRows::Trial trial = lazy.try_on_all(answer.best.plan);
+    if (trial.cost == answer.best.upper) {
+        answer.best.plan = trial.plan;
+        return true;
+    }
+    // Not the best of this split, but perhaps better than what there was.
+    if (trial.cost < frontier_.outcome().upper) frontier_.accept(attempt, trial.cost, trial.plan);
+    frontier_.sample_has_grown(lazy.grow(frontier_.cut(attempt.interval.family) - answer.best.upper));
+    return false;
+}
+
+// Takes over what was found beside this search, and tells what is proven.
+void RootSearch::report(Cost busy) {
+    if (!proof()) return;
+    frontier_.offer(context_.found);
+    const Outcome& outcome = frontier_.outcome();
+    context_.found.offer(outcome);
+    const Cost open = std::min(busy, frontier_.least_open());
+    proven_ = std::max(proven_, std::min({outcome.upper, open, frontier_.limit()}));
+    if (request_.listener) request_.listener(outcome.upper, proven_);
+    if (file_ && file_->due()) save();
+}
+
+// Leaves the best tree and the bounds of all splits tried, or known from before, on disk: those of the root and of the
+// nodes that are searched below it.
+void RootSearch::save() {
+    if (!stack_->begun()) return;  // it has not taken up yet what the file knows
+    Checkpoint checkpoint = checkpoint_of(context_);
+    checkpoint.root = record_of(frontier_);
+    if (options_.lazy && !options_.lazy->complete()) checkpoint.sample = options_.lazy->marked();
+    checkpoint.root.best.offer(context_.found);
+    if (const std::optional<SplitName> split = stack_->at_root()) checkpoint.root.tried.push_back(*split);
+    checkpoint.below = stack_->nodes();
+    notes_->add_to(checkpoint);
+    limit_profiles(checkpoint);
+    file_->write(checkpoint);
+}
+
+RootAnswer search_root(NodeSolver& solver, const Node& node, const RootRequest& request, const RootOptions& options) {
+    Context& context = solver.context();
+    std::optional<Closings::Silence> aside;
+    if (request.role == Role::kAside) aside.emplace(context.closings);
+    const Shape shape = request.shape.on(node.rows);
+    RootAnswer answer;
+    Outcome& outcome = answer.outcome;
+    outcome.take(request.start);
+    if (options.ties) *options.ties = choice_of(context, node, request.start);
+    if (request.start.upper <= 0) {
+        outcome.lower = outcome.relaxed = outcome.upper;  // nothing costs less than nothing
+        context.closings.close([&] { return Region::all_splits(0, request.shape); }, 0, Reason::kNoBudget);
+        return answer;
+    }
+    if (shape.depth >= 3 && !node.columns.empty()) return RootSearch(solver, node, request, options).run();
+    NodeRequest asked;
+    asked.shape = shape;
+    asked.keep_profile = !options.ties;
+    try {
+        outcome = options.ties && shape.depth == 2 ? solver.solve_with_ties(node, asked, {}, *options.ties)
+                                                   : solver.solve(node, asked);
+    } catch (const StopSearch& stop) {
+        answer.stopped = stop.reason;
+        if (shape.depth == 2) {
+            const Outcome& standing = solver.standing();
+            outcome.lower = outcome.relaxed = std::max(outcome.lower, standing.lower);
+            outcome.offer(standing);
+        }
+        return answer;
+    }
+    if (request.role == Role::kProof && request.listener) request.listener(outcome.upper, outcome.lower);
+    return answer;
+}
+
+}  // namespace provetree
