@@ -221,7 +221,7 @@ def test_pmml(seed: int) -> None:
 def test_pmml_in_a_scoring_engine() -> None:
     pypmml = pytest.importorskip("pypmml", reason="pypmml, which runs on Java, is not installed")
     if shutil.which("java") is None:
-        pytest.skip("no Java")
+        pytest.skip("no Java was found (Debian: apt-get install default-jre-headless)")
     for seed in range(12):
         tree, rows = tree_and_rows(seed)
         rows = rows[~np.isinf(rows).any(axis=1)]  # the engine takes no infinities
