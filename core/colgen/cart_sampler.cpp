@@ -8,6 +8,8 @@
 #include <random>
 #include <thread>
 
+#include "base/splitmix.hpp"
+
 namespace provetree::colgen {
 
 namespace {
@@ -63,41 +65,17 @@ class Grower {
         for (std::size_t i = 0; i < in_.table.rows; ++i) node_[i] = weight_[i] > 0 ? 0 : kOut;
         for (int level = 0; level < in_.depth; ++level) {
             const std::size_t first = (std::size_t{1} << level) - 1, count = std::size_t{1} << level;
-            total_.assign(count * classes_, 0.0);
-            for (std::size_t i = 0; i < in_.table.rows; ++i)
-                if (node_[i] != kOut)
-                    total_[node_[i] * classes_ + static_cast<std::size_t>(in_.table.classes[i])] += weight_[i];
-            node_weight_.assign(count, 0.0);
-            squares_.assign(count, 0.0);
-            for (std::size_t j = 0; j < count; ++j) {
-                double largest = 0;
-                for (std::size_t c = 0; c < classes_; ++c) {
-                    const double w = total_[j * classes_ + c];
-                    node_weight_[j] += w;
-                    squares_[j] += w * w;
-                    largest = std::max(largest, w);
-                }
-                if (node_weight_[j] - largest <= kPure * node_weight_[j]) node_weight_[j] = 0;  // pure: a leaf
-            }
+            count_classes(count);
             std::vector<Chosen> chosen(count);
-            std::shuffle(columns.begin(), columns.end(),
-                         random);  // ties between columns are broken by chance, as scikit-learn does
+            // Ties between columns are broken by chance, as scikit-learn does.
+            std::shuffle(columns.begin(), columns.end(), random);
             for (const std::size_t c : columns) sweep(c, chosen);
             for (std::size_t j = 0; j < count; ++j) {
                 if (chosen[j].column < 0) continue;
                 tree.column[first + j] = chosen[j].column;
                 tree.rank[first + j] = static_cast<std::int32_t>(cut(chosen[j]));
             }
-            for (std::size_t i = 0; i < in_.table.rows; ++i) {
-                if (node_[i] == kOut) continue;
-                const Chosen& split = chosen[node_[i]];
-                if (split.column < 0)
-                    node_[i] = kOut;
-                else
-                    node_[i] = static_cast<Index>(
-                        2 * node_[i] +
-                        (in_.table.ranks[static_cast<std::size_t>(split.column) * in_.table.rows + i] > split.low));
-            }
+            descend(chosen);
         }
         return tree;
     }
@@ -125,6 +103,40 @@ class Grower {
             wanted -= drawn;
             weight_[i] = static_cast<double>(in_.table.weights[i]) * static_cast<double>(drawn) /
                          static_cast<double>(in_.table.counts[i]);
+        }
+    }
+
+    // Weights of the classes in the nodes of a level; a node that is pure gets weight 0 and stays a leaf.
+    void count_classes(std::size_t nodes) {
+        total_.assign(nodes * classes_, 0.0);
+        for (std::size_t i = 0; i < in_.table.rows; ++i)
+            if (node_[i] != kOut)
+                total_[node_[i] * classes_ + static_cast<std::size_t>(in_.table.classes[i])] += weight_[i];
+        node_weight_.assign(nodes, 0.0);
+        squares_.assign(nodes, 0.0);
+        for (std::size_t j = 0; j < nodes; ++j) {
+            double largest = 0;
+            for (std::size_t c = 0; c < classes_; ++c) {
+                const double w = total_[j * classes_ + c];
+                node_weight_[j] += w;
+                squares_[j] += w * w;
+                largest = std::max(largest, w);
+            }
+            if (node_weight_[j] - largest <= kPure * node_weight_[j]) node_weight_[j] = 0;
+        }
+    }
+
+    // Each row goes to the child that the split of its node sends it to, or is done with where there is none.
+    void descend(const std::vector<Chosen>& chosen) {
+        for (std::size_t i = 0; i < in_.table.rows; ++i) {
+            if (node_[i] == kOut) continue;
+            const Chosen& split = chosen[node_[i]];
+            if (split.column < 0) {
+                node_[i] = kOut;
+                continue;
+            }
+            const Index* ranks = in_.table.ranks + static_cast<std::size_t>(split.column) * in_.table.rows;
+            node_[i] = static_cast<Index>(2 * node_[i] + (ranks[i] > split.low));
         }
     }
 
@@ -174,13 +186,6 @@ class Grower {
     std::vector<Sweep> sweeps_;
 };
 
-std::uint64_t seed_of(std::uint64_t seed, std::uint64_t i) {
-    std::uint64_t x = seed + 0x9e3779b97f4a7c15ULL * (i + 1);
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
-
 }  // namespace
 
 std::vector<SampledTree> sample_trees(const SamplerInput& input, std::uint64_t seed, std::size_t first,
@@ -190,7 +195,8 @@ std::vector<SampledTree> sample_trees(const SamplerInput& input, std::uint64_t s
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
         Grower grower(input, orders);
-        for (std::size_t i = next++; i < n_trees; i = next++) trees[i] = grower.grow(seed_of(seed, first + i));
+        for (std::size_t i = next++; i < n_trees; i = next++)
+            trees[i] = grower.grow(splitmix(seed + kSplitmixStep * (first + i + 1)));
     };
     std::vector<std::thread> helpers;
     for (unsigned t = 1; t < std::min<std::size_t>(threads, n_trees); ++t) helpers.emplace_back(work);

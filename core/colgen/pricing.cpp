@@ -53,59 +53,24 @@ class Enumeration {
           in_(input),
           monitor_(monitor),
           depth_(instance.depth()),
-          lanes_(input.targets) {
+          lanes_(input.targets),
+          chosen_(static_cast<std::size_t>(depth_), 0),
+          best_(static_cast<std::size_t>(instance.n_leaves()), Best(input.best, input.least)),
+          levels_(static_cast<std::size_t>(depth_) + 1) {
         counting_ = in_.leaf_price != 0 || in_.min_count > 1;
-        const std::size_t n = static_cast<std::size_t>(instance.n_items());
-        const std::size_t leaves = static_cast<std::size_t>(instance.n_leaves());
         stride_ = static_cast<std::size_t>(lanes_ + (counting_ ? 1 : 0));
-        // Items that are worth nothing to any target and count for nothing need not be carried along.
-        positive_.assign(n * static_cast<std::size_t>(lanes_), 0.0);
-        exact_.assign(n * stride_, 0.0);
-        for (std::size_t i = 0; i < n; ++i) {
-            bool matters = counting_ && in_.count[i] != 0;
-            for (int t = 0; t < lanes_; ++t) {
-                const double v = in_.worth[i * static_cast<std::size_t>(lanes_) + static_cast<std::size_t>(t)];
-                exact_[i * stride_ + static_cast<std::size_t>(t)] = v;
-                positive_[i * static_cast<std::size_t>(lanes_) + static_cast<std::size_t>(t)] = std::max(v, 0.0);
-                matters |= v != 0;
-            }
-            if (counting_) exact_[i * stride_ + static_cast<std::size_t>(lanes_)] = static_cast<double>(in_.count[i]);
-            if (matters) root_items_.push_back(static_cast<std::int32_t>(i));
-        }
+        take_items();
         for (int r = 0; r < routes.size(); ++r) {
             if (in_.route_price[r] == 0) continue;
-            root_routes_.push_back(r);
+            levels_[0].routes.push_back(r);
             route_gift_ += std::max(-in_.route_price[r], 0.0);
         }
-        // gamma_at_[leaf * depth + level]: where the multipliers of that level begin; rest_: the least that the levels
-        // from here on cost.
-        gamma_at_.resize(leaves * static_cast<std::size_t>(depth_));
-        rest_.assign(leaves * static_cast<std::size_t>(depth_ + 1), 0.0);
-        std::size_t at = 0;
-        for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-            for (int level = 0; level < depth_; ++level) {
-                gamma_at_[leaf * static_cast<std::size_t>(depth_) + static_cast<std::size_t>(level)] = at;
-                at += static_cast<std::size_t>(instance.node(instance.node_at(static_cast<int>(leaf), level)).count);
-            }
-            for (int level = depth_ - 1; level >= 0; --level) {
-                const Node& node = instance.node(instance.node_at(static_cast<int>(leaf), level));
-                double least = std::numeric_limits<double>::infinity();
-                for (int a = 0; a < node.count; ++a)
-                    if (allowed(node, a)) least = std::min(least, gamma(static_cast<int>(leaf), level, a));
-                rest(static_cast<int>(leaf), level) = rest(static_cast<int>(leaf), level + 1) + least;
-            }
-        }
-        spent_.assign(leaves * static_cast<std::size_t>(depth_ + 1), 0.0);
-        chosen_.assign(static_cast<std::size_t>(depth_), 0);
-        best_.assign(leaves, Best(in_.best, in_.least));
-        levels_.resize(static_cast<std::size_t>(depth_) + 1);
+        take_multipliers();
     }
 
     PricingResult run() {
         PricingResult result;
         for (int leaf = 0; leaf < instance_.n_leaves(); ++leaf) spent(leaf, 0) = in_.alpha[leaf];
-        levels_[0].items = root_items_;
-        levels_[0].routes = root_routes_;
         try {
             visit(0, 0, kRootKey);
         } catch (const StopSearch&) {
@@ -126,6 +91,44 @@ class Enumeration {
         std::vector<int> routes;
         std::vector<Branch> branches;
     };
+
+    // Items that are worth nothing to any target and count for nothing need not be carried along.
+    void take_items() {
+        const std::size_t n = static_cast<std::size_t>(instance_.n_items()), lanes = static_cast<std::size_t>(lanes_);
+        positive_.assign(n * lanes, 0.0);
+        exact_.assign(n * stride_, 0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            bool matters = counting_ && in_.count[i] != 0;
+            for (std::size_t t = 0; t < lanes; ++t) {
+                const double v = in_.worth[i * lanes + t];
+                exact_[i * stride_ + t] = v;
+                positive_[i * lanes + t] = std::max(v, 0.0);
+                matters |= v != 0;
+            }
+            if (counting_) exact_[i * stride_ + lanes] = static_cast<double>(in_.count[i]);
+            if (matters) levels_[0].items.push_back(static_cast<std::int32_t>(i));
+        }
+    }
+
+    void take_multipliers() {
+        const std::size_t leaves = static_cast<std::size_t>(instance_.n_leaves());
+        spent_.assign(leaves * static_cast<std::size_t>(depth_ + 1), 0.0);
+        rest_ = spent_;
+        std::size_t at = 0;
+        for (int leaf = 0; leaf < instance_.n_leaves(); ++leaf) {
+            for (int level = 0; level < depth_; ++level) {
+                gamma_at_.push_back(at);
+                at += static_cast<std::size_t>(instance_.node(instance_.node_at(leaf, level)).count);
+            }
+            for (int level = depth_ - 1; level >= 0; --level) {
+                const Node& node = instance_.node(instance_.node_at(leaf, level));
+                double least = std::numeric_limits<double>::infinity();
+                for (int a = 0; a < node.count; ++a)
+                    if (allowed(node, a)) least = std::min(least, gamma(leaf, level, a));
+                rest(leaf, level) = rest(leaf, level + 1) + least;
+            }
+        }
+    }
 
     bool allowed(const Node& node, int a) const { return in_.allowed_candidate[node.offset + a] != 0; }
     double gamma(int leaf, int level, int a) const {
@@ -277,11 +280,10 @@ class Enumeration {
     bool counting_;
     std::size_t stride_;
     std::vector<double> positive_, exact_;
-    std::vector<std::int32_t> root_items_;
-    std::vector<int> root_routes_;
-    double route_gift_ = 0;  // what routes of negative price could add at most
-    std::vector<std::size_t> gamma_at_;
-    std::vector<double> rest_, spent_;
+    double route_gift_ = 0;              // what routes of negative price could add at most
+    std::vector<std::size_t> gamma_at_;  // [leaf * depth + level]: where the multipliers of that level begin
+    std::vector<double> rest_;           // the least that the levels from one on cost
+    std::vector<double> spent_;          // what the choices above a level cost
     std::vector<std::int32_t> chosen_;
     std::vector<Best> best_;
     std::vector<Level> levels_;

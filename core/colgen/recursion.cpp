@@ -89,8 +89,7 @@ class Recursion {
         std::vector<std::pair<std::int64_t, int>> order;
         std::vector<int> rank;  // for two levels of splits at once
         std::vector<std::array<std::int64_t, 2>> ideal;
-        std::vector<std::int64_t>
-            most[2];  // what the left and right side of a candidate that was tried are worth at most
+        std::vector<std::int64_t> most[2];  // what the sides of a candidate that was tried are worth at most
     };
 
     void place(int node, const std::vector<std::int32_t>& preorder, std::size_t& next,
@@ -194,27 +193,27 @@ class Recursion {
         best.targets.insert(best.targets.end(), right.targets.begin(), right.targets.end());
     }
 
-    // The best subtree worth more than `floor`; a value of kNone says that there is none.
-    Part visit(int node_number, int level, std::int64_t floor) {
+    // The best split into two leaves worth more than `floor`.
+    Part best_stump(int node_number, std::int64_t floor) {
         const Node& node = instance_.node(node_number);
-        Level& at = levels_[static_cast<std::size_t>(level)];
+        Level& at = levels_[static_cast<std::size_t>(depth_) - 1];
         // How many rows a leaf has matters only where it costs or limits something.
-        const bool at_leaves = level == depth_ - 1;
-        sums(at, node, at_leaves && fewer_rows_ && in_.leaf_price == 0);
+        sums(at, node, fewer_rows_ && in_.leaf_price == 0);
         Part best;
-        if (at_leaves) {
-            const int leaf = first_leaf(node_number, level);
-            for (int a = 0; a < node.count; ++a) {
-                if (!allowed(node, a)) continue;
-                const Leaf left = leaf_value(at, a, false, leaf), right = leaf_value(at, a, true, leaf + 1);
-                if (left.value <= kNone || right.value <= kNone || left.value + right.value <= floor) continue;
-                floor = best.value = left.value + right.value;
-                best.candidates = {a};
-                best.targets = {left.target, right.target};
-            }
-            return best;
+        const int leaf = first_leaf(node_number, depth_ - 1);
+        for (int a = 0; a < node.count; ++a) {
+            if (!allowed(node, a)) continue;
+            const Leaf left = leaf_value(at, a, false, leaf), right = leaf_value(at, a, true, leaf + 1);
+            if (left.value <= kNone || right.value <= kNone || left.value + right.value <= floor) continue;
+            floor = best.value = left.value + right.value;
+            best.candidates = {a};
+            best.targets = {left.target, right.target};
         }
-        // Candidates that do well with two leaves come first: a good tree early cuts the rest short.
+        return best;
+    }
+
+    // Candidates that do well with two leaves come first: a good tree early cuts the rest short.
+    void order_candidates(Level& at, const Node& node) const {
         at.order.clear();
         for (int a = 0; a < node.count; ++a) {
             if (!allowed(node, a)) continue;
@@ -226,8 +225,18 @@ class Recursion {
             at.order.emplace_back(-(left + right), a);
         }
         std::sort(at.order.begin(), at.order.end());
+    }
+
+    // The best subtree worth more than `floor`; a value of kNone says that there is none.
+    Part visit(int node_number, int level, std::int64_t floor) {
+        if (level == depth_ - 1) return best_stump(node_number, floor);
+        const Node& node = instance_.node(node_number);
+        Level& at = levels_[static_cast<std::size_t>(level)];
+        sums(at, node);
+        order_candidates(at, node);
         if (level == depth_ - 2 && more_rows_ && two_levels_pay(at, node, floor))
             return two_levels(node_number, level, floor);
+        Part best;
         for (std::vector<std::int64_t>& most : at.most) most.assign(static_cast<std::size_t>(node.count), kUntried);
         for (const auto& entry : at.order) {
             const int a = entry.second;

@@ -4,17 +4,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/splitmix.hpp"
+
 namespace provetree::colgen {
 
 namespace {
-
-std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9ULL;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
 
 bool is_ancestor(int ancestor, int node) {
     while (node > ancestor) node = (node - 1) / 2;
@@ -27,37 +21,25 @@ bool right_towards(int node, int goal) {
     return below == 2 * node + 2;
 }
 
-// The best way from `node` on for the paths in [begin, end), all of which share their choices above it.
+// The best way from a node on, for paths that share their choices above it.
 class Separator {
   public:
     Separator(const Instance& instance, const PathList& paths, int reference)
         : instance_(instance), paths_(paths), reference_(reference) {}
 
     double best(int node, int level, std::uint64_t key, std::vector<int>& chosen, Route& route) const {
-        if (level == instance_.depth()) {
-            double sum = 0;
-            for (const int p : chosen) sum += paths_.value[p];
-            return sum;
-        }
-        const int depth = instance_.depth();
-        const auto candidate = [&](int p) { return paths_.candidates[static_cast<std::size_t>(p) * depth + level]; };
-        std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) { return candidate(a) < candidate(b); });
+        if (level == instance_.depth()) return paths_.total(chosen);
         double total = 0;
-        for (std::size_t begin = 0; begin < chosen.size();) {
-            const int a = candidate(chosen[begin]);
-            std::vector<int> side[2];
-            std::size_t end = begin;
-            for (; end < chosen.size() && candidate(chosen[end]) == a; ++end)
-                side[instance_.right_at(paths_.leaf[chosen[end]], level)].push_back(chosen[end]);
-            const std::uint64_t next = extend_key(key, node, a);
-            const double left = best(2 * node + 1, level + 1, next, side[0], route);
-            const double right = best(2 * node + 2, level + 1, next, side[1], route);
-            const bool as_reference = !instance_.goes_left(node, a, reference_);
-            const bool to_right = left == right ? as_reference : right > left;
-            if (to_right != as_reference) route.right[next] = to_right;
-            total += std::max(left, right);
-            begin = end;
-        }
+        for_each_candidate(instance_, paths_, level, chosen,
+                           [&](int a, std::vector<int>& left_paths, std::vector<int>& right_paths) {
+                               const std::uint64_t next = extend_key(key, node, a);
+                               const double left = best(2 * node + 1, level + 1, next, left_paths, route);
+                               const double right = best(2 * node + 2, level + 1, next, right_paths, route);
+                               const bool as_reference = !instance_.goes_left(node, a, reference_);
+                               const bool to_right = left == right ? as_reference : right > left;
+                               if (to_right != as_reference) route.right[next] = to_right;
+                               total += std::max(left, right);
+                           });
         return total;
     }
 
@@ -70,7 +52,7 @@ class Separator {
 }  // namespace
 
 std::uint64_t extend_key(std::uint64_t key, int node, int candidate) {
-    return mix(key ^ mix((static_cast<std::uint64_t>(node) << 32) | static_cast<std::uint32_t>(candidate)));
+    return splitmix(key ^ splitmix((static_cast<std::uint64_t>(node) << 32) | static_cast<std::uint32_t>(candidate)));
 }
 
 bool RouteSet::goes_right(int r, int node, int candidate, std::uint64_t key) const {
@@ -151,7 +133,7 @@ void item_activity(const Instance& instance, const PathList& paths, double* acti
     for (std::size_t p = 0; p < paths.size; ++p) {
         items_on_path(instance, paths.leaf[p], paths.candidates + p * static_cast<std::size_t>(instance.depth()),
                       inside);
-        const std::uint64_t name = mix(static_cast<std::uint64_t>(p) + 1);
+        const std::uint64_t name = splitmix(static_cast<std::uint64_t>(p) + 1);
         for (const int i : inside) {
             activity[i] += paths.value[p];
             signature[i] ^= name;

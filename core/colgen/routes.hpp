@@ -4,6 +4,7 @@
 // integral solutions only) and the most violated one is found without a search.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -22,7 +23,30 @@ struct PathList {
     const std::int32_t* candidates;  // depth per path
     const double* value;
     std::size_t size;
+
+    double total(const std::vector<int>& chosen) const {
+        double sum = 0;
+        for (const int p : chosen) sum += value[p];
+        return sum;
+    }
 };
+
+// Calls visit(candidate, paths that go left, paths that go right) for each candidate that the chosen paths have at a
+// level, in rising order.
+template <class Visit>
+void for_each_candidate(const Instance& instance, const PathList& paths, int level, std::vector<int>& chosen,
+                        const Visit& visit) {
+    const auto candidate = [&](int p) {
+        return paths.candidates[static_cast<std::size_t>(p) * static_cast<std::size_t>(instance.depth()) + level];
+    };
+    std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) { return candidate(a) < candidate(b); });
+    for (std::size_t begin = 0, end; begin < chosen.size(); begin = end) {
+        std::vector<int> side[2];
+        for (end = begin; end < chosen.size() && candidate(chosen[end]) == candidate(chosen[begin]); ++end)
+            side[instance.right_at(paths.leaf[chosen[end]], level)].push_back(chosen[end]);
+        visit(candidate(chosen[begin]), side[0], side[1]);
+    }
+}
 
 // Where a route goes: to `goal` first, whatever is chosen on the way; from there on as noted, and where nothing is
 // noted as the reference item does.

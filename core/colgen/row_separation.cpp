@@ -48,39 +48,24 @@ class Search {
 
     double free_value(int node, int level, std::vector<int>& chosen, const std::vector<Range>& ranges,
                       Decisions& decisions) {
-        const int depth = instance_.depth();
-        if (level == depth) {
-            double sum = 0;
-            for (const int p : chosen) sum += paths_.value[p];
-            return sum;
-        }
-        const auto candidate = [&](int p) {
-            return paths_.candidates[static_cast<std::size_t>(p) * static_cast<std::size_t>(depth) + level];
-        };
-        std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) { return candidate(a) < candidate(b); });
+        if (level == instance_.depth()) return paths_.total(chosen);
         double total = 0;
-        for (std::size_t begin = 0; begin < chosen.size();) {
-            const int a = candidate(chosen[begin]);
-            std::vector<int> side[2];
-            std::size_t end = begin;
-            for (; end < chosen.size() && candidate(chosen[end]) == a; ++end)
-                side[instance_.right_at(paths_.leaf[chosen[end]], level)].push_back(chosen[end]);
-            const int flat = instance_.node(node).offset + a;
-            const Range range = ranges[static_cast<std::size_t>(column_[flat])];
-            double value[2] = {-1, -1};
-            Decisions below[2];
-            if (range.low <= threshold_[flat])
-                value[0] = free_value(2 * node + 1, level + 1, side[0], ranges, below[0]);
-            if (range.high > threshold_[flat])
-                value[1] = free_value(2 * node + 2, level + 1, side[1], ranges, below[1]);
-            const bool right = value[1] > value[0];
-            if (value[right] > 0) {
-                decisions.emplace_back(flat, right);
-                decisions.insert(decisions.end(), below[right].begin(), below[right].end());
-                total += value[right];
-            }
-            begin = end;
-        }
+        for_each_candidate(instance_, paths_, level, chosen,
+                           [&](int a, std::vector<int>& left, std::vector<int>& right) {
+                               const int flat = instance_.node(node).offset + a;
+                               const Range range = ranges[static_cast<std::size_t>(column_[flat])];
+                               double value[2] = {-1, -1};
+                               Decisions below[2];
+                               if (range.low <= threshold_[flat])
+                                   value[0] = free_value(2 * node + 1, level + 1, left, ranges, below[0]);
+                               if (range.high > threshold_[flat])
+                                   value[1] = free_value(2 * node + 2, level + 1, right, ranges, below[1]);
+                               const bool to_right = value[1] > value[0];
+                               if (value[to_right] <= 0) return;
+                               decisions.emplace_back(flat, to_right);
+                               decisions.insert(decisions.end(), below[to_right].begin(), below[to_right].end());
+                               total += value[to_right];
+                           });
         return total;
     }
 

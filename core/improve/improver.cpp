@@ -36,13 +36,7 @@ Improver::Improver(Context& context, const Node& root, Shape shape, const Loss& 
       current_(outline(start.plan, shape_.depth)),
       best_cost_(start.upper) {}
 
-std::uint64_t Improver::random(std::uint64_t below) {
-    // splitmix64
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return (z ^ (z >> 31)) % below;
-}
+std::uint64_t Improver::random(std::uint64_t below) { return splitmix(state_ += kSplitmixStep) % below; }
 
 void Improver::go_on_from(Cost cost, const PlanPtr& plan) {
     if (cost >= best_cost_) return;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/splitmix.hpp"
 #include "improve/grower.hpp"
 #include "improve/subtree.hpp"
 #include "intervals/node_solver.hpp"
@@ -97,7 +98,7 @@ class Improver {
     int patience_ = 0;                // rounds without improvement before the search starts again
     std::optional<StopSearch> stop_;  // met while a subtree was solved: passed on once its result is kept
     std::uint64_t rounds_in_vain_ = 0, restarts_ = 0;
-    std::uint64_t state_ = 0x9e3779b97f4a7c15ull;  // of the sequence of numbers
+    std::uint64_t state_ = kSplitmixStep;  // of the sequence of numbers
 };
 
 }  // namespace provetree

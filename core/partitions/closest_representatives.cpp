@@ -150,9 +150,8 @@ Partitioned closest_representatives(const Points& points, Monitor& monitor) {
     Merger merger(points, monitor);
     try {
         merger.run();
-    } catch (const StopSearch& stop) {
+    } catch (const StopSearch&) {
         result.complete = false;
-        result.interrupted = stop.reason == StopReason::kInterrupted;
     }
     result.medoid = merger.clusters.medoids_by_row();
     result.cluster = merger.clusters.take_clusters();

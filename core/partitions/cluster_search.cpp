@@ -370,9 +370,8 @@ ClusterTree search_clusters(const ClusterTable& table, std::int64_t cutoff, Moni
         result.cost = result.lower_bound = answer.bound;
         result.column = std::move(answer.shape.column);
         result.rank = std::move(answer.shape.rank);
-    } catch (const StopSearch& stop) {
+    } catch (const StopSearch&) {
         result.complete = false;
-        result.interrupted = stop.reason == StopReason::kInterrupted;
     }
     result.nodes = search.nodes;
     return result;

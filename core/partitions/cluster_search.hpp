@@ -23,11 +23,10 @@ struct ClusterTable {
 };
 
 struct ClusterTree {
-    bool found = false;            // whether a tree below the cutoff exists (as far as the search came)
-    std::int64_t cost = 0;         // (max_splits + 1) * weight of the wrong clusters + splits
-    std::int64_t lower_bound = 0;  // no tree costs less
-    bool complete = true;
-    bool interrupted = false;
+    bool found = false;                // whether a tree below the cutoff exists (as far as the search came)
+    std::int64_t cost = 0;             // (max_splits + 1) * weight of the wrong clusters + splits
+    std::int64_t lower_bound = 0;      // no tree costs less
+    bool complete = true;              // false: stopped before the end
     std::vector<std::int32_t> column;  // in preorder, -1 for a leaf
     std::vector<std::int32_t> rank;    // rows of at most this rank go left
     std::uint64_t nodes = 0;

@@ -47,9 +47,8 @@ Partitioned greedy(const Points& points, std::size_t most_clusters, Monitor& mon
     std::vector<Pair> edges;
     try {
         for (const auto& rows : by_class) spanning_tree(points, rows.second, edges, monitor);
-    } catch (const StopSearch& stop) {
+    } catch (const StopSearch&) {
         result.complete = false;
-        result.interrupted = stop.reason == StopReason::kInterrupted;
         return result;  // half a spanning tree says nothing about the order of merges
     }
     std::sort(edges.begin(), edges.end());

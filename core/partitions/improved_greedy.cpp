@@ -153,9 +153,8 @@ Partitioned improved_greedy(const Points& points, Monitor& monitor) {
             push(event.owner);
             monitor.work(1);
         }
-    } catch (const StopSearch& stop) {
+    } catch (const StopSearch&) {
         result.complete = false;
-        result.interrupted = stop.reason == StopReason::kInterrupted;
     }
     result.medoid = clusters.medoids_by_row();
     result.cluster = clusters.take_clusters();

@@ -13,8 +13,7 @@ namespace provetree::partitions {
 struct Partitioned {
     std::vector<std::int32_t> cluster;  // of each row: the lowest row of its cluster
     std::vector<std::int32_t> medoid;   // of each row: the medoid of its cluster; empty for GP, which has none
-    bool complete = true;
-    bool interrupted = false;
+    bool complete = true;               // false: stopped before the end
 };
 
 // GP: closest pairs first, until at most `most_clusters` clusters are left. The merges are the edges of the minimum

@@ -40,6 +40,11 @@ inline void must(bool holds, const char* sentence) {
     if (!holds) throw nb::value_error(sentence);
 }
 
+[[noreturn]] inline void raise_keyboard_interrupt() {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    throw nb::python_error();
+}
+
 // Python's signals, looked at while the core works without the GIL. Ctrl-C ends the work with what it has; any other
 // exception is raised when it has unwound.
 class Signals {
@@ -73,13 +78,31 @@ class Stops : public Signals {
               nb::gil_scoped_acquire acquire;
               return go_on();
           }) {}
-    Monitor monitor;
-};
 
-// How such work ended, as Python is told.
-inline const char* end_name(bool complete, bool interrupted) {
-    return complete ? "complete" : interrupted ? "interrupted" : "time_limit";
-}
+    // What `work(monitor)` gives, done without the GIL; an empty result where it was stopped.
+    template <class Work>
+    auto run(const Work& work) {
+        decltype(work(monitor)) result{};
+        {
+            nb::gil_scoped_release release;
+            try {
+                result = work(monitor);
+            } catch (const StopSearch&) {
+                complete = false;
+            }
+        }
+        rethrow();
+        return result;
+    }
+
+    // How the work ended, as Python is told. Some work stops by itself and says so in its result.
+    const char* end_name(bool result_complete = true) const {
+        return complete && result_complete ? "complete" : interrupted() ? "interrupted" : "time_limit";
+    }
+
+    Monitor monitor;
+    bool complete = true;
+};
 
 // A Table over Python's arrays, made and checked once: a private module must not crash the process either. It keeps the
 // arrays alive; nobody may change them afterwards.

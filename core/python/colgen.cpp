@@ -68,41 +68,42 @@ void check_limits(const CandidateProblem& self, int targets, std::size_t items, 
          "allowed_target needs one row per leaf.");
 }
 
+// Multipliers of the candidates: for each leaf, for each level, one for each candidate of the node there.
+std::size_t count_multipliers(const Instance& instance) {
+    std::size_t count = 0;
+    for (int leaf = 0; leaf < instance.n_leaves(); ++leaf)
+        for (int level = 0; level < instance.depth(); ++level)
+            count += static_cast<std::size_t>(instance.node(instance.node_at(leaf, level)).count);
+    return count;
+}
+
 nb::dict price(const CandidateProblem& self, const Array2<const double>& worth, const Array1<const std::int64_t>& count,
                const Array1<const double>& alpha, const Array1<const double>& gamma,
                const Array1<const double>& route_price, const Array1<const std::uint8_t>& allowed_candidate,
                const Array2<const std::uint8_t>& allowed_target, double leaf_price, std::int64_t min_count,
                double least, int best, double time_limit) {
     const Instance& instance = self.instance;
-    colgen::PricingInput input;
-    input.targets = static_cast<int>(worth.shape(1));
+    const colgen::PricingInput input{.targets = static_cast<int>(worth.shape(1)),
+                                     .worth = worth.data(),
+                                     .count = count.data(),
+                                     .alpha = alpha.data(),
+                                     .gamma = gamma.data(),
+                                     .route_price = route_price.data(),
+                                     .allowed_candidate = allowed_candidate.data(),
+                                     .allowed_target = allowed_target.data(),
+                                     .leaf_price = leaf_price,
+                                     .min_count = min_count,
+                                     .least = least,
+                                     .best = best};
     check_limits(self, input.targets, worth.shape(0), count, allowed_candidate, allowed_target);
-    std::size_t n_gamma = 0;
-    for (int leaf = 0; leaf < instance.n_leaves(); ++leaf)
-        for (int level = 0; level < instance.depth(); ++level)
-            n_gamma += static_cast<std::size_t>(instance.node(instance.node_at(leaf, level)).count);
-    must(alpha.shape(0) == static_cast<std::size_t>(instance.n_leaves()) && gamma.shape(0) == n_gamma,
+    must(alpha.shape(0) == static_cast<std::size_t>(instance.n_leaves()) &&
+             gamma.shape(0) == count_multipliers(instance),
          "alpha and gamma do not fit the tree.");
     must(route_price.shape(0) == static_cast<std::size_t>(self.routes.size()) && best >= 1,
          "route_price needs one entry per route, best must be >= 1.");
-    input.worth = worth.data();
-    input.count = count.data();
-    input.alpha = alpha.data();
-    input.gamma = gamma.data();
-    input.route_price = route_price.data();
-    input.allowed_candidate = allowed_candidate.data();
-    input.allowed_target = allowed_target.data();
-    input.leaf_price = leaf_price;
-    input.min_count = min_count;
-    input.least = least;
-    input.best = best;
     Stops stops(time_limit);
-    colgen::PricingResult result;
-    {
-        nb::gil_scoped_release release;
-        result = colgen::price_paths(instance, self.routes, input, stops.monitor);
-    }
-    stops.rethrow();
+    colgen::PricingResult result =
+        stops.run([&](Monitor& monitor) { return colgen::price_paths(instance, self.routes, input, monitor); });
     std::vector<std::int32_t> leaf, target, candidates;
     std::vector<double> reduced_cost;
     for (const colgen::PricedPath& path : result.paths) {
@@ -117,7 +118,7 @@ nb::dict price(const CandidateProblem& self, const Array2<const double>& worth, 
     found["candidates"] = to_numpy(std::move(candidates));
     found["reduced_cost"] = to_numpy(std::move(reduced_cost));
     found["largest"] = to_numpy(std::move(result.largest));
-    found["status"] = end_name(result.complete, stops.interrupted());
+    found["status"] = stops.end_name(result.complete);
     found["visited"] = result.visited;
     return found;
 }
@@ -126,30 +127,20 @@ nb::dict best_tree(const CandidateProblem& self, const Array2<const std::int64_t
                    const Array1<const std::int64_t>& count, const Array1<const std::uint8_t>& allowed_candidate,
                    const Array2<const std::uint8_t>& allowed_target, std::int64_t leaf_price, std::int64_t min_count,
                    int max_leaves, double time_limit) {
-    colgen::RecursionInput input;
-    input.targets = static_cast<int>(profit.shape(1));
+    const colgen::RecursionInput input{.targets = static_cast<int>(profit.shape(1)),
+                                       .profit = profit.data(),
+                                       .count = count.data(),
+                                       .allowed_candidate = allowed_candidate.data(),
+                                       .allowed_target = allowed_target.data(),
+                                       .leaf_price = leaf_price,
+                                       .min_count = min_count,
+                                       .max_leaves = max_leaves};
     check_limits(self, input.targets, profit.shape(0), count, allowed_candidate, allowed_target);
-    input.profit = profit.data();
-    input.count = count.data();
-    input.allowed_candidate = allowed_candidate.data();
-    input.allowed_target = allowed_target.data();
-    input.leaf_price = leaf_price;
-    input.min_count = min_count;
-    input.max_leaves = max_leaves;
     Stops stops(time_limit);
-    std::optional<colgen::CandidateTree> tree;
-    bool complete = true;
-    {
-        nb::gil_scoped_release release;
-        try {
-            tree = colgen::best_candidate_tree(self.instance, input, stops.monitor);
-        } catch (const StopSearch&) {
-            complete = false;
-        }
-    }
-    stops.rethrow();
+    std::optional<colgen::CandidateTree> tree =
+        stops.run([&](Monitor& monitor) { return colgen::best_candidate_tree(self.instance, input, monitor); });
     nb::dict found;
-    found["status"] = end_name(complete, stops.interrupted());
+    found["status"] = stops.end_name();
     found["feasible"] = tree.has_value();
     found["value"] = tree ? tree->value : 0;
     found["candidates"] = to_numpy(tree ? std::move(tree->candidates) : std::vector<std::int32_t>{});
@@ -270,18 +261,10 @@ nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int
             "There is no such threshold.");
     }
     Stops stops(time_limit);
-    colgen::SeparationResult result;
-    bool complete = true;
-    {
-        nb::gil_scoped_release release;
-        try {
-            result = colgen::separate_rows(self.instance, paths, column.data(), threshold.data(), thresholds_per_column,
-                                           least, most_rows, most_nodes, stops.monitor);
-        } catch (const StopSearch&) {
-            complete = false;
-        }
-    }
-    stops.rethrow();
+    colgen::SeparationResult result = stops.run([&](Monitor& monitor) {
+        return colgen::separate_rows(self.instance, paths, column.data(), threshold.data(), thresholds_per_column,
+                                     least, most_rows, most_nodes, monitor);
+    });
     nb::list rows;
     std::vector<double> values;
     for (colgen::FoundRow& row : result.rows) {
@@ -293,7 +276,7 @@ nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int
     found["values"] = to_numpy(std::move(values));
     found["bound"] = result.bound;
     found["nodes"] = result.nodes;
-    found["status"] = end_name(complete, stops.interrupted());
+    found["status"] = stops.end_name();
     return found;
 }
 

@@ -100,7 +100,10 @@ class PythonCost final : public LeafCost {
     // Enough for the monitor to look at the clock on every call.
     std::uint64_t effort() const override { return 50'000; }
 
-    std::exception_ptr failure;
+    // Thrown through the search, with the Python exception.
+    struct CallFailed {
+        std::exception_ptr failure;
+    };
 
   private:
     static constexpr std::size_t kMostKnown = 100'000;
@@ -126,15 +129,10 @@ class PythonCost final : public LeafCost {
             return checked(cost, label, totals, classes_);
         } catch (nb::python_error& error) {
             if (error.matches(PyExc_KeyboardInterrupt)) throw StopSearch{StopReason::kInterrupted};
-            failure = std::current_exception();
-            throw CallFailed{};
+            throw CallFailed{std::current_exception()};
         }
     }
 
-  public:
-    struct CallFailed {};  // what is thrown through the search; the Python exception waits in `failure`
-
-  private:
     nb::object function_;
     bool of_rows_;
     int classes_;
@@ -200,6 +198,23 @@ void check_table(const Array2<const std::uint8_t>& values, const Array1<const st
     }
 }
 
+// A function of the user's own, compiled or in Python; a cost for each pair of classes; or the weight of the errors.
+std::unique_ptr<LeafCost> leaf_cost(int n_classes, WeightUnit unit,
+                                    const std::optional<Array2<const double>>& cost_matrix, bool whole_costs,
+                                    nb::object function, std::uintptr_t function_address, std::uintptr_t function_data,
+                                    bool of_rows) {
+    if (!function.is_none()) return std::make_unique<PythonCost>(std::move(function), of_rows, n_classes, unit);
+    if (function_address != 0)
+        return std::make_unique<CompiledCost>(function_address, function_data, of_rows, n_classes, unit);
+    if (!cost_matrix) return std::make_unique<itemsets::ErrorCost>(n_classes);
+    const std::size_t size = static_cast<std::size_t>(n_classes);
+    if (cost_matrix->shape(0) != size || cost_matrix->shape(1) != size)
+        throw nb::value_error("itemset_search needs a cost for each pair of classes.");
+    const double* first = cost_matrix->data();
+    return std::make_unique<itemsets::MatrixCost>(std::vector<double>(first, first + size * size), n_classes,
+                                                  whole_costs);
+}
+
 nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<const std::int32_t>& classes,
                         const Array1<const std::int64_t>& weights, int n_classes, int max_depth,
                         std::int64_t min_support, const std::string& algorithm, const std::string& branching,
@@ -212,37 +227,18 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
     if (row_numbers.shape(0) != classes.shape(0)) throw nb::value_error("itemset_search needs a number for each row.");
     if (max_depth < 0 || min_support < 1)
         throw nb::value_error("itemset_search needs max_depth >= 0 and min_support >= 1.");
-    itemsets::Options options;
-    options.algorithm = algorithm_named(algorithm);
-    options.branching = branching_named(branching);
-    options.cache_partial_results = cache_partial_results;
-    options.count_itemsets = count_itemsets;
-    options.max_depth = max_depth;
-    options.min_support = min_support;
-    options.time_limit = time_limit;
-    options.memory_limit = memory_limit;
-    options.lower_bound = lower_bound;
-
-    const WeightUnit unit{weight_numerator, weight_denominator};
-    std::unique_ptr<LeafCost> cost;
-    PythonCost* python_cost = nullptr;
-    if (!function.is_none()) {
-        auto own = std::make_unique<PythonCost>(function, of_rows, n_classes, unit);
-        python_cost = own.get();
-        cost = std::move(own);
-    } else if (function_address != 0) {
-        cost = std::make_unique<CompiledCost>(function_address, function_data, of_rows, n_classes, unit);
-    } else if (cost_matrix) {
-        const std::size_t size = static_cast<std::size_t>(n_classes);
-        if (cost_matrix->shape(0) != size || cost_matrix->shape(1) != size)
-            throw nb::value_error("itemset_search needs a cost for each pair of classes.");
-        const double* first = cost_matrix->data();
-        cost = std::make_unique<itemsets::MatrixCost>(std::vector<double>(first, first + size * size), n_classes,
-                                                      whole_costs);
-    } else {
-        cost = std::make_unique<itemsets::ErrorCost>(n_classes);
-    }
-
+    const itemsets::Options options{.algorithm = algorithm_named(algorithm),
+                                    .branching = branching_named(branching),
+                                    .cache_partial_results = cache_partial_results,
+                                    .count_itemsets = count_itemsets,
+                                    .max_depth = max_depth,
+                                    .min_support = min_support,
+                                    .time_limit = time_limit,
+                                    .memory_limit = memory_limit,
+                                    .lower_bound = lower_bound};
+    const std::unique_ptr<LeafCost> cost =
+        leaf_cost(n_classes, {weight_numerator, weight_denominator}, cost_matrix, whole_costs, std::move(function),
+                  function_address, function_data, of_rows);
     Signals signals;
     const auto tick = [&](const itemsets::Progress& progress) {
         nb::gil_scoped_acquire acquire;
@@ -263,17 +259,14 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
                                                   weights.data(), row_numbers.data(), n_classes);
         try {
             result.emplace(itemsets::ItemsetSearch(transactions, *cost, options, tick).run());
-        } catch (const PythonCost::CallFailed&) {
-            signals.fail(python_cost->failure);
+        } catch (const PythonCost::CallFailed& call) {
+            signals.fail(call.failure);
         } catch (const StopSearch&) {
             interrupted_at_once = true;
         }
     }
     signals.rethrow();
-    if (interrupted_at_once) {
-        PyErr_SetNone(PyExc_KeyboardInterrupt);
-        throw nb::python_error();
-    }
+    if (interrupted_at_once) raise_keyboard_interrupt();
     return to_dict(std::move(*result), count_itemsets);
 }
 

@@ -32,19 +32,13 @@ nb::tuple partition(const std::string& method, const Array2<const double>& rows,
     const Points points = points_of(rows, classes, weights);
     must(method == "gp" || method == "igp" || method == "crm", "The method must be 'gp', 'igp' or 'crm'.");
     Stops stops(time_limit);
-    Partitioned found;
-    {
-        nb::gil_scoped_release release;
-        if (method == "gp")
-            found = partitions::greedy(points, most_clusters, stops.monitor);
-        else if (method == "igp")
-            found = partitions::improved_greedy(points, stops.monitor);
-        else
-            found = partitions::closest_representatives(points, stops.monitor);
-    }
-    stops.rethrow();
+    Partitioned found = stops.run([&](Monitor& monitor) {
+        if (method == "gp") return partitions::greedy(points, most_clusters, monitor);
+        if (method == "igp") return partitions::improved_greedy(points, monitor);
+        return partitions::closest_representatives(points, monitor);
+    });
     return nb::make_tuple(to_numpy(std::move(found.cluster)), to_numpy(std::move(found.medoid)),
-                          end_name(found.complete, found.interrupted));
+                          stops.end_name(found.complete));
 }
 
 // Without a limit on time; Ctrl-C raises.
@@ -54,15 +48,9 @@ auto nearest_neighbours(const Array2<const double>& rows) {
     const std::vector<double> ones(rows.shape(0), 1.0);
     const Points points(rows.data(), classes.data(), ones.data(), rows.shape(0), rows.shape(1));
     Stops stops(std::numeric_limits<double>::infinity());
-    std::vector<std::int32_t> found;
-    try {
-        nb::gil_scoped_release release;
-        found = partitions::nearest_neighbours(points, stops.monitor);
-    } catch (const StopSearch&) {
-        stops.rethrow();
-        PyErr_SetNone(PyExc_KeyboardInterrupt);
-        throw nb::python_error();
-    }
+    std::vector<std::int32_t> found =
+        stops.run([&](Monitor& monitor) { return partitions::nearest_neighbours(points, monitor); });
+    if (stops.interrupted()) raise_keyboard_interrupt();
     return to_numpy(std::move(found));
 }
 
@@ -82,29 +70,24 @@ nb::dict search_clusters(const Array2<const std::uint32_t>& ranks, const Array1<
     must(total <= (std::int64_t{1} << 31), "The weights must add up to 2^31 at most.");
     for (std::size_t i = 0; i < cluster.shape(0); ++i)
         must(cluster(i) >= 0 && static_cast<std::size_t>(cluster(i)) < n_clusters, "A row must belong to a cluster.");
-    partitions::ClusterTable table;
-    table.columns = ranks.shape(0);
-    table.rows = cluster.shape(0);
-    table.clusters = n_clusters;
-    table.ranks = ranks.data();
-    table.cluster = cluster.data();
-    table.label = label.data();
-    table.weight = weight.data();
-    table.n_classes = n_classes;
-    table.max_depth = max_depth;
-    table.max_splits = max_splits;
+    const partitions::ClusterTable table{.columns = ranks.shape(0),
+                                         .rows = cluster.shape(0),
+                                         .clusters = n_clusters,
+                                         .ranks = ranks.data(),
+                                         .cluster = cluster.data(),
+                                         .label = label.data(),
+                                         .weight = weight.data(),
+                                         .n_classes = n_classes,
+                                         .max_depth = max_depth,
+                                         .max_splits = max_splits};
     Stops stops(time_limit);
-    partitions::ClusterTree tree;
-    {
-        nb::gil_scoped_release release;
-        tree = partitions::search_clusters(table, cutoff, stops.monitor);
-    }
-    stops.rethrow();
+    partitions::ClusterTree tree =
+        stops.run([&](Monitor& monitor) { return partitions::search_clusters(table, cutoff, monitor); });
     nb::dict found;
     found["found"] = tree.found;
     found["cost"] = tree.cost;
     found["lower_bound"] = tree.lower_bound;
-    found["status"] = end_name(tree.complete, tree.interrupted);
+    found["status"] = stops.end_name(tree.complete);
     found["column"] = to_numpy(std::move(tree.column));
     found["rank"] = to_numpy(std::move(tree.rank));
     found["nodes"] = tree.nodes;
