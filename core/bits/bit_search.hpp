@@ -3,7 +3,6 @@
 // equally good trees.
 #pragma once
 
-#include "bits/bit_finisher.hpp"
 #include "bits/bit_proof.hpp"
 #include "bits/bit_recursion.hpp"
 #include "bits/perfect_trees.hpp"
@@ -32,7 +31,7 @@ class BitSearch {
     RootAnswer solve_root(const RootRequest& request);
 
     // A plan of this search worked out on the rows.
-    FlatTree finish(const PlanPtr& plan) { return BitFinisher(recursion_).finish(recursion_.nodes().root(), plan, 0); }
+    FlatTree finish(const PlanPtr& plan) { return BitTieRule(recursion_).finish(recursion_.nodes().root(), plan, 0); }
 
     // Among the trees of that cost, which must be the optimum, the one that the tie rule prefers.
     PlanPtr canonical(Shape shape, Cost cost);

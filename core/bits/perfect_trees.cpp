@@ -60,7 +60,7 @@ void PerfectTrees::fewest_splits(Shape shape, Incumbent& best, Cost& least) {
     if (shape.depth > kEasyDepth && shape.splits == Shape::full(shape.depth) && nodes_.any_leaf_size()) {
         if (!sampled()) {
             const PlanPtr plan = with_smaller_subtrees(nodes_.root(), best.plan.get(), shape.depth, 0);
-            best.offer({finisher_.finish(nodes_.root(), plan, 0).cost, plan, 0});
+            best.offer({tie_rule_.finish(nodes_.root(), plan, 0).cost, plan, 0});
         }
         Cost least_of_shallow = 0;
         if (shape.depth > kEasyDepth + 1)
@@ -92,7 +92,7 @@ void PerfectTrees::search_samples(Shape shape, Incumbent& best, Cost& least) {
             BitNode& sample = sampled() ? chosen : all;
             const Proven proven = search_sample(sample, shape, found, best.upper, least);
             if (proven.upper >= best.upper) return;  // no tree costs less
-            const FlatTree tree = finisher_.finish(sample, proven.plan, 0);
+            const FlatTree tree = tie_rule_.finish(sample, proven.plan, 0);
             const std::vector<std::uint32_t> wrong = wrong_rows(all, tree);
             if (wrong.empty()) {
                 best = {proven.upper, plan_of(tree), 0};
@@ -156,7 +156,7 @@ FlatTree PerfectTrees::tree_with_split(BitNode& all, BitNode& sample, const Divi
         FlatTree tree;
         std::vector<std::uint32_t> wrong;
         if (leaves.size_left > 0 && leaves.size_right > 0) {
-            tree = finisher_.finish(sample, found.plan, level);
+            tree = tie_rule_.finish(sample, found.plan, level);
             // To the sample several splits of the column may be one: it is this one that is asked for.
             tree.rank_low[0] = static_cast<std::int32_t>(nodes_.features()[feature].rank);
             wrong = wrong_rows(all, tree);

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "bits/bit_finisher.hpp"
 #include "bits/bit_recursion.hpp"
 #include "bits/tie_rule.hpp"
 
@@ -17,11 +16,7 @@ namespace provetree {
 class PerfectTrees {
   public:
     explicit PerfectTrees(BitRecursion& recursion)
-        : recursion_(recursion),
-          context_(recursion.context()),
-          nodes_(recursion.nodes()),
-          tie_rule_(recursion),
-          finisher_(recursion) {}
+        : recursion_(recursion), context_(recursion.context()), nodes_(recursion.nodes()), tie_rule_(recursion) {}
 
     // One with the fewest splits, if it costs less than the one given. `least` is a bound on the cost. Both hold even
     // where the search is stopped.
@@ -49,7 +44,6 @@ class PerfectTrees {
     Context& context_;
     BitNodes& nodes_;
     BitTieRule tie_rule_;
-    BitFinisher finisher_;
     std::vector<std::uint8_t> marked_;  // by row: whether it is in the sample; empty where all are searched
 };
 

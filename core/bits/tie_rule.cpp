@@ -106,4 +106,51 @@ PlanPtr BitTieRule::choose(BitNode& node, Shape shape, Cost cost, std::size_t le
     throw std::logic_error("provetree core: no split has the cost that was proven; please report this.");
 }
 
+FlatTree BitTieRule::finish(BitNode& node, const PlanPtr& plan, std::size_t level) {
+    FlatTree tree;
+    Cost errors = 0;
+    add(node, plan, level, tree, errors);
+    tree.cost = recursion_.loss().tree(errors, tree.splits);
+    return tree;
+}
+
+// The split of a plan as the rows of the node know it; none where it does not divide them.
+std::optional<BitTieRule::Split> BitTieRule::split_of(const BitNode& node, const Plan& plan) const {
+    for (const Split& split : splits(node))
+        if (features_[split.feature].column == plan.column && split.rank_low <= plan.rank &&
+            plan.rank < split.rank_high)
+            return split;
+    return std::nullopt;
+}
+
+std::int32_t BitTieRule::add(BitNode& node, PlanPtr plan, std::size_t level, FlatTree& tree, Cost& errors) {
+    const std::int32_t number = static_cast<std::int32_t>(tree.column.size());
+    for (auto* field : {&tree.column, &tree.rank_low, &tree.rank_high, &tree.left, &tree.right}) field->push_back(-1);
+    tree.label.push_back(
+        static_cast<std::int32_t>(std::max_element(node.all.begin(), node.all.end()) - node.all.begin()));
+    if (plan && plan->stump)
+        plan = best_stump(node);
+    else if (plan && plan->bottom_splits > 0)
+        plan = best_bottom(node, plan->bottom_splits);
+    const std::optional<Split> split = plan ? split_of(node, *plan) : std::nullopt;
+    if (!split) {
+        errors += node.leaf_error();
+        return number;
+    }
+    const std::size_t at = static_cast<std::size_t>(number);
+    tree.column[at] = static_cast<std::int32_t>(plan->column);
+    tree.rank_low[at] = static_cast<std::int32_t>(split->rank_low);
+    tree.rank_high[at] = static_cast<std::int32_t>(split->rank_high);
+    ++tree.splits;
+    std::int32_t numbers[2];
+    for (int side = 0; side < 2; ++side) {
+        BitNode& child = nodes_.child_at(level, side == 1);
+        nodes_.make_child(node, split->feature, side == 1, child);
+        numbers[side] = add(child, side ? plan->right : plan->left, level + 1, tree, errors);
+    }
+    tree.left[at] = numbers[0];
+    tree.right[at] = numbers[1];
+    return number;
+}
+
 }  // namespace provetree

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from provetree import OptimalTreeClassifier
-from provetree.problem.problem import build_problem
+from provetree.problem.problem import Problem, build_problem
 from testkit.core_calls import OFF, TINY_SAMPLES, core_search, same_tree
 from testkit.naive import naive_search
 from testkit.random_problems import some_problem
@@ -43,6 +43,45 @@ def test_a_search_in_pieces_ends_as_the_naive_twin_does(
         assert not file.exists()
         if found["counters"]["tie_rule_complete"]:
             assert same_tree(found, right), seed
+
+
+def table_of_few_values(seed: int) -> Problem:
+    """One for the bit search, mostly with a minimum leaf size that rules out many splits."""
+    rng = np.random.default_rng(seed)
+    n, columns, values = int(rng.integers(30, 120)), int(rng.integers(2, 5)), rng.integers(4, 12)
+    X = rng.integers(0, values, (n, columns)).astype(float)
+    y = rng.integers(0, 2, n) if seed % 3 else (X[:, 0] + X[:, 1] ** 2) % 5 > 2
+    least = int(rng.integers(1, 16))
+    depth = 3 + seed % 2
+    return build_problem(X, y.astype(int), n_classes=2, max_depth=depth, min_samples_leaf=least)
+
+
+@pytest.mark.parametrize("first", ["bits", "sweeps"])
+@pytest.mark.parametrize("work", [1_000, 5_000, 20_000])
+def test_a_checkpoint_of_one_search_is_read_by_the_other(
+    first: str, work: int, tmp_path: Path
+) -> None:
+    """Bounds of one search are not what the other needs, and sweeps cannot read plans of bits."""
+    file = tmp_path / "proof"
+    switches = (0, OFF["bits"]) if first == "bits" else (OFF["bits"], 0)
+    resumed = 0
+    for seed in range(60):
+        problem = table_of_few_values(seed)
+        whole = core_search(problem)
+        for piece, limit in ((0, work), (1, 2 * work), (0, 0)):
+            found = core_search(
+                problem, switches=switches[piece], max_work=limit, checkpoint=str(file)
+            )
+            assert found["lower_bound"] <= whole["cost"] <= found["cost"], seed
+            if found["status"] == "optimal":
+                break
+            resumed += 1
+        assert found["status"] == "optimal", seed
+        assert found["cost"] == whole["cost"], seed
+        if found["counters"]["tie_rule_complete"]:
+            assert same_tree(found, whole), seed
+        assert not file.exists()
+    assert resumed >= 10
 
 
 def hard_table(n: int = 1200) -> tuple[np.ndarray, np.ndarray]:
