@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "python/bindings.hpp"
+#include "python/search_options.hpp"
 #include "sweeps/depth_one.hpp"
 #include "sweeps/depth_two.hpp"
 #include "sweeps/panel.hpp"
@@ -83,6 +84,44 @@ std::tuple<Cost, Cost, std::int64_t, std::int64_t> solve_depth_one(const BoundTa
     return {stump.cost, stump.relaxed, stump.column ? static_cast<std::int64_t>(stump.column->id) : -1, stump.position};
 }
 
+// Keeps all that a proof closes.
+class ClosingList final : public ClosingListener {
+  public:
+    void closed(const std::vector<PathStep>& path, const Region& region, Cost bound, Reason reason) override {
+        all_.push_back({path, region, bound, reason});
+    }
+    nb::list tuples() const {
+        nb::list tuples;
+        for (const auto& [path, region, bound, reason] : all_) {
+            nb::list steps;
+            for (const PathStep& step : path) steps.append(nb::make_tuple(step.column, step.rank, step.right));
+            tuples.append(nb::make_tuple(steps, region.whole, region.column, region.first_rank, region.last_rank,
+                                         region.left_splits, region.shape.depth, region.shape.splits, bound,
+                                         kReasonNames[static_cast<std::size_t>(reason)]));
+        }
+        return tuples;
+    }
+
+  private:
+    struct Closing {
+        std::vector<PathStep> path;
+        Region region;
+        Cost bound;
+        Reason reason;
+    };
+    std::vector<Closing> all_;
+};
+
+// A search, as (cost, status, error scale and split penalty of the proof, what the proof closed).
+nb::tuple closings_of(const BoundTable& table, const nb::kwargs& given) {
+    SearchOptions options = search_options_of(given, table.table());
+    ClosingList closings;
+    options.closings = &closings;
+    const SearchResult result = run_search(table.table(), options, nullptr);
+    return nb::make_tuple(result.tree.cost, result.status == Status::kOptimal, result.proof_loss.error_scale,
+                          result.proof_loss.split_penalty, closings.tuples());
+}
+
 // (open, bound, from, upto); see sweeps/profile.hpp.
 std::tuple<bool, Cost, Weight, Weight> open_range_of(Cost left_a, Cost right_a, Weight weight_a, Cost left_b,
                                                      Cost right_b, Weight weight_b, Cost cut, Cost scale) {
@@ -101,6 +140,7 @@ void register_parts(nb::module_& module) {
               nb::arg("switches") = 0u);
     parts.def("depth_one", &solve_depth_one, nb::arg("table"), nb::arg("min_samples_leaf"), nb::arg("error_scale"),
               nb::arg("split_penalty"));
+    parts.def("closings", &closings_of, nb::arg("table"), nb::arg("options"));
     parts.def("open_range", &open_range_of, nb::arg("left_a"), nb::arg("right_a"), nb::arg("weight_a"),
               nb::arg("left_b"), nb::arg("right_b"), nb::arg("weight_b"), nb::arg("cut"), nb::arg("scale"));
 }

@@ -24,7 +24,8 @@ enum class Reason : std::uint8_t {
     kTieRule,        // splits that can only tie, and that the tie rule does not prefer
     kSample,         // split: proven on a sample of the rows, which bounds all of them
 };
-inline constexpr std::size_t kReasons = 10;
+inline constexpr const char* kReasonNames[] = {"leaf",           "too_few_rows", "no_budget", "known",    "solved",
+                                               "between_splits", "split_bound",  "tried",     "tie_rule", "sample"};
 
 // Splits of one node: those of a column between two ranks, with one division of the split budget. `whole` means all
 // splits of the node.
@@ -45,7 +46,7 @@ struct Region {
     }
 };
 
-// One step on the way from the root to a node.
+// One step on the path from the root to a node.
 struct PathStep {
     Index column;
     Index rank;
@@ -64,7 +65,20 @@ class ClosingListener {
 class Closings {
   public:
     bool heard() const { return listener_ != nullptr; }
-    void listen(ClosingListener* listener) { listener_ = listener; }
+
+    // While it lives, closings are told to this listener; null: to nobody.
+    class Heard {
+      public:
+        Heard(Closings& closings, ClosingListener* by)
+            : closings_(closings), before_(std::exchange(closings.listener_, by)) {}
+        ~Heard() { closings_.listener_ = before_; }
+        Heard(const Heard&) = delete;
+        Heard& operator=(const Heard&) = delete;
+
+      private:
+        Closings& closings_;
+        ClosingListener* before_;
+    };
 
     // The search goes from a node at `level` to one side of a split.
     void descend(std::size_t level, const PathStep& step) {

@@ -123,7 +123,8 @@ Driver::Driver(const Table& merged, const SearchOptions& options, const Tick& ti
                monitor_) {
     if (options.max_work) monitor_.limit_work(options.max_work);
     // A limit on work is there to give the same tree every time, which threads cannot.
-    context_.n_jobs = options.max_work ? 1 : std::max(1, options.n_jobs);
+    context_.n_jobs = options.max_work || options.closings ? 1 : std::max(1, options.n_jobs);
+    result_.proof_loss = plan_.loss;
 }
 
 void Driver::open() {
@@ -171,7 +172,10 @@ void Driver::take_initial(const PlanPtr& plan) {
 
 void Driver::prove() {
     outcome_.take(start_);
-    if (!prove_few_splits() && !stopped_) prove_shape();
+    {
+        const Closings::Heard heard(context_.closings, options_.closings);
+        if (!prove_few_splits() && !stopped_) prove_shape();
+    }
     settle();
     method_->describe(context_.counters);
     if (!stopped_ && plan_.tie_rule) limit_tie_rule();

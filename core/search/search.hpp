@@ -27,6 +27,7 @@ struct SearchOptions {
     std::string checkpoint;          // file that the proof is kept in and taken up from; empty: none
     double checkpoint_seconds = 20;
     unsigned switches = 0;
+    ClosingListener* closings = nullptr;  // told what the proof closes, which is then made by one thread
     std::string kernel = "auto";
 };
 
@@ -41,6 +42,7 @@ struct SearchResult {
     Cost lower_bound = 0;
     Status status = Status::kOptimal;
     bool tie_rule_complete = false;
+    Loss proof_loss;  // what bounds of regions are told in: it may count splits to choose among equally good trees
     std::vector<ProgressPoint> history;
     Counters counters;
 };

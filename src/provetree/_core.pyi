@@ -230,6 +230,24 @@ class parts:
         """Return (lower, relaxed, upper) of the trees of depth two with 2 or 3 splits."""
 
     @staticmethod
+    def closings(
+        table: Table, **options: object
+    ) -> tuple[
+        int,
+        bool,
+        int,
+        int,
+        list[tuple[list[tuple[int, int, bool]], bool, int, int, int, int, int, int, int, str]],
+    ]:
+        """Search and tell what the proof closed.
+
+        Returns the cost, whether it is proven, error scale and split penalty of the proof, and for
+        each closing: the path to the node (column, rank, right), whether it is all splits of the
+        node, column, first and last rank, splits of the left side (-1: any), depth and splits of
+        the node's trees, the bound, the reason.
+        """
+
+    @staticmethod
     def open_range(
         left_a: int,
         right_a: int,
