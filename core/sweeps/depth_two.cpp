@@ -498,7 +498,10 @@ void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& re
     }
     Cost bound = kInfinite;
     const auto consider = [&](bool split_left, bool split_right) {
-        bound = std::min(bound, consider_tree(node, lane, result, split_left, split_right));
+        const TreeCosts costs = costs_of(result, split_left, split_right);
+        relaxed_ = std::min(relaxed_, costs.relaxed);
+        bound = std::min(bound, context_.constrained() ? costs.total : costs.relaxed);
+        offer(node, lane, result, costs);
     };
     if (splits_ >= 3) {
         consider(true, true);
@@ -506,35 +509,37 @@ void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& re
         consider(false, true);  // the tie rule wants the fewest splits on the left
         consider(true, false);
     }
-    relaxed_ = std::min(relaxed_, bound);
     close(node.columns[lane.column], {lane.position, lane.position}, bound, Reason::kTried);
 }
 
-// Returns what such a tree costs without the minimum leaf size.
-Cost DepthTwo::consider_tree(const Node& node, const Lane& lane, const LaneResult& result, bool split_left,
-                             bool split_right) {
-    const SideErrors &left = result.left, &right = result.right;
-    const Cost relaxed = loss_.split_penalty + side_cost(left.leaf, left.stump, split_left) +
-                         side_cost(right.leaf, right.stump, split_right);
-    const auto as_leaf = [&](const SideErrors& side) { return side.feasible_leaf ? loss_.leaf(side.leaf) : kInfinite; };
+DepthTwo::TreeCosts DepthTwo::costs_of(const LaneResult& result, bool split_left, bool split_right) const {
     const auto feasible = [&](const SideErrors& side, bool split) {
-        const Cost leaf = as_leaf(side);
+        const Cost leaf = feasible_leaf(side);
         return split && side.feasible_split >= 0 ? std::min(leaf, loss_.stump(side.feasible_split)) : leaf;
     };
-    const Cost cost_left = feasible(left, split_left), cost_right = feasible(right, split_right);
-    const Cost total = std::min(kInfinite, loss_.split_penalty + cost_left + cost_right);
-    if (total > outcome_.upper || total >= kInfinite || (ties_ && total >= limit_)) return relaxed;
+    TreeCosts costs;
+    costs.relaxed = loss_.split_penalty + side_cost(result.left.leaf, result.left.stump, split_left) +
+                    side_cost(result.right.leaf, result.right.stump, split_right);
+    costs.left = feasible(result.left, split_left);
+    costs.right = feasible(result.right, split_right);
+    costs.total = std::min(kInfinite, loss_.split_penalty + costs.left + costs.right);
+    return costs;
+}
+
+// Takes a tree over that costs less than the best, or as much where the tie rule prefers it.
+void DepthTwo::offer(const Node& node, const Lane& lane, const LaneResult& result, const TreeCosts& costs) {
+    const Cost total = costs.total;
+    if (total > outcome_.upper || total >= kInfinite || (ties_ && total >= limit_)) return;
     const NodeColumn& column = node.columns[lane.column];
     const Index rank = column.ranks[lane.position - 1];
     // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
     if (total == outcome_.upper &&
         (!ties_ || !outcome_.plan || !ties_->prefers(column.id, margin(context_, column, lane.position), rank, 0)))
-        return relaxed;
+        return;
     outcome_.upper = total;
-    outcome_.plan = split_plan(column.id, rank, cost_left < as_leaf(left) ? stump_plan() : nullptr,
-                               cost_right < as_leaf(right) ? stump_plan() : nullptr);
+    outcome_.plan = split_plan(column.id, rank, costs.left < feasible_leaf(result.left) ? stump_plan() : nullptr,
+                               costs.right < feasible_leaf(result.right) ? stump_plan() : nullptr);
     if (ties_) *ties_ = {true, column.id, margin(context_, column, lane.position), rank, 0};
-    return relaxed;
 }
 
 }  // namespace provetree

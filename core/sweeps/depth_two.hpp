@@ -79,7 +79,14 @@ class DepthTwo {
     void share_lanes(const Node& node, std::size_t wanted_lanes);
     void evaluate_lanes(const Node& node, Cost cut);
     void consider(const Node& node, const Lane& lane, const LaneResult& result);
-    Cost consider_tree(const Node& node, const Lane& lane, const LaneResult& result, bool split_left, bool split_right);
+    // What a tree that begins with an evaluated split costs.
+    struct TreeCosts {
+        Cost relaxed;             // without the minimum leaf size; a bound where the errors are one
+        Cost left, right, total;  // with it; kInfinite where a side is too small
+    };
+    TreeCosts costs_of(const LaneResult& result, bool split_left, bool split_right) const;
+    void offer(const Node& node, const Lane& lane, const LaneResult& result, const TreeCosts& costs);
+    Cost feasible_leaf(const SideErrors& side) const { return side.feasible_leaf ? loss_.leaf(side.leaf) : kInfinite; }
     Cost bound_of_small_sides(const Node& node) const;
     ProfilePtr make_profile(const Node& node);
     Cost side_cost(Weight leaf, Weight stump, bool split) const {
