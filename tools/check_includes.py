@@ -32,7 +32,7 @@ FOLDERS = (
     "python",
 )
 
-#: Methods of their own, which share no more than base/.
+#: Methods of their own, which share no more than base/ and table/.
 APART = {"itemsets", "partitions", "colgen"}
 
 #: Two searches that know nothing of each other.
@@ -60,7 +60,7 @@ def faults_of(core: Path) -> list[str]:
                 faults.append(f"{name}: {header} is not a header by its path from core/")
             elif FOLDERS.index(above) > FOLDERS.index(folder):
                 faults.append(f"{name}: {folder}/ may not include {above}/, which stands below it")
-            elif folder in APART and above != folder and above != "base":
+            elif folder in APART and above != folder and above not in {"base", "table"}:
                 faults.append(
                     f"{name}: {folder}/ is a method of its own and may not include {above}/"
                 )
