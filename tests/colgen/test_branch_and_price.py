@@ -11,7 +11,6 @@ import pytest
 from provetree import ExactSearch, Limits, build_problem
 from provetree.colgen.branch_and_price import BranchAndPrice
 from provetree.colgen.candidates import CandidateSet
-from provetree.colgen.couplings import Coupling
 from provetree.colgen.cuts import Cuts
 from provetree.colgen.engine import ColumnGeneration
 from provetree.colgen.generation import Clock, Generation
@@ -19,6 +18,8 @@ from provetree.colgen.master import Master
 from provetree.colgen.pricing import ExactPricing
 from provetree.colgen.tree_columns import TreeColumns
 from provetree.errors import InfeasibleError
+from provetree.problem.constrained import constrained
+from provetree.problem.side_constraints import SideConstraints
 from testkit.colgen_cases import best_by_trying, best_plain_by_trying, cases, small_case
 
 
@@ -224,9 +225,9 @@ def test_constraints_that_cannot_be_met_are_named():
     X, y = np.zeros((4, 1)), np.array([0, 0, 1, 1])
     X[3] = 1.0
     problem = build_problem(X, y, n_classes=2, max_depth=1)
-    asked = Coupling({1: Fraction(1)}, {1: Fraction(0)})
+    asked = SideConstraints({1: Fraction(1)}, {1: Fraction(0)})
     with pytest.raises(InfeasibleError, match=r"recall of class 1, false positives of class 1"):
-        ColumnGeneration(coupling=asked).solve(problem)
+        ColumnGeneration().solve(constrained(problem, side=asked))
 
 
 def test_one_class_one_row_and_no_columns():

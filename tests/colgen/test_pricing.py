@@ -13,7 +13,6 @@ from provetree.colgen.candidates import (
     quantile_candidates,
     run_cart,
 )
-from provetree.colgen.couplings import Coupling
 from provetree.colgen.cpsat import CpSatPricing
 from provetree.colgen.cuts import Cuts
 from provetree.colgen.integer_step import recursion
@@ -28,6 +27,7 @@ from provetree.colgen.pricing import (
     reduced_costs,
 )
 from provetree.problem.problem import build_problem
+from provetree.problem.side_constraints import SideConstraints
 from testkit.colgen_cases import (
     Case,
     all_paths,
@@ -189,8 +189,8 @@ def test_pricing_and_recursion_stop_when_no_time_is_left():
     cart = run_cart(problem, 1, 1.0, 0)
     candidates = quantile_candidates(problem, cart, per_column=10)
     items = build_items(problem, candidates)
-    model = PathModel(problem, items, Coupling())
-    case = Case(problem, candidates, model, Coupling())
+    model = PathModel(problem, items, SideConstraints())
+    case = Case(problem, candidates, model, SideConstraints())
     everything = Allowed.everything(model)
     with pytest.raises(TimeUpError):
         ExactPricing(model, 1).price(random_duals(case, rng), everything, 0.0)
@@ -258,7 +258,7 @@ def test_the_recursion_over_many_thresholds_of_few_columns(options):
         splits = [split for split in all_candidates(problem).splits[0] if split[0] >= 0]
         chosen = [[splits[i] for i in rng.permutation(len(splits))[:9]] for _ in range(3)]
         candidates = CandidateSet.of(2, chosen, with_pass=bool(options))
-        model = PathModel(problem, build_items(problem, candidates), Coupling())
-        case = Case(problem, candidates, model, Coupling())
+        model = PathModel(problem, build_items(problem, candidates), SideConstraints())
+        case = Case(problem, candidates, model, SideConstraints())
         tree = recursion(model, Allowed.everything(model))
         assert model.evaluate(tree) == (best_plain_by_trying(case), True), seed

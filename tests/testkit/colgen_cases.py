@@ -16,10 +16,10 @@ import pytest
 from scipy.optimize import linprog
 
 from provetree.colgen.candidates import CandidateSet, all_candidates
-from provetree.colgen.couplings import Coupling
 from provetree.colgen.items import build_items
 from provetree.colgen.paths import CandidateTree, PathModel, Paths
 from provetree.problem.problem import Problem, build_problem
+from provetree.problem.side_constraints import SideConstraints
 from provetree.solvers.cpsat import CpSat
 from testkit.random_problems import random_table
 
@@ -43,7 +43,7 @@ class Case:
     problem: Problem
     candidates: CandidateSet
     model: PathModel
-    coupling: Coupling
+    coupling: SideConstraints
 
 
 def small_case(
@@ -65,7 +65,7 @@ def small_case(
     ]
     candidates = CandidateSet.of(problem.max_depth, chosen, with_pass=limits)
     groups = None
-    asked = Coupling()
+    asked = SideConstraints()
     if coupling:
         n_groups = int(rng.integers(2, 4))
         groups = np.zeros((problem.n_rows, n_groups), dtype=np.int64)
@@ -74,7 +74,7 @@ def small_case(
         )
         share = [Fraction(int(rng.integers(0, 11)), 10) for _ in range(3)]
         c = int(rng.integers(0, problem.n_classes))
-        asked = Coupling(
+        asked = SideConstraints(
             min_recall={c: share[0]} if rng.random() < 0.6 else {},
             max_false_positive_rate={c: share[1]} if rng.random() < 0.5 else {},
             max_parity_gap=share[2] if rng.random() < 0.5 else None,

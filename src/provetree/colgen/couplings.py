@@ -9,67 +9,20 @@ in whole numbers; a finished tree is checked in them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provetree.number_types import Int
+from provetree.problem.side_constraints import SideConstraints
 from provetree.renamed import moved
 
 _UNBOUNDED = 2**62
 
 
 __getattr__ = moved(__name__, "provetree.errors", "InfeasibleError")
-
-
-@dataclass(frozen=True)
-class Coupling:
-    """What is asked of the tree as a whole, by class index.
-
-    Parameters
-    ----------
-    min_recall : mapping of int to Fraction
-        Least share of the weight of a class that is predicted as it.
-    max_false_positive_rate : mapping of int to Fraction
-        Largest share of the weight of all other classes that is predicted as a class.
-    max_parity_gap : Fraction or None
-        Largest difference between two groups in the share that is predicted as a class, for every
-        class.
-    class_names, group_names : tuple
-        Names of classes and groups, for messages; their numbers where there are none.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from provetree.colgen.couplings import Coupling
-    >>> Coupling(min_recall={1: Fraction(4, 5)}).is_empty
-    False
-    """
-
-    min_recall: Mapping[int, Fraction] = field(default_factory=dict)
-    max_false_positive_rate: Mapping[int, Fraction] = field(default_factory=dict)
-    max_parity_gap: Fraction | None = None
-    class_names: tuple[object, ...] = ()
-    group_names: tuple[object, ...] = ()
-
-    def class_name(self, c: int) -> str:
-        """Return a class as messages name it."""
-        return repr(self.class_names[c]) if self.class_names else str(c)
-
-    def group_name(self, g: int) -> str:
-        """Return a group as messages name it."""
-        return repr(self.group_names[g]) if self.group_names else str(g)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is asked."""
-        return (
-            not self.min_recall and not self.max_false_positive_rate and self.max_parity_gap is None
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +66,7 @@ class CouplingRow:
 
 
 def coupling_rows(
-    coupling: Coupling,
+    side: SideConstraints,
     kind_class: NDArray[np.intp],
     kind_group: NDArray[np.intp],
     kind_weight: Int,
@@ -124,7 +77,7 @@ def coupling_rows(
 
     Parameters
     ----------
-    coupling : Coupling
+    side : SideConstraints
         What is asked.
     kind_class, kind_group, kind_weight : array of int
         Class, group and total weight of each kind.
@@ -137,10 +90,11 @@ def coupling_rows(
     --------
     >>> import numpy as np
     >>> from fractions import Fraction
-    >>> from provetree.colgen.couplings import Coupling, coupling_rows
+    >>> from provetree.colgen.couplings import coupling_rows
+    >>> from provetree.problem.side_constraints import SideConstraints
     >>> classes, groups = np.array([0, 1]), np.array([0, 0])
-    >>> rows = coupling_rows(Coupling({1: Fraction(4, 5)}), classes, groups, np.array([7, 9]), 2,
-    ...                      None)
+    >>> side = SideConstraints({1: Fraction(4, 5)})
+    >>> rows = coupling_rows(side, classes, groups, np.array([7, 9]), 2, None)
     >>> rows[0].low, rows[0].per_kind.tolist()
     (8, [[0, 0], [0, 1]])
     """
@@ -150,23 +104,23 @@ def coupling_rows(
     def row(name: str, per_kind: Int, low: int, high: int, scale: float = 1.0) -> None:
         rows.append(CouplingRow(name, per_kind, 0, low, high, scale))
 
-    for c, floor in coupling.min_recall.items():
+    for c, floor in side.min_recall.items():
         per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
         per_kind[kind_class == c, c] = 1
         total = int(kind_weight[kind_class == c].sum())
         row(
-            f"recall of class {coupling.class_name(c)}",
+            f"recall of class {side.class_name(c)}",
             per_kind,
             math.ceil(floor * total),
             _UNBOUNDED,
         )
-    for c, cap in coupling.max_false_positive_rate.items():
+    for c, cap in side.max_false_positive_rate.items():
         per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
         per_kind[kind_class != c, c] = 1
         total = int(kind_weight[kind_class != c].sum())
-        name = f"false positives of class {coupling.class_name(c)}"
+        name = f"false positives of class {side.class_name(c)}"
         row(name, per_kind, -_UNBOUNDED, math.floor(cap * total))
-    if coupling.max_parity_gap is not None:
+    if side.max_parity_gap is not None:
         groups = range(int(kind_group.max()) + 1)
         size = [int(kind_weight[kind_group == g].sum()) for g in groups]
         # With two classes the gap of one is the gap of the other.
@@ -177,10 +131,10 @@ def coupling_rows(
                 per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
                 per_kind[kind_group == g, c] = size[h]
                 per_kind[kind_group == h, c] = -size[g]
-                most = math.floor(coupling.max_parity_gap * size[g] * size[h])
+                most = math.floor(side.max_parity_gap * size[g] * size[h])
                 scale = float(max(size[g], size[h]))
-                name = f"parity of class {coupling.class_name(c)} between groups "
-                name += f"{coupling.group_name(g)} and {coupling.group_name(h)}"
+                name = f"parity of class {side.class_name(c)} between groups "
+                name += f"{side.group_name(g)} and {side.group_name(h)}"
                 row(name, per_kind, -most, most, scale)
     if max_leaves is not None:
         none = np.zeros((n_kinds, n_classes), dtype=np.int64)

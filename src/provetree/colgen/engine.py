@@ -6,17 +6,15 @@ One solve, from candidates to proof, is :mod:`provetree.colgen.run`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from provetree.colgen.candidates import SAMPLE_RUNS, SAMPLE_SHARE
-from provetree.colgen.couplings import Coupling
 from provetree.colgen.cuts import RowConstraints, Separation
 from provetree.colgen.generation import Clock
 from provetree.colgen.result import GenerationSolution
 from provetree.colgen.run import Run
 from provetree.colgen.start import START_RUNS
-from provetree.number_types import Int
 from provetree.problem.problem import Problem
 from provetree.solution import Limits, Progress
 from provetree.solvers.solver import get_solver
@@ -33,6 +31,8 @@ Splits: TypeAlias = Mapping[object, Iterable[tuple[object, float]]] | Iterable[t
 @dataclass(frozen=True, eq=False)
 class ColumnGeneration:
     """Column generation over candidate splits, as an engine.
+
+    Side constraints come with a :class:`~provetree.problem.constrained.ConstrainedProblem`.
 
     Parameters
     ----------
@@ -82,10 +82,6 @@ class ColumnGeneration:
         Iterations between two looks for cuts.
     columns_per_leaf : int
         Columns that the own pricing adds per leaf and iteration.
-    coupling : Coupling
-        Constraints on the tree as a whole, by class index.
-    group_weights : array of int64, shape (rows, groups), optional
-        How much of each row of the problem belongs to each group, for the parity gap.
     random_state : int
         What sampling and the pricing heuristics depend on.
     n_jobs : int or None
@@ -123,8 +119,6 @@ class ColumnGeneration:
     master_method: MasterMethod | None = None
     cut_every: int = 5
     columns_per_leaf: int = 10
-    coupling: Coupling = field(default_factory=Coupling)
-    group_weights: Int | None = None
     random_state: int = 0
     n_jobs: int | None = None
 

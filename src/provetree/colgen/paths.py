@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.colgen.couplings import Coupling, CouplingRow, coupling_rows
+from provetree.colgen.couplings import CouplingRow, coupling_rows
 from provetree.colgen.items import Items
 from provetree.number_types import Bool, Int, Int32
 from provetree.problem.problem import Problem
+from provetree.problem.side_constraints import SideConstraints
 
 #: How far a bound of the LP may be off; its values are at most 2**20.
 LP_ROUNDING = 1e-6
@@ -90,11 +91,11 @@ class PathModel:
         The table, the objective and the limits.
     items : Items
         The rows as items of the candidate set.
-    coupling : Coupling
+    side : SideConstraints
         Constraints on the tree as a whole.
     """
 
-    def __init__(self, problem: Problem, items: Items, coupling: Coupling) -> None:
+    def __init__(self, problem: Problem, items: Items, side: SideConstraints) -> None:
         self.problem = problem
         self.items = items
         self.candidates = items.candidates
@@ -112,9 +113,9 @@ class PathModel:
             self.candidates.n_leaves, problem.n_rows, problem.n_samples // self.min_count or 1
         )
         self.max_leaves = leaves if leaves < most else None
-        self.coupling = coupling
+        self.side = side
         self.rows: list[CouplingRow] = coupling_rows(
-            coupling,
+            side,
             items.kind_class,
             items.kind_group,
             kind_weight,
@@ -127,7 +128,7 @@ class PathModel:
     @property
     def is_plain(self) -> bool:
         """Whether the recursion alone decides the problem: nothing but a leaf budget couples."""
-        return self.coupling.is_empty
+        return not self.side.any
 
     def cost(self, worth: int) -> int:
         """Return the integer cost of a tree of this worth, in the units of the problem."""

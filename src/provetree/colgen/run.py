@@ -50,8 +50,10 @@ from provetree.colgen.result import (
 from provetree.colgen.start import START_SHARE, fewest_splits, start_paths, tree_of_cart
 from provetree.colgen.tree_columns import TreeColumns, TreeLp
 from provetree.errors import InfeasibleError
+from provetree.problem.constrained import ConstrainedProblem
 from provetree.problem.problem import Problem
 from provetree.problem.rows import unavoidable_error
+from provetree.problem.side_constraints import SideConstraints
 from provetree.solution import Progress, Status
 
 if TYPE_CHECKING:
@@ -87,6 +89,10 @@ class Run:
         self.generation: Generation | None = None
         self.search: BranchAndPrice | None = None
         self.lower = problem.error_scale * unavoidable_error(problem)
+        asked = problem.side if isinstance(problem, ConstrainedProblem) else None
+        self.side = SideConstraints() if asked is None else asked
+        if self.side.limits_columns:
+            raise ValueError("Column generation knows no limits on the use of columns.")
         self.status: Status = "candidate_optimal"
         self.cart: SampledTrees | None = None
         self.rng = np.random.default_rng(settings.random_state)
@@ -123,15 +129,15 @@ class Run:
         return self._model(CandidateSet.of(1, [[]]))
 
     def _model(self, candidates: CandidateSet) -> PathModel:
-        settings = self.settings
+        settings, groups = self.settings, self.side.groups
         with self.clock.part("items"):
             items = build_items(
                 self.problem,
                 candidates,
                 merge=settings.merges_rows,
-                group_weights=settings.group_weights,
+                group_weights=None if groups is None else np.ascontiguousarray(groups.T),
             )
-            return PathModel(self.problem, items, settings.coupling)
+            return PathModel(self.problem, items, self.side)
 
     def _prepare(self) -> PathModel:
         settings, problem = self.settings, self.problem

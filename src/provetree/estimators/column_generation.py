@@ -12,15 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from provetree.colgen.couplings import Coupling
 from provetree.colgen.engine import ColumnGeneration
 from provetree.colgen.options import COLGEN_OPTIONS
 from provetree.colgen.result import GenerationSolution
 from provetree.estimators._rates import rates_by_class
 from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.options import ParameterError, documented, validate
+from provetree.problem.constrained import constrained
 from provetree.problem.groups import group_weights, numbered_groups
 from provetree.problem.prepare import Prepared, prepare_for
+from provetree.problem.side_constraints import SideConstraints
 from provetree.problem.weights import as_decimal
 from provetree.renamed import renamed
 
@@ -198,8 +199,8 @@ feature_importances_
         # Own splits may name any column, also one that repeats another.
         own_splits = not isinstance(self.candidates, str)
         prepared = prepare_for(self, X, y, sample_weight, keep_duplicates=own_splits)
-        engine = self._engine(prepared, sensitive_features)
-        solution = self._run(engine, prepared.problem)
+        asked = constrained(prepared.problem, side=self._side(prepared, sensitive_features))
+        solution = self._run(self._engine(prepared), asked)
         assert isinstance(solution, GenerationSolution)
         self._keep(prepared, solution)
         self.proof_ = solution.proof
@@ -213,7 +214,8 @@ feature_importances_
             warnings.warn(sentence, ConvergenceWarning, stacklevel=2)
         return self
 
-    def _engine(self, prepared: Prepared, sensitive: ArrayLike | None) -> ColumnGeneration:
+    def _side(self, prepared: Prepared, sensitive: ArrayLike | None) -> SideConstraints:
+        """Return the side constraints in terms of the problem."""
         if (self.max_parity_gap is None) != (sensitive is None):
             only = "sensitive_features" if self.max_parity_gap is None else "max_parity_gap"
             raise ValueError(
@@ -221,10 +223,20 @@ feature_importances_
                 f"'sensitive_features' of fit belong together. Got only '{only}'."
             )
         names: tuple[object, ...] = ()
-        weights: NDArray[np.int64] | None = None
+        by_group: NDArray[np.int64] | None = None
         if sensitive is not None:
             names, groups = numbered_groups(sensitive, len(prepared.codes))
-            weights = group_weights(prepared, groups)
+            by_group = group_weights(prepared, groups).T
+        return SideConstraints(
+            min_recall=self._by_class("min_recall", prepared.classes),
+            max_false_positive_rate=self._by_class("max_false_positive_rate", prepared.classes),
+            max_parity_gap=None if self.max_parity_gap is None else as_decimal(self.max_parity_gap),
+            groups=by_group,
+            class_names=tuple(prepared.classes.tolist()),
+            group_names=names,
+        )
+
+    def _engine(self, prepared: Prepared) -> ColumnGeneration:
         seed = 0
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -234,7 +246,6 @@ feature_importances_
                 "The 'max_depth' parameter of ColumnGenerationClassifier must be an int in the "
                 f"range [0, {depth_limit}]. Got {self.max_depth} instead."
             )
-        gap = None if self.max_parity_gap is None else as_decimal(self.max_parity_gap)
         return ColumnGeneration(
             variant="original" if self.variant == "original" else "revised",
             candidates=self.candidates,
@@ -254,14 +265,6 @@ feature_importances_
             solve_master=self.solve_master,
             master_method=self.master_method,  # type: ignore[arg-type]
             branch_columns=self.branch_columns,  # type: ignore[arg-type]
-            coupling=Coupling(
-                min_recall=self._by_class("min_recall", prepared.classes),
-                max_false_positive_rate=self._by_class("max_false_positive_rate", prepared.classes),
-                max_parity_gap=gap,
-                class_names=tuple(prepared.classes.tolist()),
-                group_names=names,
-            ),
-            group_weights=weights,
             random_state=seed,
             n_jobs=self.n_jobs,
         )

@@ -1,4 +1,4 @@
-"""A Problem with what mixed-integer engines see besides.
+"""A Problem with what some engines see besides.
 
 That is the limits as they were asked for (published models are laid out for them), side
 constraints, and the raw rows that a tree is checked on.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -60,15 +61,20 @@ class ConstrainedProblem(Problem):
         Cost of a split, in integer units of weight.
     side : SideConstraints or None
         What else the tree must keep to.
-    rows : RawRows
-        The rows that the tree is checked on.
+    given_rows : RawRows or None
+        The rows as they were given; None stands for rows with the values of the columns.
     """
 
     asked_depth: int
     asked_splits: int | None
     penalty: Fraction
     side: SideConstraints | None
-    rows: RawRows
+    given_rows: RawRows | None
+
+    @cached_property
+    def rows(self) -> RawRows:
+        """The rows that the tree is checked on."""
+        return _rows_of(self) if self.given_rows is None else self.given_rows
 
     def with_penalty(self, penalty: Fraction) -> ConstrainedProblem:
         """Return the problem with a penalty per split; see :meth:`Problem.with_penalty`."""
@@ -86,7 +92,7 @@ def constrained(
     side: SideConstraints | None = None,
     rows: RawRows | None = None,
 ) -> ConstrainedProblem:
-    """Return a problem with what mixed-integer engines see besides.
+    """Return a problem with what some engines see besides.
 
     Parameters
     ----------
@@ -118,7 +124,7 @@ def constrained(
         asked_splits=max_splits,
         penalty=Fraction(penalty),
         side=side,
-        rows=_rows_of(problem) if rows is None else rows,
+        given_rows=rows,
     )
 
 

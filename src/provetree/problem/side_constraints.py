@@ -34,6 +34,8 @@ class SideConstraints:
         Weight of each group in each row of the problem.
     column_limits : tuple of (tuple of int, int)
         Features, and how many splits may use one of them.
+    class_names, group_names : tuple
+        Names of classes and groups, for messages; their numbers where there are none.
 
     Examples
     --------
@@ -50,6 +52,16 @@ class SideConstraints:
     positive: int = 1
     groups: Int | None = None
     column_limits: tuple[tuple[tuple[int, ...], int], ...] = ()
+    class_names: tuple[object, ...] = ()
+    group_names: tuple[object, ...] = ()
+
+    def class_name(self, c: int) -> str:
+        """Return a class as messages name it."""
+        return repr(self.class_names[c]) if self.class_names else str(c)
+
+    def group_name(self, g: int) -> str:
+        """Return a group as messages name it."""
+        return repr(self.group_names[g]) if self.group_names else str(g)
 
     @property
     def any(self) -> bool:

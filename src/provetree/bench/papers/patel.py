@@ -324,7 +324,6 @@ def _pricing(runs: Runs, names: list[str]) -> None:
 def _price_both(runs: Runs, name: str) -> dict[str, Any]:
     """Price with the multipliers of the fifth iteration, both ways."""
     from provetree.colgen.candidates import run_cart, sampled_candidates
-    from provetree.colgen.couplings import Coupling
     from provetree.colgen.cpsat import CpSatPricing
     from provetree.colgen.integer_step import recursion
     from provetree.colgen.items import build_items
@@ -332,11 +331,12 @@ def _price_both(runs: Runs, name: str) -> dict[str, Any]:
     from provetree.colgen.paths import PathModel
     from provetree.colgen.pricing import Allowed, ExactPricing
     from provetree.problem.problem import build_problem
+    from provetree.problem.side_constraints import SideConstraints
 
     data = runs.data(name, 0)
     problem = build_problem(data.X, data.y, n_classes=data.n_classes, max_depth=4)
     candidates = sampled_candidates(problem, run_cart(problem, 1, 1.0, 0), seed=0)
-    model = PathModel(problem, build_items(problem, candidates), Coupling())
+    model = PathModel(problem, build_items(problem, candidates), SideConstraints())
     everything = Allowed.everything(model)
     tree = recursion(model, everything)
     assert tree is not None
