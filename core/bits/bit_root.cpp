@@ -103,7 +103,7 @@ BitRoot::BitRoot(BitRecursion& recursion, Shape shape, Cost limit, Incumbent& fo
       limit_(limit),
       found_(found),
       best_{recursion.loss().leaf(node_.leaf_error()), nullptr, 0},
-      told_(best_.upper) {}
+      reported_(best_.upper) {}
 
 void BitRoot::prove(BitProof& proof, const Listener& listener) {
     proof_ = &proof;
@@ -144,9 +144,9 @@ bool BitRoot::settle(SplitTask& task, SplitAnswer& answer) {
 }
 
 void BitRoot::report(Cost) {
-    if (best_.upper < told_) {
-        told_ = best_.upper;
-        if (listener_ && *listener_) (*listener_)(told_, 0);
+    if (best_.upper < reported_) {
+        reported_ = best_.upper;
+        if (listener_ && *listener_) (*listener_)(reported_, 0);
     }
     if (proof_ && !over_) proof_->save_if_due(found_);
 }
@@ -172,7 +172,7 @@ Proven BitRoot::solve_by(Executor& executor) {
 
 bool BitRoot::threads_pay() const {
     const Context& context = recursion_.context();
-    // Closings are told by one thread, in its order.
+    // Whoever listens hears of closings from one thread, in its order.
     if (context.n_jobs == 1 || shape_.depth < 3 || context.closings.heard()) return false;
     const double features = static_cast<double>(recursion_.nodes().features().size());
     return context.eager_threads() || (shape_.depth >= 4 && std::pow(features, shape_.depth - 2) >= kLeastSets);

@@ -47,7 +47,7 @@ class BitRoot final : public RootTasks {
     bool ends_without_errors_ = false, over_ = false;
     BitProof* proof_ = nullptr;
     const Listener* listener_ = nullptr;
-    Cost told_;  // the best cost that was told
+    Cost reported_;  // the best cost that was reported
 };
 
 }  // namespace provetree

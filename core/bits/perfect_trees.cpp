@@ -1,4 +1,4 @@
-// Trees without errors by way of samples; see bits/perfect_trees.hpp.
+// Trees without errors on samples of the rows; see bits/perfect_trees.hpp.
 #include "bits/perfect_trees.hpp"
 
 #include <algorithm>
