@@ -38,6 +38,8 @@ Frontier::Frontier(Context& context, const Loss& loss, const Node& node, const N
       ties_(ties),
       relaxed_(loss.leaf(node.leaf_error())) {
     outcome_.take(start);
+    // On few rows a budget is none, so this node may have more splits to share out than a node with more rows had.
+    if (relatives_.outer && relatives_.outer->shape.splits < shape_.splits) relatives_.outer = nullptr;
 }
 
 void Frontier::open(const Survey& survey) {

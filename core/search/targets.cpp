@@ -128,6 +128,7 @@ Cost Targets::bound_of_hard_rows(Shape shape, const Outcome& best, Index wanted)
     context_.counters.add(context.counters);
     ++context_.counters.targets;
     if (stopped) throw StopSearch{*stopped};
+    context_.closings.close([&] { return Region::all_splits(0, shape); }, outcome.lower, Reason::kSample);
     return outcome.lower;
 }
 
