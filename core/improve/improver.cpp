@@ -172,10 +172,7 @@ SubtreePtr Improver::solved(const Node& node, const SubtreePtr& subtree, std::ui
     const Shape shape =
         Shape::of(depth, binding_ ? subtree->splits + std::max<std::int64_t>(0, spare) : Shape::full(depth))
             .on(node.rows);
-    RootRequest request;
-    request.shape = shape;
-    request.start.upper = subtree->cost;
-    request.start.plan = subtree->plan();
+    const RootRequest request{.shape = shape, .start = {subtree->cost, subtree->plan()}};
     const Monitor::EffortCap cap(context_.monitor, effort);
     const auto [outcome, stopped] = search_root(inner_, node, request, {});
     const bool own_cap = stopped == StopReason::kEffortUsed && cap.binds();

@@ -8,17 +8,6 @@
 
 namespace provetree {
 
-namespace {
-
-DeepPoint end_point(Index position, Weight weight) {
-    DeepPoint point{};
-    point.position = position;
-    point.weight = weight;
-    return point;
-}
-
-}  // namespace
-
 TieChoice choice_of(const Context& context, const Node& node, const Incumbent& best) {
     if (!best.plan || best.plan->stump) return {};
     const NodeColumn& column = column_of(node, best.plan->column);
@@ -54,11 +43,14 @@ void Frontier::open(const Survey& survey) {
                                  survey.order.empty() ? 0 : survey.order[c],
                                  {}});
             // At either end of a column one side has no rows, and the other one has all of them.
-            DeepPoint low = end_point(0, 0), high = end_point(node_.rows, node_.weight);
-            low.right = high.left = survey.whole;
-            low.left_upper = high.right_upper = 0;
-            points_.push_back(std::move(low));
-            points_.push_back(std::move(high));
+            DeepPoint& low = points_.emplace_back();
+            low.right = survey.whole;
+            low.left_upper = 0;
+            DeepPoint& high = points_.emplace_back();
+            high.position = node_.rows;
+            high.weight = node_.weight;
+            high.left = survey.whole;
+            high.right_upper = 0;
             push(family, low_end(family), high_end(family), {0, node_.rows});
         }
     }
@@ -274,19 +266,17 @@ void Frontier::settle(const Attempt& attempt, const SplitAnswer& answer, bool sa
           std::min(kInfinite, std::max(left.lower, answer.least_left) + std::max(right.lower, answer.least_right) +
                                   loss_.split_penalty),
           Reason::kTried);
-    DeepPoint point = end_point(position, node_.weight_left(column, position));
-    point.rank = rank;
-    point.left = answer.least_left;
-    point.right = answer.least_right;
-    point.inner_left = left.profile;
-    point.inner_right = right.profile;
-    if (same_rows) {
-        point.outer_left = left.profile;
-        point.outer_right = right.profile;
-    }
-    point.left_upper = left.upper;
-    point.right_upper = right.upper;
-    const std::uint32_t number = add_point(family, std::move(point));
+    const std::uint32_t number = add_point(family, {.rank = rank,
+                                                    .position = position,
+                                                    .weight = node_.weight_left(column, position),
+                                                    .left = answer.least_left,
+                                                    .right = answer.least_right,
+                                                    .inner_left = left.profile,
+                                                    .outer_left = same_rows ? left.profile : nullptr,
+                                                    .inner_right = right.profile,
+                                                    .outer_right = same_rows ? right.profile : nullptr,
+                                                    .left_upper = left.upper,
+                                                    .right_upper = right.upper});
     push(family, interval.a, number, interval.open);
     push(family, number, interval.b, interval.open);
 }

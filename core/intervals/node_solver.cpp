@@ -95,15 +95,14 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     const auto solve_side = [&](const Node& rows, bool right, Cost limit) {
         if (resume_) resume_->go(level, right);
         context_.closings.descend(level, {task.split.column, task.split.rank, right});
-        NodeRequest request;
-        request.shape = right ? task.right : task.left;
         // A column that means nothing is closed as a whole once both sides of one split of it cost as much as the best
         // tree does: proving more than the cut would be wasted.
-        request.limit = std::min({limit, (right ? task.most_right : task.most_left) + 1, task.cut});
-        request.relatives = right ? Relatives{task.inner_right.get(), task.outer_right.get()}
-                                  : Relatives{task.inner_left.get(), task.outer_left.get()};
-        request.keep_profile = true;
-        request.level = level + 1;
+        const NodeRequest request{.shape = right ? task.right : task.left,
+                                  .limit = std::min({limit, (right ? task.most_right : task.most_left) + 1, task.cut}),
+                                  .relatives = right ? Relatives{task.inner_right.get(), task.outer_right.get()}
+                                                     : Relatives{task.inner_left.get(), task.outer_left.get()},
+                                  .keep_profile = true,
+                                  .level = level + 1};
         Outcome& outcome = right ? answer.right : answer.left;
         Cost& least = right ? answer.least_right : answer.least_left;
         outcome = solve(rows, request);
@@ -131,10 +130,7 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
 Survey NodeSolver::survey(const std::vector<NodeColumn>& columns, const Node& rows, const NodeRequest& request) {
     Survey known;
     if (request.shape.depth != 3 || !context_.wide(columns.size())) return known;
-    NodeRequest level_less;
-    level_less.shape = Shape::of(2, request.shape.splits - 1);
-    level_less.level = request.level;
-    known.whole = solve(rows, level_less).relaxed;
+    known.whole = solve(rows, {.shape = Shape::of(2, request.shape.splits - 1), .level = request.level}).relaxed;
     // The columns by the best depth-two tree that begins with them.
     const std::vector<Cost>& costs = depth_two_.column_costs();
     if (costs.size() != rows.columns.size()) return known;

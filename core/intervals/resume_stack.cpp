@@ -18,7 +18,7 @@ std::optional<KnownNode> ResumeNotes::known(const Path& path) {
     if (left_.load(std::memory_order_relaxed) == 0) return std::nullopt;
     const std::lock_guard<std::mutex> held(lock_);
     for (const KnownNode& node : known_)
-        if (node.way == path) return node;
+        if (node.path == path) return node;
     return std::nullopt;
 }
 
@@ -26,8 +26,8 @@ void ResumeNotes::forget(const Path& path, const SplitName& split) {
     if (left_.load(std::memory_order_relaxed) == 0) return;
     const std::lock_guard<std::mutex> held(lock_);
     std::erase_if(known_, [&](const KnownNode& node) {
-        return node.way.size() > path.size() && std::equal(path.begin(), path.end(), node.way.begin()) &&
-               node.way[path.size()].split == split;
+        return node.path.size() > path.size() && std::equal(path.begin(), path.end(), node.path.begin()) &&
+               node.path[path.size()].split == split;
     });
     left_ = known_.size();
 }
@@ -42,7 +42,7 @@ void ResumeNotes::add_to(Checkpoint& checkpoint) {
     const std::lock_guard<std::mutex> held(lock_);
     const auto add = [&](const KnownNode& node) {
         const bool there = std::any_of(checkpoint.below.begin(), checkpoint.below.end(),
-                                       [&](const KnownNode& other) { return other.way == node.way; });
+                                       [&](const KnownNode& other) { return other.path == node.path; });
         if (!there) checkpoint.below.push_back(node);
     };
     for (const Told& told : told_) {
@@ -121,14 +121,14 @@ void ResumeStack::add_nodes(std::size_t level, std::vector<KnownNode>& nodes) co
     const Entry& entry = entries_[level];
     if (level > 0 && entry.frontier) {
         KnownNode node = record_of(*entry.frontier);
-        node.way = path_to(level);
+        node.path = path_to(level);
         if (entry.trying) node.tried.push_back(entry.step.split);
         nodes.push_back(std::move(node));
     }
     if (!entry.trying || !entry.done) return;
     KnownNode node = record_of(entry.done->outcome, entry.done->shape, entry.done->rows);
-    node.way = path_to(level);
-    node.way.push_back(entry.done->step);
+    node.path = path_to(level);
+    node.path.push_back(entry.done->step);
     nodes.push_back(std::move(node));
 }
 

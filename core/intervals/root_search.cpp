@@ -2,15 +2,63 @@
 #include "intervals/root_search.hpp"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "intervals/frontier.hpp"
 #include "intervals/frontier_record.hpp"
 #include "intervals/lazy_rows.hpp"
 #include "intervals/resume_stack.hpp"
+#include "tasks/executor.hpp"
 
 namespace provetree {
+
+namespace {
+
+// The root of depth three or more while it is searched.
+class RootSearch final : public RootTasks {
+  public:
+    RootSearch(NodeSolver& solver, const Node& node, const RootRequest& request, const RootOptions& options);
+    ~RootSearch() override;
+
+    RootAnswer run();
+
+    Next next(Cost busy, SplitTask& task) override;
+    bool settle(SplitTask& task, SplitAnswer& answer) override;
+    void report(Cost busy) override;
+
+  private:
+    class Worker;
+    struct OtherThread;
+
+    SplitTask task_of(const Frontier::Attempt& attempt);
+    bool holds_on_all_rows(const Frontier::Attempt& attempt, const SplitTask& task, SplitAnswer& answer);
+    void solve_tasks(Cost& left);
+    Outcome stopped(StopReason reason, Cost left);
+    void save();
+    bool proof() const { return request_.role == Role::kProof; }
+
+    NodeSolver& solver_;
+    Context& context_;
+    const Loss& loss_;
+    const Node& node_;
+    const RootRequest& request_;
+    const RootOptions& options_;
+    NodeRequest asked_;
+    Frontier frontier_;
+    std::map<std::uint64_t, Frontier::Attempt> tried_;  // splits that are being solved, by the number of their task
+    std::uint64_t tasks_ = 0, settled_ = 0;
+    Cost proven_ = 0;
+    bool listed_ = false;  // whether the frontier has all splits
+    // Of a proof that is kept on disk; null otherwise.
+    CheckpointFile* file_ = nullptr;
+    Executor* executor_ = nullptr;  // while it runs
+    std::unique_ptr<ResumeNotes> notes_;
+    std::unique_ptr<ResumeStack> stack_;
+};
 
 // Solves splits of the root by one solver.
 class RootSearch::Worker final : public SplitWorker {
@@ -243,6 +291,8 @@ void RootSearch::save() {
     file_->write(checkpoint);
 }
 
+}  // namespace
+
 RootAnswer search_root(NodeSolver& solver, const Node& node, const RootRequest& request, const RootOptions& options) {
     Context& context = solver.context();
     std::optional<Closings::Silence> aside;
@@ -258,9 +308,7 @@ RootAnswer search_root(NodeSolver& solver, const Node& node, const RootRequest& 
         return answer;
     }
     if (shape.depth >= 3 && !node.columns.empty()) return RootSearch(solver, node, request, options).run();
-    NodeRequest asked;
-    asked.shape = shape;
-    asked.keep_profile = !options.ties;
+    const NodeRequest asked{.shape = shape, .keep_profile = !options.ties};
     try {
         outcome = options.ties && shape.depth == 2 ? solver.solve_with_ties(node, asked, {}, *options.ties)
                                                    : solver.solve(node, asked);

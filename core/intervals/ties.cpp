@@ -26,18 +26,13 @@ PlanPtr preferred_tree(NodeSolver& solver, const Node& node, NodeRequest request
 PlanPtr preferred_below(NodeSolver& solver, const Node& node, Shape shape, const Outcome& best, const TieChoice& ties,
                         std::size_t level) {
     shape = shape.on(node.rows);
-    NodeRequest request;
-    request.shape = shape;
-    request.level = level;
-    if (shape.depth == 1) return preferred_tree(solver, node, request, best);
+    if (shape.depth == 1) return preferred_tree(solver, node, {.shape = shape, .level = level}, best);
     // Depth two is settled by its own solver; a leaf needs nothing more.
     if (!best.plan || shape.depth < 3) return best.plan;
     solver.divide(node, {ties.column, ties.left_splits, ties.rank}, level);
     solver.context().counters.nodes += 2;
     const auto finish = [&](const Node& child, std::int64_t splits) {
-        NodeRequest below;
-        below.shape = Shape::of(shape.depth - 1, splits).on(child.rows);
-        below.level = level + 1;
+        NodeRequest below{.shape = Shape::of(shape.depth - 1, splits).on(child.rows), .level = level + 1};
         if (below.shape.depth == 2 && !child.columns.empty()) {
             // The cost and the tie rule in one go.
             TieChoice of_child;

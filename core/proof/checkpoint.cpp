@@ -41,8 +41,8 @@ std::uint64_t sum_of(const std::string& text) {
 }
 
 void write_node(Text& out, const KnownNode& node) {
-    out << node.way.size() << ' ';
-    for (const KnownNode::Step& step : node.way) {
+    out << node.path.size() << ' ';
+    for (const KnownNode::Step& step : node.path) {
         write_split(out, step.split);
         out << step.right << ' ';
     }
@@ -70,8 +70,8 @@ void write_node(Text& out, const KnownNode& node) {
 
 KnownNode read_node(std::istream& in, std::size_t most, ByteCount& held) {
     KnownNode node;
-    node.way.resize(read_count(in, most));
-    for (KnownNode::Step& step : node.way) {
+    node.path.resize(read_count(in, most));
+    for (KnownNode::Step& step : node.path) {
         step.split = read_split(in);
         in >> step.right;
     }

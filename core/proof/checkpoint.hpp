@@ -41,7 +41,7 @@ struct KnownNode {
         ProfilePtr of_left, of_right;
         bool whole = false;
     };
-    std::vector<Step> way;  // from the root; none for the root itself
+    std::vector<Step> path;  // from the root; none for the root itself
     Shape shape;
     Index rows = 0;
     Weight weight = 0;  // of the sample where there is one

@@ -103,11 +103,9 @@ RootAnswer BySweeps::prove(const RootRequest& request) {
     if (!answer.stopped && (with_ties_ || outcome.lower < outcome.upper)) {
         RootRequest whole = request;
         whole.start = outcome;
-        RootOptions options;
-        options.ties = with_ties_ ? &ties_ : nullptr;
-        options.lazy = lazy_.get();
-        options.earlier = earlier_ ? &*earlier_ : nullptr;
-        answer = search_root(solver_, root_, whole, options);
+        answer = search_root(
+            solver_, root_, whole,
+            {.ties = with_ties_ ? &ties_ : nullptr, .lazy = lazy_.get(), .earlier = earlier_ ? &*earlier_ : nullptr});
     }
     sampled_rows_ = lazy_ ? lazy_->sample().rows : root_.rows;
     context_.counters.add(sampling_.counters);
@@ -129,9 +127,7 @@ PlanPtr BySweeps::preferred(Shape shape, Outcome best, const Loss& refined, Cost
     solver_.use(refined);
     const ProfilePtr known = scaled(context_, std::exchange(best.profile, nullptr), factor);
     try {
-        NodeRequest request;
-        request.shape = shape;
-        request.relatives = {known.get(), known.get()};
+        const NodeRequest request{.shape = shape, .relatives = {known.get(), known.get()}};
         const PlanPtr plan = preferred_tree(solver_, root_, request, best);
         complete = true;
         return plan;

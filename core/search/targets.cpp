@@ -120,10 +120,8 @@ Cost Targets::bound_of_hard_rows(Shape shape, const Outcome& best, Index wanted)
     context.monitor.work(std::uint64_t{root_.rows} * root_.columns.size());
     if (rows.columns.empty()) return 0;
     Greedy greedy(context, builder, solver);
-    RootRequest request;
-    request.shape = shape;
-    request.start = greedy.grow_with_exact_bottoms(rows, shape, greedy.grow(rows, shape));
-    request.limit = first_target(request.start.upper, shape);
+    const Outcome start = greedy.grow_with_exact_bottoms(rows, shape, greedy.grow(rows, shape));
+    const RootRequest request{.shape = shape, .start = start, .limit = first_target(start.upper, shape)};
     const auto [outcome, stopped] = search_root(solver, rows, request, {});
     context_.counters.add(context.counters);
     ++context_.counters.targets;

@@ -73,10 +73,7 @@ Outcome Shortlist::search(const Node& root, Shape shape, const Outcome& first) {
     const std::uint64_t cells = std::uint64_t{root.rows} * root.columns.size();
     Monitor& monitor = context_.monitor;
     const Monitor::EffortCap cap(monitor, std::min(kMostSteps, kPanels * cells));
-    RootRequest request;
-    request.shape = shape;
-    request.start = first;
-    Outcome found = search_root(solver_, few, request, {}).outcome;
+    Outcome found = search_root(solver_, few, {.shape = shape, .start = first}, {}).outcome;
     if (found.upper >= first.upper) return first;
     found.lower = found.relaxed = 0;
     found.profile = nullptr;
