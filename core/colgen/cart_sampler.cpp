@@ -24,7 +24,7 @@ std::vector<std::vector<Index>> orders_of(const SamplerInput& in) {
         std::vector<Index> start;
         Index top = 0;
         for (std::size_t i = 0; i < in.table.rows; ++i) top = std::max(top, ranks[i]);
-        start.assign(static_cast<std::size_t>(top) + 2, 0);
+        start.assign(std::size_t{top} + 2, 0);
         for (std::size_t i = 0; i < in.table.rows; ++i) ++start[ranks[i] + 1];
         std::partial_sum(start.begin(), start.end(), start.begin());
         orders[c].resize(in.table.rows);
@@ -51,7 +51,7 @@ class Grower {
     Grower(const SamplerInput& input, const std::vector<std::vector<Index>>& orders)
         : in_(input),
           orders_(orders),
-          classes_(static_cast<std::size_t>(input.table.n_classes)),
+          classes_(input.table.n_classes),
           weight_(input.table.rows),
           node_(input.table.rows) {}
 
@@ -110,8 +110,7 @@ class Grower {
     void count_classes(std::size_t nodes) {
         total_.assign(nodes * classes_, 0.0);
         for (std::size_t i = 0; i < in_.table.rows; ++i)
-            if (node_[i] != kOut)
-                total_[node_[i] * classes_ + static_cast<std::size_t>(in_.table.classes[i])] += weight_[i];
+            if (node_[i] != kOut) total_[node_[i] * classes_ + in_.table.classes[i]] += weight_[i];
         node_weight_.assign(nodes, 0.0);
         squares_.assign(nodes, 0.0);
         for (std::size_t j = 0; j < nodes; ++j) {
@@ -135,7 +134,7 @@ class Grower {
                 node_[i] = kOut;
                 continue;
             }
-            const Index* ranks = in_.table.ranks + static_cast<std::size_t>(split.column) * in_.table.rows;
+            const Index* ranks = in_.table.ranks + split.column * std::size_t{in_.table.rows};
             node_[i] = static_cast<Index>(2 * node_[i] + (ranks[i] > split.low));
         }
     }
@@ -159,8 +158,8 @@ class Grower {
             at.started = true;
             at.last_rank = rank;
             const double w = weight_[i];
-            double& left = left_[j * classes_ + static_cast<std::size_t>(in_.table.classes[i])];
-            const double right = total_[j * classes_ + static_cast<std::size_t>(in_.table.classes[i])] - left;
+            double& left = left_[j * classes_ + in_.table.classes[i]];
+            const double right = total_[j * classes_ + in_.table.classes[i]] - left;
             at.left_squares += w * (2 * left + w);
             at.right_squares -= w * (2 * right - w);
             at.left_weight += w;
@@ -170,7 +169,7 @@ class Grower {
 
     // CART cuts halfway between two values it saw; values that were not drawn may lie between them.
     Index cut(const Chosen& split) const {
-        const double* values = in_.table.values[static_cast<std::size_t>(split.column)];
+        const double* values = in_.table.values[split.column];
         const double middle = values[split.low] / 2 + values[split.high] / 2;
         Index rank = split.low;
         while (rank + 1 < split.high && values[rank + 1] <= middle) ++rank;

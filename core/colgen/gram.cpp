@@ -7,7 +7,7 @@ void add_gram(const SparseColumns& matrix, const double* weights, std::size_t m,
     for (std::size_t k = 0; k < matrix.columns; ++k) {
         const std::int64_t last = matrix.starts[k + 1];
         for (std::int64_t i = matrix.starts[k]; i < last; ++i) {
-            double* column = out + static_cast<std::size_t>(matrix.rows[i]) * m;
+            double* column = out + matrix.rows[i] * m;
             const double factor = weights[k] * matrix.values[i];
             for (std::int64_t j = i; j < last; ++j) column[matrix.rows[j]] += factor * matrix.values[j];
         }

@@ -23,7 +23,7 @@ Instance::Instance(int depth, const std::vector<int>& groups_per_node, const std
             group.first = node.count;
             group.count = group_sizes[next++];
             node.count += group.count;
-            node.group_of.insert(node.group_of.end(), static_cast<std::size_t>(group.count), g);
+            node.group_of.insert(node.group_of.end(), group.count, g);
             node.groups.push_back(std::move(group));
         }
         n_candidates_ += node.count;
@@ -35,13 +35,13 @@ Instance::Instance(int depth, const std::vector<int>& groups_per_node, const std
 int Instance::add_items(const std::uint16_t* buckets, std::size_t n_items) {
     const int first = n_items_;
     for (std::size_t i = 0; i < n_items; ++i)
-        for (std::size_t j = 0, at = i * static_cast<std::size_t>(n_groups_); j < nodes_.size(); ++j)
+        for (std::size_t j = 0, at = i * n_groups_; j < nodes_.size(); ++j)
             for (const Group& group : nodes_[j].groups)
                 if (buckets[at++] > group.count) throw std::invalid_argument("A bucket is larger than its group.");
     for (Node& node : nodes_)
         for (Group& group : node.groups) group.bucket.reserve(group.bucket.size() + n_items);
     for (std::size_t i = 0; i < n_items; ++i)
-        for (std::size_t j = 0, at = i * static_cast<std::size_t>(n_groups_); j < nodes_.size(); ++j)
+        for (std::size_t j = 0, at = i * n_groups_; j < nodes_.size(); ++j)
             for (Group& group : nodes_[j].groups) group.bucket.push_back(buckets[at++]);
     n_items_ += static_cast<int>(n_items);
     return first;

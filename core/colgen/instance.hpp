@@ -43,12 +43,12 @@ class Instance {
     int n_items() const { return n_items_; }
     int n_groups() const { return n_groups_; }
     int n_candidates() const { return n_candidates_; }
-    const Node& node(int j) const { return nodes_[static_cast<std::size_t>(j)]; }
+    const Node& node(int j) const { return nodes_[j]; }
 
     bool goes_left(int j, int candidate, int item) const {
         const Node& n = node(j);
-        const Group& group = n.groups[static_cast<std::size_t>(n.group_of[static_cast<std::size_t>(candidate)])];
-        return candidate - group.first >= group.bucket[static_cast<std::size_t>(item)];
+        const Group& group = n.groups[n.group_of[candidate]];
+        return candidate - group.first >= group.bucket[item];
     }
     // The node at a level on the way to a leaf, and whether the way goes right there.
     int node_at(int leaf, int level) const { return (1 << level) - 1 + (leaf >> (depth_ - level)); }

@@ -14,7 +14,7 @@ namespace {
 // The best few paths of one leaf; the worst of them is the bar that new ones must pass.
 class Best {
   public:
-    Best(int capacity, double least) : capacity_(static_cast<std::size_t>(capacity)), least_(least) {}
+    Best(int capacity, double least) : capacity_(capacity), least_(least) {}
     double bar() const { return kept_.size() < capacity_ ? least_ : kept_.front().reduced_cost; }
     void offer(PricedPath path) {
         if (!(path.reduced_cost > bar())) return;
@@ -54,9 +54,9 @@ class Enumeration {
           monitor_(monitor),
           depth_(instance.depth()),
           lanes_(input.targets),
-          chosen_(static_cast<std::size_t>(depth_), 0),
-          best_(static_cast<std::size_t>(instance.n_leaves()), Best(input.best, input.least)),
-          levels_(static_cast<std::size_t>(depth_) + 1) {
+          chosen_(depth_, 0),
+          best_(instance.n_leaves(), Best(input.best, input.least)),
+          levels_(depth_ + 1) {
         counting_ = in_.leaf_price != 0 || in_.min_count > 1;
         stride_ = static_cast<std::size_t>(lanes_ + (counting_ ? 1 : 0));
         take_items();
@@ -94,7 +94,7 @@ class Enumeration {
 
     // Items that are worth nothing to any target and count for nothing need not be carried along.
     void take_items() {
-        const std::size_t n = static_cast<std::size_t>(instance_.n_items()), lanes = static_cast<std::size_t>(lanes_);
+        const std::size_t n = instance_.n_items(), lanes = static_cast<std::size_t>(lanes_);
         positive_.assign(n * lanes, 0.0);
         exact_.assign(n * stride_, 0.0);
         for (std::size_t i = 0; i < n; ++i) {
@@ -111,14 +111,14 @@ class Enumeration {
     }
 
     void take_multipliers() {
-        const std::size_t leaves = static_cast<std::size_t>(instance_.n_leaves());
-        spent_.assign(leaves * static_cast<std::size_t>(depth_ + 1), 0.0);
+        const std::size_t leaves = instance_.n_leaves();
+        spent_.assign(leaves * (depth_ + 1), 0.0);
         rest_ = spent_;
         std::size_t at = 0;
         for (int leaf = 0; leaf < instance_.n_leaves(); ++leaf) {
             for (int level = 0; level < depth_; ++level) {
                 gamma_at_.push_back(at);
-                at += static_cast<std::size_t>(instance_.node(instance_.node_at(leaf, level)).count);
+                at += instance_.node(instance_.node_at(leaf, level)).count;
             }
             for (int level = depth_ - 1; level >= 0; --level) {
                 const Node& node = instance_.node(instance_.node_at(leaf, level));
@@ -163,7 +163,7 @@ class Enumeration {
         ++visited_;
         if (level == depth_ - 1) return finish(node_number, key);
         const Node& node = instance_.node(node_number);
-        Level& at = levels_[static_cast<std::size_t>(level)];
+        Level& at = levels_[level];
         sums(at, node, positive_.data(), static_cast<std::size_t>(lanes_));
         at.branches.clear();
         for (int a = 0; a < node.count; ++a) {
@@ -171,8 +171,8 @@ class Enumeration {
             for (const bool right : {false, true}) {
                 double most = 0;
                 for (int t = 0; t < lanes_; ++t) {
-                    const double left = at.left[static_cast<std::size_t>(a * lanes_ + t)];
-                    most = std::max(most, right ? at.total[static_cast<std::size_t>(t)] - left : left);
+                    const double left = at.left[a * lanes_ + t];
+                    most = std::max(most, right ? at.total[t] - left : left);
                 }
                 const double promise = reach(2 * node_number + 1 + right, level, a, most + route_gift_);
                 if (promise > 0) at.branches.push_back({a, right, most + route_gift_});
@@ -185,8 +185,8 @@ class Enumeration {
             const int child = 2 * node_number + 1 + branch.right;
             if (!(reach(child, level, branch.candidate, branch.bound) > 0)) continue;  // the bars may have risen since
             const std::uint64_t next = extend_key(key, node_number, branch.candidate);
-            descend(at, levels_[static_cast<std::size_t>(level) + 1], node, node_number, branch, next);
-            chosen_[static_cast<std::size_t>(level)] = branch.candidate;
+            descend(at, levels_[level + 1], node, node_number, branch, next);
+            chosen_[level] = branch.candidate;
             const auto [first, last] = leaves_below(child, level + 1);
             for (int leaf = first; leaf < last; ++leaf)
                 spent(leaf, level + 1) = spent(leaf, level) + gamma(leaf, level, branch.candidate);
@@ -204,15 +204,14 @@ class Enumeration {
         const auto [first, last] = leaves_below(child, level + 1);
         double largest = -std::numeric_limits<double>::infinity();
         for (int leaf = first; leaf < last; ++leaf)
-            largest = std::max(largest, most - spent(leaf, level) - gamma(leaf, level, a) - rest(leaf, level + 1) -
-                                            best_[static_cast<std::size_t>(leaf)].bar());
+            largest = std::max(
+                largest, most - spent(leaf, level) - gamma(leaf, level, a) - rest(leaf, level + 1) - best_[leaf].bar());
         return largest;
     }
 
     void descend(const Level& from, Level& to, const Node& node, int node_number, const Branch& branch,
                  std::uint64_t key) const {
-        const Group& group =
-            node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(branch.candidate)])];
+        const Group& group = node.groups[node.group_of[branch.candidate]];
         const std::uint16_t* bucket = group.bucket.data();
         const int place = branch.candidate - group.first;
         to.items.resize(from.items.size());
@@ -231,7 +230,7 @@ class Enumeration {
     void finish(int node_number, std::uint64_t key) {
         const int level = depth_ - 1;
         const Node& node = instance_.node(node_number);
-        Level& at = levels_[static_cast<std::size_t>(level)];
+        Level& at = levels_[level];
         sums(at, node, exact_.data(), stride_);
         const int left_leaf = leaves_below(node_number, level).first;
         for (int a = 0; a < node.count; ++a) {
@@ -244,11 +243,10 @@ class Enumeration {
             }
             for (const bool right : {false, true}) {
                 const int leaf = left_leaf + right;
-                const double* left = at.left.data() + static_cast<std::size_t>(a) * stride_;
+                const double* left = at.left.data() + a * stride_;
                 double cost = spent(leaf, level) + gamma(leaf, level, a) + route_cost[right];
                 if (counting_) {
-                    const double count =
-                        right ? at.total[static_cast<std::size_t>(lanes_)] - left[lanes_] : left[lanes_];
+                    const double count = right ? at.total[lanes_] - left[lanes_] : left[lanes_];
                     if (count > 0) {
                         if (count < static_cast<double>(in_.min_count)) continue;
                         cost += in_.leaf_price;
@@ -258,15 +256,15 @@ class Enumeration {
                 int target = -1;
                 for (int t = 0; t < lanes_; ++t) {
                     if (!in_.allowed_target[leaf * lanes_ + t]) continue;
-                    const double sum = right ? at.total[static_cast<std::size_t>(t)] - left[t] : left[t];
+                    const double sum = right ? at.total[t] - left[t] : left[t];
                     if (sum > most) {
                         most = sum;
                         target = t;
                     }
                 }
-                Best& best = best_[static_cast<std::size_t>(leaf)];
+                Best& best = best_[leaf];
                 if (target < 0 || !(most - cost > best.bar())) continue;
-                chosen_[static_cast<std::size_t>(level)] = a;
+                chosen_[level] = a;
                 best.offer({leaf, target, most - cost, chosen_});
             }
         }

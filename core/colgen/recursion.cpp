@@ -36,13 +36,13 @@ class Recursion {
           in_(input),
           monitor_(monitor),
           depth_(instance.depth()),
-          lanes_(static_cast<std::size_t>(input.targets)),
+          lanes_(input.targets),
           width_(lanes_ + 2),
           two_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target),
           three_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target),
           any_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target) {
         // Lanes: the profit of each target, the number of rows, and the profit if every item were right.
-        const std::size_t n = static_cast<std::size_t>(instance.n_items());
+        const std::size_t n = instance.n_items();
         values_.resize(n * width_);
         for (std::size_t i = 0; i < n; ++i) {
             std::int64_t ideal = 0;
@@ -59,7 +59,7 @@ class Recursion {
         fewer_rows_ = in_.min_count <= 1;
         more_rows_ = fewer_rows_ && in_.leaf_price == 0 &&
                      std::all_of(values_.begin(), values_.end(), [](std::int64_t v) { return v >= 0; });
-        levels_.resize(static_cast<std::size_t>(depth_) + 1);
+        levels_.resize(depth_ + 1);
         for (std::size_t i = 0; i < n; ++i)
             if (in_.count[i] > 0) levels_[0].items.push_back(static_cast<std::int32_t>(i));
     }
@@ -75,7 +75,7 @@ class Recursion {
         if (best.value <= kNone) return std::nullopt;
         CandidateTree tree;
         tree.value = best.value;
-        tree.candidates.resize(static_cast<std::size_t>(instance_.n_nodes()));
+        tree.candidates.resize(instance_.n_nodes());
         tree.targets = std::move(best.targets);  // leaves from left to right are in preorder
         std::size_t next = 0;
         place(0, best.candidates, next, tree.candidates);
@@ -95,7 +95,7 @@ class Recursion {
     void place(int node, const std::vector<std::int32_t>& preorder, std::size_t& next,
                std::vector<std::int32_t>& by_node) const {
         if (node >= instance_.n_nodes()) return;
-        by_node[static_cast<std::size_t>(node)] = preorder[next++];
+        by_node[node] = preorder[next++];
         place(2 * node + 1, preorder, next, by_node);
         place(2 * node + 2, preorder, next, by_node);
     }
@@ -124,7 +124,7 @@ class Recursion {
     }
 
     std::int64_t side(const Level& at, int a, bool right, std::size_t lane) const {
-        const std::int64_t left = at.left[static_cast<std::size_t>(a) * at.width + lane];
+        const std::int64_t left = at.left[a * at.width + lane];
         return right ? at.total[lane] - left : left;
     }
 
@@ -133,7 +133,7 @@ class Recursion {
         if (count > 0 && count < in_.min_count) return {kNone, 0, true};
         Leaf best{kNone, 0, count > 0};
         for (std::size_t t = 0; t < lanes_; ++t) {
-            if (!in_.allowed_target[static_cast<std::size_t>(leaf) * lanes_ + t]) continue;
+            if (!in_.allowed_target[leaf * lanes_ + t]) continue;
             const std::int64_t value = side(at, a, right, t) - (count > 0 ? in_.leaf_price : 0);
             if (value > best.value) best = {value, static_cast<int>(t), count > 0};
         }
@@ -150,14 +150,14 @@ class Recursion {
     std::int64_t bound(const Level& at, const Node& node, int a, bool right) const {
         std::int64_t most = ideal(at, a, right);
         if (!fewer_rows_) return most;
-        const Group& group = node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(a)])];
+        const Group& group = node.groups[node.group_of[a]];
         const std::vector<std::int64_t>& tried = at.most[right];
         for (const int step : {-1, 1}) {
             const int end = step < 0 ? group.first - 1 : group.first + group.count;
             int b = a + step;
-            while (b != end && tried[static_cast<std::size_t>(b)] == kUntried) b += step;
+            while (b != end && tried[b] == kUntried) b += step;
             if (b == end) continue;
-            const std::int64_t other = tried[static_cast<std::size_t>(b)];
+            const std::int64_t other = tried[b];
             const bool has_more = (step < 0) != right;  // a lower threshold sends fewer rows left
             if (has_more) {
                 most = std::min(most, other + side(at, a, right, lanes_ + 1) - side(at, b, right, lanes_ + 1));
@@ -169,14 +169,14 @@ class Recursion {
     }
 
     void descend(int level, const Node& node, int a, bool right) {
-        const Group& group = node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(a)])];
-        const std::vector<std::int32_t>& from = levels_[static_cast<std::size_t>(level)].items;
-        std::vector<std::int32_t>& to = levels_[static_cast<std::size_t>(level) + 1].items;
+        const Group& group = node.groups[node.group_of[a]];
+        const std::vector<std::int32_t>& from = levels_[level].items;
+        std::vector<std::int32_t>& to = levels_[level + 1].items;
         to.resize(from.size());
         std::size_t kept = 0;
         for (const std::int32_t i : from) {
             to[kept] = i;
-            kept += (a - group.first < group.bucket[static_cast<std::size_t>(i)]) == right;
+            kept += (a - group.first < group.bucket[i]) == right;
         }
         to.resize(kept);
     }
@@ -196,7 +196,7 @@ class Recursion {
     // The best split into two leaves worth more than `floor`.
     Part best_stump(int node_number, std::int64_t floor) {
         const Node& node = instance_.node(node_number);
-        Level& at = levels_[static_cast<std::size_t>(depth_) - 1];
+        Level& at = levels_[depth_ - 1];
         // How many rows a leaf has matters only where it costs or limits something.
         sums(at, node, fewer_rows_ && in_.leaf_price == 0);
         Part best;
@@ -231,13 +231,13 @@ class Recursion {
     Part visit(int node_number, int level, std::int64_t floor) {
         if (level == depth_ - 1) return best_stump(node_number, floor);
         const Node& node = instance_.node(node_number);
-        Level& at = levels_[static_cast<std::size_t>(level)];
+        Level& at = levels_[level];
         sums(at, node);
         order_candidates(at, node);
         if (level == depth_ - 2 && more_rows_ && two_levels_pay(at, node, floor))
             return two_levels(node_number, level, floor);
         Part best;
-        for (std::vector<std::int64_t>& most : at.most) most.assign(static_cast<std::size_t>(node.count), kUntried);
+        for (std::vector<std::int64_t>& most : at.most) most.assign(node.count, kUntried);
         for (const auto& entry : at.order) {
             const int a = entry.second;
             const std::int64_t most_left = bound(at, node, a, false), most_right = bound(at, node, a, true);
@@ -245,12 +245,12 @@ class Recursion {
             const std::int64_t left_floor = floor <= kNone ? kNone : floor - most_right;
             descend(level, node, a, false);
             const Part left = visit(2 * node_number + 1, level + 1, left_floor);
-            at.most[false][static_cast<std::size_t>(a)] = std::max(left.value, left_floor);
+            at.most[false][a] = std::max(left.value, left_floor);
             if (left.value <= kNone) continue;
             const std::int64_t right_floor = floor <= kNone ? kNone : floor - left.value;
             descend(level, node, a, true);
             const Part right = visit(2 * node_number + 2, level + 1, right_floor);
-            at.most[true][static_cast<std::size_t>(a)] = std::max(right.value, right_floor);
+            at.most[true][a] = std::max(right.value, right_floor);
             if (right.value <= kNone || left.value + right.value <= floor) continue;
             floor = left.value + right.value;
             join(best, floor, a, left, right);
@@ -260,8 +260,8 @@ class Recursion {
 
     // Whether so many candidates are left to try that all of a column are best tried together.
     bool two_levels_pay(Level& at, const Node& node, std::int64_t floor) const {
-        at.rank.assign(static_cast<std::size_t>(node.count), -1);
-        at.ideal.resize(static_cast<std::size_t>(node.count));
+        at.rank.assign(node.count, -1);
+        at.ideal.resize(node.count);
         std::size_t left = 0;
         for (const auto& entry : at.order) {
             const auto a = static_cast<std::size_t>(entry.second);
@@ -272,7 +272,7 @@ class Recursion {
     }
 
     Part two_levels(int node_number, int level, std::int64_t floor) {
-        const Level& at = levels_[static_cast<std::size_t>(level)];
+        const Level& at = levels_[level];
         const int leaf = first_leaf(node_number, level);
         const std::size_t below =
             instance_.node(2 * node_number + 1).groups.size() + instance_.node(2 * node_number + 2).groups.size();
@@ -296,10 +296,10 @@ class Recursion {
     // parts[b]: the best subtree with at most b leaves that have rows.
     std::vector<Part> visit_budgets(int node_number, int level, int budget) {
         const Node& node = instance_.node(node_number);
-        Level& at = levels_[static_cast<std::size_t>(level)];
+        Level& at = levels_[level];
         sums(at, node);
         budget = std::min(budget, 1 << (depth_ - level));
-        std::vector<Part> best(static_cast<std::size_t>(budget) + 1);
+        std::vector<Part> best(budget + 1);
         for (int a = 0; a < node.count; ++a) {
             if (!allowed(node, a)) continue;
             std::vector<Part> side_parts[2];
@@ -321,8 +321,8 @@ class Recursion {
                     const Part& left = share(side_parts[0], for_left);
                     const Part& right = share(side_parts[1], b - for_left);
                     if (left.value <= kNone || right.value <= kNone) continue;
-                    if (left.value + right.value > best[static_cast<std::size_t>(b)].value)
-                        join(best[static_cast<std::size_t>(b)], left.value + right.value, a, left, right);
+                    if (left.value + right.value > best[b].value)
+                        join(best[b], left.value + right.value, a, left, right);
                 }
             }
         }

@@ -56,7 +56,7 @@ std::uint64_t extend_key(std::uint64_t key, int node, int candidate) {
 }
 
 bool RouteSet::goes_right(int r, int node, int candidate, std::uint64_t key) const {
-    const Route& route = routes_[static_cast<std::size_t>(r)];
+    const Route& route = routes_[r];
     if (node != route.goal && is_ancestor(node, route.goal)) return right_towards(node, route.goal);
     const auto noted = route.right.find(key);
     return noted != route.right.end() ? noted->second : !instance_.goes_left(node, candidate, route.reference);
@@ -85,8 +85,7 @@ std::vector<FoundRoute> separate_routes(const Instance& instance, const PathList
                 if (instance.node_at(leaf, level) != node) continue;
                 std::uint64_t key = kRootKey;
                 for (int h = 0; h < level; ++h)
-                    key = extend_key(key, instance.node_at(leaf, h),
-                                     paths.candidates[p * static_cast<std::size_t>(depth) + h]);
+                    key = extend_key(key, instance.node_at(leaf, h), paths.candidates[p * depth + h]);
                 through.emplace_back(key, static_cast<int>(p));
             }
             std::sort(through.begin(), through.end());
@@ -108,18 +107,17 @@ std::vector<FoundRoute> separate_routes(const Instance& instance, const PathList
 }
 
 void items_on_path(const Instance& instance, int leaf, const std::int32_t* candidates, std::vector<int>& inside) {
-    inside.resize(static_cast<std::size_t>(instance.n_items()));
+    inside.resize(instance.n_items());
     std::iota(inside.begin(), inside.end(), 0);
     for (int level = 0; level < instance.depth(); ++level) {
         const Node& node = instance.node(instance.node_at(leaf, level));
-        const Group& group =
-            node.groups[static_cast<std::size_t>(node.group_of[static_cast<std::size_t>(candidates[level])])];
+        const Group& group = node.groups[node.group_of[candidates[level]]];
         const int place = candidates[level] - group.first;
         const bool right = instance.right_at(leaf, level);
         std::size_t kept = 0;
         for (const int i : inside) {
             inside[kept] = i;
-            kept += (place < group.bucket[static_cast<std::size_t>(i)]) == right;
+            kept += (place < group.bucket[i]) == right;
         }
         inside.resize(kept);
     }
@@ -131,8 +129,7 @@ void item_activity(const Instance& instance, const PathList& paths, double* acti
     std::fill(signature, signature + n, 0);
     std::vector<int> inside;
     for (std::size_t p = 0; p < paths.size; ++p) {
-        items_on_path(instance, paths.leaf[p], paths.candidates + p * static_cast<std::size_t>(instance.depth()),
-                      inside);
+        items_on_path(instance, paths.leaf[p], paths.candidates + p * instance.depth(), inside);
         const std::uint64_t name = splitmix(static_cast<std::uint64_t>(p) + 1);
         for (const int i : inside) {
             activity[i] += paths.value[p];

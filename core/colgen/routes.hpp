@@ -62,7 +62,7 @@ class RouteSet {
 
     int size() const { return static_cast<int>(routes_.size()); }
     void add(Route route) { routes_.push_back(std::move(route)); }
-    const Route& route(int r) const { return routes_[static_cast<std::size_t>(r)]; }
+    const Route& route(int r) const { return routes_[r]; }
 
     // The side route r takes at a node when `candidate` is chosen there; key is that of the way including the choice.
     bool goes_right(int r, int node, int candidate, std::uint64_t key) const;

@@ -53,7 +53,7 @@ class Search {
         for_each_candidate(instance_, paths_, level, chosen,
                            [&](int a, std::vector<int>& left, std::vector<int>& right) {
                                const int flat = instance_.node(node).offset + a;
-                               const Range range = ranges[static_cast<std::size_t>(column_[flat])];
+                               const Range range = ranges[column_[flat]];
                                double value[2] = {-1, -1};
                                Decisions below[2];
                                if (range.low <= threshold_[flat])
@@ -81,7 +81,7 @@ class Search {
         }
         std::vector<Wish> wishes(ranges.size());
         for (const auto& [flat, right] : decisions) {
-            Wish& wish = wishes[static_cast<std::size_t>(column_[flat])];
+            Wish& wish = wishes[column_[flat]];
             if (right)
                 wish.right = std::max(wish.right, threshold_[flat] + 1);
             else

@@ -18,21 +18,21 @@ struct SideSums {
 template <int kWidth, class Value>
 void sum_sides(SideSums<Value>& sums, const std::vector<std::int32_t>& items, const Node& node, const Value* values,
                std::size_t any_width) {
-    const std::size_t width = kWidth > 0 ? static_cast<std::size_t>(kWidth) : any_width;
-    sums.left.assign(static_cast<std::size_t>(node.count) * width, 0);
+    const std::size_t width = kWidth > 0 ? kWidth : any_width;
+    sums.left.assign(node.count * width, 0);
     sums.total.assign(width, 0);
     for (const std::int32_t i : items)
-        for (std::size_t t = 0; t < width; ++t) sums.total[t] += values[static_cast<std::size_t>(i) * width + t];
+        for (std::size_t t = 0; t < width; ++t) sums.total[t] += values[i * width + t];
     for (const Group& group : node.groups) {
-        sums.bins.assign(static_cast<std::size_t>(group.count + 1) * width, 0);
+        sums.bins.assign((group.count + 1) * width, 0);
         const std::uint16_t* bucket = group.bucket.data();
         Value* bins = sums.bins.data();
         for (const std::int32_t i : items) {
             Value* bin = bins + bucket[i] * width;
-            const Value* value = values + static_cast<std::size_t>(i) * width;
+            const Value* value = values + i * width;
             for (std::size_t t = 0; t < width; ++t) bin[t] += value[t];
         }
-        Value* left = sums.left.data() + static_cast<std::size_t>(group.first) * width;
+        Value* left = sums.left.data() + group.first * width;
         for (std::size_t t = 0; t < width; ++t) left[t] = bins[t];
         for (std::size_t i = 1; i < static_cast<std::size_t>(group.count); ++i)
             for (std::size_t t = 0; t < width; ++t)

@@ -36,7 +36,7 @@ class TwoLevels {
           profit_(profit),
           allowed_candidate_(allowed_candidate),
           allowed_target_(allowed_target),
-          any_(static_cast<std::size_t>(targets)) {}
+          any_(targets) {}
 
     // The best tree worth more than `floor` (which may be anything below zero); a negative value says that there is
     // none.
@@ -51,15 +51,15 @@ class TwoLevels {
         int place = 0;
         for (const Group& group : top.groups) {
             bool wanted = false;
-            for (int i = 0; i < group.count; ++i) wanted |= rank[static_cast<std::size_t>(group.first + i)] >= 0;
+            for (int i = 0; i < group.count; ++i) wanted |= rank[group.first + i] >= 0;
             if (!wanted) continue;
             sort_items(items, group);
             for (const int right : {0, 1}) clear(*below[right], right);
             for (const std::int32_t i : items) move(*below[1], 1, i, 1);
             for (int i = 0, next = 0; i < group.count; ++i) {
-                for (; next < start_[static_cast<std::size_t>(i) + 1]; ++next) {
-                    move(*below[0], 0, sorted_[static_cast<std::size_t>(next)], 1);
-                    move(*below[1], 1, sorted_[static_cast<std::size_t>(next)], -1);
+                for (; next < start_[i + 1]; ++next) {
+                    move(*below[0], 0, sorted_[next], 1);
+                    move(*below[1], 1, sorted_[next], -1);
                 }
                 const auto a = static_cast<std::size_t>(group.first + i);
                 if (rank[a] < 0) continue;
@@ -78,33 +78,32 @@ class TwoLevels {
     }
 
   private:
-    std::size_t targets() const { return kTargets > 0 ? static_cast<std::size_t>(kTargets) : any_; }
+    std::size_t targets() const { return kTargets > 0 ? kTargets : any_; }
 
     // start_[i]: where the items begin that the i-th candidate of the group is the first to send left.
     void sort_items(const std::vector<std::int32_t>& items, const Group& group) {
-        start_.assign(static_cast<std::size_t>(group.count) + 2, 0);
-        for (const std::int32_t i : items) ++start_[group.bucket[static_cast<std::size_t>(i)] + std::size_t{1}];
+        start_.assign(group.count + 2, 0);
+        for (const std::int32_t i : items) ++start_[group.bucket[i] + std::size_t{1}];
         for (std::size_t k = 1; k < start_.size(); ++k) start_[k] += start_[k - 1];
         sorted_.resize(items.size());
         at_.assign(start_.begin(), start_.end() - 1);
-        for (const std::int32_t i : items)
-            sorted_[static_cast<std::size_t>(at_[group.bucket[static_cast<std::size_t>(i)]]++)] = i;
+        for (const std::int32_t i : items) sorted_[at_[group.bucket[i]]++] = i;
     }
 
     void clear(const Node& node, int right) {
         std::size_t bins = 0;
-        for (const Group& group : node.groups) bins += static_cast<std::size_t>(group.count) + 1;
+        for (const Group& group : node.groups) bins += group.count + 1;
         bins_[right].assign(bins * targets(), 0);
         total_[right].assign(targets(), 0);
     }
 
     void move(const Node& node, int right, std::int32_t item, int sign) {
-        const std::int64_t* worth = profit_ + static_cast<std::size_t>(item) * targets();
+        const std::int64_t* worth = profit_ + item * targets();
         std::int64_t* bins = bins_[right].data();
         for (const Group& group : node.groups) {
-            std::int64_t* bin = bins + group.bucket[static_cast<std::size_t>(item)] * targets();
+            std::int64_t* bin = bins + group.bucket[item] * targets();
             for (std::size_t t = 0; t < targets(); ++t) bin[t] += sign * worth[t];
-            bins += (static_cast<std::size_t>(group.count) + 1) * targets();
+            bins += (group.count + 1) * targets();
         }
         for (std::size_t t = 0; t < targets(); ++t) total_[right][t] += sign * worth[t];
     }
@@ -112,12 +111,11 @@ class TwoLevels {
     LastSplit best_split(const Node& node, int right, int leaf) {
         LastSplit found;
         const std::int64_t* bins = bins_[right].data();
-        const std::uint8_t* allowed[2] = {allowed_target_ + static_cast<std::size_t>(leaf) * targets(),
-                                          allowed_target_ + static_cast<std::size_t>(leaf + 1) * targets()};
+        const std::uint8_t* allowed[2] = {allowed_target_ + leaf * targets(), allowed_target_ + (leaf + 1) * targets()};
         for (const Group& group : node.groups) {
             sum_.assign(targets(), 0);
             for (int i = 0; i < group.count; ++i) {
-                const std::int64_t* bin = bins + static_cast<std::size_t>(i) * targets();
+                const std::int64_t* bin = bins + i * targets();
                 std::int64_t value[2] = {-1, -1};
                 for (std::size_t t = 0; t < targets(); ++t) {
                     sum_[t] += bin[t];
@@ -131,7 +129,7 @@ class TwoLevels {
                 found.targets = {first_of(allowed[0], value[0], false, right),
                                  first_of(allowed[1], value[1], true, right)};
             }
-            bins += (static_cast<std::size_t>(group.count) + 1) * targets();
+            bins += (group.count + 1) * targets();
         }
         return found;
     }

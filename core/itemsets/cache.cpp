@@ -108,7 +108,7 @@ bool ItemsetCache::evict() {
     const std::size_t before = largest->bytes();
     for (const CacheEntry& entry : largest->old.entries()) pool_.release(entry.tree);
     evicted_ += largest->old.size();
-    const std::size_t length = static_cast<std::size_t>(largest - levels_.begin());
+    const std::size_t length = largest - levels_.begin();
     largest->old = std::exchange(largest->young, ItemsetTable(length));
     bytes_ -= before - largest->bytes();
     return true;

@@ -36,7 +36,7 @@ ItemsetSearch::ItemsetSearch(const Transactions& transactions, LeafCost& leaf_co
 // Weight times entropy of a set with these class totals.
 double ItemsetSearch::entropy(const std::int64_t* totals) const {
     const auto term = [this](std::int64_t n) {
-        return n < static_cast<std::int64_t>(terms_.size()) ? terms_[static_cast<std::size_t>(n)] : entropy_term(n);
+        return n < static_cast<std::int64_t>(terms_.size()) ? terms_[n] : entropy_term(n);
     };
     std::int64_t sum = 0;
     double terms = 0.0;
@@ -50,7 +50,7 @@ double ItemsetSearch::entropy(const std::int64_t* totals) const {
 Result ItemsetSearch::run() {
     Frame& root = frame(0);
     transactions_.all_rows(root.cover);
-    root.totals.resize(static_cast<std::size_t>(transactions_.classes()));
+    root.totals.resize(transactions_.classes());
     transactions_.totals(root.cover, root.totals.data());
     if (options_.branching != Branching::kDataOrder)
         for (std::int64_t n = 0;
@@ -148,7 +148,7 @@ ItemsetSearch::Answer ItemsetSearch::child(std::size_t depth, std::int32_t attri
                                            double upper_bound) {
     Frame& parent = frame(depth);
     const std::size_t classes = parent.totals.size();
-    const std::int64_t* totals = parent.with.data() + static_cast<std::size_t>(attribute) * classes;
+    const std::int64_t* totals = parent.with.data() + attribute * classes;
     if (!positive) {
         for (std::size_t c = 0; c < classes; ++c) parent.without[c] = parent.totals[c] - totals[c];
         totals = parent.without.data();
@@ -197,8 +197,7 @@ Leaf ItemsetSearch::leaf_of(std::size_t depth, const std::int64_t* totals) {
 void ItemsetSearch::open(std::size_t depth, const std::int64_t* totals) {
     ++counters_.searched;
     Frame& here = frame(depth);
-    const std::size_t classes = static_cast<std::size_t>(transactions_.classes()),
-                      attributes = transactions_.attributes();
+    const std::size_t classes = transactions_.classes(), attributes = transactions_.attributes();
     if (depth > 0) {
         here.totals.assign(totals, totals + classes);
         transactions_.restrict(frame(depth - 1).cover, path_.back() / 2, path_.back() % 2 != 0, here.cover);
@@ -225,17 +224,14 @@ void ItemsetSearch::order(Frame& here) {
     // Entropies are rounded to whole units of 2^-32 bit, so that attributes which gain the same keep the order of the
     // data whatever the last digits of the logarithms are.
     for (std::int32_t attribute : here.attributes) {
-        const std::int64_t* with = here.with.data() + static_cast<std::size_t>(attribute) * here.totals.size();
-        for (int c = 0; c < classes; ++c)
-            here.without[static_cast<std::size_t>(c)] = here.totals[static_cast<std::size_t>(c)] - with[c];
+        const std::int64_t* with = here.with.data() + attribute * here.totals.size();
+        for (int c = 0; c < classes; ++c) here.without[c] = here.totals[c] - with[c];
         const double left_over = (entropy(here.without.data()) + entropy(with)) / static_cast<double>(weight);
         const std::int64_t score = std::llround(left_over * 4294967296.0);
-        here.scores[static_cast<std::size_t>(attribute)] =
-            options_.branching == Branching::kInformationGain ? score : -score;
+        here.scores[attribute] = options_.branching == Branching::kInformationGain ? score : -score;
     }
-    std::stable_sort(here.attributes.begin(), here.attributes.end(), [&here](std::int32_t a, std::int32_t b) {
-        return here.scores[static_cast<std::size_t>(a)] < here.scores[static_cast<std::size_t>(b)];
-    });
+    std::stable_sort(here.attributes.begin(), here.attributes.end(),
+                     [&here](std::int32_t a, std::int32_t b) { return here.scores[a] < here.scores[b]; });
 }
 
 ItemsetSearch::Answer ItemsetSearch::from_cache(const CacheEntry& entry) {
@@ -296,7 +292,7 @@ double ItemsetSearch::rest(double bound, double cost) const {
 
 double ItemsetSearch::write(TreeId id, std::size_t depth, Result& result) {
     Frame& here = frame(depth);
-    here.totals.resize(static_cast<std::size_t>(transactions_.classes()));
+    here.totals.resize(transactions_.classes());
     if (depth > 0) transactions_.restrict(frame(depth - 1).cover, path_.back() / 2, path_.back() % 2 != 0, here.cover);
     transactions_.totals(here.cover, here.totals.data());
     if (id < 0) {

@@ -67,7 +67,7 @@ class MatrixCost final : public LeafCost {
         for (int predicted = 0; predicted < classes_; ++predicted) {
             double cost = 0.0;
             for (int c = 0; c < classes_; ++c)
-                cost += static_cast<double>(totals[c]) * matrix_[static_cast<std::size_t>(c * classes_ + predicted)];
+                cost += static_cast<double>(totals[c]) * matrix_[c * classes_ + predicted];
             if (cost < best.cost) best = {cost, predicted};
         }
         return best;

@@ -10,20 +10,20 @@ Transactions::Transactions(const std::uint8_t* values, std::size_t attributes, s
                            const std::int32_t* classes, const std::int64_t* weights, const std::int64_t* numbers,
                            int n_classes)
     : attributes_(attributes), rows_(rows), n_classes_(n_classes), count_(choose_count()) {
-    std::vector<std::size_t> of_class(static_cast<std::size_t>(n_classes), 0);
-    for (std::size_t row = 0; row < rows; ++row) ++of_class[static_cast<std::size_t>(classes[row])];
+    std::vector<std::size_t> of_class(n_classes, 0);
+    for (std::size_t row = 0; row < rows; ++row) ++of_class[classes[row]];
     class_word_.push_back(0);
     for (std::size_t in_class : of_class)
         class_word_.push_back(class_word_.back() + static_cast<std::uint32_t>((in_class + 63) / 64));
     words_ = class_word_.back();
 
-    std::vector<std::size_t> next(static_cast<std::size_t>(n_classes));
+    std::vector<std::size_t> next(n_classes);
     for (std::size_t c = 0; c < next.size(); ++c) next[c] = std::size_t{64} * class_word_[c];
     std::vector<std::size_t> bit_of_row(rows);
     number_of_bit_.assign(64 * words_, -1);
     present_.assign(words_, 0);
     for (std::size_t row = 0; row < rows; ++row) {
-        const std::size_t bit = next[static_cast<std::size_t>(classes[row])]++;
+        const std::size_t bit = next[classes[row]]++;
         bit_of_row[row] = bit;
         number_of_bit_[bit] = numbers[row];
         present_[bit / 64] |= std::uint64_t{1} << (bit % 64);
@@ -56,8 +56,7 @@ void Transactions::restrict(const Cover& cover, std::size_t attribute, bool posi
     result.class_begin.clear();
     result.class_begin.push_back(0);
     for (int c = 0; c < n_classes_; ++c) {
-        for (std::uint32_t i = cover.class_begin[static_cast<std::size_t>(c)];
-             i < cover.class_begin[static_cast<std::size_t>(c) + 1]; ++i) {
+        for (std::uint32_t i = cover.class_begin[c]; i < cover.class_begin[c + 1]; ++i) {
             const std::uint64_t word = cover.words[i] & (bits[cover.positions[i]] ^ flip);
             if (word == 0) continue;
             result.words.push_back(word);
@@ -92,8 +91,7 @@ std::int64_t Transactions::add_weights(const Cover& cover, const std::uint64_t* 
     std::int64_t rows = 0;
     for (int c = 0; c < n_classes_; ++c) {
         std::int64_t weight = 0;
-        for (std::uint32_t i = cover.class_begin[static_cast<std::size_t>(c)];
-             i < cover.class_begin[static_cast<std::size_t>(c) + 1]; ++i) {
+        for (std::uint32_t i = cover.class_begin[c]; i < cover.class_begin[c + 1]; ++i) {
             const std::int64_t* of_bits = weights_.data() + std::size_t{64} * cover.positions[i];
             for (std::uint64_t word = cover.words[i] & column[cover.positions[i]]; word != 0; word &= word - 1) {
                 weight += of_bits[std::countr_zero(word)];
@@ -109,8 +107,7 @@ void Transactions::row_numbers(const Cover& cover, std::vector<std::int64_t>& nu
     numbers.clear();
     for (std::size_t i = 0; i < cover.words.size(); ++i)
         for (std::uint64_t word = cover.words[i]; word != 0; word &= word - 1)
-            numbers.push_back(number_of_bit_[std::size_t{64} * cover.positions[i] +
-                                             static_cast<std::size_t>(std::countr_zero(word))]);
+            numbers.push_back(number_of_bit_[std::size_t{64} * cover.positions[i] + std::countr_zero(word)]);
     std::sort(numbers.begin(), numbers.end());
 }
 

@@ -33,17 +33,17 @@ class TreePool {
         }
         const TreeId id = free_.back();
         free_.pop_back();
-        nodes_[static_cast<std::size_t>(id)] = node;
+        nodes_[id] = node;
         return id;
     }
 
     void retain(TreeId id) {
-        if (id >= 0) ++nodes_[static_cast<std::size_t>(id)].owners;
+        if (id >= 0) ++nodes_[id].owners;
     }
 
     void release(TreeId id) {
         if (id < 0) return;
-        Node& node = nodes_[static_cast<std::size_t>(id)];
+        Node& node = nodes_[id];
         if (--node.owners != 0) return;
         free_.push_back(id);
         const TreeId without = node.without, with = node.with;
@@ -51,7 +51,7 @@ class TreePool {
         release(with);
     }
 
-    const Node& at(TreeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+    const Node& at(TreeId id) const { return nodes_[id]; }
     std::size_t bytes() const { return nodes_.size() * (sizeof(Node) + sizeof(TreeId)); }
 
   private:

@@ -63,7 +63,7 @@ class Merger {
         friend bool operator<(const Event& a, const Event& b) { return b.pair < a.pair; }
     };
 
-    static std::size_t at(Row i) { return static_cast<std::size_t>(i); }
+    static std::size_t at(Row i) { return i; }
     bool gone(Row g) const { return place_[at(g)] < 0; }
     bool same_class(Row a, Row b) const { return points_.label(a) == points_.label(b); }
 

@@ -53,7 +53,7 @@ class Search {
           size_(table.clusters, 0),
           inside_(table.clusters, 0),
           moved_(table.clusters, 0),
-          left_(static_cast<std::size_t>(table.n_classes)),
+          left_(table.n_classes),
           right_(left_),
           totals_(left_),
           goes_left_(table.rows, 0),
@@ -111,10 +111,8 @@ class Search {
 
   private:
     static int full(int depth) { return depth >= 30 ? (1 << 30) - 1 : (1 << depth) - 1; }
-    std::uint32_t rank(std::size_t column, Row row) const {
-        return table_.ranks[column * table_.rows + static_cast<std::size_t>(row)];
-    }
-    std::size_t cluster(Row row) const { return static_cast<std::size_t>(table_.cluster[row]); }
+    std::uint32_t rank(std::size_t column, Row row) const { return table_.ranks[column * table_.rows + row]; }
+    std::size_t cluster(Row row) const { return table_.cluster[row]; }
 
     // Counts the rows of each cluster in a node, and adds up the whole clusters by class.
     void count(const Node& node) {
@@ -124,7 +122,7 @@ class Search {
         for (const Row i : node.order[0]) {
             const std::size_t g = cluster(i);
             if (inside_[g] == size_[g]) {
-                totals_[static_cast<std::size_t>(table_.label[g])] += table_.weight[g];
+                totals_[table_.label[g]] += table_.weight[g];
                 inside_[g] = -1;  // added; set back below
             }
         }
@@ -154,7 +152,7 @@ class Search {
             for (std::size_t k = 0; k + 1 < order.size(); ++k) {
                 const std::size_t g = cluster(order[k]);
                 if (inside_[g] == size_[g]) {
-                    const std::size_t label = static_cast<std::size_t>(table_.label[g]);
+                    const std::size_t label = table_.label[g];
                     if (++moved_[g] == 1) right_[label] -= table_.weight[g];
                     if (moved_[g] == size_[g]) left_[label] += table_.weight[g];
                 }
@@ -212,15 +210,14 @@ class Search {
     void stumps(const Node& node, std::size_t c, std::size_t n_left, Stump (&side)[2]) {
         const std::vector<Row>& by = node.order[c];
         for (std::size_t k = 0; k < by.size(); ++k) {
-            goes_left_[static_cast<std::size_t>(by[k])] = k < n_left;
+            goes_left_[by[k]] = k < n_left;
             side_count_[0][cluster(by[k])] = side_count_[1][cluster(by[k])] = 0;
         }
         for (int s = 0; s < 2; ++s) std::fill(side_totals_[s].begin(), side_totals_[s].end(), 0);
         for (const Row i : by) {
-            const int s = goes_left_[static_cast<std::size_t>(i)] ? 0 : 1;
+            const int s = goes_left_[i] ? 0 : 1;
             const std::size_t g = cluster(i);
-            if (++side_count_[s][g] == size_[g])
-                side_totals_[s][static_cast<std::size_t>(table_.label[g])] += table_.weight[g];
+            if (++side_count_[s][g] == size_[g]) side_totals_[s][table_.label[g]] += table_.weight[g];
         }
         for (int s = 0; s < 2; ++s) {
             side[s] = {};
@@ -235,7 +232,7 @@ class Search {
             }
             for (const Row i : node.order[d]) moved_[cluster(i)] = 0;
             for (const Row i : node.order[d]) {
-                const int s = goes_left_[static_cast<std::size_t>(i)] ? 0 : 1;
+                const int s = goes_left_[i] ? 0 : 1;
                 const std::uint32_t here = rank(d, i);
                 if (any[s] && here != last[s]) {
                     const Cost cost = 1 + leaf_cost(side_left_[s]) + leaf_cost(side_right_[s]);
@@ -249,7 +246,7 @@ class Search {
                 last[s] = here;
                 const std::size_t g = cluster(i);
                 if (side_count_[s][g] != size_[g]) continue;
-                const std::size_t label = static_cast<std::size_t>(table_.label[g]);
+                const std::size_t label = table_.label[g];
                 if (++moved_[g] == 1) side_right_[s][label] -= table_.weight[g];
                 if (moved_[g] == size_[g]) side_left_[s][label] += table_.weight[g];
             }
@@ -335,14 +332,13 @@ class Search {
 
     void divide(const Node& node, std::size_t c, std::size_t n_left, Node& left, Node& right) {
         const std::vector<Row>& order = node.order[c];
-        for (std::size_t k = 0; k < order.size(); ++k) goes_left_[static_cast<std::size_t>(order[k])] = k < n_left;
+        for (std::size_t k = 0; k < order.size(); ++k) goes_left_[order[k]] = k < n_left;
         left.order.resize(node.order.size());
         right.order.resize(node.order.size());
         for (std::size_t d = 0; d < node.order.size(); ++d) {
             left.order[d].reserve(n_left);
             right.order[d].reserve(order.size() - n_left);
-            for (const Row i : node.order[d])
-                (goes_left_[static_cast<std::size_t>(i)] ? left : right).order[d].push_back(i);
+            for (const Row i : node.order[d]) (goes_left_[i] ? left : right).order[d].push_back(i);
         }
         monitor_.work(node.order.size() * order.size());
     }

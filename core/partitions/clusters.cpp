@@ -22,8 +22,8 @@ Clusters::Clusters(const Points& points)
 
 Row Clusters::merge(Row a, Row b, Monitor& monitor) {
     if (a > b) std::swap(a, b);
-    std::vector<Row>& kept = members_[static_cast<std::size_t>(a)];
-    std::vector<Row>& gone = members_[static_cast<std::size_t>(b)];
+    std::vector<Row>& kept = members_[a];
+    std::vector<Row>& gone = members_[b];
     std::vector<double> added_kept(kept.size(), 0.0), added_gone(gone.size(), 0.0);
     for (std::size_t i = 0; i < kept.size(); ++i) {
         for (std::size_t j = 0; j < gone.size(); ++j) {
@@ -33,19 +33,19 @@ Row Clusters::merge(Row a, Row b, Monitor& monitor) {
         }
         monitor.work(gone.size());
     }
-    for (std::size_t i = 0; i < kept.size(); ++i) total_[static_cast<std::size_t>(kept[i])] += added_kept[i];
+    for (std::size_t i = 0; i < kept.size(); ++i) total_[kept[i]] += added_kept[i];
     for (std::size_t j = 0; j < gone.size(); ++j) {
-        total_[static_cast<std::size_t>(gone[j])] += added_gone[j];
-        cluster_[static_cast<std::size_t>(gone[j])] = a;
+        total_[gone[j]] += added_gone[j];
+        cluster_[gone[j]] = a;
     }
     kept.insert(kept.end(), gone.begin(), gone.end());
     std::vector<Row>().swap(gone);
-    double least = total_[static_cast<std::size_t>(kept[0])];
-    for (const Row i : kept) least = std::min(least, total_[static_cast<std::size_t>(i)]);
+    double least = total_[kept[0]];
+    for (const Row i : kept) least = std::min(least, total_[i]);
     Row medoid = static_cast<Row>(points_.size());
     for (const Row i : kept)
-        if (total_[static_cast<std::size_t>(i)] <= least * (1 + kRounding)) medoid = std::min(medoid, i);
-    medoid_[static_cast<std::size_t>(a)] = medoid;
+        if (total_[i] <= least * (1 + kRounding)) medoid = std::min(medoid, i);
+    medoid_[a] = medoid;
     --count_;
     return a;
 }

@@ -16,10 +16,10 @@ class Clusters {
 
     std::size_t count() const { return count_; }
     // A cluster is named by its lowest row.
-    Row of(Row row) const { return cluster_[static_cast<std::size_t>(row)]; }
-    const std::vector<Row>& members(Row cluster) const { return members_[static_cast<std::size_t>(cluster)]; }
+    Row of(Row row) const { return cluster_[row]; }
+    const std::vector<Row>& members(Row cluster) const { return members_[cluster]; }
     // The lowest row among those whose totals are equal up to rounding.
-    Row medoid(Row cluster) const { return medoid_[static_cast<std::size_t>(cluster)]; }
+    Row medoid(Row cluster) const { return medoid_[cluster]; }
     // Merges two clusters and returns the name of the result. May throw a stop of the monitor, before anything is
     // changed.
     Row merge(Row a, Row b, Monitor& monitor);

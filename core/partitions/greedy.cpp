@@ -55,16 +55,16 @@ Partitioned greedy(const Points& points, std::size_t most_clusters, Monitor& mon
     // Edges of spanning trees always join two clusters, so the first ones are the merges.
     const std::size_t merges = std::min(edges.size(), n - std::min(n, most_clusters));
     const auto root = [&](Row i) {
-        while (result.cluster[static_cast<std::size_t>(i)] != i) {
-            Row& above = result.cluster[static_cast<std::size_t>(i)];
-            above = result.cluster[static_cast<std::size_t>(above)];
+        while (result.cluster[i] != i) {
+            Row& above = result.cluster[i];
+            above = result.cluster[above];
             i = above;
         }
         return i;
     };
     for (std::size_t k = 0; k < merges; ++k) {
         const Row a = root(edges[k].low), b = root(edges[k].high);
-        result.cluster[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+        result.cluster[std::max(a, b)] = std::min(a, b);
     }
     for (std::size_t i = 0; i < n; ++i) result.cluster[i] = root(static_cast<Row>(i));
     return result;

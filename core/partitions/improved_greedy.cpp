@@ -52,11 +52,11 @@ class PairStreams {
         }
     }
 
-    double to_other(Row row) const { return to_other_[static_cast<std::size_t>(row)]; }
+    double to_other(Row row) const { return to_other_[row]; }
 
     // The next pair of a row, if there is one of a ratio below one.
     bool next(Row row, Pair& pair) {
-        const std::size_t at = static_cast<std::size_t>(row);
+        const std::size_t at = row;
         std::vector<Pair>& pairs = waiting_[at];
         if (pairs.empty()) {
             if (exhausted_[at]) return false;
@@ -85,8 +85,8 @@ class PairStreams {
     template <class Wanted>
     void collect(Row row, Wanted wanted) {
         const double limit = to_other(row);
-        std::vector<Pair>& pairs = waiting_[static_cast<std::size_t>(row)];
-        const Pair last = last_[static_cast<std::size_t>(row)];
+        std::vector<Pair>& pairs = waiting_[row];
+        const Pair last = last_[row];
         for (std::size_t j = 0; j < points_.size(); ++j) {
             const Row other = static_cast<Row>(j);
             // Most rows fail here: too far for a full heap, or further than another class.

@@ -57,9 +57,9 @@ class Points {
 
     std::size_t size() const { return n_; }
     std::size_t width() const { return width_; }
-    std::int32_t label(Row i) const { return classes_[static_cast<std::size_t>(i)]; }
-    double weight(Row i) const { return weights_[static_cast<std::size_t>(i)]; }
-    double at(Row i, std::size_t column) const { return columns_[column * n_ + static_cast<std::size_t>(i)]; }
+    std::int32_t label(Row i) const { return classes_[i]; }
+    double weight(Row i) const { return weights_[i]; }
+    double at(Row i, std::size_t column) const { return columns_[column * n_ + i]; }
 
     double distance(Row a, Row b) const {
         double sum = 0;
@@ -73,7 +73,7 @@ class Points {
     // Distances from one row to all.
     void distances(Row from, std::vector<double>& to) const {
         to.resize(n_);
-        distances_by_column(columns_.data(), n_, n_, width_, static_cast<std::size_t>(from), to.data());
+        distances_by_column(columns_.data(), n_, n_, width_, from, to.data());
     }
 
   private:

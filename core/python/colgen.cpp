@@ -42,7 +42,7 @@ colgen::PathList path_list(const CandidateProblem& self, const Array1<const std:
     for (std::size_t p = 0; p < leaf.shape(0); ++p) {
         must(leaf(p) >= 0 && leaf(p) < instance.n_leaves(), "A path needs a leaf of the tree.");
         for (int level = 0; level < instance.depth(); ++level) {
-            const std::int32_t a = candidates(p, static_cast<std::size_t>(level));
+            const std::int32_t a = candidates(p, level);
             must(a >= 0 && a < instance.node(instance.node_at(leaf(p), level)).count,
                  "A path needs candidates of its nodes.");
         }
@@ -152,7 +152,7 @@ nb::tuple activity(const CandidateProblem& self, const Array1<const std::int32_t
                    const Array1<const double>& value) {
     must(value.shape(0) == leaf.shape(0), "Paths need one value each.");
     const colgen::PathList paths = path_list(self, leaf, candidates, value.data());
-    std::vector<double> sums(static_cast<std::size_t>(self.instance.n_items()));
+    std::vector<double> sums(self.instance.n_items());
     std::vector<std::uint64_t> signature(sums.size());
     {
         nb::gil_scoped_release release;
@@ -165,7 +165,7 @@ nb::tuple activity(const CandidateProblem& self, const Array1<const std::int32_t
 nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> goes_left(const CandidateProblem& self) {
     const Instance& instance = self.instance;
     std::vector<std::uint8_t> left;
-    left.reserve(static_cast<std::size_t>(instance.n_candidates()) * static_cast<std::size_t>(instance.n_items()));
+    left.reserve(std::size_t{1} * instance.n_candidates() * instance.n_items());
     for (int j = 0; j < instance.n_nodes(); ++j)
         for (int a = 0; a < instance.node(j).count; ++a)
             for (int i = 0; i < instance.n_items(); ++i) left.push_back(instance.goes_left(j, a, i));
@@ -179,7 +179,7 @@ nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> totals(const CandidateProblem&
                                                          const Array2<const std::int64_t>& values) {
     const colgen::PathList paths = path_list(self, leaf, candidates, nullptr);
     must(values.shape(0) == static_cast<std::size_t>(self.instance.n_items()), "values needs one row per item.");
-    const std::size_t width = values.shape(1), depth = static_cast<std::size_t>(self.instance.depth());
+    const std::size_t width = values.shape(1), depth = self.instance.depth();
     std::vector<std::int64_t> sums(paths.size * width, 0);
     {
         nb::gil_scoped_release release;
@@ -187,7 +187,7 @@ nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> totals(const CandidateProblem&
         for (std::size_t p = 0; p < paths.size; ++p) {
             colgen::items_on_path(self.instance, paths.leaf[p], paths.candidates + p * depth, inside);
             for (const int i : inside)
-                for (std::size_t t = 0; t < width; ++t) sums[p * width + t] += values(static_cast<std::size_t>(i), t);
+                for (std::size_t t = 0; t < width; ++t) sums[p * width + t] += values(i, t);
         }
     }
     return to_numpy(std::move(sums));
@@ -200,7 +200,7 @@ nb::tuple incidence(const CandidateProblem& self, const Array1<const std::int32_
     for (std::size_t i = 0; i < items.shape(0); ++i)
         must(items(i) >= 0 && items(i) < self.instance.n_items(), "There is no such item.");
     std::vector<std::int32_t> path, place;
-    const std::size_t depth = static_cast<std::size_t>(self.instance.depth());
+    const std::size_t depth = self.instance.depth();
     {
         nb::gil_scoped_release release;
         for (std::size_t p = 0; p < paths.size; ++p)
@@ -217,7 +217,7 @@ nb::tuple route_incidence(const CandidateProblem& self, const Array1<const std::
                           int first) {
     const colgen::PathList paths = path_list(self, leaf, candidates, nullptr);
     std::vector<std::int32_t> path, place;
-    const std::size_t depth = static_cast<std::size_t>(self.instance.depth());
+    const std::size_t depth = self.instance.depth();
     for (std::size_t p = 0; p < paths.size; ++p)
         for (int r = std::max(first, 0); r < self.routes.size(); ++r)
             if (self.routes.follows(r, paths.leaf[p], paths.candidates + p * depth)) {
@@ -250,15 +250,14 @@ nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int
                        std::uint64_t most_nodes, double time_limit) {
     must(value.shape(0) == leaf.shape(0), "Paths need one value each.");
     const colgen::PathList paths = path_list(self, leaf, candidates, value.data());
-    const std::size_t n = static_cast<std::size_t>(self.instance.n_candidates());
+    const std::size_t n = self.instance.n_candidates();
     must(column.shape(0) == n && threshold.shape(0) == n, "column and threshold need one entry per candidate.");
     for (std::size_t a = 0; a < n; ++a) {
         must(column(a) >= 0 && static_cast<std::size_t>(column(a)) < thresholds_per_column.size(),
              "There is no such column.");
         // A column without thresholds has one split, which sends every row left.
-        must(
-            threshold(a) >= 0 && threshold(a) < std::max(1, thresholds_per_column[static_cast<std::size_t>(column(a))]),
-            "There is no such threshold.");
+        must(threshold(a) >= 0 && threshold(a) < std::max(1, thresholds_per_column[column(a)]),
+             "There is no such threshold.");
     }
     Stops stops(time_limit);
     colgen::SeparationResult result = stops.run([&](Monitor& monitor) {
@@ -310,9 +309,8 @@ void add_gram(const Array1<const std::int64_t>& starts, const Array1<const std::
         must(starts(k) <= starts(k + 1), "The columns of a matrix must cover its entries.");
     for (std::size_t k = 0; k < columns; ++k)
         for (std::int64_t i = starts(k); i < starts(k + 1); ++i) {
-            const std::int32_t row = rows(static_cast<std::size_t>(i));
-            must(row >= 0 && static_cast<std::size_t>(row) < m &&
-                     (i == starts(k) || rows(static_cast<std::size_t>(i - 1)) < row),
+            const std::int32_t row = rows(i);
+            must(row >= 0 && static_cast<std::size_t>(row) < m && (i == starts(k) || rows(i - 1) < row),
                  "The rows of a column must rise and lie in the matrix.");
         }
     nb::gil_scoped_release release;

@@ -51,7 +51,7 @@ class CompiledCost final : public LeafCost {
         : function_(function),
           data_(reinterpret_cast<void*>(data)),
           of_rows_(of_rows),
-          weights_(static_cast<std::size_t>(classes)),
+          weights_(classes),
           unit_(unit) {}
 
     Leaf of(const std::int64_t* totals, const std::vector<std::int64_t>& rows) override {
@@ -115,7 +115,7 @@ class PythonCost final : public LeafCost {
             if (of_rows_) {
                 answer = function_(to_numpy(std::vector<std::int64_t>(rows)));
             } else {
-                std::vector<double> weights(static_cast<std::size_t>(classes_));
+                std::vector<double> weights(classes_);
                 for (std::size_t c = 0; c < weights.size(); ++c) weights[c] = unit_.of(totals[c]);
                 answer = function_(to_numpy(std::move(weights)));
             }
@@ -207,7 +207,7 @@ std::unique_ptr<LeafCost> leaf_cost(int n_classes, WeightUnit unit,
     if (function_address != 0)
         return std::make_unique<CompiledCost>(function_address, function_data, of_rows, n_classes, unit);
     if (!cost_matrix) return std::make_unique<itemsets::ErrorCost>(n_classes);
-    const std::size_t size = static_cast<std::size_t>(n_classes);
+    const std::size_t size = n_classes;
     if (cost_matrix->shape(0) != size || cost_matrix->shape(1) != size)
         throw nb::value_error("itemset_search needs a cost for each pair of classes.");
     const double* first = cost_matrix->data();

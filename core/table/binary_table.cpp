@@ -49,7 +49,7 @@ std::optional<Cells> read_cells(const BitKernel& kernel, const double* table, st
             kernel.compare(x, first.data(), second.data(), columns, cells.bits.data() + i * words, neither.data());
             for (std::size_t w = 0; w < words; ++w) {
                 for (; neither[w]; neither[w] &= neither[w] - 1) {
-                    const std::size_t c = w * kWord + static_cast<std::size_t>(std::countr_zero(neither[w]));
+                    const std::size_t c = w * kWord + std::countr_zero(neither[w]);
                     if (first[c] != second[c] || x[c] != x[c]) return std::nullopt;
                     second[c] = x[c];
                 }
@@ -126,7 +126,7 @@ class BitColumns {
             for (std::size_t begin = 0; begin < rows_; begin += kWord) {
                 std::uint64_t square[kWord] = {};
                 for (std::size_t i = begin; i < std::min(rows_, begin + kWord); ++i)
-                    square[i - begin] = cells.row(static_cast<std::size_t>(rows[i]))[w];
+                    square[i - begin] = cells.row(rows[i])[w];
                 transpose(square);
                 for (std::size_t c = 0; c < kWord; ++c) bits_[(w * kWord + c) * words_ + begin / kWord] = square[c];
             }
@@ -194,7 +194,7 @@ std::optional<BinaryTable> order_binary_table(const BitKernel& kernel, const dou
     }
     ordered.ranks.resize(ordered.features.size() * n);
     for (std::size_t k = 0; k < ordered.features.size(); ++k)
-        write_ranks(by_column.column(static_cast<std::size_t>(ordered.features[k])), n, ordered.ranks.data() + k * n);
+        write_ranks(by_column.column(ordered.features[k]), n, ordered.ranks.data() + k * n);
     return made;
 }
 

@@ -27,11 +27,10 @@ inline void radix_sort(std::vector<Keyed>& items) {
     constexpr int kDigits = (64 + kBits - 1) / kBits;
     std::array<std::array<std::uint32_t, kBuckets>, kDigits> counts{};
     for (const Keyed& item : items)
-        for (int digit = 0; digit < kDigits; ++digit)
-            ++counts[static_cast<std::size_t>(digit)][item.key >> (digit * kBits) & (kBuckets - 1)];
+        for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][item.key >> (digit * kBits) & (kBuckets - 1)];
     std::vector<Keyed> other(items.size());
     for (int digit = 0; digit < kDigits; ++digit) {
-        std::array<std::uint32_t, kBuckets>& next = counts[static_cast<std::size_t>(digit)];
+        std::array<std::uint32_t, kBuckets>& next = counts[digit];
         const int shift = digit * kBits;
         if (next[items[0].key >> shift & (kBuckets - 1)] == items.size()) continue;
         std::uint32_t sum = 0;

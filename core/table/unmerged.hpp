@@ -19,10 +19,10 @@ class Unmerged {
             total += merged.weights[i];
         }
         if (total == merged.rows || total * 4 > std::int64_t{merged.rows} * 5) return;
-        const std::size_t n = static_cast<std::size_t>(total);
+        const std::size_t n = total;
         std::vector<Index> rows;
         rows.reserve(n);
-        for (Index i = 0; i < merged.rows; ++i) rows.insert(rows.end(), static_cast<std::size_t>(merged.weights[i]), i);
+        for (Index i = 0; i < merged.rows; ++i) rows.insert(rows.end(), merged.weights[i], i);
         ones_.assign(n, 1);
         ranks_.resize(n * merged.columns);
         for (std::size_t c = 0; c < merged.columns; ++c)
