@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -244,3 +245,11 @@ def read_split(
         raise DataNotFoundError(f"Table '{name}' has no splits into train and test rows.")
     parts = json.loads(path.read_text(encoding="utf-8"))["splits"][split]
     return {part: np.asarray(rows, dtype=np.int64) for part, rows in parts.items()}
+
+
+@lru_cache(maxsize=4)
+def load_split(name: str, split: int) -> dict[str, BenchTable]:
+    """Return each part (train, valid, test) of one split of a table."""
+    table = load_table(name)
+    rows = read_split(name, split)
+    return {part: BenchTable(name, table.X[some], table.y[some]) for part, some in rows.items()}

@@ -11,11 +11,13 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy as np
 
 from provetree.bench.arguments import PAPERS, among, words
 
@@ -23,6 +25,8 @@ Value = TypeVar("Value")
 
 #: Splits of each data set, as the papers use them.
 SPLITS = 5
+#: Where the published numbers are.
+_TEXTS = Path(__file__).with_name("papers")
 #: What is said after Ctrl-C.
 STOPPED = "Stopped. Finished cells are kept: run it again to go on."
 
@@ -204,6 +208,49 @@ class PaperOptions:
     def wants_depth(self, depth: int) -> bool:
         """Whether a depth was asked for."""
         return not self.depths or depth in self.depths
+
+
+def published(paper: str, table: str) -> dict[str, list[str]]:
+    """Return a published table: the name of each line, and its cells.
+
+    The text file beside the module of a paper has a section for each table. It begins with the
+    number of the table in brackets; bars stand between name and cells.
+
+    Examples
+    --------
+    >>> from provetree.bench.paper import published
+    >>> published("firat", "3")["magic04"]
+    ['78.4 78.4 79.1', '79.1 79.2 80.1', '81.5 81.5 81.5']
+    """
+    text = (_TEXTS / f"{paper}.txt").read_text(encoding="utf-8")
+    section = text.partition(f"\n[{table}] ")[2].partition("\n\n")[0]
+    lines = (line.split(" | ") for line in section.splitlines()[1:])
+    return {name: cells for name, *cells in lines}
+
+
+def figures(cell: str) -> tuple[float | None, ...]:
+    """Return the numbers of a published cell; a dash is None.
+
+    Examples
+    --------
+    >>> from provetree.bench.paper import figures
+    >>> figures("78.4 - 79.1")
+    (78.4, None, 79.1)
+    """
+    return tuple(None if word == "-" else float(word) for word in cell.split())
+
+
+def mean(cells: Iterable[Mapping[str, Any]], field: str) -> float | None:
+    """Return the average of a field, None where a cell has none.
+
+    Examples
+    --------
+    >>> from provetree.bench.paper import mean
+    >>> mean([{"train": 80.0}, {"train": 82.0}], "train"), mean([{"train": None}], "train")
+    (81.0, None)
+    """
+    values = [cell[field] for cell in cells]
+    return None if not values or None in values else float(np.mean(values))
 
 
 def timed(work: Callable[[], Value]) -> tuple[Value, float, float]:

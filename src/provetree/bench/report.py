@@ -30,15 +30,41 @@ def format_seconds(seconds: float | None) -> str:
     return f"{seconds:#.3g} s"
 
 
-def format_table(header: str | Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells as an aligned Markdown table.
+def format_cell(value: object, form: str = "") -> str:
+    """Return a value as text: None is a dash, and the form "time" is :func:`format_seconds`.
+
+    Examples
+    --------
+    >>> from provetree.bench.report import format_cell
+    >>> format_cell(81.25, ".1f"), format_cell(-0.04, ".1f"), format_cell(None, ".1f")
+    ('81.2', '0.0', '-')
+    """
+    if value is None or isinstance(value, str):
+        return "-" if value is None else value
+    if isinstance(value, float) and form == "time":
+        return format_seconds(value)
+    text = format(value, form)
+    # No minus before a zero.
+    return text.removeprefix("-") if isinstance(value, float) and float(text) == 0 else text
+
+
+def format_row(header: str | Sequence[str], row: Sequence[object]) -> list[str]:
+    """Return the cells of one row of :func:`format_table` as text."""
+    titles = header.split(" | ") if isinstance(header, str) else header
+    forms = [title.rstrip("]").partition(" [")[2] for title in titles]
+    return [format_cell(value, form) for value, form in zip(row, forms, strict=True)]
+
+
+def format_table(header: str | Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return rows of values as an aligned Markdown table.
 
     Parameters
     ----------
     header : str or sequence of str
-        Titles of the columns; in a string, bars stand between them.
-    rows : sequence of sequence of str
-        The cells.
+        Titles of the columns; in a string, bars stand between them. A title may end with the form
+        of its values in brackets.
+    rows : sequence of sequence of object
+        The values, as :func:`format_cell` takes them.
 
     Returns
     -------
@@ -48,28 +74,27 @@ def format_table(header: str | Sequence[str], rows: Sequence[Sequence[str]]) -> 
     Examples
     --------
     >>> from provetree.bench.report import format_table
-    >>> print(format_table("table | errors", [("bank", "19")]))
-    | table | errors |
-    |-------|-------:|
-    | bank  |     19 |
+    >>> print(format_table("table | errors | share [.2f]", [("bank", 19, 0.9), ("eeg", 7, None)]))
+    | table | errors | share |
+    |-------|-------:|------:|
+    | bank  |     19 |  0.90 |
+    | eeg   |      7 |     - |
     """
-    titles = [title.strip() for title in header.split("|")] if isinstance(header, str) else header
-    widths = [max(len(line[i]) for line in (titles, *rows)) for i in range(len(titles))]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = [
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return f"| {' | '.join(padded)} |"
-
-    rules = [
-        "-" * (width + 2) if i == 0 else "-" * (width + 1) + ":" for i, width in enumerate(widths)
-    ]
-    return "\n".join([line(titles), f"|{'|'.join(rules)}|", *(line(row) for row in rows)])
+    titles = header.split(" | ") if isinstance(header, str) else header
+    lines = [[title.partition(" [")[0] for title in titles]]
+    lines += [format_row(header, row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    texts = []
+    for line in lines:
+        first, *others = zip(line, widths, strict=True)
+        padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+        texts.append(f"| {' | '.join(padded)} |")
+    rules = ["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])]
+    texts.insert(1, f"|{'|'.join(rules)}|")
+    return "\n".join(texts)
 
 
-def titled_table(title: str, header: str | Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def titled_table(title: str, header: str | Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table below its title, or say that no row of it was asked for.
 
     Examples

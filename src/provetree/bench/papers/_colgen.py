@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.bench.data import load_table, read_split
-from provetree.bench.paper import PaperOptions, pass_on_interrupt, timed
-from provetree.bench.report import save_figure
+from provetree.bench.data import load_split
+from provetree.bench.paper import (
+    PaperOptions,
+    figures,
+    mean,
+    pass_on_interrupt,
+    published,
+    timed,
+)
+from provetree.bench.report import format_table, save_figure
 from provetree.colgen.candidates import SAMPLE_RUNS, papers_q
 from provetree.colgen.engine import ColumnGeneration
 from provetree.export.plot import new_figure
-from provetree.problem.problem import build_problem
+from provetree.problem.problem import Problem, build_problem
 from provetree.search.engine import ExactSearch
 from provetree.solution import Limits
 
 #: Depths of the papers.
 DEPTHS = (2, 3, 4)
-
-
-@dataclass(frozen=True, eq=False)
-class SplitData:
-    """The train and test part of one split of a table."""
-
-    X: NDArray[np.float64]
-    y: NDArray[np.int64]
-    X_test: NDArray[np.float64]
-    y_test: NDArray[np.int64]
-    n_classes: int
 
 
 def script_candidates(
@@ -84,14 +81,6 @@ def script_candidates(
     return kept
 
 
-def load_split(name: str, split: int) -> SplitData:
-    """Read one split of a table."""
-    table, rows = load_table(name), read_split(name, split)
-    train, test = rows["train"], rows["test"]
-    n_classes = int(table.y.max()) + 1
-    return SplitData(table.X[train], table.y[train], table.X[test], table.y[test], n_classes)
-
-
 class Runs:
     """Computes the cells of the tables, each stored as soon as it is known.
 
@@ -103,24 +92,13 @@ class Runs:
 
     def __init__(self, options: PaperOptions) -> None:
         self.options = options
-        self._split: tuple[tuple[str, int], SplitData] | None = None
-        self._cut_off: dict[str, list[int]] = {}
+        self.splits = options.parts
+        self._cut_off: dict[str, set[int]] = {}
 
-    @property
-    def splits(self) -> range:
-        """The splits to average over."""
-        return self.options.parts
-
-    def data(self, name: str, split: int) -> SplitData:
-        """Return a split, read once in a row."""
-        if self._split is None or self._split[0] != (name, split):
-            self._split = ((name, split), load_split(name, split))
-        return self._split[1]
-
-    def cell(self, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return a cell, with a line of progress where it has to be computed."""
-        value: dict[str, Any] = self.options.cell(key, compute)
-        return value
+    def wanted(self, names: Iterable[str]) -> list[tuple[str, int]]:
+        """Return the data sets and depths that were asked for, in pairs."""
+        options = self.options
+        return list(product(options.wanted_datasets(names), options.wanted_depths(DEPTHS)))
 
     def cart(self, name: str, split: int, depth: int) -> dict[str, Any]:
         """Run scikit-learn's CART with default parameters."""
@@ -128,140 +106,141 @@ class Runs:
         def compute() -> dict[str, Any]:
             from sklearn.tree import DecisionTreeClassifier
 
-            data = self.data(name, split)
-            cart = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(data.X, data.y)
+            parts = load_split(name, split)
+            cart = DecisionTreeClassifier(max_depth=depth, random_state=0)
+            cart.fit(parts["train"].X, parts["train"].y)
             return {
-                "train": 100 * float(cart.score(data.X, data.y)),
-                "test": 100 * float(cart.score(data.X_test, data.y_test)),
+                part: 100 * float(cart.score(parts[part].X, parts[part].y))
+                for part in ("train", "test")
             }
 
-        return self.cell(f"cart/{name}/split={split}/depth={depth}", compute)
+        return self._cell(f"cart/{name}/split={split}/depth={depth}", compute)
 
     def cart_mean(self, name: str, depth: int, part: str) -> float | None:
         """Return the accuracy of CART on the train or test part, averaged over the splits."""
         return mean([self.cart(name, split, depth) for split in self.splits], part)
 
-    def generation(
-        self, name: str, split: int, depth: int, label: str, **settings: Any
-    ) -> dict[str, Any]:
-        """Run column generation with the given settings; `label` names them in the key.
-
-        ``candidates="script"`` are those of :func:`script_candidates`.
-        """
-        limit = self.options.time_limit
-
-        def compute() -> dict[str, Any]:
-            data = self.data(name, split)
-            own = settings.get("candidates") == "script"
-            problem = build_problem(
-                data.X, data.y, n_classes=data.n_classes, max_depth=depth, keep_duplicates=own
-            )
-            if own:
-                settings["candidates"] = script_candidates(data.X, data.y, depth)
-            engine = ColumnGeneration(random_state=split, **settings)
-            found, seconds, cpu = timed(lambda: engine.solve(problem, Limits(time_limit=limit)))
-            pass_on_interrupt(found.status)
-            proof = found.proof
-            sampling = proof.seconds.get("sampling", 0.0)
-            n = problem.n_samples
-            return {
-                "train": 100 * (1 - found.cost / n),
-                "test": 100 * float((found.tree.predict(data.X_test) == data.y_test).mean()),
-                "status": found.status,
-                "candidate_optimal": proof.candidate_optimal,
-                "master": 100 * (1 - proof.master_value / n),
-                "master_bound": 100 * (1 - proof.master_bound / n),
-                "master_solved": proof.master_solved,
-                "master_integral": proof.master_integral,
-                "master_proves": proof.master_solved
-                and bool(np.ceil(proof.master_bound - 1e-6) >= found.cost),
-                # Also where the time ended before the relaxation was solved.
-                "bound_proves": bool(np.ceil(proof.master_bound - 1e-6) >= found.cost),
-                "columns": proof.n_columns,
-                "row_cuts": proof.n_row_cuts,
-                "extra_cuts": proof.n_extra_cuts,
-                "iterations": proof.iterations,
-                "paths": proof.n_paths,
-                "sampling_seconds": sampling,
-                "seconds": seconds - sampling,
-                "cpu_seconds": cpu,  # with sampling
-                "parts": {part: round(spent, 4) for part, spent in proof.seconds.items()},
-            }
-
-        key = f"{label}/{name}/split={split}/depth={depth}/limit={limit:g}"
-        found = self.cell(key, compute)
-        if found["status"] == "time_limit":
-            self._cut_off.setdefault(f"{label} on {name} at depth {depth}", []).append(split)
+    def generations(
+        self, name: str, depth: int, label: str, settings: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Run column generation on each split; `label` names the settings in the key."""
+        key = f"{label}/{name}/split={{}}/depth={depth}/limit={self.options.time_limit:g}"
+        found = []
+        for split in self.splits:
+            compute = partial(self._generate, name, split, depth, settings)
+            found.append(self._cell(key.format(split), compute))
+            if found[-1]["status"] == "time_limit":
+                run = f"{label} on {name} at depth {depth}"
+                self._cut_off.setdefault(run, set()).add(split + 1)
         return found
 
-    def print_cut_off(self) -> None:
-        """Say which runs since the last call the time limit ended."""
-        for run, splits in self._cut_off.items():
-            numbers = ", ".join(str(split + 1) for split in sorted(set(splits)))
-            print(f"cut off after {self.options.time_limit:g} s: {run}, split {numbers}")
-        self._cut_off = {}
+    def _generate(
+        self, name: str, split: int, depth: int, settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Run column generation; candidates "script" are those of :func:`script_candidates`."""
+        train, test = (load_split(name, split)[part] for part in ("train", "test"))
+        own = settings.get("candidates") == "script"
+        problem = problem_of(name, split, depth, keep_duplicates=own)
+        if own:
+            settings = {**settings, "candidates": script_candidates(train.X, train.y, depth)}
+        engine = ColumnGeneration(random_state=split, **settings)
+        limits = Limits(time_limit=self.options.time_limit)
+        found, seconds, cpu = timed(lambda: engine.solve(problem, limits))
+        pass_on_interrupt(found.status)
+        proof = found.proof
+        sampling = proof.seconds.get("sampling", 0.0)
+        n = problem.n_samples
+        # Also where the time ended before the relaxation was solved.
+        bound_proves = bool(np.ceil(proof.master_bound - 1e-6) >= found.cost)
+        return {
+            "train": 100 * (1 - found.cost / n),
+            "test": 100 * float((found.tree.predict(test.X) == test.y).mean()),
+            "status": found.status,
+            "candidate_optimal": proof.candidate_optimal,
+            "master": 100 * (1 - proof.master_value / n),
+            "master_bound": 100 * (1 - proof.master_bound / n),
+            "master_solved": proof.master_solved,
+            "master_integral": proof.master_integral,
+            "master_proves": proof.master_solved and bound_proves,
+            "bound_proves": bound_proves,
+            "columns": proof.n_columns,
+            "row_cuts": proof.n_row_cuts,
+            "extra_cuts": proof.n_extra_cuts,
+            "iterations": proof.iterations,
+            "paths": proof.n_paths,
+            "sampling_seconds": sampling,
+            "seconds": seconds - sampling,
+            "cpu_seconds": cpu,  # with sampling
+            "parts": {part: round(spent, 4) for part, spent in proof.seconds.items()},
+        }
 
-    def optimum(self, name: str, split: int, depth: int) -> dict[str, Any]:
-        """Run the exact search over all thresholds; ``train`` is None where it is not proven."""
+    def optimum_mean(self, name: str, depth: int) -> float | None:
+        """Return the train accuracy of the exact search; None where one split is not proven."""
         limit = self.options.time_limit
 
-        def compute() -> dict[str, Any]:
-            data = self.data(name, split)
-            problem = build_problem(data.X, data.y, n_classes=data.n_classes, max_depth=depth)
+        def compute(split: int) -> dict[str, Any]:
+            problem = problem_of(name, split, depth)
             found = ExactSearch().solve(problem, Limits(time_limit=limit))
             pass_on_interrupt(found.status)
             proven = found.status == "optimal"
             train = 100 * (1 - found.cost / problem.n_samples) if proven else None
             return {"train": train, "status": found.status}
 
-        return self.cell(f"optimum/{name}/split={split}/depth={depth}/limit={limit:g}", compute)
+        key = f"optimum/{name}/split={{}}/depth={depth}/limit={limit:g}"
+        cells = [self._cell(key.format(split), partial(compute, split)) for split in self.splits]
+        return mean(cells, "train")
+
+    def _cell(self, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        value: dict[str, Any] = self.options.cell(key, compute)
+        return value
+
+    def print(
+        self,
+        title: str,
+        header: str | Sequence[str],
+        rows: Sequence[Sequence[object]],
+        *notes: str,
+    ) -> None:
+        """Print a table with its notes, and say which of its runs the time limit ended."""
+        print(f"\n{title}\n{format_table(header, rows)}")
+        for note in notes:
+            print(note)
+        self.print_cut_off()
+
+    def print_cut_off(self) -> None:
+        """Say which runs since the last call the time limit ended."""
+        for run, splits in self._cut_off.items():
+            numbers = ", ".join(map(str, sorted(splits)))
+            print(f"cut off after {self.options.time_limit:g} s: {run}, split {numbers}")
+        self._cut_off = {}
 
 
-def published(text: str) -> dict[tuple[str, int], tuple[float, ...]]:
-    """Read a published table: a line for each data set, numbers for each of the depths.
+def problem_of(name: str, split: int, depth: int, *, keep_duplicates: bool = False) -> Problem:
+    """Return the problem of the train rows of a split."""
+    parts = load_split(name, split)
+    return build_problem(
+        parts["train"].X,
+        parts["train"].y,
+        n_classes=1 + max(int(part.y.max(initial=0)) for part in parts.values()),
+        max_depth=depth,
+        keep_duplicates=keep_duplicates,
+    )
+
+
+def published_by_depth(paper: str, table: str) -> dict[tuple[str, int], tuple[float | None, ...]]:
+    """Return a published table with numbers for each of the depths.
 
     Examples
     --------
-    >>> from provetree.bench.papers._colgen import published
-    >>> published("iris | 96.8 96.9 | 98.1 98.9 | 100.0 100.0")["iris", 3]
-    (98.1, 98.9)
+    >>> from provetree.bench.papers._colgen import published_by_depth
+    >>> published_by_depth("firat", "7")["iris", 3]
+    (98.1, 100.0, 98.9)
     """
-    table = {}
-    for line in text.strip().splitlines():
-        name, *cells = line.split(" | ")
-        for depth, cell in zip(DEPTHS, cells, strict=True):
-            table[name, depth] = tuple(float(number) for number in cell.split())
-    return table
-
-
-def mean(cells: Sequence[Mapping[str, Any]], field: str) -> float | None:
-    """Return the average of a field, None where a cell has none.
-
-    Examples
-    --------
-    >>> from provetree.bench.papers._colgen import mean
-    >>> mean([{"train": 80.0}, {"train": 82.0}], "train"), mean([{"train": None}], "train")
-    (81.0, None)
-    """
-    values = [cell[field] for cell in cells]
-    if not values or any(value is None for value in values):
-        return None
-    return float(np.mean(values))
-
-
-def shown(value: float | None, digits: int = 1) -> str:
-    """Write a number for a table, a dash for none.
-
-    Examples
-    --------
-    >>> from provetree.bench.papers._colgen import shown
-    >>> shown(81.25), shown(None), shown(-0.04)
-    ('81.2', '-', '0.0')
-    """
-    if value is None:
-        return "-"
-    text = f"{value:.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
+    return {
+        (name, depth): figures(cell)
+        for name, cells in published(paper, table).items()
+        for depth, cell in zip(DEPTHS, cells, strict=True)
+    }
 
 
 def draw_bars(
@@ -280,16 +259,12 @@ def draw_bars(
     figure = new_figure("Drawing figures", (max(6.0, 1.0 * len(rows)), 3.5))
     axes = figure.subplots()
     width = 0.8 / len(series)
+    places = np.arange(len(rows))
     for i, (label, values) in enumerate(series.items()):
-        heights = [np.nan if value is None else value for value in values]
-        axes.bar(
-            np.arange(len(rows)) + (i - len(series) / 2 + 0.5) * width, heights, width, label=label
-        )
-    axes.set_xticks(np.arange(len(rows)), rows, rotation=30, ha="right")
-    axes.set_ylabel(unit)
-    axes.set_title(title)
-    if logarithmic:
-        axes.set_yscale("log")
+        heights = np.array(values, dtype=np.float64)  # not a number where there is none
+        axes.bar(places + (i - len(series) / 2 + 0.5) * width, heights, width, label=label)
+    axes.set_xticks(places, rows, rotation=30, ha="right")
+    axes.set(ylabel=unit, title=title, yscale="log" if logarithmic else "linear")
     # Beside the bars, which would be hidden below it.
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     save_figure(figure, folder / f"{name}.png")

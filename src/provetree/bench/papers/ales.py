@@ -8,15 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import product
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.bench.data import BenchTable, load_table, read_split
-from provetree.bench.paper import SPLITS, PaperOptions, pass_on_interrupt, timed
-from provetree.bench.papers import _ales_published as published
-from provetree.bench.report import format_seconds, save_figure, titled_table
+from provetree.bench.data import load_split
+from provetree.bench.paper import (
+    SPLITS,
+    PaperOptions,
+    figures,
+    mean,
+    pass_on_interrupt,
+    published,
+    timed,
+)
+from provetree.bench.report import format_cell, format_seconds, save_figure, titled_table
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
 from provetree.estimators.partition_tree import PartitionTreeClassifier
 from provetree.export.plot import new_figure
@@ -29,7 +38,14 @@ from provetree.selection.partition_size import choose_rho
 __all__ = ["run"]
 
 Cell: TypeAlias = Mapping[str, Any]
-Int: TypeAlias = NDArray[np.int64]
+
+#: Section 5.1: the limits on depth and splits (delta, gamma) that averages are over.
+PAIRS = ((2, 2), (2, 3), (3, 3), (3, 5), (3, 7), (4, 4), (4, 7), (4, 10))
+#: Published accuracies in percent.
+TABLE_4, TABLE_5, TABLE_6, TABLE_7, RELATIVE = (
+    {name: figures(cells[0]) for name, cells in published("ales", table).items()}
+    for table in ("4", "5", "6", "7", "relative")
+)
 
 _PARTITIONS = ("gp", "igp", "crm")
 _PAPER_RHO = 0.25
@@ -37,31 +53,32 @@ _PAPER_RHO = 0.25
 _MOST_MEASURED = 300
 #: What stands for (P) among the methods.
 _P = "(P)"
-_COMBINED = tuple(f"{p}+{r}" for r in ("hiia", "eiia") for p in _PARTITIONS)
+_METHODS = (*(f"{p}+{r}" for r in ("hiia", "eiia") for p in _PARTITIONS), _P)
+#: With their names in tables.
+_NAMES = {method: method if method == _P else method.upper() for method in _METHODS}
 _PROFILE = ("igp+eiia", "igp+eiia\\pp", "igp+hiia", "igp+hiia\\pp", _P)
 _FACTORS = (1, 2, 5, 10, 100, 1000, 10000)
 
 
 def run(options: PaperOptions) -> int:
     """Print the tables that were asked for."""
-    parts: tuple[tuple[str, Callable[[PaperOptions], str]], ...] = (
-        ("3", _table_3),
-        ("4", _table_4),
-        ("5", lambda o: _out_of_sample(o, 3, published.TABLE_5)),
-        ("6", lambda o: _out_of_sample(o, 4, published.TABLE_6)),
-        ("7", _table_7),
-        ("fig8", lambda o: _figure_8(o, "search")),
-        ("fig8-milp", lambda o: _figure_8(o, "milp")),
-        ("speed", _speed),
-    )
-    tables = [getattr(published, f"TABLE_{number}") for number in (3, 4, 5, 6, 7)]
+    parts: dict[str, Callable[[PaperOptions], str]] = {
+        "3": _table_3,
+        "4": _table_4,
+        "5": lambda o: _out_of_sample(o, "5", 3, TABLE_5),
+        "6": lambda o: _out_of_sample(o, "6", 4, TABLE_6),
+        "7": _table_7,
+        "fig8": lambda o: _figure_8(o, "search"),
+        "fig8-milp": lambda o: _figure_8(o, "milp"),
+        "speed": _speed,
+    }
     options.check(
-        datasets=dict.fromkeys(dataset for table in tables for dataset in table),
-        tables=[name for name, _ in parts],
-        depths=dict.fromkeys(depth for depth, _ in published.PAIRS),
+        datasets=dict.fromkeys((*TABLE_4, *TABLE_5, *TABLE_6, *TABLE_7)),
+        tables=parts,
+        depths=dict.fromkeys(depth for depth, _ in PAIRS),
         splits=SPLITS,
     )
-    for name, part in parts:
+    for name, part in parts.items():
         # The mixed-integer models need hours: they are run when they are asked for.
         slow = name in ("fig8-milp", "speed")
         if name in options.tables or (not options.tables and not slow):
@@ -74,94 +91,79 @@ def run(options: PaperOptions) -> int:
 
 def _table_3(options: PaperOptions) -> str:
     rows = []
-    for dataset in options.wanted_datasets(published.TABLE_3):
+    known = published("ales", "3")
+    for dataset in options.wanted_datasets(known):
         for k, method in enumerate(_PARTITIONS):
             cells = [_measured(options, dataset, part, method) for part in options.parts]
-            row = [dataset, method.upper()]
-            for measure in ("reduction", "exclusion", "consistency"):
-                theirs = published.TABLE_3[dataset][measure][k]
-                ours = float(np.mean([cell[measure] for cell in cells]))
-                text = f"{ours:.2f}"
-                error = float(np.sqrt(np.mean([cell["error"] ** 2 for cell in cells])))
-                if measure == "exclusion" and error:
-                    text += f" +- {error / np.sqrt(len(cells)):.3f}"
-                row += ["-" if theirs is None else f"{theirs:.2f}", text]
-            seconds = float(np.mean([cell["seconds"] for cell in cells]))
-            rows.append((*row, format_seconds(seconds)))
-    header = "table | by | R paper | R | E paper | E | C paper | C | time"
+            reduction, exclusion, consistency = (figures(cell)[k] for cell in known[dataset])
+            excluded = f"{mean(cells, 'exclusion'):.2f}"
+            error = float(np.sqrt(np.mean([cell["error"] ** 2 for cell in cells])))
+            if error:
+                excluded += f" +- {error / np.sqrt(len(cells)):.3f}"
+            rows.append(
+                (
+                    dataset,
+                    method.upper(),
+                    *(reduction, mean(cells, "reduction")),
+                    *(exclusion, excluded),
+                    *(consistency, mean(cells, "consistency")),
+                    mean(cells, "seconds"),
+                )
+            )
+    header = (
+        "table | by | R paper [.2f] | R [.2f] | E paper [.2f] | E | C paper [.2f] | C [.2f] | "
+        "time [time]"
+    )
     return titled_table(f"Table 3: measures of partitions, {_splits_words(options)}", header, rows)
 
 
 def _table_4(options: PaperOptions) -> str:
     rows = []
-    for dataset in options.wanted_datasets(published.TABLE_4):
-        theirs = published.TABLE_4[dataset]
-        for method in (*_COMBINED, _P):
-            cells = [
-                _fitted(options, dataset, part, method, pair, _PAPER_RHO)
-                for pair in _pairs(options)
-                for part in options.parts
-            ]
-            if not cells:
-                continue
-            ours = 100 * float(np.mean([cell["train"] for cell in cells]))
-            proven = sum(cell["status"] == "optimal" for cell in cells)
-            seconds = float(np.mean([cell["seconds"] for cell in cells]))
-            name = method if method == _P else method.upper()
-            paper = theirs.get(method)
-            rows.append(
-                (dataset, name, "-" if paper is None else f"{paper:.1f}", f"{ours:.1f}",
-                 f"{proven} of {len(cells)}", format_seconds(seconds))
-            )  # fmt: skip
-    header = "table | method | paper | ours | proven | mean time"
+    for dataset in options.wanted_datasets(TABLE_4):
+        for paper, method in zip(TABLE_4[dataset], _METHODS, strict=True):
+            cells = _of_pairs(options, dataset, method)
+            if cells:
+                ours, seconds = mean(cells, "train"), mean(cells, "seconds")
+                proven = sum(cell["status"] == "optimal" for cell in cells)
+                of_all = f"{proven} of {len(cells)}"
+                rows.append((dataset, _NAMES[method], paper, _percent(ours), of_all, seconds))
+    header = "table | method | paper [.1f] | ours [.1f] | proven | mean time [time]"
     title = f"Table 4: in-sample accuracy, {len(_pairs(options))} pairs, {_splits_words(options)}"
     return titled_table(title, header, rows)
 
 
 def _out_of_sample(
-    options: PaperOptions, depth: int, theirs: Mapping[str, Sequence[float | None]]
+    options: PaperOptions, number: str, depth: int, theirs: Mapping[str, Sequence[float | None]]
 ) -> str:
-    methods = (*_COMBINED, _P)
     rows = []
     ours_all: list[list[float]] = []
     for dataset in options.wanted_datasets(theirs):
-        ours = [100 * _tuned(options, dataset, method, depth)["test"] for method in methods]
+        ours = [100 * _tuned(options, dataset, method, depth) for method in _METHODS]
         ours_all.append(ours)
-        pairs = zip(theirs[dataset], ours, strict=True)
-        rows.append(
-            (dataset, *(f"{'-' if t is None else format(t, '.2f')} / {o:.2f}" for t, o in pairs))
-        )
+        rows.append((dataset, *map(_beside, theirs[dataset], ours)))
     if ours_all:
         table = np.array(ours_all)
         # The paper's "average RD": in percent of the accuracy of (P).
         relative = 100 * ((table - table[:, -1:]) / table[:, -1:]).mean(axis=0)
-        of_paper = published.RELATIVE[depth]
-        both = zip(of_paper, relative[:-1].tolist(), strict=True)
+        both = zip(RELATIVE[str(depth)], relative[:-1].tolist(), strict=True)
         rows.append(("average RD to (P)", *(f"{t:+.2f} / {o:+.2f}" for t, o in both), ""))
-    header = ("paper / ours", *(m if m == _P else m.upper() for m in methods))
-    number = {3: 5, 4: 6}[depth]
     title = f"Table {number}: out-of-sample accuracy up to depth {depth}, {_splits_words(options)}"
-    return titled_table(title, header, rows)
+    return titled_table(title, ("paper / ours", *_NAMES.values()), rows)
 
 
 def _table_7(options: PaperOptions) -> str:
     rows = []
-    for dataset in options.wanted_datasets(published.TABLE_7):
-        tao, guide, cart, c50, gp, igp, p = published.TABLE_7[dataset]
-        ours = {
-            "cart": np.mean([_cart(options, dataset, part)["test"] for part in options.parts]),
-            **{
-                method: _tuned(options, dataset, method, 4)["test"]
-                for method in ("gp+hiia", "igp+hiia", _P)
-            },
-        }
-        both = (
-            f"{'-' if paper is None else format(paper, '.1f')} / {100 * float(ours[name]):.1f}"
-            for name, paper in (("cart", cart), ("gp+hiia", gp), ("igp+hiia", igp), (_P, p))
-        )
-        alone = ("-" if value is None else f"{value:.1f}" for value in (tao, guide, c50))
-        rows.append((dataset, *alone, *both))
-    header = ("table", "TAO paper", "GUIDE paper", "C5.0 paper", "CART", "GP+HIIA", "IGP+HIIA", _P)
+    for dataset in options.wanted_datasets(TABLE_7):
+        tao, guide, cart, c50, *theirs = TABLE_7[dataset]
+        ours = [_percent(mean([_cart(options, dataset, part) for part in options.parts], "test"))]
+        for method in ("gp+hiia", "igp+hiia", _P):
+            ours.append(100 * _tuned(options, dataset, method, 4))
+        both = (_beside(*pair, 1) for pair in zip((cart, *theirs), ours, strict=True))
+        rows.append((dataset, tao, guide, c50, *both))
+    header = (
+        "table | TAO paper [.1f] | GUIDE paper [.1f] | C5.0 paper [.1f] | CART | GP+HIIA | "
+        f"IGP+HIIA | {_P}"
+    )
     title = f"Table 7: out-of-sample accuracy, paper / ours, {_splits_words(options)}"
     return titled_table(title, header, rows)
 
@@ -169,23 +171,18 @@ def _table_7(options: PaperOptions) -> str:
 def _figure_8(options: PaperOptions, inner: str) -> str:
     texts = []
     for dataset in options.wanted_datasets(("iris", "wine")):
-        cells = {
-            method: [
-                _fitted(options, dataset, part, method, pair, _PAPER_RHO, inner)
-                for pair in _pairs(options)
-                for part in options.parts
-            ]
-            for method in _PROFILE
-        }
         seconds = {
             method: np.array(
-                [c["seconds"] if c["status"] != "time_limit" else np.inf for c in of_method]
+                [
+                    cell["seconds"] if cell["status"] != "time_limit" else np.inf
+                    for cell in _of_pairs(options, dataset, method, inner)
+                ]
             )
-            for method, of_method in cells.items()
+            for method in _PROFILE
         }
-        shares = _profile(seconds)
         rows = [
-            (method, *(f"{100 * share:.0f} %" for share in shares[method])) for method in _PROFILE
+            (method, *(f"{100 * share:.0f} %" for share in shares))
+            for method, shares in _profile(seconds).items()
         ]
         title = (
             f"Figure 8, {dataset}, inner='{inner}', limit {options.time_limit:g} s: instances "
@@ -194,25 +191,23 @@ def _figure_8(options: PaperOptions, inner: str) -> str:
         header = ("method", *(f"x {factor}" for factor in _FACTORS))
         texts.append(titled_table(title, header, rows))
         if options.figures is not None:
-            _draw_profile(options, dataset, inner, seconds)
+            path = options.figures / f"ales-figure-8-{dataset}-{inner}.png"
+            _draw_profile(f"{dataset}, inner='{inner}'", seconds, path)
     return "\n\n".join(texts)
 
 
 def _speed(options: PaperOptions) -> str:
     """IGP+HIIA by search and by mixed-integer models, in one run."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for dataset in options.wanted_datasets(("iris", "wine")):
-        pairs: list[tuple[Cell, Cell]] = []
-        for pair in _pairs(options):
-            for part in options.parts:
-                fast, slow = (
-                    _fitted(options, dataset, part, "igp+hiia", pair, _PAPER_RHO, inner)
-                    for inner in ("search", "milp")
-                )
-                pairs.append((fast, slow))
-                rows.append((dataset, str(pair), str(part + 1), *_compared([(fast, slow)])))
-        if pairs:
-            rows.append((dataset, "all", "", *_compared(pairs)))
+        fast, slow = (
+            _of_pairs(options, dataset, "igp+hiia", inner) for inner in ("search", "milp")
+        )
+        both = list(zip(fast, slow, strict=True))
+        for (pair, part), of_one in zip(product(_pairs(options), options.parts), both, strict=True):
+            rows.append((dataset, str(pair), str(part + 1), *_compared([of_one])))
+        if both:
+            rows.append((dataset, "all", "", *_compared(both)))
     header = (
         "table | (d, g) | split | search acc. | MILP acc. | search | MILP | factor | CPU factor"
     )
@@ -223,14 +218,14 @@ def _speed(options: PaperOptions) -> str:
 def _compared(pairs: Sequence[tuple[Cell, Cell]]) -> tuple[str, ...]:
     """Return accuracies, times and factors of pairs of cells: search, mixed-integer models."""
     cut = any(slow["status"] == "time_limit" for _, slow in pairs)
-    accuracies = (100 * float(np.mean([pair[k]["train"] for pair in pairs])) for k in (0, 1))
     totals = {
-        clock: [sum(float(pair[k][clock]) for pair in pairs) for k in (0, 1)]
-        for clock in ("seconds", "cpu")
+        clock: [sum(float(cell[clock]) for cell in cells) for cells in zip(*pairs, strict=True)]
+        for clock in ("train", "seconds", "cpu")
     }
+    accuracies = (f"{100 * total / len(pairs):.1f}" for total in totals.pop("train"))
     fast, slow = totals["seconds"]
     return (
-        *(f"{accuracy:.1f}" for accuracy in accuracies),
+        *accuracies,
         format_seconds(fast),
         format_seconds(slow) + ("*" if cut else ""),
         *(f"{'>' if cut else ''}{slow / fast:.0f} x" for fast, slow in totals.values()),
@@ -257,6 +252,16 @@ def _measured(options: PaperOptions, dataset: str, part: int, method: str) -> Ce
     return _cell(options, f"measures/{dataset}/{part}/{method}", compute)
 
 
+def _of_pairs(
+    options: PaperOptions, dataset: str, method: str, inner: str = "search"
+) -> list[Cell]:
+    """Fit one method for all pairs (delta, gamma) that are asked for, on all splits."""
+    return [
+        _fitted(options, dataset, part, method, pair, _PAPER_RHO, inner)
+        for pair, part in product(_pairs(options), options.parts)
+    ]
+
+
 def _fitted(
     options: PaperOptions,
     dataset: str,
@@ -269,17 +274,12 @@ def _fitted(
     """Fit one method on one split for one (delta, gamma)."""
 
     def compute() -> dict[str, Any]:
-        table, rows = _rows(dataset, part)
+        tables = load_split(dataset, part)
         clf = _estimator(dataset, part, method, pair, rho, inner, options.time_limit)
-        X, y = table.X[rows["train"]], table.y[rows["train"]]
-        _, seconds, cpu = timed(lambda: clf.fit(X, y))
+        _, seconds, cpu = timed(lambda: clf.fit(tables["train"].X, tables["train"].y))
         pass_on_interrupt(clf.status_)
-        scores = {
-            name: float(np.mean(clf.predict(table.X[some]) == table.y[some]))
-            for name, some in rows.items()
-        }
         return {
-            **scores,
+            **{name: float(np.mean(clf.predict(t.X) == t.y)) for name, t in tables.items()},
             "status": clf.status_,
             "errors": float(clf.objective_),
             "bound": float(clf.lower_bound_),
@@ -309,9 +309,12 @@ def _estimator(
             from provetree.estimators.mip_tree import MIPTreeClassifier
 
             return MIPTreeClassifier(
-                formulation="p", max_depth=depth, max_splits=gamma, time_limit=time_limit,
+                formulation="p",
+                max_depth=depth,
+                max_splits=gamma,
+                time_limit=time_limit,
                 scaling="rank",
-            )  # fmt: skip
+            )
         return OptimalTreeClassifier(
             max_depth=depth, max_leaf_nodes=gamma + 1, time_limit=time_limit
         )
@@ -328,29 +331,24 @@ def _estimator(
     )
 
 
-def _tuned(options: PaperOptions, dataset: str, method: str, depth: int) -> Cell:
+def _tuned(options: PaperOptions, dataset: str, method: str, depth: int) -> float:
     """Return the mean test accuracy of the trees that did best on the validation rows."""
     found = []
     for part in options.parts:
-        rho = _PAPER_RHO
-        if method.startswith("gp"):
-            rho = _rho(options, dataset, part, method)
+        rho = _rho(options, dataset, part, method) if method.startswith("gp") else _PAPER_RHO
         cells = [
-            _fitted(options, dataset, part, method, pair, rho)
-            for pair in published.PAIRS
-            if pair[0] <= depth
+            _fitted(options, dataset, part, method, pair, rho) for pair in PAIRS if pair[0] <= depth
         ]
-        found.append(max(cells, key=lambda cell: cell["valid"]))  # the first of the best
-    return {"test": float(np.mean([cell["test"] for cell in found]))}
+        found.append(max(cells, key=lambda cell: cell["valid"])["test"])  # the first of the best
+    return float(np.mean(found))
 
 
 def _rho(options: PaperOptions, dataset: str, part: int, method: str) -> float:
     refinement = "exact" if method.endswith("eiia") else "heuristic"
 
     def compute() -> float:
-        table, rows = _rows(dataset, part)
-        X, y = table.X[rows["train"]], table.y[rows["train"]]
-        return choose_rho(X, y, refinement=refinement, time_limit=options.time_limit)
+        train = load_split(dataset, part)["train"]
+        return choose_rho(train.X, train.y, refinement=refinement, time_limit=options.time_limit)
 
     key = f"rho/{dataset}/{part}/{refinement}/limit={options.time_limit:g}"
     value: float = options.cells.get(key, compute)
@@ -363,17 +361,18 @@ def _cart(options: PaperOptions, dataset: str, part: int) -> Cell:
     def compute() -> dict[str, Any]:
         from sklearn.tree import DecisionTreeClassifier
 
-        table, rows = _rows(dataset, part)
-        X, y = table.X[rows["train"]], table.y[rows["train"]]
-        path = DecisionTreeClassifier(random_state=0).cost_complexity_pruning_path(X, y)
-        best: tuple[float, float] | None = None
-        for alpha in np.unique(np.maximum(path.ccp_alphas, 0.0))[::-1]:
-            tree = DecisionTreeClassifier(random_state=0, ccp_alpha=float(alpha)).fit(X, y)
-            valid = tree.score(table.X[rows["valid"]], table.y[rows["valid"]])
-            if best is None or valid > best[0]:
-                best = (valid, tree.score(table.X[rows["test"]], table.y[rows["test"]]))
-        assert best is not None
-        return {"valid": float(best[0]), "test": float(best[1])}
+        train, valid, test = (load_split(dataset, part)[of] for of in ("train", "valid", "test"))
+        path = DecisionTreeClassifier(random_state=0).cost_complexity_pruning_path(train.X, train.y)
+        alphas = np.unique(np.maximum(path.ccp_alphas, 0.0))[::-1].tolist()
+        trees = [
+            DecisionTreeClassifier(random_state=0, ccp_alpha=alpha).fit(train.X, train.y)
+            for alpha in alphas
+        ]
+        best = max(trees, key=lambda tree: tree.score(valid.X, valid.y))  # the smallest of the best
+        return {
+            "valid": float(best.score(valid.X, valid.y)),
+            "test": float(best.score(test.X, test.y)),
+        }
 
     return _cell(options, f"cart/{dataset}/{part}", compute)
 
@@ -393,22 +392,17 @@ def _figures(cell: Cell) -> str:
 # -- rows ----------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4)
-def _rows(dataset: str, part: int) -> tuple[BenchTable, dict[str, Int]]:
-    return load_table(dataset), read_split(dataset, part)
-
-
 @lru_cache(maxsize=8)
 def _partition(dataset: str, part: int, method: str, rho: float) -> DataPartition:
-    table, rows = _rows(dataset, part)
-    X, y = table.X[rows["train"]], table.y[rows["train"]]
+    train = load_split(dataset, part)["train"]
     if method == "gp":
-        return greedy_partition(X, y, rho)
-    return (improved_greedy_partition if method == "igp" else closest_representatives_merge)(X, y)
+        return greedy_partition(train.X, train.y, rho)
+    make = improved_greedy_partition if method == "igp" else closest_representatives_merge
+    return make(train.X, train.y)
 
 
 def _pairs(options: PaperOptions) -> list[tuple[int, int]]:
-    return [pair for pair in published.PAIRS if options.wants_depth(pair[0])]
+    return [pair for pair in PAIRS if options.wants_depth(pair[0])]
 
 
 # -- words and pictures --------------------------------------------------------------------------
@@ -427,10 +421,7 @@ def _profile(seconds: Mapping[str, NDArray[np.float64]]) -> dict[str, list[float
         }
 
 
-def _draw_profile(
-    options: PaperOptions, dataset: str, inner: str, seconds: Mapping[str, NDArray[np.float64]]
-) -> None:
-    assert options.figures is not None
+def _draw_profile(title: str, seconds: Mapping[str, NDArray[np.float64]], path: Path) -> None:
     fastest = np.min(list(seconds.values()), axis=0)
     figure = new_figure("Drawing figures", (6.5, 4.0))
     ax = figure.subplots()
@@ -439,14 +430,18 @@ def _draw_profile(
         factors = np.sort(of_method[solved] / fastest[solved])
         shares = np.arange(1, len(factors) + 1) / len(of_method)
         ax.step(np.append(factors, 1e5), np.append(shares, shares[-1:]), where="post", label=method)
-    ax.set_xscale("log")
-    ax.set_xlim(1, 1e5)
-    ax.set_ylim(0, 1.02)
-    ax.set_xlabel("factor of the fastest time")
-    ax.set_ylabel("share of instances")
-    ax.set_title(f"{dataset}, inner='{inner}'")
+    ax.set(title=title, xlabel="factor of the fastest time", ylabel="share of instances")
+    ax.set(xscale="log", xlim=(1, 1e5), ylim=(0, 1.02))
     ax.legend(frameon=False)
-    save_figure(figure, options.figures / f"ales-figure-8-{dataset}-{inner}.png")
+    save_figure(figure, path)
+
+
+def _beside(theirs: float | None, ours: float | None, digits: int = 2) -> str:
+    return f"{format_cell(theirs, f'.{digits}f')} / {ours:.{digits}f}"
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def _splits_words(options: PaperOptions) -> str:

@@ -6,78 +6,36 @@ Hand posture is not among the benchmark tables, so averages over large data sets
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
-from provetree.bench.paper import SPLITS, PaperOptions
-from provetree.bench.papers._colgen import DEPTHS, Runs, draw_bars, mean, published, shown
+from provetree.bench.paper import SPLITS, PaperOptions, mean, published
+from provetree.bench.papers._colgen import (
+    DEPTHS,
+    Runs,
+    draw_bars,
+    problem_of,
+    published_by_depth,
+)
 from provetree.bench.report import format_table
 
-SMALL = (
-    "tic-tac-toe",
-    "pima-indians-diabetes",
-    "car-evaluation",
-    "seismic-bumps",
-    "spambase",
-    "statlog-satellite",
-)
-LARGE = ("default-credit", "htru2", "letter", "magic04", "shuttle")
+#: The published tables, by data set and depth.
+TABLE_7, TABLE_8, TABLE_9 = (published_by_depth("patel", table) for table in ("7", "8", "9"))
+SMALL, LARGE = (tuple(dict.fromkeys(name for name, _ in table)) for table in (TABLE_7, TABLE_8))
 
 #: What can be asked for; "pricing" is no table of the paper and shown only when asked for.
 TABLES = ("6", "7", "8", "9", *(f"fig{number}" for number in range(1, 8)), "pricing")
 
-#: Table 6: train accuracy with each form of the row constraints.
-TABLE_6 = {
-    "none": 81.85,
-    "lower": 82.04,
-    "upper": 82.29,
-    "equality": 82.29,
-    "all": 82.28,
-    "extra": 82.26,
-}
-_FORMS = {
-    "none": "No Beta",
-    "lower": "Beta Lb",
-    "upper": "Beta Ub",
-    "equality": "Beta Eq",
-    "all": "All Beta",
-    "extra": "Extra Beta",
-}
-#: Table 7: (CART, CG of Firat et al., CART, revised CG), train.
-TABLE_7 = published(
-    """
-tic-tac-toe | 71.2 71.8 71.3 71.8 | 75.4 76.7 75.4 77.4 | 84.4 85.4 84.5 86.2
-pima-indians-diabetes | 77.3 78.8 77.3 78.8 | 78.9 81.2 78.9 81.3 | 82.9 84.2 82.9 85.3
-car-evaluation | 76.9 76.9 76.9 76.9 | 79.0 79.8 79.0 80.2 | 84.2 85.2 84.2 85.7
-seismic-bumps | 93.1 93.3 93.1 93.4 | 93.4 93.7 93.4 93.7 | 93.9 94.2 93.9 94.3
-spambase | 86.0 87.1 85.9 87.2 | 89.6 90.3 89.6 90.3 | 91.6 91.6 91.6 92.0
-statlog-satellite | 63.2 64.0 63.2 64.3 | 78.7 79.5 78.7 80.0 | 81.6 82.9 81.6 83.6
-"""
-)
-#: Table 8: (CART, CG of Firat et al., CART, revised CG), test.
-TABLE_8 = published(
-    """
-default-credit | 82.3 82.3 81.9 81.9 | 82.3 82.3 82.0 82.0 | 82.3 82.3 81.9 82.0
-htru2 | 97.8 97.8 97.6 97.6 | 97.9 97.9 97.7 97.7 | 98.0 98.0 97.8 97.7
-letter | 12.5 12.7 12.3 12.7 | 17.7 18.6 17.6 19.6 | 24.8 27.0 24.5 27.8
-magic04 | 78.4 79.1 79.0 79.7 | 79.1 80.1 79.1 79.9 | 81.5 81.5 81.6 82.4
-shuttle | 93.7 93.7 93.9 93.9 | 99.6 99.7 99.6 99.7 | 99.8 99.8 99.8 99.8
-"""
-)
-#: Table 9: (CART, revised CG), train.
-TABLE_9 = published(
-    """
-default-credit | 82.0 82.0 | 82.2 82.2 | 82.3 82.5
-htru2 | 97.8 97.8 | 98.0 98.1 | 98.2 98.3
-letter | 13.1 13.4 | 18.2 20.8 | 25.6 28.8
-magic04 | 79.6 80.0 | 80.0 81.0 | 82.7 83.7
-shuttle | 93.9 93.9 | 99.7 99.7 | 99.8 99.9
-"""
-)
 #: Instances that Extra Beta proves, out of 55 (Figure 7).
 FIGURE_7_EXTRA = (53, 55)
+
+#: Train accuracy of CART, which the gains of Table 6 are over.
+CART_OF_TABLE_6 = 81.40
+
+#: By the words of a figure: the name in the keys of cells, and the settings.
+Variants: TypeAlias = Mapping[str, tuple[str, Mapping[str, Any]]]
 
 #: Candidates as the paper describes them, as its released script draws them, and ten times as many
 #: as described. The relaxation is solved for the first only.
@@ -92,93 +50,82 @@ def run(options: PaperOptions) -> int:
     """Print the tables that were asked for."""
     options.check(datasets=(*SMALL, *LARGE), tables=TABLES, depths=DEPTHS, splits=SPLITS)
     runs = Runs(options)
-    wanted = options.wants_table
-    if wanted("7"):
-        _accuracy_table(
-            runs, "Table 7: train accuracy (%), small data sets", SMALL, TABLE_7, "train"
-        )
-    if wanted("8"):
-        _accuracy_table(runs, "Table 8: test accuracy (%), large data sets", LARGE, TABLE_8, "test")
-    if wanted("9"):
-        published = {key: (*(None,) * 2, *value) for key, value in TABLE_9.items()}
-        _accuracy_table(
-            runs, "Table 9: train accuracy (%), large data sets", LARGE, published, "train"
-        )
+    large = {key: (None, None, *value) for key, value in TABLE_9.items()}
+    for number, part, size, known in (
+        ("7", "train", "small", TABLE_7),
+        ("8", "test", "large", TABLE_8),
+        ("9", "train", "large", large),
+    ):
+        if options.wants_table(number):
+            title = f"Table {number}: {part} accuracy (%), {size} data sets"
+            _accuracy_table(runs, title, known, part)
     names = options.wanted_datasets((*SMALL, *LARGE))
-    if wanted("fig1"):
-        _preparation(runs, names)
-    if wanted("fig2") or wanted("fig3"):
-        _subproblems(runs, names)
-    if "pricing" in options.tables:
-        _pricing(runs, names)
-    if any(wanted(name) for name in ("fig4", "fig5", "fig7")):
-        _relaxations(runs, names)
-    if any(wanted(name) for name in ("6", "fig6")):
-        _row_constraints(runs, names)
+    for table, parts in (
+        (_preparation, ("fig1",)),
+        (_subproblems, ("fig2", "fig3")),
+        (_pricing, ("pricing",)),
+        (_relaxations, ("fig4", "fig5", "fig7")),
+        (_row_constraints, ("6", "fig6")),
+    ):
+        # The comparison with CP-SAT is no table of the paper: it is shown only when asked for.
+        if any(map(options.wants_table, parts)) and (options.tables or table is not _pricing):
+            table(runs, names)
     return 0
 
 
 def _accuracy_table(
     runs: Runs,
     title: str,
-    names: Iterable[str],
-    published: Mapping[tuple[str, int], tuple[float | None, ...]],
+    known: Mapping[tuple[str, int], tuple[float | None, ...]],
     part: str,
 ) -> None:
-    rows = []
-    below = []
-    for name, depth in product(
-        runs.options.wanted_datasets(names), runs.options.wanted_depths(DEPTHS)
-    ):
-        row, reached = _accuracy_row(runs, name, depth, published[name, depth], part)
-        rows.append(row)
-        paper = published[name, depth][-1]
-        if paper is not None and reached is not None and reached < paper - 0.2:
-            below.append(f"{name} at depth {depth}: {reached:.2f} against {paper}")
-    header = (
-        "data set | depth | CART (paper) | CG Firat (paper) | CG revised (paper) | CART | "
-        "CG, text | CG, script | CG, 10 q | gain | optimum | proven | most s"
-    )
-    print(f"\n{title}\n{format_table(header, rows)}")
-    print(
+    rows, below = [], []
+    for name, depth in runs.wanted(dict.fromkeys(name for name, _ in known)):
+        _, firat, paper_cart, paper = known[name, depth]
+        cart = runs.cart_mean(name, depth, part)
+        ours = {
+            label: runs.generations(name, depth, label, setting)
+            for label, setting in _CANDIDATES.items()
+        }
+        best = runs.optimum_mean(name, depth)
+        text, script, ten = (mean(cells, part) for cells in ours.values())
+        rows.append(
+            (
+                name,
+                depth,
+                paper_cart,
+                firat,
+                paper,
+                cart,
+                text,
+                script,
+                ten,
+                None if cart is None or script is None else script - cart,
+                best if part == "train" else None,
+                sum(cell["candidate_optimal"] for cell in ours["revised"]),
+                max(cell["seconds"] for cell in ours["revised"]),
+            )
+        )
+        if paper is not None and text is not None and script is not None:
+            reached = max(text, script)
+            if reached < paper - 0.2:
+                below.append(
+                    f"more than 0.2 below the paper: {name} at depth {depth}: {reached:.2f} "
+                    f"against {paper}"
+                )
+    runs.print(
+        title,
+        "data set | depth | CART (paper) [.1f] | CG Firat (paper) [.1f] | "
+        "CG revised (paper) [.1f] | CART [.2f] | CG, text [.2f] | CG, script [.2f] | "
+        "CG, 10 q [.2f] | gain [.2f] | optimum [.2f] | proven | most s [.2f]",
+        rows,
         "CG text samples candidates as the paper says (90 % of the rows), script as its released "
         "script does (70 %, its seeds), 10 q keeps ten times as many of the first; gain: of the "
         "second over CART; optimum: proven over all thresholds, where all splits were; proven: "
         "splits on which the tree is proven for the candidate set; most s: longest run of the "
-        "first after sampling."
+        "first after sampling.",
+        *below,
     )
-    for sentence in below:
-        print(f"more than 0.2 below the paper: {sentence}")
-    runs.print_cut_off()
-
-
-def _accuracy_row(
-    runs: Runs, name: str, depth: int, paper: tuple[float | None, ...], part: str
-) -> tuple[tuple[str, ...], float | None]:
-    """Return one line, and the better of our two accuracies that the paper's is held against."""
-    cart = runs.cart_mean(name, depth, part)
-    ours = {
-        label: [runs.generation(name, s, depth, label, **setting) for s in runs.splits]
-        for label, setting in _CANDIDATES.items()
-    }
-    best = mean([runs.optimum(name, s, depth) for s in runs.splits], "train")
-    text, script, ten = (mean(cells, part) for cells in ours.values())
-    row = (
-        name,
-        str(depth),
-        shown(paper[2]),
-        shown(paper[1]),
-        shown(paper[3]),
-        shown(cart, 2),
-        shown(text, 2),
-        shown(script, 2),
-        shown(ten, 2),
-        shown(None if cart is None or script is None else script - cart, 2),
-        shown(best, 2) if part == "train" else "-",
-        f"{sum(cell['candidate_optimal'] for cell in ours['revised'])}",
-        shown(max(cell["seconds"] for cell in ours["revised"]), 2),
-    )
-    return row, None if text is None or script is None else max(text, script)
 
 
 def _preparation(runs: Runs, names: list[str]) -> None:
@@ -188,112 +135,92 @@ def _preparation(runs: Runs, names: list[str]) -> None:
         "No Preprocess": {"merge_rows": False},
         "No Init": {"start_runs": 0},
     }
-    _figure(
-        runs,
-        "Figure 1: seconds after sampling, depth 4",
-        names,
-        {
-            label: ("prep-" + label.replace(" ", "-"), setting)
-            for label, setting in variants.items()
-        },
-        {"seconds": ("seconds", 2, 1)},
-    )
+    title = "Figure 1: seconds after sampling, depth 4"
+    _figure(runs, title, names, _keyed("prep", variants), {"seconds": ("seconds", 2, 1)})
 
 
 def _subproblems(runs: Runs, names: list[str]) -> None:
     """Print Figures 2 and 3: columns and gain with original and merged subproblems."""
-    as_published: dict[str, Any] = {
-        "row_constraints": "upper",
-        "integer_step": "mip",
-        "prove": False,
-    }
-    original = {"variant": "original", "merge_rows": True, "start_runs": 100}
-    variants: dict[str, tuple[str, dict[str, Any]]] = {
-        "original SP": ("sp-original", as_published | original),
-        "merged SP": ("sp-merged", as_published),
-    }
+    merged = {"row_constraints": "upper", "integer_step": "mip", "prove": False}
+    original = {**merged, "variant": "original", "merge_rows": True, "start_runs": 100}
     _figure(
         runs,
         "Figures 2 and 3: columns, and gain over CART (points), depth 4",
         names,
-        variants,
+        {"original SP": ("sp-original", original), "merged SP": ("sp-merged", merged)},
         {"columns": ("columns", 0, 2), "gain": ("gain", 2, 3), "seconds": ("seconds", 2, None)},
     )
 
 
-def _forms(**common: Any) -> dict[str, dict[str, Any]]:
+def _keyed(key: str, variants: Mapping[str, Mapping[str, Any]]) -> Variants:
+    """Return settings with the names that their cells have."""
+    return {
+        label: (f"{key}-{label.replace(' ', '-')}", setting) for label, setting in variants.items()
+    }
+
+
+def _forms(key: str, **common: Any) -> Variants:
     """Return the settings of the six forms of the row constraints, and of routes."""
     forms: dict[str, dict[str, Any]] = {
-        label: {"row_constraints": form, **common} for form, label in _FORMS.items()
+        label: {"row_constraints": form, **common}
+        for form, (label, _) in published("patel", "6").items()
     }
     forms["Extra Beta"]["separation"] = "search"
     forms["Routes"] = {"row_constraints": "extra", "separation": "routes", **common}
-    return forms
+    return _keyed(key, forms)
 
 
 def _relaxations(runs: Runs, names: list[str]) -> None:
     """Print Figures 4, 5 and 7: time, value and proofs of each form of the relaxation."""
-    variants = {
-        label: ("lp-" + label.replace(" ", "-"), setting)
-        for label, setting in _forms(solve_master=True).items()
-    }
     cells = _figure(
         runs,
         "Figures 4 and 5: seconds after sampling, and master value (%), depth 4",
         names,
-        variants,
+        _forms("lp", solve_master=True),
         {"seconds": ("seconds", 2, 4), "master bound": ("master_bound", 2, 5)},
     )
     rows = []
-    for label in variants:
-        every = [cell for name in names for cell in cells[name, label]]
-        rows.append(
-            (
-                label,
-                f"{sum(bool(cell['master_solved']) for cell in every)}",
-                f"{sum(bool(cell['master_integral']) for cell in every)}",
-                f"{sum(bool(cell['bound_proves']) for cell in every)} of {len(every)}",
-                f"{sum(bool(cell['candidate_optimal']) for cell in every)}",
-            )
+    for label, every in cells.items():
+        fields = ("master_solved", "master_integral", "bound_proves", "candidate_optimal")
+        solved, whole, proves, recursion = (
+            sum(bool(cell[field]) for cell in every) for field in fields
         )
+        rows.append((label, solved, whole, f"{proves} of {len(every)}", recursion))
     header = "form | solved | integral | bound proves the tree | proven by recursion"
-    print(f"\nFigure 7\n{format_table(header, rows)}")
-    print(
+    runs.print(
+        "Figure 7",
+        header,
+        rows,
         f"The paper's Extra Beta proves {FIGURE_7_EXTRA[0]} of {FIGURE_7_EXTRA[1]} instances; "
-        "its data sets include hand posture and not letter."
+        "its data sets include hand posture and not letter.",
     )
 
 
 def _row_constraints(runs: Runs, names: list[str]) -> None:
     """Print Table 6 and Figure 6: accuracy of the published integer step for each form."""
-    variants = {
-        label: ("form-" + label.replace(" ", "-"), setting)
-        for label, setting in _forms(integer_step="mip", prove=False).items()
-    }
     cells = _figure(
         runs,
         "Figure 6: gain over CART (points), and seconds after sampling, depth 4",
         names,
-        variants,
+        _forms("form", integer_step="mip", prove=False),
         {"gain": ("gain", 2, 6), "seconds": ("seconds", 2, None)},
     )
-    published = {label: TABLE_6[form] for form, label in _FORMS.items()}
-    rows = []
-    for label in variants:
-        every = [cell for name in names for cell in cells[name, label]]
-        rows.append(
-            (
-                label,
-                shown(published.get(label), 2),
-                shown(None if label not in published else published[label] - 81.40, 2),
-                shown(mean(every, "train"), 2),
-                shown(mean(every, "gain"), 2),
-            )
+    known = {label: float(train) for label, train in published("patel", "6").values()}
+    rows = [
+        (
+            label,
+            known.get(label),
+            known[label] - CART_OF_TABLE_6 if label in known else None,
+            mean(every, "train"),
+            mean(every, "gain"),
         )
-    header = "form | train (paper) | gain (paper) | train | gain"
-    print(f"\nTable 6\n{format_table(header, rows)}")
-    print(
-        "The paper's averages include hand posture. Integer step: a MIP over the columns at hand."
+        for label, every in cells.items()
+    ]
+    runs.print(
+        "Table 6",
+        "form | train (paper) [.2f] | gain (paper) [.2f] | train [.2f] | gain [.2f]",
+        rows,
+        "The paper's averages include hand posture. Integer step: a MIP over the columns at hand.",
     )
 
 
@@ -301,27 +228,21 @@ def _pricing(runs: Runs, names: list[str]) -> None:
     """Print how long the same subproblems take here and with CP-SAT (only when asked for)."""
     rows = []
     for name in names:
-        cell = runs.cell(f"pricing/{name}", partial(_price_both, runs, name))
-        for kind in ("merged", "original"):
-            own, theirs = cell[kind]["own"], cell[kind]["cpsat"]
-            rows.append(
-                (
-                    name,
-                    kind,
-                    str(cell[kind]["subproblems"]),
-                    f"{1000 * own:.2f}",
-                    f"{1000 * theirs:.0f}",
-                    f"{theirs / own:.0f}",
-                    f"{cell[kind]['difference']:.1e}",
-                )
-            )
-    header = "data set | subproblems | number | own ms | CP-SAT ms | ratio | difference"
-    print("\nPricing: all subproblems of one iteration, depth 4, CPU time on one core")
-    print(format_table(header, rows))
-    print("CP-SAT: time in its solver only; difference: largest between the best reduced costs.")
+        cell = runs.options.cell(f"pricing/{name}", partial(_price_both, name))
+        for kind, found in cell.items():
+            own, theirs = found["own"], found["cpsat"]
+            times = (1000 * own, 1000 * theirs, theirs / own)
+            rows.append((name, kind, found["subproblems"], *times, found["difference"]))
+    runs.print(
+        "Pricing: all subproblems of one iteration, depth 4, CPU time on one core",
+        "data set | subproblems | number | own ms [.2f] | CP-SAT ms [.0f] | ratio [.0f] | "
+        "difference [.1e]",
+        rows,
+        "CP-SAT: time in its solver only; difference: largest between the best reduced costs.",
+    )
 
 
-def _price_both(runs: Runs, name: str) -> dict[str, Any]:
+def _price_both(name: str) -> dict[str, Any]:
     """Price with the multipliers of the fifth iteration, both ways."""
     from provetree.colgen.candidates import run_cart, sampled_candidates
     from provetree.colgen.cpsat import CpSatPricing
@@ -330,11 +251,9 @@ def _price_both(runs: Runs, name: str) -> dict[str, Any]:
     from provetree.colgen.master import Master
     from provetree.colgen.paths import PathModel
     from provetree.colgen.pricing import Allowed, ExactPricing
-    from provetree.problem.problem import build_problem
     from provetree.problem.side_constraints import SideConstraints
 
-    data = runs.data(name, 0)
-    problem = build_problem(data.X, data.y, n_classes=data.n_classes, max_depth=4)
+    problem = problem_of(name, 0, 4)
     candidates = sampled_candidates(problem, run_cart(problem, 1, 1.0, 0), seed=0)
     model = PathModel(problem, build_items(problem, candidates), SideConstraints())
     everything = Allowed.everything(model)
@@ -366,9 +285,8 @@ def _price_both(runs: Runs, name: str) -> dict[str, Any]:
             mine = max(found.reduced_cost[found.paths.leaf == leaf], default=0.0)
             other = max(theirs.reduced_cost[theirs.paths.leaf == leaf], default=0.0)
             difference = max(difference, abs(float(mine) - float(other)))
-        count = candidates.n_leaves * (model.n_targets if per_target else 1)
         cell[kind] = {
-            "subproblems": count,
+            "subproblems": candidates.n_leaves * (model.n_targets if per_target else 1),
             "own": own_seconds,
             "cpsat": cpsat_seconds,
             "difference": difference,
@@ -389,39 +307,36 @@ def _figure(
     runs: Runs,
     title: str,
     names: list[str],
-    variants: Mapping[str, tuple[str, dict[str, Any]]],
+    variants: Variants,
     fields: Mapping[str, tuple[str, int, int | None]],
-) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Run variants at depth 4, print a table for each field, draw it; return the cells.
+) -> dict[str, list[dict[str, Any]]]:
+    """Run variants at depth 4, print a table for each field, draw it; return cells by variant.
 
     ``fields`` gives by caption the field of a cell, its digits, and the figure that it is.
     """
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for table in names:
-        for label, (key, setting) in variants.items():
-            found = []
-            for s in runs.splits:
-                cell = dict(runs.generation(table, s, 4, key, **setting))
-                cell["gain"] = cell["train"] - runs.cart(table, s, 4)["train"]
-                found.append(cell)
-            cells[table, label] = found
+    for table, (label, (key, setting)) in product(names, variants.items()):
+        carts = [runs.cart(table, split, 4)["train"] for split in runs.splits]
+        found = runs.generations(table, 4, key, setting)
+        cells[table, label] = [
+            {**cell, "gain": cell["train"] - cart} for cell, cart in zip(found, carts, strict=True)
+        ]
     print(f"\n{title}")
     for caption, (field, digits, number) in fields.items():
-        rows = [
-            (table, *(shown(mean(cells[table, label], field), digits) for label in variants))
-            for table in names
-        ]
-        print(format_table((caption, *variants), rows))
-        if number is None:
-            continue
-        draw_bars(
-            runs.options.figures,
-            f"patel-figure-{number}",
-            f"Figure {number}: {caption}, depth 4",
-            names,
-            {label: [mean(cells[table, label], field) for table in names] for label in variants},
-            unit=_UNITS[field],
-            logarithmic=field == "seconds",
-        )
+        series = {
+            label: [mean(cells[table, label], field) for table in names] for label in variants
+        }
+        header = (caption, *(f"{label} [.{digits}f]" for label in variants))
+        print(format_table(header, list(zip(names, *series.values(), strict=True))))
+        if number is not None:
+            draw_bars(
+                runs.options.figures,
+                f"patel-figure-{number}",
+                f"Figure {number}: {caption}, depth 4",
+                names,
+                series,
+                unit=_UNITS[field],
+                logarithmic=field == "seconds",
+            )
     runs.print_cut_off()
-    return cells
+    return {label: [cell for table in names for cell in cells[table, label]] for label in variants}
