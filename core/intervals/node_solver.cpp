@@ -36,7 +36,14 @@ Outcome NodeSolver::solve(const Node& node, const NodeRequest& request) {
         context_.closings.close(whole, 0, Reason::kNoBudget);
         return leaf;
     }
-    Outcome outcome = on_rows.shape.depth >= 3 ? search(node, on_rows, leaf, nullptr) : solve_shallow(node, on_rows);
+    const bool remembers = context_.remembers_sets && node.members && on_rows.shape.depth >= 2;
+    Outcome outcome;
+    if (remembers && solved_.find(node, on_rows, outcome)) {
+        context_.closings.close(whole, outcome.lower, Reason::kKnown);
+        return outcome;
+    }
+    outcome = on_rows.shape.depth >= 3 ? search(node, on_rows, leaf, nullptr) : solve_shallow(node, on_rows);
+    if (remembers) solved_.keep(node, on_rows, outcome);
     context_.closings.close(whole, outcome.lower, Reason::kSolved);
     return outcome;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "intervals/frontier.hpp"
+#include "intervals/solved_sets.hpp"
 #include "loss/loss.hpp"
 #include "run/context.hpp"
 #include "sweeps/depth_two.hpp"
@@ -18,7 +19,7 @@ class ResumeStack;
 class NodeSolver {
   public:
     NodeSolver(Context& context, NodeBuilder& builder, const Loss& loss)
-        : context_(context), builder_(builder), loss_(loss), depth_two_(context) {}
+        : context_(context), builder_(builder), loss_(loss), depth_two_(context), solved_(context.memory_limit / 4) {}
 
     // Exact where the optimum is below the limit.
     Outcome solve(const Node& node, const NodeRequest& request);
@@ -37,7 +38,10 @@ class NodeSolver {
 
     const Loss& loss() const { return loss_; }
     // From now on under another loss.
-    void use(const Loss& loss) { loss_ = loss; }
+    void use(const Loss& loss) {
+        loss_ = loss;
+        solved_.clear();
+    }
     Context& context() { return context_; }
     NodeBuilder& builder() { return builder_; }
     // Children of the nodes at hand, by level.
@@ -56,6 +60,7 @@ class NodeSolver {
     NodeBuilder& builder_;
     Loss loss_;
     DepthTwo depth_two_;
+    SolvedSets solved_;
     Levels levels_;
     ResumeStack* resume_ = nullptr;
 };

@@ -109,7 +109,8 @@ struct Context {
           switches(whole.switches),
           memory_limit(bytes),
           monitor(of_monitor),
-          profile_bytes(whole.profile_bytes) {}
+          profile_bytes(whole.profile_bytes),
+          remembers_sets(whole.remembers_sets) {}
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
@@ -123,6 +124,7 @@ struct Context {
     ByteCount own_bytes{};
     ByteCount& profile_bytes = own_bytes;  // held by profiles now; profiles are only kept below memory_limit
     int n_jobs = 1;                        // threads of the search of the root
+    bool remembers_sets = false;           // of rows, where they are likely to be met again
     Found found{};                         // the search of the root takes it over
     Closings closings{};
 

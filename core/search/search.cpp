@@ -124,6 +124,7 @@ Driver::Driver(const Table& merged, const SearchOptions& options, const Tick& ti
     if (options.max_work) monitor_.limit_work(options.max_work);
     // A limit on work is there to give the same tree every time, which threads cannot.
     context_.n_jobs = options.max_work || options.closings ? 1 : std::max(1, options.n_jobs);
+    context_.remembers_sets = plan_.deep && (plan_.users.split_penalty > 0 || plan_.binding());
     result_.proof_loss = plan_.loss;
 }
 

@@ -28,6 +28,9 @@ struct SearchPlan {
           rebuilds(options.n_jobs > 1 && !options.max_work && options.checkpoint.empty() &&
                    !(options.switches & kNoTieRule)) {}
 
+    // Whether there may be fewer splits than the depth allows.
+    bool binding() const { return shape.splits < Shape::full(shape.depth); }
+
     // Up to this depth the cost and the fewest splits are proven in one search, which takes hardly longer. In deeper
     // trees the fewest splits can be far harder to prove than the cost, so the cost comes first.
     static constexpr int kDepthAtOnce = 4;

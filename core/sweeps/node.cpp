@@ -107,6 +107,7 @@ void NodeBuilder::build_root(Node& root) const {
         root.weights[i] = static_cast<Weight>(table_.weights[i]);
         root.counts[i] = static_cast<std::int32_t>(table_.counts[i]);
     }
+    if (table_.rows > 0 && table_.rows <= 64) root.members = ~std::uint64_t{0} >> (64 - table_.rows);
     sum_rows(root);
     root.lay_out(table_.rows, table_.columns);
     std::vector<Index> next;
@@ -166,8 +167,20 @@ void NodeBuilder::move_rows(const Node& parent, Index position, Node& left, Node
             child.counts[at] = parent.counts[row];
         }
     }
+    left.members = right.members = 0;
+    if (parent.members) divide_members(parent, left, right);
     sum_rows(left);
     sum_rows(right);
+}
+
+// Rows keep their order: row i of a node is its i-th member.
+void NodeBuilder::divide_members(const Node& parent, Node& left, Node& right) const {
+    std::uint64_t rest = parent.members;
+    for (Index row = 0; row < parent.rows; ++row) {
+        const std::uint64_t member = rest & -rest;
+        rest ^= member;
+        (new_rows_[row] >> 31 ? right : left).members |= member;
+    }
 }
 
 void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {

@@ -34,6 +34,8 @@ class Node {
     std::int64_t count = 0;     // original rows behind them
     Weight largest_weight = 0;  // of one row
     bool unit_weights = true;
+    // Which rows of the table these are, a bit each: in tables of at most 64 rows, and 0 in all others.
+    std::uint64_t members = 0;
     std::vector<Weight> by_class;  // weight of each class
     std::vector<NodeColumn> columns;
     std::vector<std::uint32_t> classes;
@@ -110,6 +112,7 @@ class NodeBuilder {
 
   private:
     void move_rows(const Node& parent, Index position, Node& left, Node& right);
+    void divide_members(const Node& parent, Node& left, Node& right) const;
     void sum_rows(Node& node) const;
     void finish_column(Node& node, NodeColumn& column) const;
     void add_weight_sums(Node& node) const;
