@@ -78,7 +78,7 @@ Outcome NodeSolver::search(const Node& node, const NodeRequest& request, const I
             ++context_.counters.intervals;
         }
     } catch (const StopSearch&) {
-        noted.strand();
+        noted.keep_unwound();
         throw;
     }
     return frontier.finished(request.keep_profile);

@@ -75,9 +75,9 @@ void ResumeStack::enter(Frontier& frontier) {
     put(frontier);
 }
 
-void ResumeStack::strand(const Frontier& frontier) {
+void ResumeStack::keep_unwound(const Frontier& frontier) {
     const std::size_t level = frontier.level();
-    if (entries_.size() > level && entries_[level].frontier == &frontier) add_nodes(level, stranded_);
+    if (entries_.size() > level && entries_[level].frontier == &frontier) add_nodes(level, unwound_);
 }
 
 void ResumeStack::leave(std::size_t level) {
@@ -133,7 +133,7 @@ void ResumeStack::add_nodes(std::size_t level, std::vector<KnownNode>& nodes) co
 }
 
 std::vector<KnownNode> ResumeStack::nodes() const {
-    std::vector<KnownNode> all = stranded_;
+    std::vector<KnownNode> all = unwound_;
     for (std::size_t level = 0; level < entries_.size(); ++level) add_nodes(level, all);
     return all;
 }

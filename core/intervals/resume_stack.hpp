@@ -85,8 +85,8 @@ class ResumeStack {
             if (stack_) stack_->enter(frontier_);
         }
         // A stop unwinds the search: what it knows stays.
-        void strand() {
-            if (stack_) stack_->strand(frontier_);
+        void keep_unwound() {
+            if (stack_) stack_->keep_unwound(frontier_);
         }
 
       private:
@@ -114,15 +114,15 @@ class ResumeStack {
 
     void put(const Frontier& frontier);
     void enter(Frontier& frontier);
-    void strand(const Frontier& frontier);
+    void keep_unwound(const Frontier& frontier);
     void leave(std::size_t level);
     Path path_to(std::size_t level) const;
     void add_nodes(std::size_t level, std::vector<KnownNode>& nodes) const;
 
     ResumeNotes& notes_;
     std::size_t who_;
-    std::vector<Entry> entries_;       // by level
-    std::vector<KnownNode> stranded_;  // left by searches that a stop has unwound
+    std::vector<Entry> entries_;      // by level
+    std::vector<KnownNode> unwound_;  // left by searches that a stop has unwound
     Clock::time_point next_;
 };
 

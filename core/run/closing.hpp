@@ -94,17 +94,8 @@ class Closings {
     }
 
     // While it lives, nobody is told: for searches beside the proof, which are not on its path.
-    class Silence {
-      public:
-        explicit Silence(Closings& closings)
-            : closings_(closings), before_(std::exchange(closings.listener_, nullptr)) {}
-        ~Silence() { closings_.listener_ = before_; }
-        Silence(const Silence&) = delete;
-        Silence& operator=(const Silence&) = delete;
-
-      private:
-        Closings& closings_;
-        ClosingListener* before_;
+    struct Silence : Heard {
+        explicit Silence(Closings& closings) : Heard(closings, nullptr) {}
     };
 
   private:

@@ -99,6 +99,24 @@ def test_every_closing_is_true(block: int, switches: int) -> None:
     assert sum(seen.values()) > 0
 
 
+@pytest.mark.parametrize("switches", [OFF["bits"], OFF["bits"] | OFF["start"]])
+def test_budgets_that_few_rows_do_not_need(switches: int) -> None:
+    """A node so small that its budget is none takes no bounds from nodes that save splits."""
+    for seed in range(120):
+        problem = replace(
+            random_problem(seed, max_depth=4),
+            max_depth=4,
+            max_splits=5 + seed % 5,
+            error_scale=1 + seed % 3,
+            split_penalty=seed % 2,
+        )
+        twin, _, closings = closings_of(problem, switches)
+        for closing in closings:
+            if closing.depth >= 3:
+                least = min(costs_of_splits(twin, closing), default=math.inf)
+                assert least >= closing.bound, (seed, closing)
+
+
 @pytest.mark.parametrize("switches", SWITCHES)
 def test_together_they_cover_every_split_of_the_root(switches: int) -> None:
     covered = 0
