@@ -2,7 +2,7 @@
 # CMake and Ninja from the Python package index. A target builds again only when sources changed.
 
 PYTHON ?= python3
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist worksteal
 BENCH_ARGS ?= peers --suite contree --depth 3
 
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.2" cmake ninja
