@@ -160,8 +160,10 @@ Proven BitRoot::solve() {
 Proven BitRoot::solve_by(Executor& executor) {
     if (std::optional<Proven> answer = recursion_.answer_at_hand(node_, shape_, limit_, 0)) return *std::move(answer);
     splits_.emplace(recursion_.splits_of(node_, shape_, std::min(limit_, best_.upper), 0));
+    Context& context = recursion_.context();
+    if (context.text_tasks()) executor.pass_as_text(context.profile_bytes);
     {
-        const Keeping keeping(proof_ ? recursion_.context().checkpoint : nullptr,
+        const Keeping keeping(proof_ ? context.checkpoint : nullptr,
                               [&] { executor.with_root([&] { proof_->save_if_due(found_); }); });
         Cost left = kInfinite;
         executor.run(*this, left);

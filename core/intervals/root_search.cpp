@@ -173,6 +173,7 @@ void RootSearch::solve_tasks(Cost& left) {
         together.add(others.back()->worker);
     }
     executor_ = threads > 1 ? static_cast<Executor*>(&together) : &alone;
+    if (context_.text_tasks()) executor_->pass_as_text(context_.profile_bytes);
     try {
         executor_->run(*this, left);
     } catch (...) {

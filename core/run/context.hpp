@@ -35,6 +35,7 @@ enum Switch : unsigned {
     kEagerImprovement = 1u << 21,
     kEagerThreads = 1u << 22,  // threads on bits in every table
     kAlwaysWide = 1u << 23,
+    kTextTasks = 1u << 24,  // splits of the root pass as text
 };
 
 // The names that Python knows the switches by. The first ones switch a part off; the others are for tests alone.
@@ -49,10 +50,9 @@ inline constexpr NamedSwitch kPartSwitches[] = {
     {kNoImprovement, "improvement"},  {kNoWide, "wide"},
 };
 inline constexpr NamedSwitch kTestSwitches[] = {
-    {kTinySamples, "tiny_samples"},
-    {kEagerImprovement, "eager_improvement"},
-    {kEagerThreads, "eager_threads"},
-    {kAlwaysWide, "always_wide"},
+    {kTinySamples, "tiny_samples"},   {kEagerImprovement, "eager_improvement"},
+    {kEagerThreads, "eager_threads"}, {kAlwaysWide, "always_wide"},
+    {kTextTasks, "text_tasks"},
 };
 
 struct Counters {
@@ -136,6 +136,7 @@ struct Context {
     bool off(Switch part) const { return (switches & part) != 0; }
     bool eager_improvement() const { return (switches & kEagerImprovement) != 0; }
     bool eager_threads() const { return (switches & kEagerThreads) != 0; }
+    bool text_tasks() const { return (switches & kTextTasks) != 0; }
     bool tiny_samples() const { return (switches & kTinySamples) != 0; }
     // Whether so many columns make a plain pass over all of them cheap beside the panels: then it pays to ask each
     // column what it can do alone.

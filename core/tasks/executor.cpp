@@ -12,10 +12,10 @@ void SerialExecutor::run(RootTasks& root, Cost& left) {
     while (root.next(kInfinite, task) == RootTasks::Next::kTask) {
         left = task.bound;
         worker_.prepare(task);
-        SplitAnswer answer = worker_.solve(task);
+        SplitAnswer answer = solved(worker_, task);
         while (!root.settle(task, answer)) {
             worker_.prepare(task);
-            answer = worker_.solve(task);
+            answer = solved(worker_, task);
         }
         left = kInfinite;
         root.report(kInfinite);
@@ -88,7 +88,7 @@ void ThreadExecutor::solve(RootTasks& root, SplitWorker& worker, SplitTask& task
         worker.prepare(task);
         if (leads) leader_has_root_ = false;
         held.unlock();
-        SplitAnswer answer = worker.solve(task);
+        SplitAnswer answer = solved(worker, task);
         held.lock();
         if (leads) leader_has_root_ = true;
         if (root.settle(task, answer)) return;

@@ -51,6 +51,17 @@ class Executor {
     // Calls `use` while no other thread has the root; does nothing where the calling thread has it already, further up
     // its stack. For the thread that called `run` only.
     virtual void with_root(const std::function<void()>& use) = 0;
+    // From now on tasks and answers pass as text, as they would to another machine; their profiles count in `held`.
+    void pass_as_text(ByteCount& held) { text_ = &held; }
+
+  protected:
+    SplitAnswer solved(SplitWorker& worker, const SplitTask& task) const {
+        if (!text_) return worker.solve(task);
+        return unpack_answer(pack(worker.solve(unpack_task(pack(task), *text_))), *text_);
+    }
+
+  private:
+    ByteCount* text_ = nullptr;
 };
 
 // The calling thread alone.

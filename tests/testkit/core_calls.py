@@ -22,6 +22,8 @@ TINY_SAMPLES: int = _core.TEST_SWITCHES["tiny_samples"]
 EAGER_IMPROVEMENT: int = _core.TEST_SWITCHES["eager_improvement"]
 #: Treats every table, and every node, as one with many columns.
 ALWAYS_WIDE: int = _core.TEST_SWITCHES["always_wide"]
+#: Splits of the root pass as text, as they would to another machine.
+TEXT_TASKS: int = _core.TEST_SWITCHES["text_tasks"]
 #: Several threads on bits in every table.
 EAGER_THREADS: int = _core.TEST_SWITCHES["eager_threads"]
 #: What a tree is compared by: splits by rank, and labels.
