@@ -27,16 +27,8 @@ from provetree.number_types import Float
 class BranchAndPrice:
     """The search over candidate splits and targets.
 
-    Parameters
-    ----------
-    generation : Generation
-        Solves the linear relaxations.
-    on_improvement : callable or None
-        Called with every better tree and its worth.
-    use_recursion : bool
-        Bound nodes by the recursion too, and close those it decides.
-    trees : TreeColumns or None
-        Solve relaxations with trees as columns instead of paths.
+    With `use_recursion` the recursion bounds nodes too, and closes those it decides. With `trees`
+    relaxations have trees as columns instead of paths.
     """
 
     generation: Generation

@@ -44,19 +44,12 @@ _MOST_SHOWN = 10
 
 @dataclass(frozen=True, eq=False)
 class CandidateSet:
-    """The candidate splits of every node of a complete tree.
+    """The sorted candidate splits of every node of a complete tree.
 
-    Parameters
-    ----------
-    depth : int
-        Depth of the tree.
-    splits : tuple of tuple of (int, int)
-        For each node its splits (column, rank), sorted and without repetition. A node has at least
-        one: :data:`PASS` where nothing else is known.
+    A node has at least one: :data:`PASS` where nothing else is known.
 
     Examples
     --------
-    >>> from provetree.colgen.candidates import CandidateSet
     >>> candidates = CandidateSet.of(1, [[(0, 3), (0, 1), (2, 0)]])
     >>> candidates.splits, candidates.n_paths, candidates.group_sizes
     ((((0, 1), (0, 3), (2, 0)),), 6, (2, 1))
@@ -165,28 +158,13 @@ class SampledTrees:
 def run_cart(
     problem: Problem, n_trees: int, share: float, seed: int, first: int = 0, n_jobs: int | None = 1
 ) -> SampledTrees:
-    """Run CART (Gini) on random parts of the rows.
+    """Run CART (Gini) on random parts of the rows, drawn without replacement.
 
     Run number i depends on the seed and on ``first + i`` only.
 
-    Parameters
-    ----------
-    problem : Problem
-        The table; its ``max_depth`` is the depth of the trees.
-    n_trees : int
-        Number of runs.
-    share : float
-        Share of the table rows in each run, drawn without replacement.
-    seed, first : int
-        What the draws depend on.
-    n_jobs : int or None
-        Number of threads; None is one, -1 all processors.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.colgen.candidates import run_cart
     >>> X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 1, 1, 1, 1, 1])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
     >>> run_cart(problem, 1, 1.0, seed=0).splits(0)
@@ -210,7 +188,6 @@ def papers_q(depth: int, factor: float = 1.0) -> tuple[int, int]:
 
     Examples
     --------
-    >>> from provetree.colgen.candidates import papers_q
     >>> papers_q(4), papers_q(4, factor=10)
     ((10, 6), (100, 66))
     """
@@ -233,29 +210,10 @@ def sampled_candidates(
 ) -> CandidateSet:
     """Sample candidate splits with CART, as the papers do (Algorithm 1 of Firat et al.).
 
-    Parameters
-    ----------
-    problem : Problem
-        The table.
-    full_tree : SampledTrees
-        CART on all rows: its splits are candidates in any case.
-    seed : int
-        What the samples depend on.
-    runs : int
-        Number of runs; with `until_root_settles`, the number of runs in a row in which the root
-        must bring no new split (Algorithm 1).
-    share : float
-        Share of the rows in each run.
-    until_root_settles : bool
-        Use the stopping rule of Algorithm 1 instead of a fixed number of runs.
-    factor : float
-        Multiple of the papers' number of splits to keep.
-    with_pass : bool
-        Also let every node not split.
-    n_jobs : int or None
-        Number of threads.
-    keep_going : callable or None
-        Called now and then; when it returns False, the runs so far are used.
+    The splits of `full_tree`, CART on all rows, are candidates in any case. With
+    `until_root_settles` sampling ends after so many runs in a row without a new split of the root,
+    or when `keep_going`, asked now and then, says no. `factor` is the multiple of the papers'
+    number of splits to keep.
     """
     nodes = 2**problem.max_depth - 1
     frequency: list[Counter[Split]] = [Counter() for _ in range(nodes)]
@@ -297,9 +255,7 @@ def quantile_candidates(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.colgen.candidates import quantile_candidates, run_cart
     >>> X, y = np.arange(12.0)[:, None], np.array([0, 1] * 6)
     >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
     >>> cart = run_cart(problem, 1, 1.0, seed=0)
@@ -327,9 +283,7 @@ def all_candidates(problem: Problem, *, with_pass: bool = True) -> CandidateSet:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.colgen.candidates import all_candidates
     >>> X, y = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
     >>> all_candidates(build_problem(X, y, n_classes=2, max_depth=1)).splits
     (((-1, 0), (0, 0), (0, 1), (0, 2)),)
@@ -363,24 +317,15 @@ def given_candidates(
 ) -> CandidateSet:
     """Read the user's own split sets.
 
-    Parameters
-    ----------
-    problem : Problem
-        The table, built with ``keep_duplicates=True``: a split of a column that was left out
-        because another offers the same splits is no candidate.
-    given : mapping or iterable
-        Splits ``(feature, threshold)`` for every node, or a mapping from nodes (0 is the root, the
-        children of j are 2j + 1 and 2j + 2) to their splits. A feature is named by its position
-        or its name. For a category feature the threshold is the category that goes left. Nodes
-        that the mapping leaves out do not split.
-    with_pass : bool
-        Also let every node not split.
+    They are pairs ``(feature, threshold)`` for every node, or a mapping from nodes to their pairs;
+    nodes that it leaves out do not split. A feature is named by its position or its name. For a
+    category feature the threshold is the category that goes left. The problem must be built with
+    ``keep_duplicates=True``: a split of a column that was left out because another offers the same
+    splits is no candidate.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.colgen.candidates import given_candidates
     >>> problem = build_problem(np.arange(4.0)[:, None], np.array([0, 0, 1, 1]), n_classes=2,
     ...                         max_depth=1)
     >>> given_candidates(problem, [(0, 1.5), (0, 1.7), (0, 2.5)]).splits

@@ -29,18 +29,9 @@ __getattr__ = moved(__name__, "provetree.errors", "InfeasibleError")
 class CouplingRow:
     """One constraint: ``low <= sum over paths and their kinds of weight * per_kind <= high``.
 
-    Parameters
-    ----------
-    name : str
-        What it says, for messages.
-    per_kind : array of int64, shape (kinds, targets)
-        What a unit of weight of a kind adds on a path of a target.
-    per_active_leaf : int
-        What a path with rows adds.
-    low, high : int
-        Bounds; ``-2**62`` and ``2**62`` mean none.
-    scale : float
-        The master's row is divided by it, so that its numbers are of ordinary size.
+    ``per_kind`` (kinds x targets) is what a unit of weight of a kind adds on a path of a target,
+    and ``per_active_leaf`` what a path with rows adds. The master's row is divided by ``scale``, so
+    that its numbers are of ordinary size.
     """
 
     name: str
@@ -73,24 +64,11 @@ def coupling_rows(
     n_classes: int,
     max_leaves: int | None,
 ) -> list[CouplingRow]:
-    """Return the constraints as rows.
-
-    Parameters
-    ----------
-    side : SideConstraints
-        What is asked.
-    kind_class, kind_group, kind_weight : array of int
-        Class, group and total weight of each kind.
-    n_classes : int
-        Number of classes, which are the targets.
-    max_leaves : int or None
-        Largest number of leaves with rows.
+    """Return the constraints as rows; each kind has a class, a group and a total weight.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from fractions import Fraction
-    >>> from provetree.colgen.couplings import coupling_rows
     >>> from provetree.problem.side_constraints import SideConstraints
     >>> classes, groups = np.array([0, 1]), np.array([0, 0])
     >>> side = SideConstraints({1: Fraction(4, 5)})

@@ -33,17 +33,7 @@ def kept_solver() -> CpSat:
 
 @dataclass(eq=False)
 class CpSatPricing:
-    """Exact pricing with CP-SAT.
-
-    Parameters
-    ----------
-    model : PathModel
-        The candidate problem.
-    per_target : bool
-        One subproblem (2) per leaf and target, instead of one merged subproblem (3) per leaf.
-    n_jobs : int
-        Threads of CP-SAT.
-    """
+    """Exact pricing with CP-SAT: subproblem (3) per leaf, or (2) per leaf and target."""
 
     model: PathModel
     per_target: bool = False
@@ -205,18 +195,8 @@ def separate_rows(
 ) -> list[Int32]:
     """Solve separation model (8); return every row found whose constraint is violated.
 
-    A row is given by its place in each column: how many thresholds it is right of.
-
-    Parameters
-    ----------
-    model : PathModel
-        The candidate problem.
-    paths, values : Paths, array of float
-        The positive paths of a solution of the master.
-    time_limit : float
-        Seconds.
-    solver : CpSat or None
-        Who solves it; None starts a process for this call.
+    `paths` and `values` are the positive paths of a solution of the master. A row is given by its
+    place in each column: how many thresholds it is right of.
     """
     places = ThresholdPlaces.of(model.candidates)
     per_column = np.asarray(places.per_column, dtype=np.int64)

@@ -75,20 +75,9 @@ class ThresholdPlaces:
 
 @dataclass(eq=False)
 class Cuts:
-    """Finds violated constraints (1c) and adds them to a master.
+    """Finds violated constraints (1c) and adds them to a master, at most `most` per round.
 
-    Parameters
-    ----------
-    model : PathModel
-        The candidate problem.
-    form : {"none", "lower", "upper", "equality", "all", "extra"}
-        Which constraints are used, see :data:`RowConstraints`.
-    separation : {"search", "cpsat", "routes"}
-        How "extra" finds cuts beyond the training rows.
-    most : int
-        Violated training rows per round.
-    with_cpsat : callable or None
-        Solves separation model (8) with CP-SAT.
+    `separation` says how the form "extra" finds cuts beyond the training rows.
     """
 
     model: PathModel
@@ -137,18 +126,9 @@ class Cuts:
     ) -> int:
         """Add the constraints that a solution violates; return how many.
 
-        Parameters
-        ----------
-        master : Master
-            Where they are added.
-        x : array of float
-            Values of the path columns.
-        time_limit : float
-            Seconds for the search.
-        extra : bool
-            With the form "extra", search beyond the training rows once these are all satisfied.
-        least : float
-            Constraints of training rows that are violated by less count as satisfied.
+        With the form "extra", the search goes beyond the training rows once these are all
+        satisfied, if `extra` allows it. Training rows violated by less than `least` count as
+        satisfied.
         """
         if self.form in ("none", "all"):
             return 0

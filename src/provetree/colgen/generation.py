@@ -64,7 +64,6 @@ class Clock:
 
     Examples
     --------
-    >>> from provetree.colgen.generation import Clock
     >>> clock = Clock(None)
     >>> with clock.part("pricing"):
     ...     pass
@@ -127,24 +126,8 @@ class LpResult:
 class Generation:
     """Solves the linear relaxation over all paths that are allowed.
 
-    Parameters
-    ----------
-    model : PathModel
-        The candidate problem.
-    master : Master
-        The restricted master, kept between calls.
-    cuts : Cuts
-        Where cuts come from.
-    exact : Pricing
-        The pricing that proves.
-    heuristic : Pricing or None
-        Asked first in every iteration.
-    clock : Clock
-        Time limit and times of the parts.
-    cut_every : int
-        Cuts are looked for every so many iterations, and at the end.
-    on_iteration : callable or None
-        Told after every iteration.
+    The heuristic is asked first in every iteration, the exact pricing proves. Cuts are looked for
+    every `cut_every` iterations, and at the end.
     """
 
     model: PathModel
@@ -161,14 +144,9 @@ class Generation:
     bound: float = field(default=np.inf, init=False)
 
     def solve(self, allowed: Allowed, cutoff: float = -np.inf) -> LpResult:
-        """Solve the relaxation over the allowed paths.
+        """Solve the relaxation over the allowed paths; stop once nothing above the cutoff is left.
 
-        Parameters
-        ----------
-        allowed : Allowed
-            Candidates and targets that may be used; the master must hold a tree of them.
-        cutoff : float
-            Stop once nothing above this is left.
+        The master must hold a tree of what is allowed.
         """
         return _Rounds(self, allowed, cutoff).run()
 
@@ -177,15 +155,9 @@ class Generation:
     ) -> LpResult | None:
         """Solve the relaxation with interior points instead of simplex; without coupling rows.
 
-        None if rounding prevents it; then :meth:`solve` starts from scratch.
-
-        Parameters
-        ----------
-        allowed : Allowed
-            Candidates and targets that may be used.
-        tree : CandidateTree, optional
-            A tree that keeps everything. Where the relaxation has its value the tree is an optimum
-            of it, and there is nothing left that cuts beyond the training rows could forbid.
+        None if rounding prevents it; then :meth:`solve` starts from scratch. Where the relaxation
+        has the value of `tree`, a tree that keeps everything, the tree is an optimum of it, and
+        there is nothing left that cuts beyond the training rows could forbid.
         """
         master, model = self.master, self.model
         self.bound = np.inf

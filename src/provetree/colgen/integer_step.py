@@ -24,11 +24,6 @@ def recursion(
 
     A budget of leaves, the price of a leaf and the least number of rows count; recall,
     false-positive and parity constraints do not. None where no tree keeps the limits.
-
-    Raises
-    ------
-    TimeUpError, KeyboardInterrupt
-        If it was stopped.
     """
     return recursion_for(model, allowed, model.item_profit(), model.leaf_price, time_limit)
 
@@ -60,10 +55,7 @@ def recursion_for(
 def restricted_mip(
     model: PathModel, master: Master, clock: Clock
 ) -> tuple[CandidateTree | None, MipEnd]:
-    """Return the best tree of the columns at hand by a MIP solver, as published, and how it ended.
-
-    The tree is None if none was found.
-    """
+    """Return the best tree of the columns at hand by a MIP, as published, and how it ended."""
     with clock.part("integer step"):
         x, ended = master.integer_solution(clock.left)
     return None if x is None else tree_of(model, master, x), ended
@@ -72,17 +64,7 @@ def restricted_mip(
 def diving(generation: Generation, allowed: Allowed) -> CandidateTree | None:
     """Return a tree by fixing the most decided split, generating columns, and so on.
 
-    Parameters
-    ----------
-    generation : Generation
-        Column generation with the columns at hand.
-    allowed : Allowed
-        What may be used at the start.
-
-    Returns
-    -------
-    CandidateTree or None
-        None where the fixed splits left no tree that keeps the constraints.
+    None where the fixed splits left no tree that keeps the constraints.
     """
     model, master = generation.model, generation.master
     offsets = model.candidates.offsets

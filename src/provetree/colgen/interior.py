@@ -52,9 +52,7 @@ class Pull:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy.sparse import csc_array
-    >>> from provetree.colgen.interior import Pull, solve_interior
     >>> matrix, one = csc_array(np.array([[1.0, 1.0]])), np.ones(1)
     >>> pull = Pull(centre=np.array([-3.0]), strength=one)
     >>> point = solve_interior(matrix, one, np.array([-1.0, 0.0]), gap=1e-9, pull=pull)
@@ -78,28 +76,14 @@ def solve_interior(
     go_on: Callable[[], None] = lambda: None,
     pull: Pull | None = None,
 ) -> InteriorPoint:
-    """Solve ``min cost @ x, matrix @ x == right, x >= 0`` up to a gap.
+    """Solve ``min cost @ x, matrix @ x == right, x >= 0`` up to a gap; rows may be redundant.
 
-    Parameters
-    ----------
-    matrix : csc_array
-        The constraints; redundant rows are allowed.
-    right, cost : array of float
-        Right-hand side and objective.
-    gap : float
-        Largest difference between the values of the two problems that is accepted.
-    error : float
-        Largest relative error of the constraints, primal and dual, that is accepted.
-    go_on : callable
-        Called before every step; raises what should stop the solve.
-    pull : Pull, optional
-        Keeps the multipliers near a centre.
+    `error` is the largest relative error of the constraints, primal and dual, that is accepted.
+    `go_on` is called before every step and raises what should stop the solve.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy.sparse import csc_array
-    >>> from provetree.colgen.interior import solve_interior
     >>> matrix = csc_array(np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 0.0]]))
     >>> point = solve_interior(matrix, np.array([4.0, 6.0]), np.array([-1.0, -1.0, 0.0]), gap=1e-9)
     >>> point.accurate, round(float(point.x[2]), 6)

@@ -22,18 +22,9 @@ from provetree.problem.problem import Problem
 class Items:
     """The rows of a problem as items of a candidate problem.
 
-    Parameters
-    ----------
-    candidates : CandidateSet
-        The candidate splits.
-    core : _core.colgen.CandidateProblem
-        The same in the core, holding the items; unlabelled rows of cuts are added to it later.
-    weights : array of int64, shape (items, kinds)
-        Weight of each kind in each item.
-    counts : array of int64, shape (items,)
-        Table rows behind each item; 0 for unlabelled rows.
-    kind_class, kind_group : array of int
-        Class and group of each kind.
+    ``core`` is the candidate problem in the core; unlabelled rows of cuts are added to it later.
+    ``weights`` (items x kinds) is the weight of each kind in each item, ``counts`` the table rows
+    behind each item; 0 for unlabelled rows.
     """
 
     candidates: CandidateSet
@@ -90,25 +81,14 @@ def build_items(
     merge: bool = True,
     group_weights: Int | None = None,
 ) -> Items:
-    """Make the items of a problem.
+    """Make the items of a problem; without `merge` every row is one.
 
-    Parameters
-    ----------
-    problem : Problem
-        The rows.
-    candidates : CandidateSet
-        The candidate splits.
-    merge : bool
-        Merge rows that no candidate tells apart; otherwise every row is an item.
-    group_weights : array of int64, shape (rows, groups), optional
-        How much of each row's weight belongs to each group.
+    `group_weights` (rows x groups) is how much of each row's weight belongs to each group.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
     >>> from provetree.colgen.candidates import CandidateSet
-    >>> from provetree.colgen.items import build_items
     >>> problem = build_problem(np.arange(6.0)[:, None], np.array([0, 0, 1, 1, 1, 0]),
     ...                         n_classes=2, max_depth=1)
     >>> build_items(problem, CandidateSet.of(1, [[(0, 1), (0, 3)]])).weights.tolist()

@@ -34,27 +34,11 @@ _PRIMAL, _DUAL = 4, 1
 
 
 class MasterError(RuntimeError):
-    """The master problem could not be solved, not even from scratch.
-
-    Examples
-    --------
-    >>> from provetree.colgen.master import MasterError
-    >>> raise MasterError("HiGHS ended with status 'Unknown'.")
-    Traceback (most recent call last):
-        ...
-    provetree.colgen.master.MasterError: HiGHS ended with status 'Unknown'.
-    """
+    """The master problem could not be solved, not even from scratch."""
 
 
 class TimeUpError(Exception):
-    """The time limit was reached; whoever holds the best tree and a valid bound catches it.
-
-    Examples
-    --------
-    >>> from provetree.colgen.master import TimeUpError
-    >>> issubclass(TimeUpError, Exception)
-    True
-    """
+    """The time limit was reached; whoever holds the best tree and a valid bound catches it."""
 
 
 def raise_if_stopped(status: str) -> None:
@@ -94,13 +78,7 @@ class MasterSolution:
 
 
 class Master:
-    """The restricted master problem of a path model.
-
-    Parameters
-    ----------
-    model : PathModel
-        What paths are worth, and the coupling rows.
-    """
+    """The restricted master problem of a path model."""
 
     def __init__(self, model: PathModel) -> None:
         self.model = model
@@ -254,14 +232,9 @@ class Master:
         return parts
 
     def add_cuts(self, items: list[int], routes: list[int], form: str) -> None:
-        """Add constraints (1c) of items and routes.
+        """Add constraints (1c) of items and routes of the core, given by their numbers.
 
-        Parameters
-        ----------
-        items, routes : list of int
-            Numbers of items and of routes of the core.
-        form : {"upper", "lower", "equality"}
-            Which bounds of ``sum == 1`` are used.
+        The form "upper", "lower" or "equality" says which bounds of ``sum == 1`` are used.
         """
         first = self.n_cuts
         self.cut_items += [*items, *([-1] * len(routes))]
@@ -347,15 +320,7 @@ class Master:
     # -- solving -----------------------------------------------------------------------------
 
     def solve(self, time_limit: float = np.inf) -> MasterSolution | None:
-        """Solve the restricted master; None when it is infeasible.
-
-        Raises
-        ------
-        TimeUpError
-            If the time ran out.
-        MasterError
-            If HiGHS fails from scratch too.
-        """
+        """Solve the restricted master; None when it is infeasible."""
         h = self._h
         h.setOptionValue("simplex_strategy", _DUAL if self._rows_changed else _PRIMAL)
         self._rows_changed = False
@@ -499,14 +464,10 @@ class Master:
         return Duals(alpha, gamma, item_price, route_price, coupling, offset, self._phase_one)
 
     def integer_solution(self, time_limit: float) -> tuple[Float | None, MipEnd]:
-        """Solve the restricted master as a MIP, as published.
+        """Solve the restricted master as a MIP, as published, and say how it ended.
 
-        Returns
-        -------
-        array or None
-            How much of each path the best solution uses; None where none was found.
-        {"solved", "time_limit", "interrupted"}
-            How it ended; only "solved" says that the columns hold nothing better.
+        Returns how much of each path the best solution uses, None where none was found. Only
+        "solved" says that the columns hold nothing better.
         """
         h = quiet_highs(threads=1, presolve_rule_off=FAULTY_PRESOLVE)
         h.passModel(self._h.getModel())

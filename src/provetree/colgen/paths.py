@@ -83,17 +83,7 @@ class Totals:
 
 
 class PathModel:
-    """The candidate problem in whole numbers: what paths are worth and which constraints there are.
-
-    Parameters
-    ----------
-    problem : Problem
-        The table, the objective and the limits.
-    items : Items
-        The rows as items of the candidate set.
-    side : SideConstraints
-        Constraints on the tree as a whole.
-    """
+    """The candidate problem in whole numbers: the worth of paths, and the constraints."""
 
     def __init__(self, problem: Problem, items: Items, side: SideConstraints) -> None:
         self.problem = problem

@@ -111,16 +111,9 @@ def best_targets(model: PathModel, duals: Duals, paths: Paths, allowed: Allowed)
 
 @dataclass(eq=False)
 class ExactPricing:
-    """The exact pricing of the core: the best paths of every leaf, by enumeration with bounds.
+    """The exact pricing of the core: the `best` paths of every leaf, by enumeration with bounds.
 
-    Parameters
-    ----------
-    model : PathModel
-        The candidate problem.
-    best : int
-        Number of paths per leaf.
-    per_target : bool
-        Solve one subproblem per leaf and target (model (2)) instead of one per leaf (model (3)).
+    With `per_target` a subproblem is a leaf and a target (model (2)), otherwise a leaf (model (3)).
     """
 
     model: PathModel
@@ -176,17 +169,7 @@ class ExactPricing:
 
 @dataclass(eq=False)
 class RandomPricing:
-    """The heuristic of Patel et al.: random paths with distinct splits, the best target of each.
-
-    Parameters
-    ----------
-    model : PathModel
-        The candidate problem.
-    rng : numpy.random.Generator
-        Chance.
-    tries : int
-        Random paths per call.
-    """
+    """The heuristic of Patel et al.: random paths with distinct splits, the best target of each."""
 
     model: PathModel
     rng: np.random.Generator
@@ -203,14 +186,7 @@ class RandomPricing:
 class PoolPricing:
     """The heuristic of Firat et al.: a pool of random paths that is renewed in every call.
 
-    Parameters
-    ----------
-    model : PathModel
-        The candidate problem.
-    rng : numpy.random.Generator
-        Chance.
-    pool_size, new_paths, most_columns : int
-        |C|, n_l and n_c of the paper.
+    The paper calls `pool_size`, `new_paths` and `most_columns` |C|, n_l and n_c.
     """
 
     model: PathModel

@@ -79,15 +79,7 @@ class _Columns:
 
 
 class Proximal:
-    """Searches the multipliers with the lowest bound.
-
-    Parameters
-    ----------
-    generation : Generation
-        The relaxation; its master gives the constraints and the first columns.
-    allowed : Allowed
-        Candidates and targets that may be used.
-    """
+    """Searches the multipliers with the lowest bound, beside the master of a generation."""
 
     def __init__(self, generation: Generation, allowed: Allowed) -> None:
         self._generation, self._allowed = generation, allowed
@@ -107,16 +99,10 @@ class Proximal:
         self._known = set(self._columns.paths.keys())
 
     def run(self, wanted: float, known: float) -> float:
-        """Move the multipliers until the bound promises to fall by less; return the bound.
+        """Move the multipliers until the bound promises to fall by less than half of `wanted`.
 
-        The columns that were used are then in the master.
-
-        Parameters
-        ----------
-        wanted : float
-            The bound may be this far from the least one: stop when half of it is to be gained.
-        known : float
-            A value that the master is known to have: a bound this close to it is the least one.
+        Returns the bound; the columns that were used are then in the master. The master is known to
+        have the value `known`, so a bound this close to it is the least one.
         """
         clock = self._generation.clock
         best, priced = self._bound(self._joining, self._price)

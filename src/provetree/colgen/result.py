@@ -142,11 +142,9 @@ def finished_tree(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
     >>> from provetree.colgen.candidates import CandidateSet
     >>> from provetree.colgen.paths import CandidateTree
-    >>> from provetree.colgen.result import finished_tree
     >>> X, y = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
     >>> chosen = CandidateTree(np.array([0], dtype=np.int32), np.array([0, 1], dtype=np.int32))

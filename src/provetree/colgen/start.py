@@ -17,17 +17,7 @@ START_SHARE = 0.8
 
 
 def tree_of_cart(model: PathModel, trees: SampledTrees, tree: int = 0) -> CandidateTree:
-    """Return a CART tree as a candidate tree; below its leaves any split will do.
-
-    Parameters
-    ----------
-    model : PathModel
-        The candidate problem; the splits of the tree must be candidates.
-    trees : SampledTrees
-        CART trees.
-    tree : int
-        Which of them.
-    """
+    """Return a CART tree as a candidate tree; below its leaves any split will do."""
     candidates = model.candidates
     chosen = np.zeros(candidates.n_nodes, dtype=np.int32)
     for j, split in enumerate(trees.splits(tree)):

@@ -56,15 +56,7 @@ class TreeLp:
 
 @dataclass(eq=False)
 class TreeColumns:
-    """Solves relaxations over trees; columns are kept between calls.
-
-    Parameters
-    ----------
-    model : PathModel
-        The candidate problem.
-    clock : Clock
-        Time limit and times of the parts.
-    """
+    """Solves relaxations over trees; columns are kept between calls."""
 
     model: PathModel
     clock: Clock
@@ -101,16 +93,9 @@ class TreeColumns:
         return column
 
     def solve(self, allowed: Allowed, best_worth: int | None, on_tree: Any) -> TreeLp:
-        """Solve the relaxation over the allowed trees.
+        """Solve the relaxation over the allowed trees; stop once none is better.
 
-        Parameters
-        ----------
-        allowed : Allowed
-            Candidates and targets that may be used.
-        best_worth : int or None
-            Stop once nothing better is left.
-        on_tree : callable
-            Told about every tree that is found; returns the worth of the best so far, or None.
+        `on_tree` is told about every tree that is found; it returns the worth of the best so far.
         """
         usable = self._fitting(allowed)
         bound: float = math.inf

@@ -25,20 +25,8 @@ __all__ = ["BinOCT", "Ranges", "threshold_ranges"]
 class Ranges:
     """The halvings that one digit decides, for all columns.
 
-    Parameters
-    ----------
-    column : array of int, shape (n_ranges,)
-        The column whose thresholds are halved.
-    low, middle, high : array of int, shape (n_ranges,)
-        The thresholds ``low..high`` are halved into ``low..middle`` and ``middle + 1..high``.
-    path : array of bool, shape (n_ranges, digit)
-        Which half each digit before took on the way: true for the upper one.
-
-    Examples
-    --------
-    >>> from provetree.formulations.binoct import threshold_ranges
-    >>> [(r.low.tolist(), r.high.tolist()) for r in threshold_ranges([3])]
-    [([0], [2]), ([0], [1])]
+    The thresholds ``low..high`` of a column are halved after ``middle``. ``path`` (ranges x digits
+    before) tells which half each digit took: true for the upper one.
     """
 
     column: Int
@@ -53,7 +41,6 @@ def threshold_ranges(n_thresholds: list[int]) -> list[Ranges]:
 
     Examples
     --------
-    >>> from provetree.formulations.binoct import threshold_ranges
     >>> len(threshold_ranges([1])), len(threshold_ranges([5, 2]))
     (0, 3)
     """

@@ -24,17 +24,12 @@ __all__ = ["Cuts", "add_side_rows", "cuts_of"]
 class Cuts:
     """All places at which ordered columns can be split.
 
-    Parameters
-    ----------
-    column, rank : array of int, shape (n_cuts,)
-        Rows of at most the rank in the column are on the left.
-    first : array of int, shape (n_columns,)
-        The first cut of each column; cuts of a column follow each other by rank.
+    Rows of at most the rank in the column are on the left. The cuts of a column follow each other
+    by rank, from the ``first`` on.
 
     Examples
     --------
     >>> from provetree import build_problem
-    >>> from provetree.formulations.cuts import cuts_of
     >>> problem = build_problem([[1.0], [2.0], [5.0]], [0, 1, 0], n_classes=2, max_depth=1)
     >>> cuts_of(problem).rank.tolist()
     [0, 1]
@@ -81,25 +76,12 @@ def add_side_rows(
 ) -> None:
     """Add, for each node and row, that some variables are at most the sum of allowed cuts.
 
-    Parameters
-    ----------
-    builder : ModelBuilder
-    number : str
-    heads : array of int, shape (n_nodes, n_rows, n_heads)
-        The variables on the left-hand side.
-    head_coefficients : sequence of float
-        Their coefficients.
-    chosen : array of int, shape (n_nodes, n_cuts)
-        Variables that are one where a node splits at a cut; their coefficient is -1.
-    allowed : array of bool, shape (n_rows, n_cuts)
-        The cuts that let a row pass.
-    upper, lower, meaning
-        As for :meth:`ModelBuilder.constraint`.
+    `heads` (nodes x rows x heads) are the variables on the left-hand side. `chosen` (nodes x cuts)
+    are one where a node splits at a cut; their coefficient is -1. `allowed` (rows x cuts) tells
+    which cuts let a row pass.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from provetree.formulations.cuts import add_side_rows
     >>> from provetree.solvers.model import ModelBuilder
     >>> builder = ModelBuilder("sides")
     >>> z, s = builder.variables("z", (1, 2, 1)), builder.variables("s", (1, 2))

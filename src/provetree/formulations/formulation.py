@@ -83,21 +83,11 @@ class Settings:
 class ModelRows:
     """The rows that a model sees.
 
-    Parameters
-    ----------
-    source : array of int, shape (n,)
-        The row of the problem behind each row of the model.
-    ranks : array of uint32, shape (n_columns, n)
-    classes : array of int, shape (n,)
-    weights : array of float, shape (n,)
-        Weight of each row, whole numbers.
-    counts : array of float, shape (n,)
-        Number of table rows behind each row.
+    ``source`` is the row of the problem behind each, ``counts`` the number of table rows.
 
     Examples
     --------
     >>> from provetree import build_problem
-    >>> from provetree.formulations.formulation import model_rows
     >>> problem = build_problem([[1.0], [2.0], [2.0]], [0, 1, 1], n_classes=2, max_depth=1)
     >>> sorted(model_rows(problem, merge=True).weights.tolist())
     [1.0, 2.0]
@@ -151,13 +141,7 @@ def model_rows(problem: Problem, *, merge: bool) -> ModelRows:
 
 
 class Formulation(ABC):
-    """A published model of the tree of a problem.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-    """
+    """A published model of the tree of a problem."""
 
     #: Its name in the options.
     name: ClassVar[str]
@@ -228,16 +212,7 @@ class Formulation(ABC):
     def predicted(self, builder: ModelBuilder, name: str, amounts: Float, label: int) -> Expression:
         """Return the total amount of the rows that are predicted to be of a class.
 
-        Parameters
-        ----------
-        builder : ModelBuilder
-            Where to add variables and constraints that the expression needs.
-        name : str
-            What to call them.
-        amounts : array of float, shape (n_rows,)
-            What each row counts.
-        label : int
-            The predicted class.
+        Variables and constraints that the expression needs are added to the builder under the name.
         """
 
     @abstractmethod
@@ -249,14 +224,7 @@ class Formulation(ABC):
     ) -> Expression:
         """Count rows by leaf: a variable per leaf that is their amount if the leaf has a class.
 
-        Parameters
-        ----------
-        builder, name, amounts
-            As for :meth:`predicted`.
-        z : array of int, shape (n_rows, n_leaves)
-            Variables that are one where a row is in a leaf.
-        c : array of int, shape (n_leaves,)
-            Variables that are one where a leaf has the class.
+        `z` is one where a row is in a leaf, `c` where a leaf has the class.
         """
         counted = np.flatnonzero(amounts)
         amounts, z = amounts[counted], z[counted]

@@ -28,33 +28,19 @@ SMALLEST_GAP = 1e-5
 
 
 class SickColumnError(ValueError):
-    """Two values of a column are too close to each other for a solver.
-
-    Examples
-    --------
-    >>> from provetree.formulations.thresholds import SickColumnError
-    >>> issubclass(SickColumnError, ValueError)
-    True
-    """
+    """Two values of a column are too close to each other for a solver."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledColumns:
-    """Ordered columns as numbers from 0 to 1.
+    """Ordered columns as numbers from 0 to 1: the value behind each rank of each column.
 
-    Parameters
-    ----------
-    values : list of array of float
-        The scaled value behind each rank of each column.
-    epsilon : array of float
-        The smallest gap between neighbouring values of each column.
-    step : float
-        All values are multiples of this; 0 where that is not so.
+    ``epsilon`` is the smallest gap between neighbouring values of each column. All values are
+    multiples of ``step``; 0 where that is not so.
 
     Examples
     --------
     >>> from provetree import build_problem
-    >>> from provetree.formulations.thresholds import scale_columns
     >>> problem = build_problem([[1.0], [2.0], [5.0]], [0, 1, 0], n_classes=2, max_depth=1)
     >>> columns = scale_columns(problem, "minmax")
     >>> columns.values[0].tolist(), columns.epsilon.tolist()
@@ -77,19 +63,9 @@ class ScaledColumns:
 
 
 def scale_columns(problem: Problem, scaling: Scaling) -> ScaledColumns:
-    """Return the columns of a problem scaled to 0..1.
+    """Return the columns of a problem scaled to 0..1; values too close to each other raise.
 
     Missing and infinite values stand one average gap beyond the others.
-
-    Parameters
-    ----------
-    problem : Problem
-    scaling : {"minmax", "rank"}
-
-    Raises
-    ------
-    SickColumnError
-        If two values of a column are closer than :data:`SMALLEST_GAP` then.
     """
     most = max((len(column.values) for column in problem.columns), default=2)
     if scaling == "rank":
@@ -274,17 +250,9 @@ class ThresholdModel(Formulation):
         """Add that rows on a side of the branches of a level are sent there by the cut.
 
         Left of a branch: z <= d - g; right of it: z + d <= 1 + g. Here z are the leaves on the
-        side, and g the sum over columns of the variable of the highest cut under the row.
-
-        Parameters
-        ----------
-        builder : ModelBuilder
-        left : bool
-        level : int
-        under : array of int, shape (n, p)
-            The highest cut under each row in each column, any cut where there is none.
-        has_under : array of bool, shape (n, p)
-            Whether there is one.
+        side, and g the sum over columns of the variable of the highest cut under the row. `under`
+        (rows x columns) is that cut, any cut where there is none, and `has_under` tells whether
+        there is one.
         """
         side, sign = ("left", 1.0) if left else ("right", -1.0)
         branches = self.layout.branches_at(level)

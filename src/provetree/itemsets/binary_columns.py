@@ -80,22 +80,11 @@ def choose_thresholds(
 ) -> Float:
     """Return the thresholds of a column of numbers, halfway between neighbouring values.
 
-    Parameters
-    ----------
-    x : array of float
-        The numbers; missing ones are left out.
-    strategy : {"all", "quantile", "optimal-depth-one"}
-        Every threshold; those nearest to the quantiles; or those between rows of different
-        classes.
-    n_thresholds : int
-        The largest number of thresholds by quantiles.
-    classes : array of int, optional
-        The class of each row, which "optimal-depth-one" needs.
+    They are all, the `n_thresholds` nearest to the quantiles, or those between rows of different
+    classes. Missing numbers are left out.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from provetree.itemsets.binary_columns import choose_thresholds
     >>> x, y = np.array([1.0, 2.0, 3.0, 4.0, 4.0]), np.array([0, 0, 1, 1, 0])
     >>> choose_thresholds(x, "all").tolist()
     [1.5, 2.5, 3.5]
@@ -147,21 +136,11 @@ def binary_columns(
 ) -> tuple[BinaryColumn, ...]:
     """Return the questions made from the columns of an encoded table.
 
-    Parameters
-    ----------
-    encoded : array of float, shape (n_rows, n_features)
-        Numbers, codes of categories, NaN for missing values.
-    categories : sequence
-        For each feature None (numbers) or its categories.
-    strategy, n_thresholds, classes
-        As for :func:`choose_thresholds`.
-    separate_missing : bool
-        Whether missing numbers are below no threshold, or may be on either side of each.
+    With `separate_missing` missing numbers are below no threshold, otherwise on either side of
+    each.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from provetree.itemsets.binary_columns import binary_columns
     >>> table = np.array([[1.0, 0.0], [2.0, 1.0], [np.nan, 1.0]])
     >>> columns = binary_columns(table, [None, ["red", "blue"]], strategy="all")
     >>> [column.name("xc"[column.feature], ["red", "blue"]) for column in columns]
@@ -203,7 +182,6 @@ def restore_tree(
     Examples
     --------
     >>> from provetree import Tree
-    >>> from provetree.itemsets.binary_columns import BinaryColumn, restore_tree
     >>> nan = float("nan")
     >>> tree = Tree(feature=[0, -1, -1], threshold=[0.5, nan, nan],
     ...             value=[[0, 0], [1, 9], [8, 2]], n_samples=[0, 10, 10], n_features=1)

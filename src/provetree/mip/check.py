@@ -21,14 +21,7 @@ Int: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TreeLimits:
-    """What a tree was to keep to.
-
-    Examples
-    --------
-    >>> from provetree.mip.check import TreeLimits
-    >>> TreeLimits(depth=2).min_samples_leaf
-    1
-    """
+    """What a tree was to keep to."""
 
     depth: int
     min_samples_leaf: int = 1
@@ -49,14 +42,7 @@ class TreeLimits:
 
 @dataclass(frozen=True)
 class CheckedTree:
-    """The errors of a tree, and the limits that it breaks.
-
-    Examples
-    --------
-    >>> from provetree.mip.check import CheckedTree
-    >>> CheckedTree(3, 1, ()).cost(2)
-    Fraction(5, 1)
-    """
+    """The errors of a tree, and the limits that it breaks."""
 
     errors: int
     n_splits: int
@@ -70,17 +56,9 @@ class CheckedTree:
 def check_tree(tree: Tree, rows: RawRows, limits: TreeLimits) -> CheckedTree:
     """Work a tree out on raw rows.
 
-    Parameters
-    ----------
-    tree : Tree
-    rows : RawRows
-    limits : TreeLimits
-
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import Tree
-    >>> from provetree.mip.check import TreeLimits, check_tree
     >>> from provetree.problem.constrained import RawRows
     >>> leaf = Tree(feature=[-1], threshold=[0], value=[[2, 1]], n_samples=[3], n_features=1)
     >>> rows = RawRows(np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0]), np.ones(3, int))

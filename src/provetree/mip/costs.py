@@ -17,17 +17,11 @@ __all__ = ["PossibleCosts"]
 class PossibleCosts:
     """All numbers ``e + k * penalty`` with whole e from 0 and k from 0 to ``most_splits``.
 
-    Parameters
-    ----------
-    penalty : Fraction
-        Cost of a split, in integer units of weight.
-    most_splits : int
-        No tree has more splits.
+    The penalty of a split is in integer units of weight.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from provetree.mip.costs import PossibleCosts
     >>> costs = PossibleCosts(Fraction(3, 10), most_splits=2)
     >>> costs.at_least(Fraction(1, 2)), costs.at_least(Fraction(2))
     (Fraction(3, 5), Fraction(2, 1))

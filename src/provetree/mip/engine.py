@@ -64,14 +64,7 @@ class NoTreeError(RuntimeError):
 
 
 def formulation_class(name: str) -> type[Formulation]:
-    """Return the class of a formulation.
-
-    Examples
-    --------
-    >>> from provetree.mip.engine import formulation_class
-    >>> formulation_class("p").title
-    '(P)'
-    """
+    """Return the class of a formulation."""
     from importlib import import_module
 
     module, class_name = FORMULATIONS[name]

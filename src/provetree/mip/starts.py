@@ -31,24 +31,12 @@ def cart(
 ) -> PlacedTree:
     """Return the tree that CART grows on a problem, pruned.
 
-    Parameters
-    ----------
-    problem : Problem
-    layout : Layout
-        Its depth limits the tree.
-    min_samples_leaf : int
-        Least number of rows in a leaf.
-    penalty : Fraction
-        Cost of a split, in integer units of weight.
-    max_splits : int, optional
-        Most splits.
+    The penalty of a split is in integer units of weight.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
     >>> from provetree.tree.layout import Layout
-    >>> from provetree.mip.starts import cart
     >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 1, 1, 0])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=2)
     >>> cart(problem, Layout(2)).n_splits, cart(problem, Layout(2), penalty=2).n_splits

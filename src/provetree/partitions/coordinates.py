@@ -23,7 +23,6 @@ def as_points(X: ArrayLike, y: ArrayLike, owner: str) -> tuple[Float, NDArray[An
 
     Examples
     --------
-    >>> from provetree.partitions.coordinates import as_points
     >>> as_points([[1, 2], [3, None]], ["a", "b"], "greedy_partition")
     Traceback (most recent call last):
         ...
@@ -59,8 +58,6 @@ def unit_columns(points: Float) -> Float:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from provetree.partitions.coordinates import unit_columns
     >>> unit_columns(np.array([[1.0, 7.0], [3.0, 7.0], [2.0, 7.0]])).tolist()
     [[0.0, 0.0], [1.0, 0.0], [0.5, 0.0]]
     """
@@ -70,24 +67,13 @@ def unit_columns(points: Float) -> Float:
 def coordinates(
     table: Float, categories: Sequence[tuple[object, ...] | None], *, scale: bool = True
 ) -> Float:
-    """Return the points between which partitions measure distances.
+    """Return the points between which partitions measure distances, from an encoded table.
 
     Numbers are scaled to 0..1; infinities are placed one average gap beyond the others. A missing
     value is at distance one from all present ones, and two categories are at distance one.
 
-    Parameters
-    ----------
-    table : array of float, shape (n, n_features)
-        An encoded table.
-    categories : sequence
-        For each feature None (numbers) or its categories.
-    scale : bool
-        False leaves numbers as they are; the table must be all finite numbers then.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from provetree.partitions.coordinates import coordinates
     >>> points = coordinates(np.array([[0.0], [1.0], [2.0]]), [("a", "b", "c")])
     >>> float(np.linalg.norm(points[0] - points[1]).round(12))
     1.0

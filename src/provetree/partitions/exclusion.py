@@ -63,16 +63,7 @@ class Exclusion:
 def measure_exclusion(
     partition: DataPartition, n_sampled: int | None = None, random_state: int | None = None
 ) -> Exclusion:
-    """Return the exclusion of a partition; see :meth:`DataPartition.measure_exclusion`.
-
-    Examples
-    --------
-    >>> from provetree import DataPartition
-    >>> from provetree.partitions.exclusion import measure_exclusion
-    >>> partition = DataPartition([[0.0], [1.0], [2.0]], [0, 0, 1], [0, 0, 1])
-    >>> measure_exclusion(partition).value
-    1.0
-    """
+    """Return the exclusion of a partition; see :meth:`DataPartition.measure_exclusion`."""
     if n_sampled is not None and not n_sampled >= 1:
         raise ValueError(
             "The 'n_sampled' parameter of measure_exclusion must be an int in the range [1, inf) "

@@ -102,7 +102,6 @@ def cluster_limit(rho: float, n_rows: int) -> int:
 
     Examples
     --------
-    >>> from provetree.partitions.greedy import cluster_limit
     >>> cluster_limit(0.07, 100), cluster_limit(0.25, 3)
     (7, 1)
     """

@@ -23,18 +23,10 @@ EngineFor: TypeAlias = Callable[[StartTree | None], Engine]
 
 @dataclass(frozen=True)
 class ModelTree:
-    """The solution of a model.
+    """The best tree found for a model, and whether it is proven optimal for it.
 
-    Parameters
-    ----------
-    tree : Tree
-        The best tree found.
-    proven : bool
-        Whether it is proven optimal for the model.
-    bound : int
-        For models that bound the cost on the rows themselves: no tree costs less, in whole units.
-    interrupted : bool
-        Whether Ctrl-C ended it.
+    Models that bound the cost on the rows themselves set ``bound``: no tree costs less, in whole
+    units.
     """
 
     tree: Tree
@@ -52,25 +44,12 @@ def solve_dp(
     time_limit: float | None = None,
     start: Tree | None = None,
 ) -> ModelTree:
-    """Return the best tree of model (DP).
-
-    Parameters
-    ----------
-    partition : WorkingPartition
-    engine_for : callable
-        Gives the engine that solves the problem of the representatives, for a start tree or None.
-    max_depth, max_splits : int
-        Delta and gamma.
-    time_limit : float, optional
-        Seconds.
-    start : Tree, optional
-        A tree of this model to start from.
+    """Return the best tree of model (DP), by the engine that `engine_for` gives for a start tree.
 
     Examples
     --------
     >>> import numpy as np
     >>> from provetree import ExactSearch, build_problem
-    >>> from provetree.partitions.model_dp import solve_dp
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)

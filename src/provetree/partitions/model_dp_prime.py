@@ -32,21 +32,12 @@ _BOUND_ERROR = 1e-7
 
 
 class ModelDPPrime(ModelP):
-    """Model (DP') of a partition.
-
-    Parameters
-    ----------
-    partition : WorkingPartition
-        Homogeneous.
-    settings : Settings
-        With ``max_splits``; the model is built as written, without tightening.
+    """Model (DP') of a homogeneous partition, built as written, without tightening.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
     >>> from provetree.formulations.formulation import Settings
-    >>> from provetree.partitions.model_dp_prime import ModelDPPrime
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)
@@ -145,24 +136,11 @@ def solve_dp_prime(
 ) -> ModelTree:
     """Return the best tree of model (DP') and the bound that the solver proves.
 
-    Parameters
-    ----------
-    partition : WorkingPartition
-        Homogeneous: (DP') bounds nothing otherwise.
-    max_depth, max_splits : int
-        Delta and gamma.
-    solver, n_jobs
-        See :class:`provetree.mip.engine.MIPSearch`.
-    time_limit : float, optional
-        Seconds.
-    start : Tree, optional
-        A tree to start the solver from.
+    The partition must be homogeneous: (DP') bounds nothing otherwise.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.partitions.model_dp_prime import solve_dp_prime
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)

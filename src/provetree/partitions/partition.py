@@ -233,8 +233,6 @@ def barycentres(points: Float, clusters: Int, count: int, weights: Float | None 
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from provetree.partitions.partition import barycentres
     >>> barycentres(np.array([[0.1], [0.1], [0.1]]), np.zeros(3, int), 1).tolist()
     [[0.1]]
     """

@@ -22,29 +22,7 @@ _MARKERS = "osD^vP*Xh<>"
 def plot_partition(
     partition: DataPartition, ax: Axes | None = None, *, columns: tuple[int, int] = (0, 1)
 ) -> Axes:
-    """Draw rows by label, hulls of the clusters and representatives.
-
-    Parameters
-    ----------
-    partition : DataPartition
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a figure.
-    columns : pair of int, default=(0, 1)
-        The columns to draw. Hulls are those of the two columns.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> from provetree import DataPartition
-    >>> from provetree.partitions.plot import plot_partition
-    >>> plot_partition(DataPartition([[0, 0], [1, 0]], [0, 0], [0, 0])).get_ylabel()
-    'x1'
-    """
+    """Draw a partition; see :meth:`DataPartition.plot`."""
     X = np.asarray(partition.X)
     width = X.shape[1]
     if [c for c in columns if not 0 <= c < width] or len(tuple(columns)) != 2:

@@ -21,24 +21,12 @@ def enum_interval(
 ) -> float:
     """Return the threshold of a split with the fewest rows on the wrong side (Algorithm 5).
 
-    Parameters
-    ----------
-    x : array of float
-        The values of the rows that want to go left or right.
-    weights : array of int
-        What they weigh.
-    wants_left : array of bool
-        Where they want to go.
-    low, high : float
-        The greatest value of a representative that must go left, and the least of one that must go
-        right; infinite where there is none.
-    threshold : float
-        The threshold so far; it stays unless another one is better.
+    `x` and `weights` are of the rows that want to go left or right. `low` is the greatest value of
+    a representative that must go left, `high` the least of one that must go right; infinite where
+    there is none. The threshold so far stays unless another one is better.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from provetree.partitions.post_process import enum_interval
     >>> x, left = np.array([1.0, 2.0, 4.0, 8.0]), np.array([True, True, False, False])
     >>> enum_interval(x, np.ones(4, int), left, 1.0, 8.0, 1.5)
     3.0
@@ -75,32 +63,13 @@ def post_process(
 ) -> Tree:
     """Move the thresholds of a tree so that more rows follow right representatives.
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree of a partition.
-    table, classes, weights
-        The rows, their classes and whole weights.
-    clusters : array of int
-        The cluster of each row.
-    representatives, labels
-        The point and the class of each cluster.
-
-    Returns
-    -------
-    Tree
-        A tree with no more wrong rows, where right representatives stay right.
-
-    Notes
-    -----
-    Moving one threshold changes which rows reach the nodes below. So a move that raises the number
-    of errors on the rows is undone; then Proposition 4 holds for every tree.
+    The result has no more wrong rows, and right representatives stay right. Moving one threshold
+    changes which rows reach the nodes below, so a move that raises the number of errors on the rows
+    is undone; then Proposition 4 holds for every tree.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import Tree
-    >>> from provetree.partitions.post_process import post_process
     >>> nan = float("nan")
     >>> tree = Tree(feature=[0, -1, -1], threshold=[1.5, nan, nan], n_features=1,
     ...             value=[[0, 0], [1, 0], [0, 1]], n_samples=[0, 1, 1])

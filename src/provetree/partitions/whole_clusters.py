@@ -35,23 +35,12 @@ def solve_whole_clusters(
 ) -> ModelTree | None:
     """Return the cheapest tree below a cutoff; None proves that there is none.
 
-    A result that is not proven holds no bound; its tree is a single leaf.
-
-    Parameters
-    ----------
-    partition : WorkingPartition
-    max_depth, max_splits : int
-        Delta and gamma.
-    cutoff : int
-        In whole units: ``(gamma + 1) * wrong weight + splits``.
-    time_limit : float, optional
-        Seconds.
+    The cutoff is in whole units: ``(gamma + 1) * wrong weight + splits``. A result that is not
+    proven holds no bound; its tree is a single leaf.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.partitions.whole_clusters import solve_whole_clusters
     >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)

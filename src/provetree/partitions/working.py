@@ -34,21 +34,11 @@ def whole_unit_cost(wrong: int, splits: int, gamma: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class WorkingPartition:
-    """Clusters of the rows of a problem.
-
-    Parameters
-    ----------
-    problem : Problem
-    table : array of float, shape (n_rows, n_features)
-        The values of each row of the problem.
-    clusters : array of int, shape (n_rows,)
-        Numbered from 0 without gaps.
+    """Clusters of the rows of a problem, numbered from 0 without gaps.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.partitions.working import WorkingPartition
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
     >>> problem = build_problem(X, y, n_classes=2, max_depth=1, merge=False)
     >>> partition = WorkingPartition(problem, X, np.array([0, 0, 1, 1]))

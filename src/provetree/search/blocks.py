@@ -49,23 +49,11 @@ _NO_TIE_RULE = _core.SWITCHES["tie_rule"]
 class SharedTime:
     """How a search of a large table and blocks of its rows share a time limit.
 
-    Parameters
-    ----------
-    problem : Problem
-    limits : Limits
-        The limits of both together.
-    kernel : str
-        The kernels that searches use.
-
-    Attributes
-    ----------
-    search_seconds : float
-        The time limit of the search.
+    The search itself may take ``search_seconds``.
 
     Examples
     --------
     >>> from provetree import Limits, build_problem
-    >>> from provetree.search.blocks import SharedTime
     >>> problem = build_problem([[1.0], [2.0]], [0, 1], n_classes=2, max_depth=1)
     >>> SharedTime(problem, Limits(10.0)).search_seconds
     10.0
@@ -91,12 +79,8 @@ class SharedTime:
     ) -> Solution:
         """Return a solution that its limit ended, with the bound of blocks or a better tree.
 
-        Parameters
-        ----------
-        solution : Solution
-            What the search found; returned as it is where blocks cannot help.
-        on_progress : callable, optional
-            Called with a :class:`~provetree.solution.Progress` after each block.
+        A solution that blocks cannot help is returned as it is. `on_progress` is called after each
+        block.
         """
         blocks, problem = self._blocks, self._problem
         if blocks is None or solution.status != "time_limit":
@@ -145,34 +129,13 @@ class _Block(NamedTuple):
 class BlockBound:
     """Solves one block after the other, adds up what they prove, and keeps the best of their trees.
 
-    Parameters
-    ----------
-    problem : Problem
-    first, second : int
-        Rows of the first block and of those after it, which grow while there is time.
-    kernel : str
-        The kernels that searches use.
-    n_jobs : int
-        The number of threads.
-    memory_limit : int
-        Bytes that the caches of the search of a block may hold.
-
-    Attributes
-    ----------
-    bound : int
-        No tree of the problem costs less, in integer units.
-    cost : int
-        The cost of the best tree seen, 2**62 before there is one.
-    splits : tuple of two lists, or None
-        That tree: ordered column and rank of each node in preorder.
-    done, weight : int
-        Rows that were searched, and their weight.
+    No tree of the problem costs less than ``bound``. The best tree seen has the ``cost`` (2**62
+    before there is one) and the ``splits``: column and rank of each node in preorder. ``done`` rows
+    of ``weight`` were searched.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.search.blocks import BlockBound
     >>> X, y = np.arange(8.0)[:, np.newaxis], np.array([0, 0, 0, 1, 0, 1, 1, 1])
     >>> blocks = BlockBound(build_problem(X, y, n_classes=2, max_depth=1), first=8)
     >>> blocks.more(1.0), blocks.bound, blocks.cost, blocks.more(1.0)
@@ -205,11 +168,8 @@ class BlockBound:
     def more(self, seconds: float) -> bool:
         """Search the next block, or one with each thread; False if there is none left.
 
-        Parameters
-        ----------
-        seconds : float
-            The time for all remaining blocks. The first block may use all of it; later blocks get a
-            share in proportion to their rows, so that all rows contribute.
+        The seconds are for all remaining blocks. The first block may use all of them; later blocks
+        get a share in proportion to their rows, so that all rows contribute.
         """
         began, rest = time.perf_counter(), len(self._order) - self.done
         if rest == 0:

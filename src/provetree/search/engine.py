@@ -112,7 +112,6 @@ def chosen_kernel() -> str:
 
     Examples
     --------
-    >>> from provetree.search.engine import _force_kernel, chosen_kernel
     >>> with _force_kernel("baseline"):
     ...     chosen_kernel()
     'baseline'

@@ -20,17 +20,10 @@ def node_bytes(problem: Problem, n_jobs: int = 1) -> int:
 
     It grows with rows times ordered columns times levels, for each thread.
 
-    Parameters
-    ----------
-    problem : Problem
-    n_jobs : int
-        The number of threads.
-
     Examples
     --------
     >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.search.memory import node_bytes
     >>> X, y = np.arange(50.0).reshape(10, 5) % 7, np.arange(10) % 2
     >>> problem = build_problem(X, y, n_classes=2, max_depth=3)
     >>> problem.n_rows * len(problem.columns), node_bytes(problem)
@@ -48,19 +41,12 @@ def node_bytes(problem: Problem, n_jobs: int = 1) -> int:
 def cache_bytes(max_memory: int | str | None, problem: Problem, n_jobs: int = 1) -> int:
     """Return how many bytes the caches of a search may hold.
 
-    Parameters
-    ----------
-    max_memory : int, str or None
-        Bytes for the whole search, or text such as "4GB"; None for the default caches.
-    problem : Problem
-    n_jobs : int
-        The number of threads.
+    `max_memory` is for the whole search, as bytes or text such as "4GB"; None for the default.
 
     Examples
     --------
     >>> import numpy as np
     >>> from provetree import build_problem
-    >>> from provetree.search.memory import cache_bytes
     >>> X, y = np.arange(50.0).reshape(10, 5) % 7, np.arange(10) % 2
     >>> problem = build_problem(X, y, n_classes=2, max_depth=3)
     >>> cache_bytes("2kB", problem), cache_bytes("1kB", problem), cache_bytes(None, problem)

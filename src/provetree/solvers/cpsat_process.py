@@ -40,16 +40,10 @@ class CpSatProcess:
         stopped: Callable[[], bool],
         tell: Callable[[tuple[Any, ...]], None],
     ) -> tuple[Any, ...]:
-        """Return the last frame of a solve.
+        """Return the last frame of a solve; `tell` gets those before it.
 
-        Parameters
-        ----------
-        task : dict
-            The model, as :func:`provetree.solvers.cpsat_worker.solve` takes it.
-        stopped : callable
-            Looked at from time to time: true asks CP-SAT to stop with what it has.
-        tell : callable
-            Called with every frame before the last one.
+        The task is that of :func:`provetree.solvers.cpsat_worker.solve`. CP-SAT is asked to stop
+        with what it has once `stopped` says so.
         """
         if self._process is None:
             self._start()

@@ -178,14 +178,7 @@ def write_model(model: Model, path: str | Path) -> None:
 
 
 def quiet_highs(**options: Any) -> Any:
-    """Return HiGHS without a model, silent, with some of its options set.
-
-    Examples
-    --------
-    >>> from provetree.solvers.highs import quiet_highs
-    >>> quiet_highs(threads=1).getOptionValue("threads")[1]
-    1
-    """
+    """Return HiGHS without a model, silent, with some of its options set."""
     untyped: Any = highspy  # some versions type the class, but not its constructor
     solver = untyped.Highs()
     for name, value in {"output_flag": False, **options}.items():

@@ -34,7 +34,6 @@ class VariableSet:
 
     Examples
     --------
-    >>> from provetree.solvers.model import VariableSet
     >>> VariableSet("z", 3, (2, 2)).names()
     ['z_1_1', 'z_1_2', 'z_2_1', 'z_2_2']
     """
@@ -63,20 +62,10 @@ class VariableSet:
 
 @dataclass(frozen=True)
 class ConstraintSet:
-    """Constraints that stand under one number of a paper.
-
-    Parameters
-    ----------
-    number : str
-        The number, and what tells parts of it apart: "(5) left".
-    start, size : int
-        The first row and the number of rows.
-    meaning : str
-        The constraint in a few words.
+    """Constraints that stand under one number of a paper, such as "(5) left", and their meaning.
 
     Examples
     --------
-    >>> from provetree.solvers.model import ConstraintSet
     >>> ConstraintSet("(5) left", 0, 2, "rows go left").names()
     ['c5_left_1', 'c5_left_2']
     """
@@ -100,15 +89,7 @@ class ConstraintSet:
 
 @dataclass(frozen=True, eq=False)
 class Expression:
-    """A linear expression in the variables of a model.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.solvers.model import Expression
-    >>> Expression(np.array([0, 2]), np.array([1.0, -1.0])).scaled(2.0).coefficients.tolist()
-    [2.0, -2.0]
-    """
+    """A linear expression in the variables of a model."""
 
     columns: Index
     coefficients: Float
@@ -120,14 +101,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Violation:
-    """How far a point is outside a model at most, and where.
-
-    Examples
-    --------
-    >>> from provetree.solvers.model import Violation
-    >>> Violation(0.5, "x is above its bound").size
-    0.5
-    """
+    """How far a point is outside a model at most, and where."""
 
     size: float
     where: str
@@ -242,12 +216,7 @@ class Model:
         return float(self.objective @ np.asarray(point, dtype=np.float64)) + self.offset
 
     def violation(self, point: ArrayLike) -> Violation:
-        """Return how far a point is outside the bounds, the constraints or the whole numbers.
-
-        Parameters
-        ----------
-        point : array-like of float, shape (n_variables,)
-        """
+        """Return how far a point is outside the bounds, the constraints or the whole numbers."""
         x = np.asarray(point, dtype=np.float64)
         if x.shape != (self.n_variables,):
             raise ValueError(

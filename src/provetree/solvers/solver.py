@@ -239,16 +239,10 @@ def get_solver(name: str) -> Solver:
 
 @dataclass
 class Trace:
-    """Records how objective and bound approach each other, and passes it on.
-
-    Parameters
-    ----------
-    on_progress : callable or None
-        Called with every moment that is told, improvement or not.
+    """Records how objective and bound approach each other, and passes every moment on.
 
     Examples
     --------
-    >>> from provetree.solvers.solver import Trace
     >>> trace = Trace()
     >>> for bound in (1.0, 1.0, 2.0):
     ...     trace.tell(4.0, bound)
@@ -304,13 +298,7 @@ class Trace:
 
 
 class BaseSolver(ABC):
-    """What the solvers of this library share.
-
-    Parameters
-    ----------
-    options : dict, optional
-        Options of the solver, by name.
-    """
+    """What the solvers of this library share; `options` are those of the solver, by name."""
 
     #: The package that must be there before a model is built.
     package: ClassVar[str | None] = None
