@@ -2,10 +2,10 @@
 #include "improve/grower.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "sweeps/depth_one.hpp"
+#include "sweeps/split_purity.hpp"
 
 namespace provetree {
 
@@ -29,44 +29,31 @@ std::optional<std::size_t> best_division(const std::vector<SubtreePtr>& left, co
     return best;
 }
 
-double entropy_part(double weight) { return weight > 0 ? weight * std::log2(weight) : 0.0; }
+// Differences of squares round otherwise than products do once squares exceed 2^53. Which trees are tried, and so which
+// is found in a given number of steps, depends on it.
+struct GiniByDifferences : Gini {
+    static double change(double before, double by) { return part(before + by) - part(before); }
+};
+
+template <class Measure>
+std::vector<Candidate> best_split_of_each_column(Context& context, const Node& node) {
+    std::vector<Candidate> found;
+    const auto take = [&](Index column, Index position, double score) {
+        if (found.empty() || found.back().column != column)
+            found.push_back({score, column, position});
+        else if (score > found.back().score)
+            found.back() = {score, column, position};
+    };
+    score_splits<Measure>(node, take, [&] { context.monitor.work(node.rows); });
+    return found;
+}
 
 }  // namespace
 
 std::vector<Candidate> ranked_splits(Context& context, const Node& node, Purity purity) {
-    std::vector<Candidate> ranked;
-    std::vector<double> left(node.by_class.size());
-    // Both measures are sums over the classes of a side, larger where the side is purer: squares for Gini, w log w for
-    // the entropy.
-    const auto part = [&](double weight) { return purity == Purity::kGini ? weight * weight : entropy_part(weight); };
-    const auto side = [&](double parts, double weight) {
-        return purity == Purity::kGini ? parts / weight : parts - entropy_part(weight);
-    };
-    double parts_all = 0;
-    for (Weight weight : node.by_class) parts_all += part(weight);
-    for (Index c = 0; c < node.columns.size(); ++c) {
-        const NodeColumn& column = node.columns[c];
-        std::fill(left.begin(), left.end(), 0.0);
-        double parts_left = 0, parts_right = parts_all, weight_left = 0;
-        Candidate best{-1e300, c, 0};
-        for (Index i = 1; i < node.rows; ++i) {
-            const Index row = column.order[i - 1] & entry::kRowMask;
-            const std::uint32_t cls = node.classes[row];
-            const double weight = node.weights[row], right = node.by_class[cls] - left[cls];
-            parts_left += part(left[cls] + weight) - part(left[cls]);
-            parts_right += part(right - weight) - part(right);
-            left[cls] += weight;
-            weight_left += weight;
-            if (i < column.first_split || i > column.last_split || !Node::is_split(column, i)) continue;
-            const double score = side(parts_left, weight_left) + side(parts_right, node.weight - weight_left);
-            if (score > best.score) {
-                best.score = score;
-                best.position = i;
-            }
-        }
-        context.monitor.work(node.rows);
-        if (best.position) ranked.push_back(best);
-    }
+    std::vector<Candidate> ranked = purity == Purity::kGini
+                                        ? best_split_of_each_column<GiniByDifferences>(context, node)
+                                        : best_split_of_each_column<Entropy>(context, node);
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
     return ranked;

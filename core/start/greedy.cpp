@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sweeps/depth_one.hpp"
+#include "sweeps/split_purity.hpp"
 
 namespace provetree {
 
@@ -22,30 +23,15 @@ constexpr std::uint64_t kManyCells = 10'000'000;
 const NodeColumn* Greedy::best_gini_split(const Node& node, Index& best_position) {
     const NodeColumn* best = nullptr;
     double best_score = -1;
-    std::vector<double> left(node.by_class.size());
-    double squares_all = 0;
-    for (Weight weight : node.by_class) squares_all += static_cast<double>(weight) * weight;
-    for (const NodeColumn& column : node.columns) {
-        std::fill(left.begin(), left.end(), 0.0);
-        double squares_left = 0, squares_right = squares_all, weight_left = 0;
-        for (Index i = 1; i < node.rows; ++i) {
-            const Index row = column.order[i - 1] & entry::kRowMask;
-            const std::uint32_t cls = node.classes[row];
-            const double weight = node.weights[row];
-            squares_left += weight * (2 * left[cls] + weight);
-            squares_right -= weight * (2 * (node.by_class[cls] - left[cls]) - weight);
-            left[cls] += weight;
-            weight_left += weight;
-            if (i < column.first_split || i > column.last_split || !Node::is_split(column, i)) continue;
-            const double score = squares_left / weight_left + squares_right / (node.weight - weight_left);
-            if (score > best_score) {
-                best_score = score;
-                best = &column;
-                best_position = i;
-            }
-        }
-        context_.monitor.work(node.rows);
-    }
+    score_splits<Gini>(
+        node,
+        [&](Index column, Index position, double score) {
+            if (score <= best_score) return;
+            best_score = score;
+            best = &node.columns[column];
+            best_position = position;
+        },
+        [&] { context_.monitor.work(node.rows); });
     return best;
 }
 
