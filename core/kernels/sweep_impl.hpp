@@ -96,90 +96,117 @@ struct Standing {
     std::int32_t all = 0;
 };
 
-// Rows `begin` .. `end` - 1 of a column, or with kBackward the same rows from the last to the first: then the sums are
-// those of the rows after a position, and what is before it is the rest of the totals.
+// The rows of a part of a column in the order in which they are swept: forwards, or with kBackward from the last to the
+// first.
+template <bool kBackward>
+struct PartOrder {
+    const std::uint32_t* order;
+    Index ends;  // first row + last row
+
+    std::uint32_t entry(Index i) const { return order[kBackward ? ends - i : i]; }
+    // A flag says that a split after its row is to be looked at: going backwards it stands with the row that comes
+    // next.
+    bool checked(Index i, std::uint32_t item) const {
+        return ((kBackward ? order[ends - i - 1] : item) & entry::kCheck) != 0;
+    }
+};
+
+// How often splits are to be looked at.
+enum class Checks { kEveryRow, kFrequent, kRare };
+
+// Adds rows `i` .. `end` - 1 to a block; returns whether a split was looked at.
+template <class T, bool kBackward, class Steps>
+[[gnu::always_inline]] inline bool sweep_block(const PartOrder<kBackward> rows, Index i, Index end, Checks checks,
+                                               const std::uint64_t* left_masks, int shift, const Steps& steps,
+                                               BlockState<T>& block) {
+    if (checks == Checks::kEveryRow) {
+#pragma GCC unroll 4
+        for (; i < end; ++i) {
+            const std::uint32_t item = rows.entry(i), row = item & entry::kRowMask;
+            block.add(left_masks[row] >> shift, steps(item, row));
+            block.look();
+        }
+        return true;
+    }
+    bool looked = false;
+    if (checks == Checks::kFrequent) {
+#pragma GCC unroll 4
+        for (; i < end; ++i) {
+            const std::uint32_t item = rows.entry(i), row = item & entry::kRowMask;
+            const bool check = rows.checked(i, item);
+            block.add(left_masks[row] >> shift, steps(item, row));
+            block.look_if(check);
+            looked |= check;
+        }
+        return looked;
+    }
+    // Between checks only the left sums need a vector: the sum over all rows is the same in every lane.
+    std::int32_t all_rows = 0;
+#pragma GCC unroll 4
+    for (; i < end; ++i) {
+        const std::uint32_t item = rows.entry(i), row = item & entry::kRowMask;
+        block.left = add_where<T>(block.left, left_masks[row] >> shift, steps(item, row));
+        all_rows += steps.one(item, row);
+        if (rows.checked(i, item)) {
+            block.all = broadcast<T>(static_cast<T>(all_rows));
+            block.look();
+            looked = true;
+        }
+    }
+    block.all = broadcast<T>(static_cast<T>(all_rows));
+    return looked;
+}
+
+// The extremes of a block, which begins where the sums stand, among those of the column.
+template <class T, bool kBackward>
+[[gnu::always_inline]] inline void take_extremes(const BlockState<T>& block, const Standing<T>& standing,
+                                                 int first_lane, TwoClassSums& sums) {
+    T max_left[kWidth<T>], min_left[kWidth<T>], max_right[kWidth<T>], min_right[kWidth<T>];
+    std::memcpy(max_left, &block.max_left, sizeof max_left);
+    std::memcpy(min_left, &block.min_left, sizeof max_left);
+    std::memcpy(max_right, &block.max_right, sizeof max_left);
+    std::memcpy(min_right, &block.min_right, sizeof max_left);
+    for (int lane = 0; lane < kWidth<T>; ++lane) {
+        const int at = first_lane + lane;
+        const std::int32_t base_left = standing.left[lane], base_right = standing.all - base_left;
+        std::int32_t high_left = base_left + max_left[lane], low_left = base_left + min_left[lane];
+        std::int32_t high_right = base_right + max_right[lane], low_right = base_right + min_right[lane];
+        if constexpr (kBackward) {
+            const std::int32_t most_left = sums.total_left[at] - low_left,
+                               most_right = sums.total_right[at] - low_right;
+            low_left = sums.total_left[at] - high_left;
+            low_right = sums.total_right[at] - high_right;
+            high_left = most_left;
+            high_right = most_right;
+        }
+        sums.max_left[at] = larger_of<std::int32_t>(sums.max_left[at], high_left);
+        sums.min_left[at] = smaller_of<std::int32_t>(sums.min_left[at], low_left);
+        sums.max_right[at] = larger_of<std::int32_t>(sums.max_right[at], high_right);
+        sums.min_right[at] = smaller_of<std::int32_t>(sums.min_right[at], low_right);
+    }
+}
+
+// Rows `begin` .. `end_row` - 1 of a column. Going backwards the sums are those of the rows after a position, and what
+// is before it is the rest of the totals.
 template <class T, bool kBackward, class Steps>
 void sweep_part(const SweepColumn& column, Index begin, Index end_row, const std::uint64_t* left_masks,
                 const Steps& steps, int first_lane, Standing<T>& standing, TwoClassSums& sums) {
     const bool frequent =
         std::uint64_t{column.checks} * kRowsPerMispredict > column.rows - (column.run_end - column.run_begin);
+    const Checks checks = !frequent ? Checks::kRare : column.every_row_valid ? Checks::kEveryRow : Checks::kFrequent;
     const int shift = kWidth<T> == kLanes ? 0 : first_lane;  // a constant where one vector holds all lanes
-    const Index last = end_row - 1;
-    const auto entry_at = [&](Index i) { return column.order[kBackward ? begin + last - i : i]; };
-    // A flag says that a split after its row is to be looked at: going backwards it stands with the row that comes
-    // next.
-    const auto checked = [&](Index i, std::uint32_t item) {
-        return ((kBackward ? column.order[begin + last - i - 1] : item) & entry::kCheck) != 0;
-    };
+    const PartOrder<kBackward> rows{column.order, begin + end_row - 1};
     for (Index i = begin; i < end_row;) {
         const Index end = steps.template block_end<kBackward>(column.order, i, begin, end_row);
         BlockState<T> block;
-        bool looked = false;
-        if (frequent && column.every_row_valid) {
-            looked = true;
-#pragma GCC unroll 4
-            for (; i < end; ++i) {
-                const std::uint32_t item = entry_at(i), row = item & entry::kRowMask;
-                block.add(left_masks[row] >> shift, steps(item, row));
-                block.look();
-            }
-        } else if (frequent) {
-            bool seen = false;
-#pragma GCC unroll 4
-            for (; i < end; ++i) {
-                const std::uint32_t item = entry_at(i), row = item & entry::kRowMask;
-                const bool check = checked(i, item);
-                block.add(left_masks[row] >> shift, steps(item, row));
-                block.look_if(check);
-                seen |= check;
-            }
-            looked = seen;
-        } else {
-            // Between checks only the left sums need a vector: the sum over all rows is the same in every lane.
-            std::int32_t all_rows = 0;
-#pragma GCC unroll 4
-            for (; i < end; ++i) {
-                const std::uint32_t item = entry_at(i), row = item & entry::kRowMask;
-                block.left = add_where<T>(block.left, left_masks[row] >> shift, steps(item, row));
-                all_rows += steps.one(item, row);
-                if (checked(i, item)) {
-                    block.all = broadcast<T>(static_cast<T>(all_rows));
-                    block.look();
-                    looked = true;
-                }
-            }
-            block.all = broadcast<T>(static_cast<T>(all_rows));
-        }
-        T left[kWidth<T>], max_left[kWidth<T>], min_left[kWidth<T>], max_right[kWidth<T>], min_right[kWidth<T>],
-            all[kWidth<T>];
+        if (sweep_block<T>(rows, i, end, checks, left_masks, shift, steps, block))
+            take_extremes<T, kBackward>(block, standing, first_lane, sums);
+        T left[kWidth<T>], all[kWidth<T>];
         std::memcpy(left, &block.left, sizeof left);
-        if (looked) {
-            std::memcpy(max_left, &block.max_left, sizeof left);
-            std::memcpy(min_left, &block.min_left, sizeof left);
-            std::memcpy(max_right, &block.max_right, sizeof left);
-            std::memcpy(min_right, &block.min_right, sizeof left);
-            for (int lane = 0; lane < kWidth<T>; ++lane) {
-                const int at = first_lane + lane;
-                const std::int32_t base_left = standing.left[lane], base_right = standing.all - base_left;
-                std::int32_t high_left = base_left + max_left[lane], low_left = base_left + min_left[lane];
-                std::int32_t high_right = base_right + max_right[lane], low_right = base_right + min_right[lane];
-                if constexpr (kBackward) {
-                    const std::int32_t most_left = sums.total_left[at] - low_left,
-                                       most_right = sums.total_right[at] - low_right;
-                    low_left = sums.total_left[at] - high_left;
-                    low_right = sums.total_right[at] - high_right;
-                    high_left = most_left;
-                    high_right = most_right;
-                }
-                sums.max_left[at] = larger_of<std::int32_t>(sums.max_left[at], high_left);
-                sums.min_left[at] = smaller_of<std::int32_t>(sums.min_left[at], low_left);
-                sums.max_right[at] = larger_of<std::int32_t>(sums.max_right[at], high_right);
-                sums.min_right[at] = smaller_of<std::int32_t>(sums.min_right[at], low_right);
-            }
-        }
-        for (int lane = 0; lane < kWidth<T>; ++lane) standing.left[lane] += left[lane];
         std::memcpy(all, &block.all, sizeof all);
+        for (int lane = 0; lane < kWidth<T>; ++lane) standing.left[lane] += left[lane];
         standing.all += all[0];
+        i = end;
     }
 }
 
@@ -219,6 +246,123 @@ void sweep_weighted(const SweepColumn& column, const std::uint64_t* left_masks, 
     }
 }
 
+// Running sums of one vector of lanes for any number of classes, and the largest of them.
+template <class T, bool Constrained>
+struct ClassSums {
+    using V = Vector<T>;
+    const SweepColumn& column;
+    const std::uint64_t* left_masks;
+    const RowData& rows;
+    int first_lane;
+    V* class_left;  // of each class: sum over the lane's left rows, and over all rows
+    T* class_all;
+    V top_left{}, top_right{};  // of the largest class
+    V rows_left{};              // counted under a minimum leaf size only
+    T rows_all = 0;
+
+    [[gnu::always_inline]] void clear(int n_classes) {
+        for (int cls = 0; cls < n_classes; ++cls) {
+            class_left[cls] = V{};
+            class_all[cls] = 0;
+        }
+        top_left = top_right = rows_left = V{};
+        rows_all = 0;
+    }
+    [[gnu::always_inline]] std::uint32_t class_at(Index i) const {
+        return rows.classes[column.order[i] & entry::kRowMask];
+    }
+    // A row joins the sums `left` and `all` of its class.
+    [[gnu::always_inline]] void add(std::uint32_t row, V& left, T& all) {
+        const std::uint64_t bits = left_masks[row] >> first_lane;
+        left = add_where<T>(left, bits, broadcast<T>(static_cast<T>(rows.weights[row])));
+        all = static_cast<T>(all + rows.weights[row]);
+        if constexpr (Constrained) {
+            rows_left = add_where<T>(rows_left, bits, broadcast<T>(static_cast<T>(rows.counts[row])));
+            rows_all = static_cast<T>(rows_all + rows.counts[row]);
+        }
+    }
+    [[gnu::always_inline]] void keep(std::uint32_t cls, V left, T all) {
+        class_left[cls] = left;
+        class_all[cls] = all;
+        top_left = larger<T>(top_left, left);
+        top_right = larger<T>(top_right, broadcast<T>(all) - left);
+    }
+};
+
+// The forward pass: stores the largest class sums, left and right, at each checked position. Returns the end of what is
+// stored.
+template <class T, bool Constrained>
+[[gnu::always_inline]] inline Vector<T>* sweep_forwards(ClassSums<T, Constrained>& sums, Vector<T>* store) {
+    const SweepColumn& column = sums.column;
+    for (Index i = 0; i < column.rows;) {
+        const std::uint32_t cls = sums.class_at(i);
+        Vector<T> left = sums.class_left[cls];
+        T all = sums.class_all[cls];
+        bool check;
+        do {
+            const std::uint32_t item = column.order[i];
+            sums.add(item & entry::kRowMask, left, all);
+            check = (item & entry::kCheck) != 0;
+            ++i;
+        } while (!check && i < column.rows && sums.class_at(i) == cls);
+        sums.keep(cls, left, all);
+        if (check) {
+            store[0] = sums.top_left;
+            store[1] = sums.top_right;
+            store += 2;
+        }
+    }
+    return store;
+}
+
+// The best splits of one vector of lanes, by correct weight; those that leave both leaves enough rows by themselves.
+template <class T>
+struct BestSplits {
+    using V = Vector<T>;
+    static constexpr T kNever = std::numeric_limits<T>::min();
+    V left{}, right{}, feasible_left = broadcast<T>(kNever), feasible_right = feasible_left;
+
+    [[gnu::always_inline]] void take(V here_left, V here_right) {
+        left = larger<T>(left, here_left);
+        right = larger<T>(right, here_right);
+    }
+    [[gnu::always_inline]] void take_feasible(V here_left, V here_right, V left_fits, V right_fits) {
+        feasible_left = larger<T>(feasible_left, (here_left & left_fits) | (~left_fits & broadcast<T>(kNever)));
+        feasible_right = larger<T>(feasible_right, (here_right & right_fits) | (~right_fits & broadcast<T>(kNever)));
+    }
+};
+
+// The backward pass, which takes up what the forward pass has stored, last first; `total_left` and `total_right` are
+// all rows of the sides.
+template <class T, bool Constrained>
+[[gnu::always_inline]] inline void sweep_backwards(ClassSums<T, Constrained>& sums, const Vector<T>* store,
+                                                   Vector<T> least, Vector<T> total_left, Vector<T> total_right,
+                                                   BestSplits<T>& best) {
+    using V = Vector<T>;
+    const SweepColumn& column = sums.column;
+    for (Index i = column.rows; i > 0;) {
+        if (column.order[i - 1] & entry::kCheck) {
+            store -= 2;
+            const V left = store[0] + sums.top_left, right = store[1] + sums.top_right;
+            best.take(left, right);
+            if constexpr (Constrained) {
+                const V rows_left = sums.rows_left, rows_right = broadcast<T>(sums.rows_all) - rows_left;
+                const V left_fits = (V)(rows_left >= least) & (V)((total_left - rows_left) >= least);
+                const V right_fits = (V)(rows_right >= least) & (V)((total_right - rows_right) >= least);
+                best.take_feasible(left, right, left_fits, right_fits);
+            }
+        }
+        const std::uint32_t cls = sums.class_at(i - 1);
+        V left = sums.class_left[cls];
+        T all = sums.class_all[cls];
+        do {
+            sums.add(column.order[i - 1] & entry::kRowMask, left, all);
+            --i;
+        } while (i > 0 && !(column.order[i - 1] & entry::kCheck) && sums.class_at(i - 1) == cls);
+        sums.keep(cls, left, all);
+    }
+}
+
 // Any number of classes. The correct weight of a split is (largest class sum before it) + (largest class sum after it).
 // Both maxima only grow along their own pass, so a row touches only its own class: a forward pass stores the first at
 // each checked position, a backward pass adds the second.
@@ -226,104 +370,32 @@ template <class T, bool Constrained>
 void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes,
                         std::int32_t min_leaf, int lanes, unsigned char* scratch, ManyClassSums& sums) {
     using V = Vector<T>;
-    constexpr T kNever = std::numeric_limits<T>::min();
     const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(scratch) % alignof(V);
     V* const class_left = reinterpret_cast<V*>(scratch + (misaligned ? alignof(V) - misaligned : 0));
     V* const before = class_left + n_classes;
     T* const class_all = reinterpret_cast<T*>(before + 2 * static_cast<std::size_t>(column.checks));
-    const auto class_at = [&](Index i) { return rows.classes[column.order[i] & entry::kRowMask]; };
-
+    const V least = broadcast<T>(static_cast<T>(smaller_of<std::int32_t>(min_leaf, std::numeric_limits<T>::max())));
     for (int first_lane = 0; first_lane < lanes; first_lane += kWidth<T>) {
-        for (int cls = 0; cls < n_classes; ++cls) {
-            class_left[cls] = V{};
-            class_all[cls] = 0;
-        }
-        V top_left{}, top_right{}, rows_left{};
-        T rows_all = 0;
-        V* store = before;
-        for (Index i = 0; i < column.rows;) {
-            const std::uint32_t cls = class_at(i);
-            V left = class_left[cls];
-            T all = class_all[cls];
-            bool check;
-            do {
-                const std::uint32_t item = column.order[i], row = item & entry::kRowMask;
-                const std::uint64_t bits = left_masks[row] >> first_lane;
-                left = add_where<T>(left, bits, broadcast<T>(static_cast<T>(rows.weights[row])));
-                all = static_cast<T>(all + rows.weights[row]);
-                if constexpr (Constrained) {
-                    rows_left = add_where<T>(rows_left, bits, broadcast<T>(static_cast<T>(rows.counts[row])));
-                    rows_all = static_cast<T>(rows_all + rows.counts[row]);
-                }
-                check = (item & entry::kCheck) != 0;
-                ++i;
-            } while (!check && i < column.rows && class_at(i) == cls);
-            class_left[cls] = left;
-            class_all[cls] = all;
-            top_left = larger<T>(top_left, left);
-            top_right = larger<T>(top_right, broadcast<T>(all) - left);
-            if (check) {
-                store[0] = top_left;
-                store[1] = top_right;
-                store += 2;
-            }
-        }
-        const V leaf_left = top_left, leaf_right = top_right;
-        const V total_left = rows_left, total_right = broadcast<T>(rows_all) - rows_left;
-
-        for (int cls = 0; cls < n_classes; ++cls) {
-            class_left[cls] = V{};
-            class_all[cls] = 0;
-        }
-        top_left = top_right = rows_left = V{};
-        rows_all = 0;
-        V best_left{}, best_right{}, feasible_left = broadcast<T>(kNever), feasible_right = feasible_left;
-        const V least = broadcast<T>(static_cast<T>(smaller_of<std::int32_t>(min_leaf, std::numeric_limits<T>::max())));
-        for (Index i = column.rows; i > 0;) {
-            if (column.order[i - 1] & entry::kCheck) {
-                store -= 2;
-                const V left = store[0] + top_left, right = store[1] + top_right;
-                best_left = larger<T>(best_left, left);
-                best_right = larger<T>(best_right, right);
-                if constexpr (Constrained) {
-                    const V rows_right = broadcast<T>(rows_all) - rows_left;
-                    const V left_fits = (V)(rows_left >= least) & (V)((total_left - rows_left) >= least);
-                    const V right_fits = (V)(rows_right >= least) & (V)((total_right - rows_right) >= least);
-                    feasible_left = larger<T>(feasible_left, (left & left_fits) | (~left_fits & broadcast<T>(kNever)));
-                    feasible_right =
-                        larger<T>(feasible_right, (right & right_fits) | (~right_fits & broadcast<T>(kNever)));
-                }
-            }
-            const std::uint32_t cls = class_at(i - 1);
-            V left = class_left[cls];
-            T all = class_all[cls];
-            do {
-                const std::uint32_t row = column.order[i - 1] & entry::kRowMask;
-                const std::uint64_t bits = left_masks[row] >> first_lane;
-                left = add_where<T>(left, bits, broadcast<T>(static_cast<T>(rows.weights[row])));
-                all = static_cast<T>(all + rows.weights[row]);
-                if constexpr (Constrained) {
-                    rows_left = add_where<T>(rows_left, bits, broadcast<T>(static_cast<T>(rows.counts[row])));
-                    rows_all = static_cast<T>(rows_all + rows.counts[row]);
-                }
-                --i;
-            } while (i > 0 && !(column.order[i - 1] & entry::kCheck) && class_at(i - 1) == cls);
-            class_left[cls] = left;
-            class_all[cls] = all;
-            top_left = larger<T>(top_left, left);
-            top_right = larger<T>(top_right, broadcast<T>(all) - left);
-        }
+        ClassSums<T, Constrained> running{column, left_masks, rows, first_lane, class_left, class_all};
+        running.clear(n_classes);
+        const V* const store = sweep_forwards(running, before);
+        const V leaf_left = running.top_left, leaf_right = running.top_right;
+        const V total_left = running.rows_left, total_right = broadcast<T>(running.rows_all) - running.rows_left;
+        running.clear(n_classes);
+        BestSplits<T> best;
+        sweep_backwards(running, store, least, total_left, total_right, best);
         for (int lane = 0; lane < kWidth<T>; ++lane) {
             const int at = first_lane + lane;
-            sums.best_left[at] = larger_of<std::int32_t>(sums.best_left[at], best_left[lane]);
-            sums.best_right[at] = larger_of<std::int32_t>(sums.best_right[at], best_right[lane]);
+            sums.best_left[at] = larger_of<std::int32_t>(sums.best_left[at], best.left[lane]);
+            sums.best_right[at] = larger_of<std::int32_t>(sums.best_right[at], best.right[lane]);
             sums.leaf_left[at] = leaf_left[lane];
             sums.leaf_right[at] = leaf_right[lane];
             if constexpr (Constrained) {
-                if (feasible_left[lane] != kNever)
-                    sums.feasible_left[at] = larger_of<std::int32_t>(sums.feasible_left[at], feasible_left[lane]);
-                if (feasible_right[lane] != kNever)
-                    sums.feasible_right[at] = larger_of<std::int32_t>(sums.feasible_right[at], feasible_right[lane]);
+                if (best.feasible_left[lane] != best.kNever)
+                    sums.feasible_left[at] = larger_of<std::int32_t>(sums.feasible_left[at], best.feasible_left[lane]);
+                if (best.feasible_right[lane] != best.kNever)
+                    sums.feasible_right[at] =
+                        larger_of<std::int32_t>(sums.feasible_right[at], best.feasible_right[lane]);
                 sums.rows_left[at] = total_left[lane];
                 sums.rows_right[at] = total_right[lane];
             }
@@ -333,17 +405,11 @@ void sweep_many_classes(const SweepColumn& column, const std::uint64_t* left_mas
 
 void sweep_classes(const SweepColumn& column, const std::uint64_t* left_masks, const RowData& rows, int n_classes,
                    std::int32_t min_leaf, LaneWidth width, int lanes, unsigned char* scratch, ManyClassSums& sums) {
-    if (width == LaneWidth::k32) {
-        if (min_leaf > 1)
-            return sweep_many_classes<std::int32_t, true>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch,
-                                                          sums);
-        return sweep_many_classes<std::int32_t, false>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch,
-                                                       sums);
-    }
-    if (min_leaf > 1)
-        return sweep_many_classes<std::int16_t, true>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch,
-                                                      sums);
-    return sweep_many_classes<std::int16_t, false>(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
+    const auto sweep = width == LaneWidth::k32 ? min_leaf > 1 ? sweep_many_classes<std::int32_t, true>
+                                                              : sweep_many_classes<std::int32_t, false>
+                       : min_leaf > 1          ? sweep_many_classes<std::int16_t, true>
+                                               : sweep_many_classes<std::int16_t, false>;
+    sweep(column, left_masks, rows, n_classes, min_leaf, lanes, scratch, sums);
 }
 
 void partition(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows,
