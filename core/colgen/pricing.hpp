@@ -12,9 +12,10 @@
 
 namespace provetree::colgen {
 
-// reduced cost of a path to leaf l with target t =
-//     sum over its items of worth[item * targets + t] - sum over its routes of route_price - alpha[l] - sum over its
-//     nodes of gamma - leaf_price if active
+// The reduced cost of a path to leaf l with target t is
+//     the sum of worth[item * targets + t] over its items
+//     - the sum of route_price over its routes - alpha[l] - the sum of gamma over its nodes
+//     - leaf_price where it has rows.
 struct PricingInput {
     int targets = 0;
     const double* worth = nullptr;        // items x targets

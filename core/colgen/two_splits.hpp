@@ -39,10 +39,8 @@ class TwoLevels {
           any_(targets) {}
 
     // The best tree worth more than `floor` (which may be anything below zero); a negative value says that there is
-    // none.
-    //   leaf        the first of the four leaves below the node.
-    //   rank, most  for each candidate of the node its place among equals, negative where it is not to be tried, and
-    //   what its two sides are worth at most.
+    // none. `leaf` is the first of the four leaves below the node. `rank` gives each candidate of the node its place
+    // among equals, negative where it is not to be tried, and `most` what its two sides are worth at most.
     TwoSplits best(int node, int leaf, const std::vector<std::int32_t>& items, std::int64_t floor,
                    const std::vector<int>& rank, const std::vector<std::array<std::int64_t, 2>>& most) {
         const Node& top = instance_.node(node);

@@ -1,4 +1,4 @@
-// The tables behind the cache of itemsets; see the header.
+// The tables behind the cache of itemsets; see itemsets/cache.hpp.
 #include "itemsets/cache.hpp"
 
 #include <algorithm>

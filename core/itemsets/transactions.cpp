@@ -1,4 +1,4 @@
-// Bits of rows and attributes; see the header.
+// Bits of rows and attributes; see itemsets/transactions.hpp.
 #include "itemsets/transactions.hpp"
 
 #include <algorithm>

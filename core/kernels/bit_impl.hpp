@@ -400,8 +400,8 @@ void fewest_errors(const BitCounts& counts, int n_classes, int features, int lan
             leaf_with = larger<std::int16_t>(leaf_with, here);
             leaf_without = larger<std::int16_t>(leaf_without, broadcast<std::int16_t>(counts.all[c]) - here);
         }
-        const Lanes splits =
-            (with >= least) & (everything - with >= least);  // padding, too, is a feature that splits nothing
+        // Padding, too, is a feature that splits nothing.
+        const Lanes splits = (with >= least) & (everything - with >= least);
         const Lanes stump_with = larger<std::int16_t>(load_lanes(stumps.with + f), leaf_with);
         const Lanes stump_without = larger<std::int16_t>(load_lanes(stumps.without + f), leaf_without);
         right[0] = larger<std::int16_t>(right[0], (leaf_with + leaf_without) & splits);

@@ -1,4 +1,4 @@
-// The bit kernel for this instruction set.
+// The bit kernel for processors with AVX-512.
 #include "kernels/bit_two_impl.hpp"
 
 namespace provetree::kernels {

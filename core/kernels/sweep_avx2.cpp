@@ -1,4 +1,4 @@
-// The kernels for processors with avx2.
+// The sweep kernel for processors with AVX2.
 #include "kernels/sweep_impl.hpp"
 
 namespace provetree::kernels {

@@ -1,4 +1,4 @@
-// The kernels for processors with avx512.
+// The sweep kernel for processors with AVX-512.
 #include "kernels/sweep_impl.hpp"
 
 namespace provetree::kernels {

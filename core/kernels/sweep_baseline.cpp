@@ -1,4 +1,4 @@
-// The kernels for any processor.
+// The sweep kernel for any processor.
 #include "kernels/sweep_impl.hpp"
 
 namespace provetree::kernels {

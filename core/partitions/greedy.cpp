@@ -1,4 +1,4 @@
-// GP, and nearest neighbours.
+// Greedy partitions (GP), and nearest neighbours; see partitions/partitioning.hpp.
 #include <algorithm>
 #include <limits>
 #include <map>

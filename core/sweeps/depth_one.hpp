@@ -11,9 +11,9 @@
 namespace provetree {
 
 struct Stump {
-    Cost cost = kInfinite;     // best tree with at most one split that respects the minimum leaf size; kInfinite where
-                               // there is none
-    Cost relaxed = kInfinite;  // the same without the minimum leaf size
+    // The best tree with at most one split that respects the minimum leaf size; kInfinite where there is none.
+    Cost cost = kInfinite;
+    Cost relaxed = kInfinite;            // the same without the minimum leaf size
     const NodeColumn* column = nullptr;  // null: the leaf is best
     Index position = 0;
 };

@@ -41,8 +41,7 @@ class Node {
     std::vector<std::uint32_t> classes;
     std::vector<Weight> weights;  // all one where unit_weights
     std::vector<std::int32_t> counts;
-    std::vector<std::int32_t>
-        steps;  // +weight for class 1, -weight for class 0 (only kept for two classes with weights)
+    std::vector<std::int32_t> steps;  // two classes with weights only: +weight for class 1, -weight for class 0
 
     Weight leaf_error() const;
     int majority() const;  // the lowest class of largest weight

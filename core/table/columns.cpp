@@ -21,8 +21,8 @@ std::uint64_t ordered_bits(double value) {
     return bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
 }
 
-// ranks[i] is the number of distinct values below x[i]; the distinct values come back in order. No NaN; -0.0 equals
-// 0.0.
+// ranks[i] is the number of distinct values below x[i]; the distinct values come back in order. There is no NaN, and
+// -0.0 equals 0.0.
 std::vector<double> dense_ranks(const double* x, std::size_t n, Index* ranks) {
     std::vector<Keyed> items(n);
     for (std::size_t i = 0; i < n; ++i) items[i] = {ordered_bits(x[i]), static_cast<std::uint32_t>(i)};
