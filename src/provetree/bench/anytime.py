@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from provetree.bench.arguments import PROOFS, among, numbers, words
 from provetree.bench.data import data_folder, load_table, read_manifest, read_split, table_names
 from provetree.bench.report import (
-    format_seconds,
+    format_row,
     format_table,
     read_results,
     save_figure,
@@ -68,13 +69,12 @@ def measure(name: str, depth: int, seconds: float, folder: Path | None = None) -
         bound.
     """
     folder = data_folder() if folder is None else folder
-    parts = _parts(name, folder)
-    rows, columns = parts.X_train.shape
-    train = TrainingRows.read(parts.X_train, parts.y_train)
+    (X, y), (X_test, y_test) = _parts(name, folder)
+    rows, columns = X.shape
+    train = TrainingRows.read(X, y)
     cart = train.cart({"max_depth": depth})
-    model = OptimalTreeClassifier(max_depth=depth, time_limit=seconds)
-    model.fit(parts.X_train, parts.y_train)
-    right = model.predict(parts.X_test) == parts.y_test
+    model = OptimalTreeClassifier(max_depth=depth, time_limit=seconds).fit(X, y)
+    right = model.predict(X_test) == y_test
     return {
         "table": name,
         "shape": f"{rows} x {columns}",
@@ -91,18 +91,8 @@ def measure(name: str, depth: int, seconds: float, folder: Path | None = None) -
     }
 
 
-class _Parts(NamedTuple):
-    """The train and test rows of the first split; tables with categories are data frames."""
-
-    X_train: Any
-    y_train: npt.NDArray[np.int64]
-    X_test: Any
-    y_test: npt.NDArray[np.int64]
-
-
-def _parts(name: str, folder: Path) -> _Parts:
-    rows = read_split(name, 0, folder)
-    train, test = rows["train"], rows["test"]
+def _parts(name: str, folder: Path) -> Iterator[tuple[Any, npt.NDArray[np.int64]]]:
+    """Yield the train and test rows of the first split; tables with categories are data frames."""
     if "mixed" in read_manifest(folder).get(name, {}).get("suites", ()):
         # Here, because the commands import the benchmarks.
         from provetree.cli.columns import learn_columns, learn_target
@@ -114,7 +104,9 @@ def _parts(name: str, folder: Path) -> _Parts:
     else:
         table = load_table(name, folder=folder)
         X, y = table.X, table.y
-    return _Parts(X[train], y[train], X[test], y[test])
+    rows = read_split(name, 0, folder)
+    for part in ("train", "test"):
+        yield X[rows[part]], y[rows[part]]
 
 
 def after(result: dict[str, Any], seconds: float) -> tuple[int, int, bool]:
@@ -150,53 +142,37 @@ def _full_names(asked: Iterable[str], option: str) -> list[str]:
 
 def _measure_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     moments = sorted(numbers(arguments.seconds, float, "--seconds"))
-    output: Path | None = arguments.output
-    done = {_key(result): result for result in read_results(output)}
-    results = []
+    done = {
+        (result["table"], result["depth"], result["seconds"]): result
+        for result in read_results(arguments.output)
+    }
+    header = (
+        *("table", "train rows x columns", "depth", "CART", "start"),
+        *(f"{seconds:g} s" for seconds in moments),
+        *(f"bound, {moments[-1]:g} s", "train accuracy [.4f]", "test accuracy [.4f]"),
+    )
     tables = _full_names(words(arguments.tables) or TABLES, "--tables")
     depths = numbers(arguments.depths, int, "--depths")
-    for name in tables:
-        for depth in depths:
-            key = (name, depth, moments[-1])
-            result = done[key] if key in done else measure(*key)
-            done[key] = result
-            results.append(result)
-            print("  ".join(_cells(result, moments)), flush=True)
-            write_results(output, list(done.values()))
-    header = (
-        "table",
-        "train rows x columns",
-        "depth",
-        "CART",
-        "start",
-        *(f"{seconds:g} s" for seconds in moments),
-        f"bound, {moments[-1]:g} s",
-        "train accuracy",
-        "test accuracy",
-    )
-    print(f"\n{format_table(header, [_cells(result, moments) for result in results])}")
+    results, rows = [], []
+    for name, depth in product(tables, depths):
+        key = (name, depth, moments[-1])
+        result = done[key] if key in done else measure(*key)
+        done[key] = result
+        results.append(result)
+        rows.append(_cells(result, moments))
+        print("  ".join(format_row(header, rows[-1])), flush=True)
+        write_results(arguments.output, list(done.values()))
+    print(f"\n{format_table(header, rows)}")
     return results
 
 
-def _key(result: dict[str, Any]) -> tuple[str, int, float]:
-    return result["table"], result["depth"], result["seconds"]
-
-
-def _cells(result: dict[str, Any], moments: Sequence[float]) -> tuple[str, ...]:
-    accuracy = result["test_accuracy"]
-    states = [after(result, seconds) for seconds in moments]
-    return (
-        result["table"],
-        result["shape"],
-        str(result["depth"]),
-        str(result["cart"]),
-        str(result["start"]),
-        *(f"{errors}*" if proven else str(errors) for errors, _, proven in states[:-1]),
-        str(result["errors"]) + ("*" if result["status"] == "optimal" else ""),
-        str(result["bound"]),
-        f"{result['train_accuracy']:.4f}",
-        "-" if accuracy is None else f"{accuracy:.4f}",
-    )
+def _cells(result: dict[str, Any], moments: Sequence[float]) -> list[object]:
+    first = [result[name] for name in ("table", "shape", "depth", "cart", "start")]
+    last = [result[name] for name in ("bound", "train_accuracy", "test_accuracy")]
+    states = [after(result, seconds) for seconds in moments[:-1]]
+    trees = [(errors, proven) for errors, _, proven in states]
+    trees.append((result["errors"], result["status"] == "optimal"))
+    return [*first, *(f"{errors}*" if proven else errors for errors, proven in trees), *last]
 
 
 def _proofs(text: str) -> list[tuple[str, int]]:
@@ -223,29 +199,19 @@ def _measure_threads(arguments: argparse.Namespace) -> list[dict[str, Any]]:
                 model.fit(table.X, table.y)
                 took = time.perf_counter() - begun
                 best[n_jobs] = min(took, best.get(n_jobs, took))
-        for n_jobs in threads:
-            results.append(
-                {
-                    "table": table.name,
-                    "depth": depth,
-                    "threads": n_jobs,
-                    "seconds": best[n_jobs],
-                    "ratio": best[threads[0]] / best[n_jobs],
-                    "errors": model.objective_,
-                }
-            )
-    rows: Sequence[Sequence[str]] = [
-        (
-            result["table"],
-            str(result["depth"]),
-            str(result["errors"]),
-            str(result["threads"]),
-            format_seconds(result["seconds"]),
-            f"{result['ratio']:.2f}",
-        )
-        for result in results
-    ]
-    print(format_table(("table", "depth", "errors", "threads", "time", "ratio"), rows))
+        results += [
+            {
+                "table": table.name,
+                "depth": depth,
+                "errors": model.objective_,
+                "threads": n_jobs,
+                "seconds": best[n_jobs],
+                "ratio": best[threads[0]] / best[n_jobs],
+            }
+            for n_jobs in threads
+        ]
+    header = "table | depth | errors | threads | time [time] | ratio [.2f]"
+    print(format_table(header, [list(result.values()) for result in results]))
     return results
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -103,13 +102,7 @@ _SECONDS = _number(float, 0.0, above=True)
 class _OldName(argparse.Action):
     """An old name of a flag: it works for one version more."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         warnings.warn(
             f"{option_string} is the old name of --{self.dest}, and the next version will not "
             "know it.",
@@ -119,97 +112,99 @@ class _OldName(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-@dataclass(frozen=True)
 class _Option:
-    """One option: its flag, help, default, kind and so on, or argparse's settings instead."""
+    """One option: its flag, its help, and other settings of argparse; an old name may work, too."""
 
-    flag: str
-    help: str
-    default: Any = None
-    kind: Callable[[str], Any] = str
-    metavar: str | None = None
-    old_flag: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    def __init__(self, flag: str, help: str, old_flag: str | None = None, **settings: Any) -> None:
+        self.flag, self.old_flag = flag, old_flag
+        self.settings = {"help": help, **settings}
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add it to a parser."""
-        settings = {"type": self.kind, "metavar": self.metavar, "default": self.default}
         # The old and the new name together are refused.
         group = parser if self.old_flag is None else parser.add_mutually_exclusive_group()
-        group.add_argument(self.flag, help=self.help, **(self.settings or settings))
+        group.add_argument(self.flag, **self.settings)
         if self.old_flag is not None:
             name = self.flag.removeprefix("--")
             group.add_argument(self.old_flag, dest=name, action=_OldName, help=argparse.SUPPRESS)
 
 
-def _names(flag: str, help: str, default: str = "", metavar: str = "A,B") -> _Option:
-    return _Option(flag, help, default, metavar=metavar)
+def _names(flag: str, help: str, default: str = "", metavar: str = "A,B", **more: Any) -> _Option:
+    return _Option(flag, help, default=default, metavar=metavar, **more)
 
 
-def _limit(seconds: int) -> _Option:
-    text = f"time limit per solve in seconds (default: {seconds})"
-    return _Option("--limit", text, float(seconds), _SECONDS)
+def _count(flag: str, help: str, default: int) -> _Option:
+    return _Option(flag, help, default=default, type=_COUNT)
+
+
+def _seconds(flag: str, help: str, default: float) -> _Option:
+    return _Option(flag, help, default=default, type=_SECONDS)
+
+
+def _path(flag: str, help: str, metavar: str | None = None) -> _Option:
+    return _Option(flag, help, type=Path, metavar=metavar)
 
 
 def _figures(chart: str) -> tuple[_Option, ...]:
-    output = _Option("--output", "JSON file of the figures; goes on from it", None, Path)
-    return output, _Option("--chart", f"{chart} (extra: plot)", None, Path)
+    output = _path("--output", "JSON file of the figures; goes on from it")
+    return output, _path("--chart", f"{chart} (extra: plot)")
 
 
 _PEERS = (
-    _Option("--suite", "suite of tables (default: contree)", "contree"),
-    _Option("--depth", "maximum depth of the trees (default: 3)", 3, _COUNT),
+    _Option("--suite", "suite of tables (default: contree)", default="contree"),
+    _count("--depth", "maximum depth of the trees (default: 3)", 3),
     _names("--tables", "only these tables of the suite, by full or short name"),
     _names("--peers", "peers to run (default: those of the suite)"),
     _Option(
         "--part",
         "all rows or the train part (default: full)",
-        settings={"choices": ("full", "train"), "default": "full"},
+        choices=("full", "train"),
+        default="full",
     ),
-    _limit(120),
-    _Option("--repeat", "rounds for short runs, best time counts (default: 3)", 3, _COUNT),
+    _seconds("--limit", "time limit per solve in seconds (default: 120)", 120.0),
+    _count("--repeat", "rounds for short runs, best time counts (default: 3)", 3),
     _Option(
         "--price",
         "price per leaf as a share of the rows, for the peers that charge one (default: 0)",
-        0.0,
-        float,
+        default=0.0,
+        type=float,
     ),
-    _Option("--core", "core to pin every solve to (default: the last one)", None, _number(int, 0)),
-    _Option("--output", "also write the results as JSON", None, Path, "FILE"),
+    _Option("--core", "core to pin every solve to (default: the last one)", type=_number(int, 0)),
+    _path("--output", "also write the results as JSON", "FILE"),
 )
 _KNOWN = (
-    _Option("--depth", "only this depth (default: all)", None, int),
+    _Option("--depth", "only this depth (default: all)", type=int),
     _names("--tables", "only these tables, by short name"),
-    _limit(600),
+    _seconds("--limit", "time limit per solve in seconds (default: 600)", 600.0),
 )
 _PAPER = (
     _Option(
         "--paper",
         "; ".join(f"{name}: {text}" for name, text in PAPERS.items()),
-        settings={"required": True, "metavar": "NAME"},
+        required=True,
+        metavar="NAME",
     ),
-    _Option("--time-limit", "seconds per solve (default: 60)", 60.0, float),
-    _Option("--splits", "splits per data set (all)", None, int),
+    _Option("--time-limit", "seconds per solve (default: 60)", default=60.0, type=float),
+    _Option("--splits", "splits per data set (all)", type=int),
     _names("--datasets", "only these data sets"),
     _names("--tables", "only these tables, figures", metavar="2,3"),
     _names("--depths", "only these depths", metavar="2,3"),
-    _Option("--figures", "folder to draw figures into", None, Path),
-    _Option("--cells", "file that keeps cells, to resume after a stop", None, Path),
-    _Option("--fresh", "forget the cells of earlier runs", settings={"action": "store_true"}),
+    _path("--figures", "folder to draw figures into"),
+    _path("--cells", "file that keeps cells, to resume after a stop"),
+    _Option("--fresh", "forget the cells of earlier runs", action="store_true"),
 )
 _ANYTIME = (
     _names("--tables", "tables (default: all eight)"),
     _names("--depths", "depths (default: 5)", "5", "D,D"),
     _names("--seconds", "moments to look at (default: 1,5,15)", "1,5,15", "S,S"),
-    _Option(
+    _names(
         "--jobs",
         "measure whole proofs with these numbers of threads instead",
-        "",
         metavar="N,N",
         old_flag="--threads",
     ),
     _names("--proofs", f"the proofs (default: {PROOFS})", PROOFS, "T:D,T:D"),
-    _Option("--repeat", "runs of each proof (default: 3)", 3, _COUNT),
+    _count("--repeat", "runs of each proof (default: 3)", 3),
     *_figures("draw best and bound over time into this file"),
 )
 _SCALING = (
@@ -219,31 +214,31 @@ _SCALING = (
         "1000,3000,10000,30000,100000,300000,1000000",
         "N,N",
     ),
-    _Option("--row-columns", "columns of these tables", 10, _COUNT),
+    _count("--row-columns", "columns of these tables", 10),
     _names(
         "--columns",
         "numbers of columns (default: 10 to 10000)",
         "10,30,100,300,1000,3000,10000",
         "N,N",
     ),
-    _Option("--column-rows", "rows of these tables", 1000, _COUNT),
+    _count("--column-rows", "rows of these tables", 1000),
     _names("--depths", "depths (default: 2,3)", "2,3", "D,D"),
     _names("--noise", "shares of changed classes", "0.01,0.2", "S,S"),
-    _Option("--limit", "seconds of one fit", 30.0, _SECONDS),
+    _seconds("--limit", "seconds of one fit", 30.0),
     _names("--solvers", "solvers to measure", "provetree,pycontree"),
     *_figures("draw a picture into this file"),
 )
 _LIMITS = (
-    _Option("--rows", "rows of the table (default: 20000)", 20_000, _COUNT),
-    _Option("--columns", "columns of the table (default: 10)", 10, _COUNT),
-    _Option("--depth", "depth for overshoot and latency (default: 6)", 6, _COUNT),
-    _Option("--memory-depth", "depth for the memory (default: 3)", 3, _COUNT),
-    _Option("--memory-limit", "time limit of that fit in seconds (default: 120)", 120.0, _SECONDS),
-    _Option("--repeat", "runs per figure, the worst counts (default: 3)", 3, _COUNT),
+    _count("--rows", "rows of the table (default: 20000)", 20_000),
+    _count("--columns", "columns of the table (default: 10)", 10),
+    _count("--depth", "depth for overshoot and latency (default: 6)", 6),
+    _count("--memory-depth", "depth for the memory (default: 3)", 3),
+    _seconds("--memory-limit", "time limit of that fit in seconds (default: 120)", 120.0),
+    _count("--repeat", "runs per figure, the worst counts (default: 3)", 3),
 )
 _START = (
     _names("--commands", "only these commands (default: all)"),
-    _Option("--repeat", "runs of each, the median counts (default: 7)", 7, _COUNT),
+    _count("--repeat", "runs of each, the median counts (default: 7)", 7),
 )
 
 #: Each benchmark: what it does, and its options. It is run by ``run`` of its module.

@@ -12,24 +12,13 @@ from dataclasses import dataclass
 from provetree.bench.arguments import among, words
 from provetree.bench.data import load_table
 from provetree.bench.process import default_core
-from provetree.bench.report import format_seconds, format_table
+from provetree.bench.report import format_row, format_table
 from provetree.bench.worker import run_worker
 
 
 @dataclass(frozen=True)
 class KnownOptimum:
     """The fewest training errors of any tree of a depth on one table.
-
-    Parameters
-    ----------
-    table : str
-        Name of the table; the counts are of its train part.
-    depth : int
-        Maximum depth.
-    errors : int
-        The optimum.
-    quick : bool
-        Whether proving it takes less than about three seconds on one core.
 
     Examples
     --------
@@ -38,10 +27,10 @@ class KnownOptimum:
     'bank'
     """
 
-    table: str
-    depth: int
-    errors: int
-    quick: bool
+    table: str  # name of the table; the counts are of its train part
+    depth: int  # maximum depth
+    errors: int  # the optimum
+    quick: bool  # whether proving it takes less than about three seconds on one core
 
     @property
     def short_name(self) -> str:
@@ -86,7 +75,9 @@ def select(depth: int | None, tables: str) -> tuple[KnownOptimum, ...]:
 def run(arguments: argparse.Namespace) -> int:
     """Run ``provetree bench known``; the exit status is 1 where an optimum is missed."""
     rows = []
-    wrong = 0
+    header = (
+        "table | train rows x columns | depth | known | errors | time [time] | proven | verdict"
+    )
     for optimum in select(arguments.depth, arguments.tables):
         table = load_table(optimum.table, "train")
         outcome = run_worker(
@@ -94,21 +85,20 @@ def run(arguments: argparse.Namespace) -> int:
         )
         fit = outcome.fits[0] if outcome.fits else None
         right = fit is not None and fit.proven and fit.errors == optimum.errors
-        wrong += not right
         rows.append(
             (
                 optimum.table,
                 table.shape_text,
-                str(optimum.depth),
-                str(optimum.errors),
-                "-" if fit is None else str(fit.errors),
-                format_seconds(None if fit is None else fit.seconds),
-                ("yes" if fit.proven else "no") if fit is not None else outcome.message,
+                optimum.depth,
+                optimum.errors,
+                fit and fit.errors,
+                fit and fit.seconds,
+                outcome.message if fit is None else "yes" if fit.proven else "no",
                 "right" if right else "WRONG",
             )
         )
-        print("  ".join(rows[-1]), flush=True)
-    header = "table | train rows x columns | depth | known | errors | time | proven | verdict"
+        print("  ".join(format_row(header, rows[-1])), flush=True)
     print(f"\n{format_table(header, rows)}")
-    print(f"{len(rows) - wrong} of {len(rows)} known optima proven")
-    return 1 if wrong else 0
+    n_right = sum(row[-1] == "right" for row in rows)
+    print(f"{n_right} of {len(rows)} known optima proven")
+    return 0 if n_right == len(rows) else 1

@@ -19,13 +19,7 @@ from typing import Any
 import numpy as np
 
 from provetree.bench.data import BenchTable
-from provetree.bench.process import (
-    START_GRACE,
-    default_core,
-    memory,
-    one_core_environment,
-    pin,
-)
+from provetree.bench.process import START_GRACE, default_core, memory, one_core_environment, pin
 from provetree.bench.report import Measurement, format_measurements
 
 TIME_LIMITS = (0.1, 0.5, 2.0)
@@ -64,35 +58,28 @@ def synthetic_table(rows: int, columns: int, seed: int = 0) -> BenchTable:
 def start_child(request: Mapping[str, Any]) -> subprocess.Popen[str]:
     """Start a process that makes one fit, and return once the fit is about to begin."""
     child = subprocess.Popen(
-        (sys.executable, "-m", "provetree.bench.limits"),
-        stdin=subprocess.PIPE,
+        (sys.executable, "-m", "provetree.bench.limits", json.dumps(request)),
         stdout=subprocess.PIPE,
         text=True,
         env=one_core_environment(),
     )
-    if child.stdin is None or child.stdout is None:  # pragma: no cover - both are pipes
-        raise RuntimeError("the child process has no pipes")
-    child.stdin.write(json.dumps(request))
-    child.stdin.close()
+    assert child.stdout is not None
     if child.stdout.readline().strip() != "ready":
-        child.stdout.close()
-        child.wait()
+        child.communicate()
         raise RuntimeError(f"the child process ended with status {child.returncode} before its fit")
     return child
 
 
 def finish_child(child: subprocess.Popen[str], timeout: float) -> dict[str, Any]:
     """Wait for the child's answer; kill it when it takes longer than `timeout` seconds."""
-    try:
-        child.wait(timeout)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
-        raise
-    finally:
+    with child:
+        try:
+            child.wait(timeout)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            raise
+        # Not by `communicate`: the line "ready" may have brought more with it.
         answer = "" if child.stdout is None else child.stdout.read()
-        if child.stdout is not None:
-            child.stdout.close()
     if child.returncode != 0:
         raise RuntimeError(f"the child process ended with status {child.returncode}")
     document: dict[str, Any] = json.loads(answer)
@@ -147,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _child() -> None:
     """Make one fit and tell when it ended, how, and how much memory it took."""
-    request = json.load(sys.stdin)
+    request = json.loads(sys.argv[1])
     # An interrupted fit warns that its tree is not proven; here that is the point.
     warnings.simplefilter("ignore")
     from provetree import OptimalTreeClassifier
@@ -160,18 +147,16 @@ def _child() -> None:
     memory_before = memory()
     print("ready", flush=True)
     start = time.monotonic()
-    status: str
+    stopped = False
     try:
         model.fit(table.X, table.y)
-        ended = time.monotonic()
-        status = model.status_
     except KeyboardInterrupt:
-        ended = time.monotonic()
-        status = "KeyboardInterrupt"
+        stopped = True
+    ended = time.monotonic()
     answer = {
         "seconds": ended - start,
         "ended": ended,
-        "status": status,
+        "status": "KeyboardInterrupt" if stopped else model.status_,
         "memory_before": memory_before,
         "memory": memory(),
     }

@@ -99,23 +99,6 @@ class CellStore:
 class PaperOptions:
     """What the user asked of a paper's benchmark.
 
-    Parameters
-    ----------
-    time_limit : float
-        Seconds per solve.
-    splits : int or None
-        How many of the papers' splits to average over; None for all.
-    datasets : tuple of str
-        Only these data sets; empty for all.
-    tables : tuple of str
-        Only these tables or figures of the paper ("2", "fig4"); empty for all.
-    depths : tuple of int
-        Only these depths; empty for all.
-    figures : pathlib.Path or None
-        Folder that figures are drawn into; None draws none.
-    cells : CellStore
-        Cells known from an earlier run.
-
     Examples
     --------
     >>> from provetree.bench.paper import CellStore, PaperOptions
@@ -124,13 +107,14 @@ class PaperOptions:
     (True, False, True)
     """
 
-    time_limit: float
-    splits: int | None
-    datasets: tuple[str, ...]
+    time_limit: float  # seconds per solve
+    splits: int | None  # how many of the papers' splits to average over; None for all
+    datasets: tuple[str, ...]  # only these data sets; empty for all
+    #: Only these tables or figures of the paper ("2", "fig4"); empty for all.
     tables: tuple[str, ...]
-    depths: tuple[int, ...]
-    figures: Path | None
-    cells: CellStore
+    depths: tuple[int, ...]  # only these depths; empty for all
+    figures: Path | None  # folder that figures are drawn into; None draws none
+    cells: CellStore  # cells known from an earlier run
 
     def check(
         self,

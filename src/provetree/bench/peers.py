@@ -16,12 +16,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from statistics import geometric_mean
 
 from provetree.bench.arguments import among, words
 from provetree.bench.data import BenchTable, Part, load_table, suite_tables
 from provetree.bench.process import default_core
-from provetree.bench.report import format_seconds, format_table, machine
-from provetree.bench.solvers import PRICED_PEERS, SOLVERS, SUITE_PEERS, Fit
+from provetree.bench.report import format_cell, format_seconds, format_table, machine
+from provetree.bench.solvers import PRICED_PEERS, SOLVERS, SUITE_PEERS
 from provetree.bench.worker import Run, run_worker
 
 OURS = "provetree"
@@ -37,28 +39,6 @@ Runner = Callable[[str, BenchTable], Run]
 class Result:
     """What one solver reached on one table, over all its runs.
 
-    Parameters
-    ----------
-    solver : str
-        Name of the solver.
-    outcome : str
-        ``"proven"``, ``"time_limit"``, ``"killed"``, ``"crashed"``, ``"not_installed"`` or
-        ``"not_run"``.
-    seconds : float or None
-        Shortest wall time of a fit.
-    errors : int or None
-        Training errors of its tree.
-    errors_float32 : int or None
-        Training errors of its tree on the table rounded to float32.
-    cost : float or None
-        Errors plus the price of the leaves, where leaves have a price.
-    depth : int or None
-        Depth of its tree, for solvers that have no limit on the depth.
-    runs : list of float
-        Wall time of every fit.
-    message : str
-        Why it has no result, in one line.
-
     Examples
     --------
     >>> from provetree.bench.peers import Result
@@ -66,15 +46,17 @@ class Result:
     True
     """
 
-    solver: str
+    solver: str  # name of the solver
+    #: ``"proven"``, ``"time_limit"``, ``"killed"``, ``"crashed"``, ``"not_installed"`` or
+    #: ``"not_run"``.
     outcome: str = "not_run"
-    seconds: float | None = None
-    errors: int | None = None
-    errors_float32: int | None = None
-    cost: float | None = None
-    depth: int | None = None
-    runs: list[float] = field(default_factory=list)
-    message: str = ""
+    seconds: float | None = None  # shortest wall time of a fit
+    errors: int | None = None  # training errors of its tree
+    errors_float32: int | None = None  # training errors of its tree on the table rounded to float32
+    cost: float | None = None  # errors plus the price of the leaves, where leaves have a price
+    depth: int | None = None  # depth of its tree, for solvers that have no limit on the depth
+    runs: list[float] = field(default_factory=list)  # wall time of every fit
+    message: str = ""  # why it has no result, in one line
 
     @property
     def proven(self) -> bool:
@@ -88,16 +70,12 @@ class Result:
             self.outcome, self.message = run.outcome, run.message
             return
         for fit in run.fits:
-            self._add_fit(fit, limit)
-
-    def _add_fit(self, fit: Fit, limit: float) -> None:
-        self.runs.append(fit.seconds)
-        if self.seconds is None or fit.seconds < self.seconds:
-            self.seconds = fit.seconds
-        if self.outcome != "proven":
-            self.outcome = "proven" if fit.proven and fit.seconds <= limit else "time_limit"
-            self.errors, self.errors_float32 = fit.errors, fit.errors_float32
-            self.cost, self.depth = fit.cost, fit.depth
+            self.runs.append(fit.seconds)
+            self.seconds = min(self.runs)
+            if not self.proven:
+                self.outcome = "proven" if fit.proven and fit.seconds <= limit else "time_limit"
+                self.errors, self.errors_float32 = fit.errors, fit.errors_float32
+                self.cost, self.depth = fit.cost, fit.depth
 
     def agrees_with(self, other: Result) -> bool:
         """Whether the two reached the same objective."""
@@ -116,21 +94,6 @@ class Result:
 class Comparison:
     """All solvers on one table.
 
-    Parameters
-    ----------
-    table : str
-        Name of the table.
-    shape : str
-        Rows x columns.
-    ours : Result
-        This library.
-    peers : dict of str to Result
-        The peers, by name.
-    notes : list of str
-        What the reader should know, such as an explained difference.
-    disagreement : bool
-        Whether two proofs disagree without an explanation.
-
     Examples
     --------
     >>> from provetree.bench.peers import Comparison, Result
@@ -140,12 +103,13 @@ class Comparison:
     100.0
     """
 
-    table: str
-    shape: str
-    ours: Result
-    peers: dict[str, Result]
+    table: str  # name of the table
+    shape: str  # rows x columns
+    ours: Result  # this library
+    peers: dict[str, Result]  # the peers, by name
+    #: What the reader should know, such as an explained difference.
     notes: list[str] = field(default_factory=list)
-    disagreement: bool = False
+    disagreement: bool = False  # whether two proofs disagree without an explanation
 
     def ratio(self, peer: str) -> float | None:
         """Return the peer's time over ours where both proved their tree, else None."""
@@ -158,21 +122,15 @@ class Comparison:
         """Whether this library proved the table and the peer, though it ran, did not."""
         return self.ours.proven and self.peers[peer].outcome in ("time_limit", "killed", "crashed")
 
+    def disagree(self, how: str) -> None:
+        """Keep that two proofs disagree."""
+        self.disagreement = True
+        self.notes.append(f"proofs disagree: {how}")
+
 
 @dataclass(frozen=True)
 class Summary:
     """The closing figures of a comparison with one peer.
-
-    Parameters
-    ----------
-    geometric_mean : float or None
-        Of the ratios, over the tables both proved.
-    smallest : tuple of (str, float), or None
-        The table with the smallest ratio.
-    n_tables : int
-        Number of tables both proved.
-    only_ours : tuple of str
-        Tables only this library proved.
 
     Examples
     --------
@@ -181,10 +139,10 @@ class Summary:
     20.0
     """
 
-    geometric_mean: float | None
-    smallest: tuple[str, float] | None
-    n_tables: int
-    only_ours: tuple[str, ...]
+    geometric_mean: float | None  # of the ratios, over the tables both proved
+    smallest: tuple[str, float] | None  # the table with the smallest ratio
+    n_tables: int  # number of tables both proved
+    only_ours: tuple[str, ...]  # tables only this library proved
 
 
 def compare(
@@ -261,8 +219,7 @@ def _explain_difference(
         return
     if ours.cost is not None:
         # Prices are compared on binary columns, which float32 does not change.
-        comparison.disagreement = True
-        comparison.notes.append(f"proofs disagree: {ours.cost} here, {theirs.cost} by {peer}")
+        comparison.disagree(f"{ours.cost} here, {theirs.cost} by {peer}")
         return
     again = Result(OURS)
     again.add(run(OURS, table.rounded_to_float32()), math.inf)
@@ -273,10 +230,9 @@ def _explain_difference(
             f"{theirs.errors} errors on it)"
         )
         return
-    comparison.disagreement = True
-    comparison.notes.append(
-        f"proofs disagree: {ours.errors} here, {theirs.errors} by {peer} ({theirs.errors_float32} "
-        f"on the table rounded to float32, where the optimum here is {again.errors})"
+    comparison.disagree(
+        f"{ours.errors} here, {theirs.errors} by {peer} ({theirs.errors_float32} on the table "
+        f"rounded to float32, where the optimum here is {again.errors})"
     )
 
 
@@ -294,32 +250,27 @@ def summarize(comparisons: Sequence[Comparison], peer: str) -> Summary:
     100.0
     """
     ratios = [(c.table, ratio) for c in comparisons if (ratio := c.ratio(peer)) is not None]
-    mean = None
-    if ratios:
-        # Rounded, because exp(mean(log)) is a few ulps off even where the mean is a whole number.
-        mean = round(math.exp(math.fsum(math.log(ratio) for _, ratio in ratios) / len(ratios)), 9)
     return Summary(
-        geometric_mean=mean,
-        smallest=min(ratios, key=lambda pair: pair[1]) if ratios else None,
-        n_tables=len(ratios),
-        only_ours=tuple(c.table for c in comparisons if c.only_ours(peer)),
+        # Rounded, because it is a few ulps off even where the mean is a whole number.
+        round(geometric_mean(ratio for _, ratio in ratios), 9) if ratios else None,
+        min(ratios, key=lambda pair: pair[1], default=None),
+        len(ratios),
+        tuple(c.table for c in comparisons if c.only_ours(peer)),
     )
 
 
 def _cells(comparison: Comparison, peer: str) -> tuple[str, ...]:
-    def side(result: Result) -> tuple[str, str, str]:
-        errors = "-" if result.errors is None else str(result.errors)
-        if result.cost is not None:
-            errors = f"{result.cost:.6g}"
-        proven = "yes" if result.proven else result.outcome.replace("_", " ")
-        return format_seconds(result.seconds), errors, proven
-
     ours, theirs = comparison.ours, comparison.peers[peer]
+    cells = [comparison.table, comparison.shape]
+    for result in (ours, theirs):
+        errors = format_cell(result.errors if result.cost is None else f"{result.cost:.6g}")
+        proven = "yes" if result.proven else result.outcome.replace("_", " ")
+        cells += [format_seconds(result.seconds), errors, proven]
     ratio = comparison.ratio(peer)
-    text = "-" if ratio is None else f"{ratio:.1f}"
+    text = format_cell(ratio, ".1f")
     if ratio is None and comparison.only_ours(peer) and theirs.seconds and ours.seconds:
         text = f"> {theirs.seconds / ours.seconds:.1f}"
-    return (comparison.table, comparison.shape, *side(ours), *side(theirs), text)
+    return (*cells, text)
 
 
 def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
@@ -344,12 +295,10 @@ def format_comparisons(comparisons: Sequence[Comparison], peer: str) -> str:
             if result.message:
                 lines.append(f"{comparison.table}: {result.solver}: {result.message}")
     summary = summarize(comparisons, peer)
-    mean = "-" if summary.geometric_mean is None else f"{summary.geometric_mean:.1f}"
-    smallest = (
-        "-" if summary.smallest is None else f"{summary.smallest[1]:.1f} ({summary.smallest[0]})"
-    )
+    smallest = summary.smallest and f"{summary.smallest[1]:.1f} ({summary.smallest[0]})"
     lines.append(
-        f"geometric mean over {summary.n_tables} tables: {mean}; smallest: {smallest}; "
+        f"geometric mean over {summary.n_tables} tables: "
+        f"{format_cell(summary.geometric_mean, '.1f')}; smallest: {format_cell(smallest)}; "
         f"only {OURS} proves: {', '.join(summary.only_ours) or 'none'}"
     )
     return "\n".join(lines)
@@ -410,35 +359,22 @@ def run(arguments: argparse.Namespace) -> int:
     if hasattr(os, "sched_getaffinity"):
         among("--core", (core,), sorted(os.sched_getaffinity(0)))
 
-    def in_process(solver: str, table: BenchTable) -> Run:
-        return run_worker(
-            solver,
-            table,
-            arguments.depth,
-            arguments.limit,
-            repeat=arguments.repeat,
-            core=core,
-            price=arguments.price,
-        )
-
+    depth, limit, repeat, price = (
+        getattr(arguments, name) for name in ("depth", "limit", "repeat", "price")
+    )
+    in_process = partial(
+        run_worker, depth=depth, limit=limit, repeat=repeat, core=core, price=price
+    )
     versions = {name: SOLVERS[name].version for name in (OURS, *peers)}
     print(", ".join(f"{name} {version or '(not installed)'}" for name, version in versions.items()))
     print(
-        f"suite {arguments.suite}, {part} tables, depth {arguments.depth}, "
-        f"limit {arguments.limit:g} s, one core, best of up to {arguments.repeat} rounds for runs "
-        f"under {SHORT_RUN:g} s"
-        + (f", errors + {arguments.price:g} x rows per leaf" if arguments.price else "")
+        f"suite {arguments.suite}, {part} tables, depth {depth}, limit {limit:g} s, one core, "
+        f"best of up to {repeat} rounds for runs under {SHORT_RUN:g} s"
+        + (f", errors + {price:g} x rows per leaf" if price else "")
     )
     comparisons = []
     for name in names:
-        comparison = compare(
-            load_table(name, part),
-            peers,
-            arguments.limit,
-            arguments.repeat,
-            in_process,
-            arguments.depth,
-        )
+        comparison = compare(load_table(name, part), peers, limit, repeat, in_process, depth)
         comparisons.append(comparison)
         for peer in peers:
             print("  ".join(_cells(comparison, peer)), file=sys.stderr, flush=True)

@@ -44,15 +44,6 @@ _STATUS = Path("/proc/self/status")
 class Answer:
     """What came back from a process.
 
-    Parameters
-    ----------
-    outcome : {"done", "killed", "crashed"}
-        ``killed`` where it overran its limit, ``crashed`` where it died or raised.
-    value : object
-        The answer, None unless done.
-    message : str
-        Why there is none, in one line.
-
     Examples
     --------
     >>> import sys
@@ -61,9 +52,10 @@ class Answer:
     Answer(outcome='done', value=7, message='')
     """
 
+    #: ``killed`` where it overran its limit, ``crashed`` where it died or raised.
     outcome: Literal["done", "killed", "crashed"]
-    value: Any = None
-    message: str = ""
+    value: Any = None  # the answer, None unless done
+    message: str = ""  # why there is none, in one line
 
 
 def ask(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +45,7 @@ def format_cell(value: object, form: str = "") -> str:
     if isinstance(value, float) and form == "time":
         return format_seconds(value)
     text = format(value, form)
-    # No minus before a zero.
-    return text.removeprefix("-") if isinstance(value, float) and float(text) == 0 else text
+    return text if text.strip("-0.%") else text.removeprefix("-")  # no minus before a zero
 
 
 def format_row(header: str | Sequence[str], row: Sequence[object]) -> list[str]:
@@ -138,19 +138,6 @@ def write_results(path: Path | None, results: Sequence[Mapping[str, Any]]) -> No
 class Measurement:
     """One line of the report.
 
-    Parameters
-    ----------
-    what : str
-        What was measured.
-    value : float
-        The figure.
-    allowed : float
-        The largest figure that passes.
-    unit : str
-        Unit of both.
-    status : str
-        How the fit ended.
-
     Examples
     --------
     >>> from provetree.bench.report import Measurement
@@ -158,11 +145,11 @@ class Measurement:
     True
     """
 
-    what: str
-    value: float
-    allowed: float
-    unit: str
-    status: str
+    what: str  # what was measured
+    value: float  # the figure
+    allowed: float  # the largest figure that passes
+    unit: str  # unit of both
+    status: str  # how the fit ended
 
     @property
     def passed(self) -> bool:
@@ -181,16 +168,10 @@ def format_measurements(measurements: Sequence[Measurement], status: str = "stat
     |-----------|---------:|--------:|-----------:|-------:|
     | overshoot |   0.03 s |   0.2 s | time_limit |    yes |
     """
-    rows = [
-        (
-            m.what,
-            f"{m.value:.3g} {m.unit}",
-            f"{m.allowed:g} {m.unit}",
-            m.status,
-            "yes" if m.passed else "NO",
-        )
-        for m in measurements
-    ]
+    rows = []
+    for m in measurements:
+        figures = (f"{m.value:.3g} {m.unit}", f"{m.allowed:g} {m.unit}")
+        rows.append((m.what, *figures, m.status, "yes" if m.passed else "NO"))
     return format_table(f"figure | measured | allowed | {status} | passed", rows)
 
 
@@ -206,10 +187,8 @@ def machine() -> dict[str, Any]:
     processor = platform.processor() or platform.machine()
     cpu_facts = Path("/proc/cpuinfo")
     if cpu_facts.is_file():
-        names = [
-            line for line in cpu_facts.read_text().splitlines() if line.startswith("model name")
-        ]
-        processor = names[0].partition(":")[2].strip() if names else processor
+        name = re.search(r"^model name\s*:(.*)$", cpu_facts.read_text(), re.MULTILINE)
+        processor = name[1].strip() if name else processor
     return {
         "processor": processor,
         "cores": os.cpu_count(),

@@ -14,6 +14,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ __all__ = ["draw", "growth", "made_up_table", "run"]
 
 #: Fits shorter than this say more about starting than about growing.
 _SHORTEST = 0.02
+_FIGURES = ("rows", "columns", "cpu_seconds", "megabytes", "errors")
 _KEYS = ("solver", "axis", "depth", "noise", "rows", "columns", "limit")
 
 
@@ -118,31 +120,22 @@ def growth(results: Sequence[dict[str, Any]], axis: str, figure: str) -> float |
 def _cases(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     solvers = words(arguments.solvers)
     among("--solvers", solvers or ("none",), SOLVERS)
-    rows = sorted(numbers(arguments.rows, int, "--rows")) if arguments.rows != "none" else []
-    columns = (
-        sorted(numbers(arguments.columns, int, "--columns")) if arguments.columns != "none" else []
+    rows, columns = (
+        sorted(numbers(text, int, option)) if text != "none" else []
+        for option, text in (("--rows", arguments.rows), ("--columns", arguments.columns))
     )
+    noises = numbers(arguments.noise, float, "--noise")
+    if max(noises) >= 1:
+        raise ValueError(f"--noise must be shares below 1. Got {arguments.noise!r} instead.")
+    depths = numbers(arguments.depths, int, "--depths")
     sizes = {
         "rows": [(n, arguments.row_columns) for n in rows],
         "columns": [(arguments.column_rows, n) for n in columns],
     }
-    noises = numbers(arguments.noise, float, "--noise")
-    if max(noises) >= 1:
-        raise ValueError(f"--noise must be shares below 1. Got {arguments.noise!r} instead.")
-    for depth in numbers(arguments.depths, int, "--depths"):
-        for noise in noises:
-            for axis, of_axis in sizes.items():
-                for solver in solvers:
-                    for n_rows, n_columns in of_axis:
-                        yield {
-                            "solver": solver,
-                            "axis": axis,
-                            "depth": depth,
-                            "noise": noise,
-                            "rows": n_rows,
-                            "columns": n_columns,
-                            "limit": arguments.limit,
-                        }
+    for depth, noise, axis, solver in product(depths, noises, sizes, solvers):
+        for size in sizes[axis]:
+            case = (solver, axis, depth, noise, *size, arguments.limit)
+            yield dict(zip(_KEYS, case, strict=True))
 
 
 def _fit(case: dict[str, Any]) -> dict[str, Any]:
@@ -186,32 +179,19 @@ def _report(results: Sequence[dict[str, Any]]) -> str:
     for (axis, depth, noise, solver), of_series in _series(results).items():
         for r in of_series:
             proof = "proven" if r["proven"] else r["message"] or "time limit"
-            rows.append(
-                (
-                    solver,
-                    str(depth),
-                    f"{noise:.0%}",
-                    str(r["rows"]),
-                    str(r["columns"]),
-                    format_seconds(r["cpu_seconds"]),
-                    "-" if r["megabytes"] is None else f"{r['megabytes']:.0f}",
-                    "-" if r["errors"] is None else str(r["errors"]),
-                    proof,
-                )
-            )
+            figures = (r[name] for name in _FIGURES)
+            rows.append((solver, depth, noise, *figures, proof))
         done = [r[axis] for r in of_series if r["proven"]]
+        sizes = f"{min(done)} to {max(done)}" if done else "none"
         powers = [growth(of_series, axis, figure) for figure in ("cpu_seconds", "megabytes")]
-        exponents.append(
-            (
-                f"{solver}, {axis}",
-                str(depth),
-                f"{noise:.0%}",
-                f"{min(done)} to {max(done)}" if done else "none",
-                *("-" if power is None else f"{power:.2f}" for power in powers),
-            )
-        )
-    header = "solver | depth | noise | rows | columns | CPU time | MB | errors | proof"
-    growing = "solver, axis | depth | noise | proven sizes | time ~ n^ | memory ~ n^"
+        exponents.append((f"{solver}, {axis}", depth, noise, sizes, *powers))
+    header = (
+        "solver | depth | noise [.0%] | rows | columns | CPU time [time] | MB [.0f] | errors | "
+        "proof"
+    )
+    growing = (
+        "solver, axis | depth | noise [.0%] | proven sizes | time ~ n^ [.2f] | memory ~ n^ [.2f]"
+    )
     return f"{format_table(header, rows)}\n\n{format_table(growing, exponents)}"
 
 
@@ -229,11 +209,8 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
         ):
             ax = axes[row][column]
             for (of_axis, depth, noise, solver), of_series in _series(results).items():
-                points = [
-                    (r[axis], r[figures])
-                    for r in of_series
-                    if r["proven"] and r[figures] is not None
-                ]
+                found = [r for r in of_series if r["proven"] and r[figures] is not None]
+                points = [(r[axis], r[figures]) for r in found]
                 if of_axis != axis or not points:
                     continue
                 power = growth(of_series, axis, figures)
@@ -256,15 +233,15 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run ``provetree bench scaling``."""
     output: Path | None = arguments.output
-    known = read_results(output)
-    done = {tuple(result[name] for name in _KEYS): result for result in known}
+    known = {tuple(result[name] for name in _KEYS): result for result in read_results(output)}
     gave_up: set[tuple[Any, ...]] = set()
-    results: list[dict[str, Any]] = []
+    results: dict[tuple[Any, ...], dict[str, Any]] = {}
     for case in _cases(arguments):
-        of_series = tuple(case[name] for name in ("solver", "axis", "depth", "noise"))
+        key = tuple(case.values())
+        of_series = key[:4]
         if of_series in gave_up:
             continue
-        result = done.get(tuple(case[name] for name in _KEYS))
+        result = known.get(key)
         if result is None:
             result = _fit(case)
             took = format_seconds(result["cpu_seconds"])
@@ -276,17 +253,12 @@ def run(arguments: argparse.Namespace) -> int:
             )
         if not result["proven"]:
             gave_up.add(of_series)
-        results.append(result)
-        others = [r for r in known if not any(_same(r, ours) for ours in results)]
-        write_results(output, results + others)
-    print(f"\n{_report(results)}")
+        results[key] = result
+        write_results(output, list({**results, **known}.values()))
+    print(f"\n{_report(list(results.values()))}")
     if arguments.chart is not None:
-        draw(results, arguments.chart)
+        draw(list(results.values()), arguments.chart)
     return 0
-
-
-def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return all(one[name] == other[name] for name in _KEYS)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -24,24 +23,6 @@ from provetree.bench.data import BenchTable
 class Fit:
     """What one call of a solver's ``fit`` gave.
 
-    Parameters
-    ----------
-    seconds : float
-        Wall time of ``fit``, without imports and without counting the errors.
-    errors : int
-        Training errors of the returned tree, counted from its predictions on the table as given.
-    errors_float32 : int
-        The same, counted on the table rounded to float32: what a solver that works in float32 has
-        proven.
-    proven : bool
-        Whether the solver claims to have proven its tree optimal.
-    lower_bound : float or None
-        Proven lower bound on the errors, where the solver tells one.
-    cost : float or None
-        Errors plus the price of the leaves, where leaves have a price.
-    depth : int or None
-        Depth of the tree, for solvers that have no limit on the depth.
-
     Examples
     --------
     >>> from provetree.bench.solvers import Fit
@@ -49,13 +30,16 @@ class Fit:
     True
     """
 
-    seconds: float
+    seconds: float  # wall time of ``fit``, without imports and without counting the errors
+    #: Training errors of the returned tree, counted from its predictions on the table as given.
     errors: int
+    #: The same, counted on the table rounded to float32: what a solver that works in float32 has
+    #: proven.
     errors_float32: int
-    proven: bool
-    lower_bound: float | None
-    cost: float | None = None
-    depth: int | None = None
+    proven: bool  # whether the solver claims to have proven its tree optimal
+    lower_bound: float | None  # proven lower bound on the errors, where the solver tells one
+    cost: float | None = None  # errors plus the price of the leaves, where leaves have a price
+    depth: int | None = None  # depth of the tree, for solvers that have no limit on the depth
 
 
 SolverFunction = Callable[..., Fit]
@@ -67,19 +51,6 @@ price (a share of the rows)."""
 class Solver:
     """A solver by name.
 
-    Parameters
-    ----------
-    name : str
-        Name used on the command line and in the reports.
-    distribution : str
-        Name of the Python distribution, for its version.
-    module : str
-        Module whose presence tells that the solver is installed.
-    fit : callable
-        ``fit(table, depth, limit) -> Fit``.
-    priced : {"no", "can", "must"}
-        Whether its leaves have a price.
-
     Examples
     --------
     >>> from provetree.bench.solvers import SOLVERS
@@ -87,11 +58,11 @@ class Solver:
     True
     """
 
-    name: str
-    distribution: str
-    module: str
-    fit: SolverFunction
-    priced: Literal["no", "can", "must"] = "no"
+    name: str  # name used on the command line and in the reports
+    distribution: str  # name of the Python distribution, for its version
+    module: str  # module whose presence tells that the solver is installed
+    fit: SolverFunction  # ``fit(table, depth, limit) -> Fit``
+    priced: Literal["no", "can", "must"] = "no"  # whether its leaves have a price
 
     @property
     def installed(self) -> bool:
@@ -117,6 +88,12 @@ def _count(predictions: object, table: BenchTable) -> int:
     return int(np.count_nonzero(np.asarray(predictions) != table.y))
 
 
+def _errors(model: Any, table: BenchTable) -> tuple[int, int]:
+    """Return the errors on a table, and on the table rounded to float32."""
+    rounded = table.rounded_to_float32()
+    return _count(model.predict(table.X), table), _count(model.predict(rounded.X), table)
+
+
 def _cost(errors: int, n_leaves: int, table: BenchTable, price: float) -> float | None:
     return errors + price * len(table.y) * n_leaves if price else None
 
@@ -129,15 +106,9 @@ def _fit_provetree(table: BenchTable, depth: int, limit: float, price: float = 0
     alpha = price * len(table.y) / root_error if price and root_error else 0.0
     model = OptimalTreeClassifier(max_depth=depth, alpha=alpha, time_limit=limit)
     seconds = _fit_seconds(model, table.X, table.y)
-    errors = _count(model.predict(table.X), table)
-    return Fit(
-        seconds=seconds,
-        errors=errors,
-        errors_float32=_count(model.predict(table.rounded_to_float32().X), table),
-        proven=model.status_ == "optimal",
-        lower_bound=float(model.lower_bound_),
-        cost=_cost(errors, model.get_n_leaves(), table, price),
-    )
+    errors = _errors(model, table)
+    cost = _cost(errors[0], model.get_n_leaves(), table, price)
+    return Fit(seconds, *errors, model.status_ == "optimal", float(model.lower_bound_), cost)
 
 
 def _fit_itemsets(**options: Any) -> SolverFunction:
@@ -171,13 +142,7 @@ def _fit_pycontree(table: BenchTable, depth: int, limit: float) -> Fit:
     # It tells of a time limit by a warning only, and of the errors not at all: they are counted
     # from predictions.
     stopped = any("time limit" in str(warning.message) for warning in caught)
-    return Fit(
-        seconds=seconds,
-        errors=_count(model.predict(table.X), table),
-        errors_float32=_count(model.predict(table.rounded_to_float32().X), table),
-        proven=not stopped,
-        lower_bound=None,
-    )
+    return Fit(seconds, *_errors(model, table), not stopped, None)
 
 
 def _fit_pystreed(table: BenchTable, depth: int, limit: float, price: float = 0.0) -> Fit:
@@ -255,39 +220,31 @@ def _binary(table: BenchTable) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, An
     return table.X.astype(np.int32), table.y.astype(np.int32)
 
 
-ITEMSET_VARIANTS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "dl8": {"algorithm": "dl8", "branching": "data_order"},
-        "dl85-data-order": {"branching": "data_order"},
-        "dl85-ascending": {"branching": "information_gain_ascending"},
-        "dl85-descending": {"branching": "information_gain"},
-        "dl85-no-partial": {"branching": "data_order", "cache_partial_results": False},
-    }
-)
+ITEMSET_VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    "dl8": {"algorithm": "dl8", "branching": "data_order"},
+    "dl85-data-order": {"branching": "data_order"},
+    "dl85-ascending": {"branching": "information_gain_ascending"},
+    "dl85-descending": {"branching": "information_gain"},
+    "dl85-no-partial": {"branching": "data_order", "cache_partial_results": False},
+}
 """DL8 and DL8.5 of this library with the switches that the paper compares."""
 
-SOLVERS: Mapping[str, Solver] = MappingProxyType(
-    {
-        solver.name: solver
-        for solver in (
-            Solver("provetree", "provetree", "provetree", _fit_provetree, "can"),
-            Solver("pycontree", "pycontree", "pycontree", _fit_pycontree),
-            Solver("pystreed", "pystreed", "pystreed", _fit_pystreed, "can"),
-            Solver("pydl8.5", "pydl8.5", "pydl85", _fit_pydl85),
-            Solver("imodels", "imodels", "imodels", _fit_imodels, "must"),
-            Solver("gosdt", "gosdt", "gosdt", _fit_gosdt, "must"),
-            *(
-                Solver(name, "provetree", "provetree", _fit_itemsets(**options))
-                for name, options in ITEMSET_VARIANTS.items()
-            ),
-        )
-    }
+_SOLVERS = (
+    Solver("provetree", "provetree", "provetree", _fit_provetree, "can"),
+    Solver("pycontree", "pycontree", "pycontree", _fit_pycontree),
+    Solver("pystreed", "pystreed", "pystreed", _fit_pystreed, "can"),
+    Solver("pydl8.5", "pydl8.5", "pydl85", _fit_pydl85),
+    Solver("imodels", "imodels", "imodels", _fit_imodels, "must"),
+    Solver("gosdt", "gosdt", "gosdt", _fit_gosdt, "must"),
+    *(
+        Solver(name, "provetree", "provetree", _fit_itemsets(**options))
+        for name, options in ITEMSET_VARIANTS.items()
+    ),
 )
+SOLVERS: Mapping[str, Solver] = {solver.name: solver for solver in _SOLVERS}
 """Every solver a benchmark can run, by name."""
 
-SUITE_PEERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"contree": ("pycontree",), "cp4im": ("pystreed", "pydl8.5")}
-)
+SUITE_PEERS = {"contree": ("pycontree",), "cp4im": ("pystreed", "pydl8.5")}
 """The peers each suite is measured with unless others are asked for."""
 
 PRICED_PEERS = ("pystreed", "imodels", "gosdt")
@@ -306,7 +263,4 @@ def warm_up(solver: Solver) -> None:
     # Columns of 0 and 1, which all solvers take.
     X = np.column_stack([column % 2, column % 5 > 1, column > 11]).astype(np.float64)
     table = BenchTable("warm-up", X, (column % 3 > 0).astype(np.int64))
-    if solver.priced == "must":
-        solver.fit(table, 2, 10.0, 0.05)
-    else:
-        solver.fit(table, 2, 10.0)
+    solver.fit(table, 2, 10.0, *((0.05,) if solver.priced == "must" else ()))

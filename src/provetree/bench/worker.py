@@ -33,15 +33,6 @@ Outcome = Literal["done", "killed", "crashed", "not_installed"]
 class Run:
     """What became of one worker.
 
-    Parameters
-    ----------
-    outcome : {"done", "killed", "crashed", "not_installed"}
-        ``killed`` where it overran its limit, ``crashed`` where its process died or raised.
-    fits : tuple of Fit
-        The fits that came back, empty unless done.
-    message : str
-        Why there are none, in one line.
-
     Examples
     --------
     >>> from provetree.bench.worker import Run
@@ -49,9 +40,10 @@ class Run:
     'killed'
     """
 
+    #: ``killed`` where it overran its limit, ``crashed`` where its process died or raised.
     outcome: Outcome
-    fits: tuple[Fit, ...]
-    message: str = ""
+    fits: tuple[Fit, ...]  # the fits that came back, empty unless done
+    message: str = ""  # why there are none, in one line
 
 
 def run_worker(

@@ -43,15 +43,6 @@ _DECIMAL_COMMA = r"^-?\d*,\d+$"
 class LearnedColumns:
     """The columns to learn from, and a line of words about every column of the file.
 
-    Parameters
-    ----------
-    columns : tuple of InputColumn
-        The columns to learn from.
-    notes : tuple of (str, str)
-        Name of each column of the file, and what was done with it.
-    values : polars.DataFrame
-        The columns to learn from, as :func:`use_columns` gives them.
-
     Examples
     --------
     >>> import polars
@@ -61,9 +52,9 @@ class LearnedColumns:
     (('age', 'number, 1 missing'), ('zip', 'category with 2 values'))
     """
 
-    columns: tuple[InputColumn, ...]
-    notes: tuple[tuple[str, str], ...]
-    values: DataFrame
+    columns: tuple[InputColumn, ...]  # the columns to learn from
+    notes: tuple[tuple[str, str], ...]  # name of each column of the file, and what was done with it
+    values: DataFrame  # the columns to learn from, as :func:`use_columns` gives them
 
 
 def learn_columns(

@@ -110,8 +110,19 @@ def fit(**flags: Any) -> int:
     return NOT_PROVEN if flags["require_proof"] and not proven else 0
 
 
+def _use(command: str, flags: dict[str, Any]) -> None:
+    """Run a command that begins with a model file."""
+    check_file(flags["model_file"])
+    from provetree.cli import use
+
+    getattr(use, command)(**flags)
+
+
+_model_file = click.argument("model_file", metavar="MODEL")
+
+
 @app.command()
-@click.argument("model_file", metavar="MODEL")
+@_model_file
 @click.argument("data")
 @click.option(
     "--output", "-o", default="-", help="The CSV file to write; '-' is the output stream."
@@ -130,14 +141,11 @@ def predict(**flags: Any) -> None:
 
     The columns are found by name; columns the model does not know are copied.
     """
-    check_file(flags["model_file"])
-    from provetree.cli.use import predict
-
-    predict(**flags)
+    _use("predict", flags)
 
 
 @app.command()
-@click.argument("model_file", metavar="MODEL")
+@_model_file
 @click.argument("data", required=False)
 @click.option(
     "--row",
@@ -151,26 +159,20 @@ def explain(**flags: Any) -> None:
     Without DATA, the row is taken from the table that the model was made from; without a row, too,
     all rules of the model are written.
     """
-    check_file(flags["model_file"])
-    from provetree.cli.use import explain
-
-    explain(**flags)
+    _use("explain", flags)
 
 
 @app.command()
-@click.argument("model_file", metavar="MODEL")
+@_model_file
 @click.argument("data", required=False)
 @click.option("--output", "-o", default="report.html", show_default=True, help="The HTML file.")
 def report(**flags: Any) -> None:
     """Write the report of a MODEL; with DATA, judged on these rows."""
-    check_file(flags["model_file"])
-    from provetree.cli.use import report
-
-    report(**flags)
+    _use("report", flags)
 
 
 @app.command()
-@click.argument("model_file", metavar="MODEL")
+@_model_file
 @click.option("--to", "form", required=True, type=click.Choice(FORMATS), help="The format.")
 @click.option("--output", "-o", default="-", help="The file to write; '-' is the output stream.")
 @click.option(
@@ -187,10 +189,7 @@ def export(**flags: Any) -> None:
     sklearn is a pickled DecisionTreeClassifier, or with categories a pipeline that ends in one;
     the others are what their name says.
     """
-    check_file(flags["model_file"])
-    from provetree.cli.use import export
-
-    export(**flags)
+    _use("export", flags)
 
 
 @app.command()

@@ -6,6 +6,7 @@ not in the table.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 import warnings
@@ -68,10 +69,8 @@ def available_methods() -> dict[str, type[Any]]:
 
     found = {}
     for words, name in METHODS.items():
-        try:
+        with contextlib.suppress(AttributeError, ImportError):
             found[words] = getattr(provetree, name)
-        except (AttributeError, ImportError):
-            continue
     return found
 
 
@@ -113,15 +112,9 @@ def run_cart(data: Data, parameters: dict[str, Any]) -> Compared:
     trained, *tested = [
         part_facts(cart.predict(rows.encoded), rows.codes, len(train.classes)) for rows in parts
     ]
-    return Compared(
-        "CART",
-        trained["errors"],
-        trained["accuracy"],
-        tested[0]["accuracy"] if tested else None,
-        cart.n_leaves,
-        cart.seconds,
-        "no proof",
-    )
+    accuracies = (trained["accuracy"], tested[0]["accuracy"] if tested else None)
+    errors = trained["errors"]
+    return Compared("CART", errors, *accuracies, cart.n_leaves, cart.seconds, "no proof")
 
 
 def run_method(words: str, method: type[Any], data: Data, parameters: dict[str, Any]) -> Compared:
@@ -152,24 +145,16 @@ def run_method(words: str, method: type[Any], data: Data, parameters: dict[str, 
         return Compared(words, problem=f"left out: {error}")
     seconds = time.monotonic() - begun
     errors = int((estimator.predict(train) != data.y_train).sum())
-    accuracy = None
-    if data.test.height:
-        accuracy = float(np.mean(estimator.predict(test) == data.y_test))
+    accuracies = (
+        1 - errors / len(data.y_train),
+        float(np.mean(estimator.predict(test) == data.y_test)) if data.test.height else None,
+    )
     status, bound, gap = estimator.status_, estimator.lower_bound_, estimator.gap_
     if _needs_booleans(names):
         # Its proof is one for the thresholds the binarizer chose, not for all of them.
         status, bound, gap = ("candidate_optimal" if status == "optimal" else status), None, None
-    return Compared(
-        words,
-        errors,
-        1 - errors / len(data.y_train),
-        accuracy,
-        estimator.tree_.n_leaves,
-        seconds,
-        status,
-        bound,
-        gap,
-    )
+    leaves = estimator.tree_.n_leaves
+    return Compared(words, errors, *accuracies, leaves, seconds, status, bound, gap)
 
 
 def _needs_booleans(names: Mapping[str, Any]) -> bool:
@@ -236,34 +221,24 @@ def draw(found: list[Compared]) -> Figure:
     rows = [row for row in found if row.problem is None][::-1]
     figure = new_figure("Drawing", (7.0, 1.2 + 0.55 * len(rows)))
     ax = figure.subplots()
-    places = np.arange(len(rows))
+    beside: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
     # Points, not bars: the axis begins where the accuracies do.
     for offset, colour, marker, label, values in (
         (0.12, "#0072b2", "o", "training", [row.train_accuracy for row in rows]),
         (-0.12, "#e69f00", "s", "test", [row.test_accuracy for row in rows]),
     ):
-        shown = [(x, y + offset) for x, y in zip(values, places, strict=True) if x is not None]
+        shown = [(x, y + offset) for y, x in enumerate(values) if x is not None]
         if shown:
             ax.plot(*zip(*shown, strict=True), marker, color=colour, markersize=8, label=label)
         for x, y in shown:
-            ax.annotate(
-                f"{100 * x:.1f} %",
-                (x, y),
-                xytext=(7, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8,
-            )
+            ax.annotate(f"{100 * x:.1f} %", (x, y), fontsize=8, **beside)
     proof = {"optimal": "proven", "candidate_optimal": "best of its candidates"}
     names = [f"{r.method}\n{proof.get(r.status, 'not proven')}, {r.seconds:.1f} s" for r in rows]
-    ax.set_yticks(places, names)
-    ax.set_ylim(-0.5, len(rows) - 0.5)
+    ax.set_yticks(range(len(rows)), names)
+    ax.set(ylim=(-0.5, len(rows) - 0.5), xlabel="accuracy", axisbelow=True)
     ax.margins(x=0.12)
     ax.xaxis.set_major_formatter("{x:.1%}")
     ax.grid(axis="y", color="#dddddd", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.set_xlabel("accuracy")
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right"]].set_visible(False)
     return figure

@@ -85,23 +85,14 @@ def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
         ("provetree", facts, model.tree.n_leaves, trained.seconds),
         ("CART", facts["cart"], facts["cart"]["leaves"], facts["cart"]["seconds"]),
     ):
-        tested = part.get("test")
-        rows.append(
-            [
-                name,
-                str(part["train"]["errors"]),
-                rate_words(part["train"]["accuracy"]),
-                rate_words(tested["accuracy"] if tested else None),
-                str(leaves),
-                f"{seconds:.2f} s",
-            ]
-        )
+        accuracies = [(part.get(of) or {}).get("accuracy") for of in ("train", "test")]
+        errors, size = str(part["train"]["errors"]), str(leaves)
+        rows.append([name, errors, *map(rate_words, accuracies), size, f"{seconds:.2f} s"])
     screen.out.print()
     screen.table(["tree", *FIGURES], rows)
-    if flags["save"]:
-        screen.note(f"The model is in {flags['save']}.")
-    if flags["report"]:
-        screen.note(f"The report is in {flags['report']}.")
+    for flag, what in (("save", "model"), ("report", "report")):
+        if flags[flag]:
+            screen.note(f"The {what} is in {flags[flag]}.")
 
 
 def _as_data(trained: Trained, flags: dict[str, Any]) -> dict[str, Any]:
@@ -145,13 +136,11 @@ def _with_extras(
     limit = parameters["time_limit"] if wanted else _EXTRA_SECONDS
     estimator, data = trained.estimator, trained.data
     stage("frontier: the best tree of every size, cross-validated")
+    limits = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "class_weight")
     path = tuning_path(
         data.train,
         data.y_train,
-        max_depth=parameters["max_depth"],
-        max_leaf_nodes=parameters["max_leaf_nodes"],
-        min_samples_leaf=parameters["min_samples_leaf"],
-        class_weight=parameters["class_weight"],
+        **{name: parameters[name] for name in limits},
         time_limit=None if limit is None else limit / 6,
     )
     stage("runner-up splits")

@@ -29,7 +29,6 @@ __all__ = [
     "numbered",
     "read_table",
     "source_path",
-    "write_csv",
     "write_file",
     "write_text",
 ]
@@ -82,7 +81,8 @@ def read_table(source: str) -> DataFrame:
         table = _typed(content, shown)
     else:
         table = _text(content, shown)
-    _check(table, shown)
+    if table.width == 0 or table.height == 0:
+        raise UserError(f"The table in {shown} has no rows.")
     return table
 
 
@@ -106,21 +106,6 @@ def check_file(name: str) -> None:
             raise UserError(f"There is no file '{name}'.") from None
 
 
-def write_csv(table: DataFrame, target: str) -> None:
-    """Write a table as CSV; "-" writes to the standard output.
-
-    Examples
-    --------
-    >>> import polars
-    >>> from provetree.cli.tables import write_csv
-    >>> write_csv(polars.DataFrame({"prediction": ["yes", "no"]}), "-")
-    prediction
-    yes
-    no
-    """
-    write_text(table.write_csv(), target)
-
-
 def write_text(text: str, target: str) -> None:
     r"""Write a text to a file, packed where its name ends in .gz; "-" is the standard output.
 
@@ -135,9 +120,7 @@ def write_text(text: str, target: str) -> None:
         sys.stdout.flush()
         return
     data = text.encode()
-    if target.endswith(".gz"):
-        data = gzip.compress(data)
-    write_file(data, target)
+    write_file(gzip.compress(data) if target.endswith(".gz") else data, target)
 
 
 def write_file(data: bytes, target: str) -> None:
@@ -196,9 +179,8 @@ def _content(source: str) -> bytes:
             raise UserError("'-' reads the table from a pipe, and nothing is piped in.")
         content = sys.stdin.buffer.read()
     else:
-        path = Path(source)
         try:
-            content = path.read_bytes()
+            content = Path(source).read_bytes()
         except FileNotFoundError:
             raise UserError(f"There is no file '{source}'.") from None
         except IsADirectoryError:
@@ -216,13 +198,13 @@ def _content(source: str) -> bytes:
 def _typed(content: bytes, shown: str) -> DataFrame:
     import polars
 
-    kind = "Parquet" if content.startswith(_PARQUET) else "Arrow"
+    kind, read = "Arrow", polars.read_ipc_stream
+    if content.startswith(_PARQUET):
+        kind, read = "Parquet", polars.read_parquet
+    elif content.startswith(_ARROW):
+        read = polars.read_ipc
     try:
-        if kind == "Parquet":
-            return polars.read_parquet(io.BytesIO(content))
-        if content.startswith(_ARROW):
-            return polars.read_ipc(io.BytesIO(content))
-        return polars.read_ipc_stream(io.BytesIO(content))
+        return read(io.BytesIO(content))
     except Exception as error:  # polars has no common class for damaged files
         raise UserError(f"{shown} is a damaged {kind} file: {_first_line(error)}") from None
 
@@ -295,15 +277,11 @@ def _irregular_line(content: bytes, separator: str) -> str | None:
     """Say which line has more cells than the header, if one has."""
     records = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator)
     width = 0
-    try:
+    with contextlib.suppress(csv.Error):
         for record in records:
             width = width or len(record)
-            if len(record) > width:
-                return (
-                    f"line {records.line_num} has {len(record)} cells, and the header has {width}."
-                )
-    except csv.Error:
-        return None
+            if (cells := len(record)) > width:
+                return f"line {records.line_num} has {cells} cells, and the header has {width}."
     return None
 
 
@@ -311,15 +289,9 @@ def _separator(content: bytes) -> str:
     """Return the separator that splits the header into the most columns."""
     header = content[:_SAMPLE].lstrip(b"\r\n").split(b"\n", 1)[0].decode(errors="replace")
     outside = re.sub(r'"[^"]*"', "", header)
-    counts = [outside.count(separator) for separator in _SEPARATORS]
-    return _SEPARATORS[counts.index(max(counts))]
-
-
-def _check(table: DataFrame, shown: str) -> None:
-    if table.width == 0 or table.height == 0:
-        raise UserError(f"The table in {shown} has no rows.")
+    return max(_SEPARATORS, key=outside.count)
 
 
 def _first_line(error: Any) -> str:
-    line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    return line if line.endswith(".") else f"{line}."
+    line = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return line.removesuffix(".") + "."

@@ -8,7 +8,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,13 +47,7 @@ class Settings:
     @classmethod
     def of(cls, flags: Mapping[str, Any]) -> Settings:
         """Return what the flags of a command say."""
-        return cls(
-            flags["target"],
-            flags["test_share"],
-            flags["seed"],
-            tuple(flags["ignore"]),
-            tuple(flags["categorical"]),
-        )
+        return cls(**{field.name: flags[field.name] for field in fields(cls)})
 
 
 @dataclass(frozen=True)
@@ -102,25 +96,18 @@ def prepare(table: DataFrame, settings: Settings, test: DataFrame | None = None)
     rows, labels = learn_target(table, settings.target)
     n_without = table.height - rows.height
     y = np.array(labels, dtype=object if isinstance(labels[0], str) else None)
-    if test is not None:
-        test_rows, test_labels = learn_target(test, settings.target)
-        y_test = np.array(test_labels, dtype=y.dtype)
-        chosen = np.zeros(len(y), dtype=np.bool_)
-    else:
-        chosen = _test_rows(y, settings.test_share, settings.seed)
-        test_rows, y_test = rows, y[chosen]
+    tested = None if test is None else learn_target(test, settings.target)
+    chosen = _test_rows(y, settings.test_share if test is None else 0.0, settings.seed)
     # What a column means is a matter of the file, so all its rows are looked at.
     learned = learn_columns(
         rows, settings.target, ignore=settings.ignore, categorical=settings.categorical
     )
-    return Data(
-        learned,
-        learned.values.filter(~chosen),
-        learned.values.filter(chosen) if test is None else use_columns(test_rows, learned.columns),
-        y[~chosen],
-        y_test,
-        n_without,
-    )
+    test_part, y_test = learned.values.filter(chosen), y[chosen]
+    if tested is not None:
+        test_part = use_columns(tested[0], learned.columns)
+        y_test = np.array(tested[1], dtype=y.dtype)
+    train_part = learned.values.filter(~chosen)
+    return Data(learned, train_part, test_part, y[~chosen], y_test, n_without)
 
 
 def train(

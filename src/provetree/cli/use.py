@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,9 @@ import numpy as np
 
 from provetree.cli.columns import OTHER, use_columns
 from provetree.cli.errors import UserError
-from provetree.cli.tables import find_source, read_table, write_csv, write_file, write_text
+from provetree.cli.tables import find_source, read_table, write_file, write_text
 from provetree.export.model_file import InputColumn, ModelFileError, StoredModel, load_model
 from provetree.export.words import counted
-from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -68,10 +67,10 @@ def predict(
             found[_free(f"probability {label}", table)] = shares[:, i].tolist()
     added = polars.DataFrame(found, strict=False)
     written = added if only else table.hstack(added)
+    text = written.write_csv()
     if as_json:
-        write_text(json.dumps(written.to_dicts(), ensure_ascii=False, default=str) + "\n", output)
-    else:
-        write_csv(written, output)
+        text = json.dumps(written.to_dicts(), ensure_ascii=False, default=str) + "\n"
+    write_text(text, output)
 
 
 def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -> None:
@@ -85,9 +84,20 @@ def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -
     if data is None:
         found = rules(model.tree)
         if as_json:
-            click.echo(json.dumps([_rule_data(rule) for rule in found], ensure_ascii=False))
-        for rule in found if not as_json else ():
-            click.echo(rule.sentence)
+            data_of = [
+                {
+                    "leaf": rule.leaf,
+                    "if": list(rule.conditions),
+                    "then": rule.label,
+                    "share": rule.share,
+                    "rows": rule.rows,
+                    "sentence": rule.sentence,
+                }
+                for rule in found
+            ]
+            click.echo(json.dumps(data_of, ensure_ascii=False))
+        else:
+            click.echo("\n".join(rule.sentence for rule in found))
         return
     table = read_table(data)
     number = 1 if row is None else row
@@ -125,67 +135,6 @@ def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -
     )
 
 
-def _rule_data(rule: Any) -> dict[str, Any]:
-    return {
-        "leaf": rule.leaf,
-        "if": list(rule.conditions),
-        "then": rule.label,
-        "share": rule.share,
-        "rows": rule.rows,
-        "sentence": rule.sentence,
-    }
-
-
-def _to_json(model: StoredModel, _: dict[str, Any]) -> str:
-    return model.tree.to_json(indent=1) + "\n"
-
-
-def _to_pickle(model: StoredModel, _: dict[str, Any]) -> bytes:
-    import pickle
-
-    from provetree.export.sklearn import to_sklearn
-    from provetree.export.sklearn_pipeline import to_sklearn_pipeline
-
-    plain = all(levels is None for levels in model.tree.categories)
-    convert = to_sklearn if plain else to_sklearn_pipeline
-    return pickle.dumps(convert(model.tree, classes=model.labels))
-
-
-def _to_onnx(model: StoredModel, _: dict[str, Any]) -> bytes:
-    from provetree.export.onnx import to_onnx
-
-    return to_onnx(model.tree)
-
-
-def _to_sql(model: StoredModel, flags: dict[str, Any]) -> str:
-    from provetree.export.sql import to_sql
-
-    return to_sql(model.tree, dialect=flags["dialect"], table=flags["table"]) + "\n"
-
-
-def _to_pmml(model: StoredModel, _: dict[str, Any]) -> str:
-    from provetree.export.pmml import to_pmml
-
-    return to_pmml(model.tree, target=model.target or "target")
-
-
-def _code(home: str, function: str) -> Callable[[StoredModel, dict[str, Any]], str]:
-    def write(model: StoredModel, _: dict[str, Any]) -> str:
-        from importlib import import_module
-
-        convert: Callable[[Tree], str] = getattr(
-            import_module(f"provetree.export.{home}"), function
-        )
-        text = convert(model.tree)
-        return text if text.endswith("\n") else text + "\n"
-
-    return write
-
-
-def _to_text(model: StoredModel, _: dict[str, Any]) -> str:
-    return model.tree.to_text(legend=False) + "\n"
-
-
 def reading_notes(model: StoredModel) -> list[str]:
     """Say which columns of the tree are not read as they stand in a table file.
 
@@ -220,18 +169,37 @@ def reading_notes(model: StoredModel) -> list[str]:
 _COMMENTS = {"sql": "-- ", "python": "# ", "c": "// ", "dot": "// "}
 
 
-#: Format to what writes it. Bytes are files; text may also go to the screen.
-_FORMATS: dict[str, Callable[[StoredModel, dict[str, Any]], str | bytes]] = {
-    "sklearn": _to_pickle,
-    "onnx": _to_onnx,
-    "sql": _to_sql,
-    "python": _code("python_code", "to_python"),
-    "c": _code("c_code", "to_c"),
-    "dot": _code("graphviz", "to_graphviz"),
-    "json": _to_json,
-    "text": _to_text,
-    "pmml": _to_pmml,
+#: Format to the module of the package that writes it, and its function.
+_WRITERS = {
+    "onnx": ("onnx", "to_onnx"),
+    "sql": ("sql", "to_sql"),
+    "python": ("python_code", "to_python"),
+    "c": ("c_code", "to_c"),
+    "dot": ("graphviz", "to_graphviz"),
+    "pmml": ("pmml", "to_pmml"),
 }
+
+
+def _written(model: StoredModel, form: str, options: dict[str, Any]) -> str | bytes:
+    """Return a model in another form. Bytes are files; text may also go to the screen."""
+    tree = model.tree
+    if form in ("json", "text"):
+        return (tree.to_json(indent=1) if form == "json" else tree.to_text(legend=False)) + "\n"
+    if form == "sklearn":
+        import pickle
+
+        from provetree.export.sklearn import to_sklearn
+        from provetree.export.sklearn_pipeline import to_sklearn_pipeline
+
+        plain = all(levels is None for levels in tree.categories)
+        return pickle.dumps(
+            (to_sklearn if plain else to_sklearn_pipeline)(tree, classes=model.labels)
+        )
+    home, function = _WRITERS[form]
+    data: str | bytes = getattr(import_module(f"provetree.export.{home}"), function)(
+        tree, **options
+    )
+    return data if isinstance(data, bytes) or data.endswith("\n") else data + "\n"
 
 
 def export(model_file: str, form: str, output: str, dialect: str, table: str | None) -> None:
@@ -240,7 +208,11 @@ def export(model_file: str, form: str, output: str, dialect: str, table: str | N
 
     model = open_model(model_file)
     try:
-        data = _FORMATS[form](model, {"dialect": dialect, "table": table})
+        options: dict[str, dict[str, Any]] = {
+            "sql": {"dialect": dialect, "table": table},
+            "pmml": {"target": model.target or "target"},
+        }
+        data = _written(model, form, options.get(form, {}))
     except (UnsupportedTreeError, ImportError) as error:
         raise UserError(str(error)) from None
     notes = [] if form in ("json", "text") else reading_notes(model)

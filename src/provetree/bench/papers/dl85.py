@@ -40,14 +40,6 @@ TIMES = (0.01, 0.1, 1.0, 10.0, 60.0, 600.0)
 class Published:
     """One line of a table of the paper.
 
-    Parameters
-    ----------
-    items : int
-        Number of items: twice the number of Boolean columns.
-    cells : mapping of str to str
-        Objective and seconds of each method, by the name of its solver: ``"91* 121.87"``, or
-        ``"17 TO"`` where ten minutes were not enough. DL8 has no tree before its end.
-
     Examples
     --------
     >>> from provetree.bench.papers.dl85 import TABLE_2
@@ -55,7 +47,9 @@ class Published:
     ('5* 29.84', 5)
     """
 
-    items: int
+    items: int  # number of items: twice the number of Boolean columns
+    #: Objective and seconds of each method, by the name of its solver: ``"91* 121.87"``, or ``"17
+    #: TO"`` where ten minutes were not enough. DL8 has no tree before its end.
     cells: Mapping[str, str]
 
     @property
