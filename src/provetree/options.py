@@ -56,16 +56,7 @@ an int in the range [0, inf). Got -1 instead.
 
 @dataclass(frozen=True)
 class Allowed:
-    """One kind of value that an option may have.
-
-    Parameters
-    ----------
-    sentence : str
-        The kind in an error message: "an int in the range [0, inf)".
-    type_name : str
-        The kind in a docstring: "int".
-    holds : callable
-        Tells whether a value is of this kind.
+    """One kind of value that an option may have, in words for error messages and for docstrings.
 
     Examples
     --------
@@ -155,10 +146,7 @@ def _is_size(value: object) -> bool:
 def byte_count(value: int | str) -> int:
     """Return an amount of memory in bytes: a number, or words such as "4GB" or "512 MiB".
 
-    Parameters
-    ----------
-    value : int or str
-        Units are B, kB, MB, GB and TB (powers of 1000), KiB, MiB, GiB and TiB (powers of 1024).
+    Units are B, kB, MB, GB and TB (powers of 1000), KiB, MiB, GiB and TiB (powers of 1024).
 
     Examples
     --------
@@ -199,18 +187,7 @@ _ARRAY_LIKE = Allowed("an array-like", "array-like", _is_array_like)
 
 @dataclass(frozen=True)
 class Option:
-    """One parameter: what it is called, what it does, what it may be.
-
-    Parameters
-    ----------
-    name : str
-        The name of the parameter.
-    default : object
-        The value it has when it is not given.
-    allowed : tuple of Allowed
-        A value must be of one of these kinds.
-    help : str
-        What it does: one paragraph of reStructuredText.
+    """One parameter: its name, its default, the kinds of values it may have, and its help text.
 
     Examples
     --------
@@ -234,15 +211,7 @@ class Option:
         return _either([kind.sentence for kind in self.allowed])
 
     def check(self, value: object, owner: str) -> None:
-        """Raise :class:`ParameterError` unless `value` is allowed.
-
-        Parameters
-        ----------
-        value : object
-            The value of the parameter.
-        owner : str
-            The name of the class that has the parameter, for the sentence.
-        """
+        """Raise :class:`ParameterError` unless `value` is allowed."""
         for kind in self.allowed:
             if kind.holds(value):
                 return
@@ -272,15 +241,6 @@ def _shown(value: object) -> str:
 def validate(options: Iterable[Option], values: Mapping[str, Any], owner: str) -> None:
     """Check the values of all options; the first one that is not allowed raises.
 
-    Parameters
-    ----------
-    options : iterable of Option
-        The table of options.
-    values : mapping of str to object
-        The value of each option, by name.
-    owner : str
-        The name of the class that has the parameters, for the sentence.
-
     Examples
     --------
     >>> from provetree.options import TREE_OPTIONS, validate
@@ -298,16 +258,6 @@ a float in the range [0.0, inf). Got 'small' instead.
 
 def documented(options: Iterable[Option]) -> Callable[[Documented], Documented]:
     """Decorate a class: put the options where its docstring says ``{parameters}``.
-
-    Parameters
-    ----------
-    options : iterable of Option
-        The table of options.
-
-    Returns
-    -------
-    callable
-        The decorator.
 
     Examples
     --------

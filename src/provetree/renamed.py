@@ -20,18 +20,7 @@ Class = TypeVar("Class", bound=type)
 def new_names(
     given: Mapping[str, Any], names: Mapping[str, str], owner: str, *, stacklevel: int = 3
 ) -> dict[str, Any]:
-    """Return values under the new names of their parameters.
-
-    Parameters
-    ----------
-    given : mapping of str to object
-        The values by name.
-    names : mapping of str to str
-        Old names to new names.
-    owner : str
-        Whose parameters they are, for the sentences.
-    stacklevel : int, default=3
-        Where the warning points.
+    """Return values under the new names of their parameters; `names` leads from old to new.
 
     Examples
     --------
@@ -58,13 +47,6 @@ of 'n_jobs': give only 'n_jobs'. Got both instead.
 
 def renamed(owner: str, **names: str) -> Callable[[Function], Function]:
     """Decorate a function: keyword arguments may still have their old names.
-
-    Parameters
-    ----------
-    owner : str
-        What the function is called, for the sentences.
-    **names : str
-        Old names to new names.
 
     Examples
     --------
@@ -102,11 +84,6 @@ def renamed_parameters(**names: str) -> Callable[[Class], Class]:
 
     They may in the constructor, in ``set_params``, as attributes, and in pickles. ``get_params``
     and ``clone`` know the new names only.
-
-    Parameters
-    ----------
-    **names : str
-        Old names to new names.
 
     Examples
     --------
@@ -152,14 +129,7 @@ def _old_attribute(old: str, new: str, owner: str) -> property:
 
 
 def moved(old: str, new: str, *names: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module whose names stand elsewhere now.
-
-    Parameters
-    ----------
-    old, new : str
-        The module, and the one that has the names now.
-    *names : str
-        The names that moved; all of the new module's where none are given.
+    """Return the ``__getattr__`` of a module whose names, or all names, stand elsewhere now.
 
     Examples
     --------

@@ -60,26 +60,18 @@ class Limits:
     n_jobs: int = 1
 
     def __post_init__(self) -> None:
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(
-                "The 'time_limit' parameter of Limits must be a float in the range "
-                f"(0.0, inf) or None. Got {self.time_limit!r} instead."
-            )
-        if self.memory_limit < 0:
-            raise ValueError(
-                "The 'memory_limit' parameter of Limits must be an int in the range "
-                f"[0, inf). Got {self.memory_limit!r} instead."
-            )
-        if self.max_work is not None and self.max_work < 1:
-            raise ValueError(
-                "The 'max_work' parameter of Limits must be an int in the range [1, inf) or None. "
-                f"Got {self.max_work!r} instead."
-            )
-        if self.n_jobs < 1:
-            raise ValueError(
-                "The 'n_jobs' parameter of Limits must be an int in the range [1, inf). "
-                f"Got {self.n_jobs!r} instead."
-            )
+        steps, kind = self.max_work, "an int in the range"
+        for name, holds, allowed in (
+            ("time_limit", self.seconds > 0, "a float in the range (0.0, inf) or None"),
+            ("memory_limit", self.memory_limit >= 0, f"{kind} [0, inf)"),
+            ("max_work", steps is None or steps >= 1, f"{kind} [1, inf) or None"),
+            ("n_jobs", self.n_jobs >= 1, f"{kind} [1, inf)"),
+        ):
+            if not holds:
+                raise ValueError(
+                    f"The {name!r} parameter of Limits must be {allowed}. "
+                    f"Got {getattr(self, name)!r} instead."
+                )
 
     @property
     def seconds(self) -> float:
@@ -161,19 +153,13 @@ class Solution:
         return {**self.__dict__, "counters": dict(self.counters)}
 
     def __setstate__(self, state: Mapping[str, object]) -> None:
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "counters", MappingProxyType(dict(self.counters)))
+        self.__dict__.update(state)
+        self.__post_init__()
 
 
 @dataclass
 class History:
     """The moments at which cost or bound of a search changed, told to whoever listens.
-
-    Parameters
-    ----------
-    on_progress : callable or None
-        Called with every moment, changed or not.
 
     Examples
     --------

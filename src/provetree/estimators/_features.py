@@ -34,13 +34,6 @@ def keep_features(estimator: Any, names: Names | None, n_features: int) -> None:
 def check_features(estimator: Any, table: Any) -> None:
     """Compare a table with ``n_features_in_`` and ``feature_names_in_``.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The fitted estimator.
-    table : array or table of shape (n_samples, n_features)
-        The table.
-
     Examples
     --------
     >>> import numpy as np

@@ -7,35 +7,20 @@ apart. Where it cannot, programs that work in float32 must not be handed the tre
 from __future__ import annotations
 
 from ctypes import c_float
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.number_types import Float
 from provetree.problem.problem import Problem
 from provetree.tree.tree import Tree
 
 __all__ = ["lost_in_float32"]
 
-Float: TypeAlias = NDArray[np.float64]
-
 
 def lost_in_float32(tree: Tree, problem: Problem, encoded: Float) -> tuple[int, ...]:
     """Return the splits at which rounding to float32 sends a row of the table the other way.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    problem : Problem
-        The problem it solves, whose columns hold the distinct values in order.
-    encoded : array of shape (n_rows, n_features)
-        The encoded training rows.
-
-    Returns
-    -------
-    tuple of int
-        The numbers of the splits.
 
     Examples
     --------

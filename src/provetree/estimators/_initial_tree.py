@@ -10,24 +10,7 @@ from provetree.tree.start_tree import read_start_tree
 
 
 def initial_splits(initial_tree: Any, X: Any, prepared: Prepared, owner: str) -> Splits | None:
-    """Return the splits of a tree on the ordered columns of a problem, in preorder.
-
-    Parameters
-    ----------
-    initial_tree : fitted classifier, Tree or None
-        The tree to begin with.
-    X : array-like or table
-        The training rows, as the user gave them.
-    prepared : Prepared
-        What was made of them.
-    owner : str
-        The name of the class that is fitted, for the sentences.
-
-    Raises
-    ------
-    ValueError
-        Where the tree cannot be used, or does not keep to the limits.
-    """
+    """Return the splits of a tree on the ordered columns of a problem, in preorder."""
     if initial_tree is None:
         return None
     start = read_start_tree(initial_tree, X, prepared, f"'initial_tree' of {owner}.fit")

@@ -20,16 +20,7 @@ _LOG_INTERVAL = 1.0
 
 
 class ProgressLine:
-    """Shows the progress of one search.
-
-    Parameters
-    ----------
-    told : callable, default=None
-        Who is told of the progress as well.
-    stream : text stream, default=None
-        Where to write; None is the standard error stream.
-    clock : callable, default=time.monotonic
-        Tells the time in seconds.
+    """Shows the progress of one search on `stream` (standard error where None), and tells `told`.
 
     Examples
     --------

@@ -22,20 +22,7 @@ def rates_by_class(
     owner: str,
     meant: Callable[[], Iterable[int]],
 ) -> dict[int, Fraction]:
-    """Return the limit of each class that has one, exactly.
-
-    Parameters
-    ----------
-    name : str
-        The parameter, for the sentences.
-    given : float, mapping or None
-        What the user gave: one rate, or rates by label.
-    classes : array of shape (n_classes,)
-        The labels.
-    owner : str
-        The estimator, for the sentences.
-    meant : callable
-        Returns the classes that one rate is for, or says why it cannot be for any.
+    """Return the exact limit of each class that has one; `meant` gives the classes of one rate.
 
     Examples
     --------

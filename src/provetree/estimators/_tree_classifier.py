@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from provetree.estimators._features import check_features, keep_features
 from provetree.estimators._float32 import lost_in_float32
 from provetree.estimators._progress import ProgressLine
 from provetree.estimators._sklearn import TableClassifier
+from provetree.number_types import Float
 from provetree.options import thread_count
 from provetree.problem.inputs import as_table
 from provetree.problem.prepare import Prepared
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
 __all__ = ["TreeClassifier"]
-
-Float: TypeAlias = NDArray[np.float64]
 
 
 class TreeClassifier(TableClassifier):

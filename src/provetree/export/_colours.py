@@ -15,14 +15,7 @@ _FAINTEST = 0.15
 
 
 def class_colour(label: int) -> str:
-    """Return the colour of a class as ``#rrggbb``.
-
-    Examples
-    --------
-    >>> from provetree.export._colours import class_colour
-    >>> class_colour(0)
-    '#56b4e9'
-    """
+    """Return the colour of a class as ``#rrggbb``."""
     if label < len(_PALETTE):
         return _PALETTE[label]
     # Steps of the golden ratio around the circle of hues give distinct hues.
@@ -32,9 +25,7 @@ def class_colour(label: int) -> str:
 
 def node_colour(tree: Tree, node: int) -> str:
     """Return the colour of a node: that of its class, the fainter the more mixed the node is."""
-    total = float(tree.value[node].sum())
-    label = int(tree.label[node])
-    share = float(tree.value[node, label]) / total if total > 0 else 0.0
+    label, share = int(tree.label[node]), tree.label_share(node)
     least = 1.0 / tree.n_classes
     purity = 1.0 if tree.n_classes == 1 else max(0.0, share - least) / (1.0 - least)
     strength = _FAINTEST + (1.0 - _FAINTEST) * purity

@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.number_types import Float
 from provetree.solution import Progress, Solution, Status, relative_gap
 from provetree.tree.serialise import write_float
 from provetree.tree.tree import Tree
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["InputColumn", "ModelFileError", "Proof", "StoredModel", "load_model", "model_schema"]
 
-Float: TypeAlias = NDArray[np.float64]
 ColumnKind = Literal["number", "category", "date"]
 
 FORMAT = "provetree-model"
@@ -303,30 +303,22 @@ class StoredModel:
 
     @classmethod
     def _read(cls, data: Mapping[str, Any]) -> StoredModel:
-        target = data["target"]
-        if target is not None and not isinstance(target, str):
-            raise ModelFileError("The model file is damaged: its 'target' is no text.")
-        source = data.get("source")
-        if source is not None and not isinstance(source, str):
-            raise ModelFileError("The model file is damaged: its 'source' is no text.")
+        target, source, facts = data["target"], data.get("source"), data["facts"]
+        _must(target is None or isinstance(target, str), "its 'target' is no text.")
+        _must(source is None or isinstance(source, str), "its 'source' is no text.")
         columns = tuple(_read_column(column) for column in data["columns"])
         tree = Tree.from_dict(data["tree"])
         if columns:
             names = tuple(column.name for column in columns)
-            if names != tree.feature_names:
-                raise ModelFileError(
-                    "The model file is damaged: its 'columns' are not those of its tree."
-                )
+            _must(names == tree.feature_names, "its 'columns' are not those of its tree.")
             for column, level in zip(columns, tree.categories, strict=True):
-                if (column.kind == "category") != (level is not None):
-                    raise ModelFileError(
-                        f"The model file is damaged: column {column.name!r} is of kind "
-                        f"{column.kind!r}, and its tree says otherwise."
-                    )
+                _must(
+                    (column.kind == "category") == (level is not None),
+                    f"column {column.name!r} is of kind {column.kind!r}, and its tree says "
+                    "otherwise.",
+                )
         proof = None if data["proof"] is None else _read_proof(data["proof"])
-        facts = data["facts"]
-        if not isinstance(facts, Mapping):
-            raise ModelFileError("The model file is damaged: its 'facts' are no object.")
+        _must(isinstance(facts, Mapping), "its 'facts' are no object.")
         return cls(tree, target, columns, proof, dict(facts), source)
 
 
@@ -393,38 +385,34 @@ def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _column_data(column: InputColumn) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": column.name, "kind": column.kind}
-    if column.comma is not None:
-        data["comma"] = column.comma
-    if column.sign is not None:
-        data["sign"] = column.sign
-    if column.order is not None:
-        data["order"] = column.order
-    if column.known is not None:
-        data["known"] = list(column.known)
-    return data
+    names = ("name", "kind", "comma", "sign", "order", "known")
+    data = {name: getattr(column, name) for name in names}
+    return {name: value for name, value in data.items() if value is not None}
 
 
 def _read_column(data: Mapping[str, Any]) -> InputColumn:
-    kind, comma, known = data["kind"], data.get("comma"), data.get("known")
-    if not isinstance(data["name"], str):
-        raise ModelFileError("The model file is damaged: a column's 'name' is no text.")
-    if kind not in _KINDS:
-        raise ModelFileError(
-            f"The model file is damaged: the kind of column {data['name']!r} must be one of "
-            f"{', '.join(map(repr, _KINDS))}. Got {kind!r} instead."
-        )
-    if comma not in (None, "decimal", "thousands"):
-        raise ModelFileError(f"The model file is damaged: {comma!r} is no meaning of a comma.")
-    sign, order = data.get("sign"), data.get("order")
-    if sign is not None and sign not in SIGNS:
-        raise ModelFileError(f"The model file is damaged: {sign!r} is no sign beside a number.")
-    if order not in (None, "dmy", "mdy"):
-        raise ModelFileError(f"The model file is damaged: {order!r} is no order of a date.")
-    if known is not None and not all(isinstance(word, str) for word in known):
-        raise ModelFileError("The model file is damaged: 'known' categories must be text.")
+    name, kind, known = data["name"], data["kind"], data.get("known")
+    comma, sign, order = data.get("comma"), data.get("sign"), data.get("order")
+    _must(isinstance(name, str), "a column's 'name' is no text.")
+    _must(
+        kind in _KINDS,
+        f"the kind of column {name!r} must be one of {', '.join(map(repr, _KINDS))}. "
+        f"Got {kind!r} instead.",
+    )
+    _must(comma in (None, "decimal", "thousands"), f"{comma!r} is no meaning of a comma.")
+    _must(sign is None or sign in SIGNS, f"{sign!r} is no sign beside a number.")
+    _must(order in (None, "dmy", "mdy"), f"{order!r} is no order of a date.")
+    _must(
+        known is None or all(isinstance(word, str) for word in known),
+        "'known' categories must be text.",
+    )
     words = None if known is None else tuple(known)
-    return InputColumn(data["name"], kind, comma, words, sign, order)
+    return InputColumn(name, kind, comma, words, sign, order)
+
+
+def _must(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ModelFileError(f"The model file is damaged: {otherwise}")
 
 
 def _proof_data(proof: Proof) -> dict[str, Any]:
@@ -446,17 +434,16 @@ def _proof_data(proof: Proof) -> dict[str, Any]:
 
 def _read_proof(data: Mapping[str, Any]) -> Proof:
     status = data["status"]
-    if status not in _STATUSES:
-        raise ModelFileError(
-            f"The model file is damaged: the status of the proof must be one of "
-            f"{', '.join(map(repr, _STATUSES))}. Got {status!r} instead."
-        )
+    _must(
+        status in _STATUSES,
+        f"the status of the proof must be one of {', '.join(map(repr, _STATUSES))}. "
+        f"Got {status!r} instead.",
+    )
     cost, bound = _read_number(data["cost"]), _read_number(data["lower_bound"])
-    if status == "optimal" and cost > bound:
-        raise ModelFileError(
-            "The model file is damaged: an optimal tree must cost its lower bound. "
-            f"Got cost {cost} and bound {bound}."
-        )
+    _must(
+        status != "optimal" or cost <= bound,
+        f"an optimal tree must cost its lower bound. Got cost {cost} and bound {bound}.",
+    )
     return Proof(
         status=status,
         cost=cost,
@@ -474,6 +461,6 @@ def _read_proof(data: Mapping[str, Any]) -> Proof:
 
 
 def _read_number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ModelFileError(f"The model file is damaged: {value!r} is no number.")
+    number = isinstance(value, (int, float, str)) and not isinstance(value, bool)
+    _must(number, f"{value!r} is no number.")
     return float(value) if isinstance(value, str) else value

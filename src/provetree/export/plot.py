@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from provetree.export._colours import class_colour, node_colour
-from provetree.export.words import leaf_lines, side_names, split_text
+from provetree.export.words import leaf_lines, places_across, side_names, split_text
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -116,38 +116,33 @@ def _draw_shares(ax: Axes, at: tuple[float, float], shares: list[float], sideway
 def new_figure(purpose: str, size: tuple[float, float]) -> Figure:
     """Return a figure of a size in inches for a file, or say which extra is missing.
 
-    Parameters
-    ----------
-    purpose : str
-        What needs it; the first words of the error message.
-    size : tuple of two floats
-        Width and height in inches.
-
     Examples
     --------
     >>> from provetree.export.plot import new_figure
     >>> new_figure("A chart", (4.0, 3.0)).get_size_inches().tolist()
     [4.0, 3.0]
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            f"{purpose} needs matplotlib: install it with pip install 'provetree[plot]'."
-        ) from error
+    _need_matplotlib(purpose)
+    from matplotlib.figure import Figure
+
     return Figure(figsize=size, layout="constrained")
 
 
 def new_axes(size: tuple[float, float]) -> Axes:
     """Return the axes of a new figure of a size in inches, or say which extra is missing."""
+    _need_matplotlib("Drawing a tree")
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def _need_matplotlib(purpose: str) -> None:
     try:
-        from matplotlib import pyplot
+        import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "Drawing a tree needs matplotlib: install it with pip install 'provetree[plot]'."
+            f"{purpose} needs matplotlib: install it with pip install 'provetree[plot]'."
         ) from error
-    _, ax = pyplot.subplots(figsize=size, layout="constrained")
-    return ax
 
 
 def _figure_size(tree: Tree, sideways: bool) -> tuple[float, float]:
@@ -189,20 +184,6 @@ def _font_size(tree: Tree, ax: Axes, sideways: bool) -> float:
 
 
 def _positions(tree: Tree, sideways: bool) -> list[tuple[float, float]]:
-    """Place the leaves side by side and each split over the middle of its two children.
-
-    Sideways, the root is on the left and the leaves stand one below the other.
-    """
-    across = [0.0] * tree.n_nodes
-    next_leaf = 0
-    for node in range(tree.n_nodes):  # preorder meets the leaves from left to right
-        if tree.feature[node] < 0:
-            across[node] = float(next_leaf)
-            next_leaf += 1
-    for node in reversed(range(tree.n_nodes)):  # children come after their parent
-        if tree.feature[node] >= 0:
-            across[node] = (across[tree.left[node]] + across[tree.right[node]]) / 2
-    depths = tree.node_depth.tolist()
-    if sideways:
-        return [(float(depth), -at) for depth, at in zip(depths, across, strict=True)]
-    return [(at, -float(depth)) for depth, at in zip(depths, across, strict=True)]
+    """Place the leaves side by side below the root, or one below the other to its right."""
+    places = zip(places_across(tree), tree.node_depth.tolist(), strict=True)
+    return [(float(depth), -at) if sideways else (at, -float(depth)) for at, depth in places]

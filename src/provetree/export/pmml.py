@@ -15,6 +15,8 @@ from provetree.tree.tree import Tree
 
 __all__ = ["to_pmml"]
 
+#: Kind and type of fields.
+_NUMBER, _CATEGORY = ("continuous", "double"), ("categorical", "string")
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 #: Letters that XML 1.0 cannot hold.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -62,12 +64,10 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
     model = xml.SubElement(
         root,
         "TreeModel",
-        {
-            "functionName": "classification",
-            "splitCharacteristic": "binarySplit",
-            "missingValueStrategy": "none",
-            "noTrueChildStrategy": "returnNullPrediction",
-        },
+        functionName="classification",
+        splitCharacteristic="binarySplit",
+        missingValueStrategy="none",
+        noTrueChildStrategy="returnNullPrediction",
     )
     _add_schema(model, tree, target)
     _add_output(model, labels)
@@ -82,9 +82,9 @@ def _add_dictionary(root: xml.Element, tree: Tree, target: str, labels: list[str
     """Add what there is to know of each column and of the target."""
     fields = xml.SubElement(root, "DataDictionary")
     for name, levels in zip(tree.column_names, tree.categories, strict=True):
-        kind = ("continuous", "double") if levels is None else ("categorical", "string")
+        kind = _NUMBER if levels is None else _CATEGORY
         _field(fields, name, kind, () if levels is None else [str(level) for level in levels])
-    _field(fields, target, ("categorical", "string"), labels)
+    _field(fields, target, _CATEGORY, labels)
 
 
 def _add_schema(model: xml.Element, tree: Tree, target: str) -> None:
@@ -100,28 +100,14 @@ def _add_schema(model: xml.Element, tree: Tree, target: str) -> None:
 def _add_output(model: xml.Element, labels: list[str]) -> None:
     """Add what the model gives: the label, and the share of each."""
     output = xml.SubElement(model, "Output")
-    xml.SubElement(
-        output,
-        "OutputField",
-        {
-            "name": "prediction",
-            "optype": "categorical",
-            "dataType": "string",
-            "feature": "predictedValue",
-        },
-    )
+
+    def add(name: str, kind: tuple[str, str], feature: str, **value: str) -> None:
+        words = {"name": _safe(name), "optype": kind[0], "dataType": kind[1], "feature": feature}
+        xml.SubElement(output, "OutputField", words, **value)
+
+    add("prediction", _CATEGORY, "predictedValue")
     for label in labels:
-        xml.SubElement(
-            output,
-            "OutputField",
-            {
-                "name": _safe(f"probability({label})"),
-                "optype": "continuous",
-                "dataType": "double",
-                "feature": "probability",
-                "value": _safe(label),
-            },
-        )
+        add(f"probability({label})", _NUMBER, "probability", value=_safe(label))
 
 
 def _field(parent: xml.Element, name: str, kind: tuple[str, str], values: Sequence[str]) -> None:
@@ -138,96 +124,73 @@ def _add_nodes(model: xml.Element, tree: Tree, labels: list[str]) -> None:
     elements: dict[int, xml.Element] = {}
     parent: dict[int, tuple[int, bool]] = {}
     for node in range(tree.n_nodes):
-        above = model if node == 0 else elements[parent[node][0]]
-        label = int(tree.label[node])
-        element = xml.SubElement(
-            above,
+        element = elements[node] = xml.SubElement(
+            model if node == 0 else elements[parent[node][0]],
             "Node",
-            {
-                "id": str(node),
-                "score": _safe(labels[label]),
-                "recordCount": repr(float(tree.value[node].sum())),
-            },
+            id=str(node),
+            score=_safe(labels[int(tree.label[node])]),
+            recordCount=repr(float(tree.value[node].sum())),
         )
-        elements[node] = element
         if node == 0:
             xml.SubElement(element, "True")
         else:
-            split, left = parent[node]
-            _add_predicate(element, tree, split, left)
-        if tree.feature[node] < 0:
-            for i, name in enumerate(labels):
-                xml.SubElement(
-                    element,
-                    "ScoreDistribution",
-                    {
-                        "value": _safe(name),
-                        "recordCount": repr(float(tree.value[node, i])),
-                        "confidence": repr(float(shares[node, i])),
-                        "probability": repr(float(shares[node, i])),
-                    },
-                )
-        else:
+            _add_predicate(element, tree, *parent[node])
+        if tree.feature[node] >= 0:
             parent[int(tree.left[node])] = (node, True)
             parent[int(tree.right[node])] = (node, False)
+            continue
+        for i, name in enumerate(labels):
+            share = repr(float(shares[node, i]))
+            xml.SubElement(
+                element,
+                "ScoreDistribution",
+                value=_safe(name),
+                recordCount=repr(float(tree.value[node, i])),
+                confidence=share,
+                probability=share,
+            )
 
 
 def _add_predicate(element: xml.Element, tree: Tree, split: int, left: bool) -> None:
     """Add the predicate of one side of a split; it is never unknown."""
     from provetree.export.sklearn import UnsupportedTreeError
 
-    name = tree.column_names[int(tree.feature[split])]
-
-    def simple(parent: xml.Element, operator: str, value: str | None = None) -> None:
-        attributes = {"field": _safe(name), "operator": operator}
-        if value is not None:
-            attributes["value"] = value
-        xml.SubElement(parent, "SimplePredicate", attributes)
-
-    def compound(parent: xml.Element, operator: str) -> xml.Element:
-        return xml.SubElement(parent, "CompoundPredicate", {"booleanOperator": operator})
-
     feature, code = int(tree.feature[split]), int(tree.category[split])
-    levels = tree.categories[feature]
-    threshold, to_left = float(tree.threshold[split]), bool(tree.missing_left[split])
-    if levels is not None and code == len(levels):
-        simple(element, "isMissing" if left else "isNotMissing")
-        return
+    name, levels = tree.column_names[feature], tree.categories[feature]
+    threshold = float(tree.threshold[split])
+    missing_here = left == bool(tree.missing_left[split])
+
+    def simple(parent: xml.Element, operator: str, **value: str) -> None:
+        asked = {"field": _safe(name), "operator": operator, **value}
+        xml.SubElement(parent, "SimplePredicate", asked)
+
+    def only(missing: bool) -> None:
+        simple(element, "isMissing" if missing else "isNotMissing")
+
+    def compared(operator: str, value: str) -> None:
+        how = "or" if missing_here else "and"
+        parts = xml.SubElement(element, "CompoundPredicate", booleanOperator=how)
+        simple(parts, "isMissing" if missing_here else "isNotMissing")
+        simple(parts, operator, value=value)
+
     if levels is not None:
-        value = _safe(str(levels[code]))
-        if left:
-            both = compound(element, "and")
-            simple(both, "isNotMissing")
-            simple(both, "equal", value)
+        if code == len(levels):
+            only(missing=left)
         else:
-            either = compound(element, "or")
-            simple(either, "isMissing")
-            simple(either, "notEqual", value)
-        return
-    # A NaN threshold sends all numbers right, plus infinity all left: only missingness matters.
-    if math.isnan(threshold) or threshold == math.inf:
+            compared("equal" if left else "notEqual", _safe(str(levels[code])))
+    elif math.isnan(threshold) or threshold == math.inf:
+        # The first sends all numbers right, the other all left: only missingness matters.
         numbers_here = left == (threshold == math.inf)
-        missing_here = left == to_left
-        if numbers_here and missing_here:
-            xml.SubElement(element, "True")
-        elif numbers_here or missing_here:
-            simple(element, "isNotMissing" if numbers_here else "isMissing")
+        if numbers_here == missing_here:
+            xml.SubElement(element, str(numbers_here))
         else:
-            xml.SubElement(element, "False")
-        return
-    if threshold == -math.inf:
+            only(missing=missing_here)
+    elif threshold == -math.inf:
         raise UnsupportedTreeError(
             f"PMML has no infinite numbers, and column {name!r} is split at minus infinity."
         )
-    operator, value = ("lessOrEqual" if left else "greaterThan"), repr(threshold)
-    if left == to_left:
-        either = compound(element, "or")
-        simple(either, "isMissing")
-        simple(either, operator, value)
     else:
-        both = compound(element, "and")
-        simple(both, "isNotMissing")
-        simple(both, operator, value)
+        compared("lessOrEqual" if left else "greaterThan", repr(threshold))
 
 
 def _safe(text: str) -> str:

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from provetree.export._colours import class_colour
-from provetree.export.words import class_name, side_names, split_text
+from provetree.export.words import class_name, counted, places_across, side_names, split_text
 from provetree.tree.tree import Tree
 
 __all__ = ["estimator_html", "layout", "tree_svg"]
@@ -43,31 +43,17 @@ def layout(tree: Tree) -> list[tuple[float, float]]:
     >>> layout(leaf)
     [(100.0, 12.0)]
     """
-    xs = [0.0] * tree.n_nodes
-    next_x = _MARGIN + BOX_WIDTH / 2
-    for node in range(tree.n_nodes):  # preorder meets the leaves from left to right
-        if tree.feature[node] < 0:
-            xs[node] = next_x
-            next_x += BOX_WIDTH + GAP_X
-    for node in reversed(range(tree.n_nodes)):
-        if tree.feature[node] >= 0:
-            xs[node] = (xs[tree.left[node]] + xs[tree.right[node]]) / 2
     return [
-        (x, _MARGIN + float(depth) * (BOX_HEIGHT + GAP_Y))
-        for x, depth in zip(xs, tree.node_depth.tolist(), strict=True)
+        (
+            _MARGIN + BOX_WIDTH / 2 + at * (BOX_WIDTH + GAP_X),
+            _MARGIN + float(depth) * (BOX_HEIGHT + GAP_Y),
+        )
+        for at, depth in zip(places_across(tree), tree.node_depth.tolist(), strict=True)
     ]
 
 
 def tree_svg(tree: Tree, *, interactive: bool = False) -> str:
-    """Return the tree as an SVG element.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    interactive : bool, default=False
-        Add what the script of the report needs: names for screen readers, and buttons that close
-        branches.
+    """Return the tree as an SVG element; `interactive` adds what the script of the report needs.
 
     Examples
     --------
@@ -83,18 +69,21 @@ def tree_svg(tree: Tree, *, interactive: bool = False) -> str:
     if interactive:
         height += 12
     shares = tree.shares()
-    edges, boxes = [], []
-    for node in range(tree.n_nodes):
-        if tree.feature[node] < 0:
-            continue
+    edges = [
+        _edge(where[node], where[child], node, child, side)
+        for node in range(tree.n_nodes)
+        if tree.feature[node] >= 0
         for child, side in zip(
             (int(tree.left[node]), int(tree.right[node])), side_names(tree, node), strict=True
-        ):
-            edges.append(_edge(where[node], where[child], node, child, side))
-    for node in range(tree.n_nodes):
-        boxes.append(_box(tree, node, where[node], shares[node].tolist(), interactive))
+        )
+    ]
+    boxes = [
+        _box(tree, node, where[node], shares[node].tolist(), interactive)
+        for node in range(tree.n_nodes)
+    ]
     role = 'role="tree" aria-label="The tree"' if interactive else 'role="img"'
-    title = "" if interactive else f"<title>{escape(_summary(tree))}</title>"
+    summary = f"A tree of depth {tree.depth} with {tree.n_leaves} leaves"
+    title = "" if interactive else f"<title>{summary}</title>"
     return (
         f'<svg class="pt-tree" xmlns="http://www.w3.org/2000/svg" {role} '
         f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" '
@@ -127,10 +116,6 @@ def estimator_html(estimator: Any) -> str:
     )
 
 
-def _summary(tree: Tree) -> str:
-    return f"A tree of depth {tree.depth} with {tree.n_leaves} leaves"
-
-
 def _edge(
     start: tuple[float, float], end: tuple[float, float], node: int, child: int, side: str
 ) -> str:
@@ -154,10 +139,9 @@ def _box(
     leaf = bool(tree.feature[node] < 0)
     words = class_name(tree, node) if leaf else split_text(tree, node)
     lines = [words] if leaf else _two_lines(tree, node, words)
-    rows = int(tree.n_samples[node])
+    rows = counted(int(tree.n_samples[node]), "row")
     best = shares[int(tree.label[node])]
-    counted = f"{rows} row{'' if rows == 1 else 's'}"
-    below = f"{100 * best:.1f} % of {counted}" if leaf else counted
+    below = f"{100 * best:.1f} % of {rows}" if leaf else rows
     left = -BOX_WIDTH / 2
     bar = _bar(shares, left + 8, BOX_HEIGHT - 13, BOX_WIDTH - 16)
     parts = [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from provetree.tree.text import number
 from provetree.tree.tree import Tree
 
@@ -18,6 +20,7 @@ __all__ = [
     "counted",
     "leaf_lines",
     "limit_words",
+    "places_across",
     "proof_sentence",
     "rate_words",
     "short_number",
@@ -67,9 +70,18 @@ def split_text(tree: Tree, node: int) -> str:
 
 def side_names(tree: Tree, node: int) -> tuple[str, str]:
     """Return the texts for the left and the right side of a split."""
-    if not tree.missing_seen[node] or tree.category[node] >= 0 or not _is_finite(tree, node):
+    by_number = tree.category[node] < 0 and math.isfinite(tree.threshold[node])
+    if not (tree.missing_seen[node] and by_number):
         return "yes", "no"
     return ("yes or missing", "no") if tree.missing_left[node] else ("yes", "no or missing")
+
+
+def places_across(tree: Tree) -> list[float]:
+    """Return where nodes stand: leaves at 0, 1, ..., a split over the middle of its children."""
+    across = np.cumsum(tree.feature < 0) - 1.0  # preorder meets the leaves from left to right
+    for node in reversed(np.flatnonzero(tree.feature >= 0).tolist()):
+        across[node] = (across[tree.left[node]] + across[tree.right[node]]) / 2
+    return [float(x) for x in across]
 
 
 def class_name(tree: Tree, node: int) -> str:
@@ -79,9 +91,7 @@ def class_name(tree: Tree, node: int) -> str:
 
 def leaf_lines(tree: Tree, node: int) -> list[str]:
     """Return the text of a leaf: its class, the share of that class, and its rows."""
-    weights = tree.value[node]
-    total = float(weights.sum())
-    share = float(weights[tree.label[node]]) / total if total > 0 else 0.0
+    share = tree.label_share(node)
     return [class_name(tree, node), f"{share:.1%} of {counted(int(tree.n_samples[node]), 'row')}"]
 
 
@@ -99,10 +109,6 @@ def short_number(x: float) -> str:
         return text
     # Six digits, and all digits before the point, so that dates in seconds stay distinct.
     return f"{x:.1f}" if 1e6 <= abs(x) < 1e15 else f"{x:.6g}"
-
-
-def _is_finite(tree: Tree, node: int) -> bool:
-    return math.isfinite(float(tree.threshold[node]))
 
 
 def proof_sentence(proof: Proof) -> str:
@@ -125,15 +131,10 @@ than 9 (gap 25.0 %).
     limits = limit_words(proof)
     if proof.status == "optimal":
         return f"Proven optimal: {what}, and no tree {limits} {fewer}."
+    bound = f"no tree {limits} {fewer} than {cost_number(proof.lower_bound)}"
     if proof.lower_bound <= 0:
-        return (
-            f"{_NOT_PROVEN[proof.status]}: {what}, and no bound yet for trees {limits} "
-            f"(gap {100 * proof.gap:.1f} %)."
-        )
-    return (
-        f"{_NOT_PROVEN[proof.status]}: {what}, and no tree {limits} {fewer} than "
-        f"{cost_number(proof.lower_bound)} (gap {100 * proof.gap:.1f} %)."
-    )
+        bound = f"no bound yet for trees {limits}"
+    return f"{_NOT_PROVEN[proof.status]}: {what}, and {bound} (gap {100 * proof.gap:.1f} %)."
 
 
 def cost_words(proof: Proof) -> tuple[str, str]:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree import _core
+from provetree.number_types import Float
 
-Float: TypeAlias = NDArray[np.float64]
 #: Ranks are 32 bits wide: no table has more rows, and half the width is half the traffic.
 Ranks: TypeAlias = NDArray[np.uint32]
 
@@ -60,16 +60,8 @@ class Column:
 class ColumnSequence(Sequence[Column]):
     """The ordered columns of a problem, each made when it is asked for.
 
-    A table may have thousands of columns, of which a tree needs a handful.
-
-    Parameters
-    ----------
-    features, kinds, categories : array of int, shape (n_columns,)
-        What each column stands for; kinds as numbered by the core.
-    values : array of float
-        The values behind the ranks, one column after the other.
-    ends : array of int, shape (n_columns,)
-        Where the values of each column end.
+    A table may have thousands of columns, of which a tree needs a handful. `values` holds those
+    behind the ranks, one column after the other, and `ends` where those of each column end.
     """
 
     def __init__(
@@ -159,28 +151,13 @@ _KINDS: tuple[Kind, ...] = ("numeric", "missing_first", "missing_last", "categor
 
 @dataclass(frozen=True, eq=False)
 class RankedFeatures:
-    """The features of a table with their values replaced by ranks.
+    """The features of a table with their values replaced by ranks."""
 
-    Parameters
-    ----------
-    ranks : array of uint32, shape (n_features, n_rows)
-        The rank after the last stands for a missing value.
-    values : array of float
-        The distinct values of each feature in rising order, one feature after the other.
-    ends : array of int, shape (n_features,)
-        Where the values of each feature end.
-    has_missing : array of uint8, shape (n_features,)
-        Which features have missing values.
-    n_categories : array of int, shape (n_features,)
-        The number of categories of each feature, which is the code of a missing value; -1 for
-        numbers.
-    """
-
-    ranks: Ranks
-    values: Float
-    ends: NDArray[np.int64]
+    ranks: Ranks  # shape (n_features, n_rows); the rank after the last is a missing value
+    values: Float  # the distinct values in rising order, one feature after the other
+    ends: NDArray[np.int64]  # where the values of each feature end
     has_missing: NDArray[np.uint8]
-    n_categories: NDArray[np.int64]
+    n_categories: NDArray[np.int64]  # also the code of a missing value; -1 for numbers
 
     def values_of(self, feature: int) -> Float:
         """Return the distinct values of a feature."""

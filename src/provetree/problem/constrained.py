@@ -23,16 +23,6 @@ __all__ = ["ConstrainedProblem", "RawRows", "constrained"]
 class RawRows:
     """The rows of a table as they were given, those of weight zero left out.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, n_features)
-        The encoded table.
-    classes : array of int, shape (n,)
-    weights : array of int, shape (n,)
-        Whole weights.
-    groups : array of int, shape (n,), optional
-        The group of each row.
-
     Examples
     --------
     >>> import numpy as np
@@ -49,27 +39,13 @@ class RawRows:
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedProblem(Problem):
-    """A problem with limits as asked for, side constraints and raw rows.
+    """A problem with limits as asked for, side constraints and raw rows."""
 
-    Parameters
-    ----------
-    asked_depth : int
-        The depth that was asked for; ``max_depth`` is no larger than the rows allow.
-    asked_splits : int or None
-        The number of splits that was asked for; None for no limit on them.
-    penalty : Fraction
-        Cost of a split, in integer units of weight.
-    side : SideConstraints or None
-        What else the tree must keep to.
-    given_rows : RawRows or None
-        The rows as they were given; None stands for rows with the values of the columns.
-    """
-
-    asked_depth: int
+    asked_depth: int  # ``max_depth`` is no larger than the rows allow
     asked_splits: int | None
-    penalty: Fraction
+    penalty: Fraction  # the cost of a split, in integer units of weight
     side: SideConstraints | None
-    given_rows: RawRows | None
+    given_rows: RawRows | None  # None stands for rows with the values of the columns
 
     @cached_property
     def rows(self) -> RawRows:
@@ -94,15 +70,8 @@ def constrained(
 ) -> ConstrainedProblem:
     """Return a problem with what some engines see besides.
 
-    Parameters
-    ----------
-    problem : Problem
-        A problem; one that has been here before comes back as it is.
-    depth, max_splits, penalty : optional
-        As they were asked for; those of the problem by default.
-    side : SideConstraints, optional
-    rows : RawRows, optional
-        The raw rows; rows with the values of the problem's columns by default.
+    Limits are as asked for, or else those of the problem; without raw rows, rows with the values of
+    the problem's columns count. A problem that has been here before comes back as it is.
 
     Examples
     --------

@@ -15,18 +15,7 @@ __all__ = ["group_weights", "numbered_groups"]
 
 
 def group_weights(prepared: Prepared, groups: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Return how much of each row of the problem belongs to each group.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The training table and its problem.
-    groups : array of int of shape (n_samples,)
-        The number of the group of each table row, as :func:`numbered_groups` gives it.
-
-    Returns
-    -------
-    array of int of shape (rows of the problem, groups)
+    """Return how much weight of each row of the problem belongs to each group.
 
     Examples
     --------

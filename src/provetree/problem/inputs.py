@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.number_types import Float
 from provetree.problem.problem import check_weights
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
     "row_weights",
 ]
 
-Float: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
 
 #: Rows that weigh less than this in all would have costs that float64 cannot tell from zero.
@@ -39,13 +39,6 @@ def as_table(X: Any, owner: str) -> Any:
     """Return `X` as an array, or as it is when it is a table of named columns.
 
     What the values may be is for :class:`~provetree.problem.table.TableEncoder` to check.
-
-    Parameters
-    ----------
-    X : array-like or table
-        What the user gave.
-    owner : str
-        The name of the estimator, for the sentences.
 
     Examples
     --------
@@ -133,15 +126,6 @@ def column_names(table: Any) -> NDArray[np.object_] | None:
 
 def encode_labels(y: Any, n_rows: int, owner: str) -> tuple[NDArray[Any], Codes]:
     """Return the distinct labels in rising order and, for each row, the position of its label.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Labels: numbers, booleans or strings.
-    n_rows : int
-        The number of rows of the table.
-    owner : str
-        The name of the estimator, for the sentences.
 
     Examples
     --------
@@ -321,17 +305,6 @@ def row_weights(
     codes: Codes,
 ) -> Float | None:
     """Return the weight of each row, or None when all weigh one.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,), number or None
-        Weights of the rows.
-    class_weight : mapping, "balanced" or None
-        Weights of the labels.
-    classes : array of shape (n_classes,)
-        The labels.
-    codes : array of int of shape (n_rows,)
-        The label of each row.
 
     Examples
     --------

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from provetree.number_types import Float
 from provetree.problem.inputs import as_table, column_names, encode_labels, row_weights
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.table import TableEncoder
@@ -19,7 +20,6 @@ from provetree.problem.weights import integer_weights
 
 __all__ = ["Prepared", "prepare", "prepare_for"]
 
-Float: TypeAlias = NDArray[np.float64]
 
 #: Parameters of estimators that :func:`prepare` takes under the same name.
 _SHARED = (
@@ -36,23 +36,6 @@ _SHARED = (
 class Prepared:
     """A training table after validation: the problem, and what it was made from.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    encoder : TableEncoder
-        Turns tables with the same columns into numbers.
-    names : array of str or None
-        The names of the columns; None where the table has none.
-    encoded : array of shape (n_rows, n_features)
-        The rows as numbers.
-    classes : array of shape (n_classes,)
-        The labels in rising order.
-    codes : array of int of shape (n_rows,)
-        The index of each row's label among them.
-    weights : array of shape (n_rows,) or None
-        The weight of each row, class weights included; None where all weigh one.
-
     Examples
     --------
     >>> from provetree.problem.prepare import prepare
@@ -63,11 +46,11 @@ class Prepared:
 
     problem: Problem
     encoder: TableEncoder
-    names: NDArray[np.object_] | None
-    encoded: Float
-    classes: NDArray[Any]
-    codes: NDArray[np.intp]
-    weights: Float | None
+    names: NDArray[np.object_] | None  # of the columns, where the table has names
+    encoded: Float  # the rows as numbers
+    classes: NDArray[Any]  # the labels in rising order
+    codes: NDArray[np.intp]  # the place of each row's label among them
+    weights: Float | None  # class weights included; None where all rows weigh one
 
     def whole_weights(self) -> NDArray[np.int64]:
         """Return the weights in the whole units of the problem; 0 for rows that count as absent."""
@@ -90,18 +73,7 @@ def prepare(
     categorical_features: ArrayLike | str | None = "from_dtype",
     **limits: Any,
 ) -> Prepared:
-    """Validate a training table and make its problem.
-
-    Parameters
-    ----------
-    X, y, sample_weight
-        The training rows, as in :meth:`OptimalTreeClassifier.fit`.
-    max_depth, class_weight, categorical_features
-        As for :class:`~provetree.OptimalTreeClassifier`.
-    owner : str
-        The name of the caller, for error messages.
-    **limits
-        Other parameters of :func:`provetree.build_problem`.
+    """Validate a training table and make its problem; `limits` are those of ``build_problem``.
 
     Examples
     --------
@@ -132,16 +104,7 @@ def prepare(
 def prepare_for(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, **changes: Any
 ) -> Prepared:
-    """Prepare a table with the limits and weights that an estimator has parameters for.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Whose parameters count.
-    X, y, sample_weight
-        The training rows.
-    **changes
-        Parameters of :func:`prepare` that differ from those of the estimator.
+    """Prepare a table with the limits and weights among the parameters of an estimator.
 
     Examples
     --------

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from provetree import _core
+from provetree.number_types import Float, Int, Int32
 from provetree.problem.columns import ColumnSequence, RankedFeatures, Ranks
 from provetree.problem.weights import (
     MAX_TOTAL_WEIGHT,
@@ -24,10 +25,6 @@ from provetree.problem.weights import (
     as_decimal,
     integer_weights,
 )
-
-Float: TypeAlias = NDArray[np.float64]
-Int32: TypeAlias = NDArray[np.int32]
-Int64: TypeAlias = NDArray[np.int64]
 
 #: Cells of ranks (columns x rows) a problem may have: one GiB of 32-bit ranks.
 MAX_CELLS = 2**28
@@ -85,8 +82,8 @@ class Problem:
     columns: ColumnSequence
     ranks: Ranks
     classes: Int32
-    weights: Int64
-    counts: Int64
+    weights: Int
+    counts: Int
     n_classes: int
     max_depth: int
     max_splits: int
@@ -375,16 +372,16 @@ def check_weights(sample_weight: ArrayLike, n_rows: int) -> Float:
 class _Rows(NamedTuple):
     """The rows of a problem: one of the table rows behind each, their weight and number."""
 
-    first: Int64
-    weights: Int64
-    counts: Int64
+    first: Int
+    weights: Int
+    counts: Int
 
 
 def _ordered(
     table: Float,
     levels: tuple[tuple[object, ...] | None, ...],
     classes: Int32,
-    weights: Int64,
+    weights: Int,
     *,
     merge: bool,
     keep_duplicates: bool,
@@ -425,7 +422,7 @@ def _rank_features(table: Float, levels: Sequence[tuple[object, ...] | None]) ->
     return features
 
 
-def _root_error(classes: Int32, weights: Int64) -> int:
+def _root_error(classes: Int32, weights: Int) -> int:
     # Totals stay below 2**30, so float64 adds them exactly.
     totals = np.bincount(classes, weights)
     return int(totals.sum() - totals.max())

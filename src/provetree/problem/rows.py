@@ -16,13 +16,6 @@ __all__ = ["column_ranks", "problem_rows", "representatives", "unavoidable_error
 def problem_rows(problem: Problem, table: Float, classes: Int) -> Int:
     """Return the row of the problem behind each row of the table; -1 for rows of weight zero.
 
-    Parameters
-    ----------
-    problem : Problem
-    table : array of float, shape (n, n_features)
-        The encoded table that the problem was made from.
-    classes : array of int, shape (n,)
-
     Examples
     --------
     >>> import numpy as np
@@ -49,12 +42,6 @@ def problem_rows(problem: Problem, table: Float, classes: Int) -> Int:
 def representatives(problem: Problem, rows: Int) -> Int:
     """Return a row of the table for each row of the problem.
 
-    Parameters
-    ----------
-    problem : Problem
-    rows : array of int
-        The result of :func:`problem_rows`.
-
     Examples
     --------
     >>> import numpy as np
@@ -73,14 +60,6 @@ def representatives(problem: Problem, rows: Int) -> Int:
 
 def column_ranks(problem: Problem, c: int, x: Float) -> Int:
     """Return the rank of values in an ordered column; -1 for values that no row of it has.
-
-    Parameters
-    ----------
-    problem : Problem
-    c : int
-        The column.
-    x : array of float
-        Values of its feature in an encoded table.
 
     Examples
     --------

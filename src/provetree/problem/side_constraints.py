@@ -103,17 +103,6 @@ class SideConstraints:
     ) -> list[str]:
         """Return which constraints a tree breaks, from its predictions.
 
-        Parameters
-        ----------
-        predicted, classes : array of int, shape (n,)
-            Predicted and true class of each row.
-        weights : array of int, shape (n,)
-            Whole weight of each row.
-        groups : array of int, shape (n,) or None
-            Group of each row.
-        split_features : array of int
-            The feature of each split.
-
         Examples
         --------
         >>> from fractions import Fraction

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from provetree.number_types import Float
 from provetree.problem.inputs import as_table, is_missing
-
-Float: TypeAlias = NDArray[np.float64]
 
 #: Code of a category that training did not contain.
 UNKNOWN = -1.0

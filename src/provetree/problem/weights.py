@@ -9,13 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float: TypeAlias = NDArray[np.float64]
-Int64: TypeAlias = NDArray[np.int64]
+from provetree.number_types import Float, Int
 
 #: The engines add up weights in 32 bits, with a sign and a bit to spare.
 MAX_TOTAL_WEIGHT = 2**30
@@ -28,21 +25,11 @@ _ROUNDING = 2.0**-51  # rounding error that a few float operations may add to a 
 
 @dataclass(frozen=True, eq=False)
 class IntegerWeights:
-    """Row weights as integers.
+    """Row weights as integers."""
 
-    Parameters
-    ----------
-    weights : array of int
-        ``weights / scale`` are the user's weights.
-    scale : Fraction
-        Integer units per unit of the user's weight.
-    error : float
-        Largest relative error of a weight by rounding; 0.0 when they are kept exactly.
-    """
-
-    weights: Int64
-    scale: Fraction
-    error: float
+    weights: Int
+    scale: Fraction  # integer units per unit of the user's weight
+    error: float  # the largest relative error by rounding; 0.0 when all are kept exactly
 
 
 def integer_weights(weights: Float) -> IntegerWeights:
@@ -107,7 +94,7 @@ def _as_ratios(weights: Float) -> IntegerWeights | None:
     return _if_small(per_row, common / Fraction(repr(unit)))
 
 
-def _if_small(whole: Int64, scale: Fraction) -> IntegerWeights | None:
+def _if_small(whole: Int, scale: Fraction) -> IntegerWeights | None:
     divisor = int(np.gcd.reduce(whole))
     whole = whole // divisor
     if float(whole.sum(dtype=np.float64)) > MAX_TOTAL_WEIGHT:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-__all__ = ["Cart", "fit_cart"]
+from provetree.number_types import Float
 
-Float: TypeAlias = NDArray[np.float64]
+__all__ = ["Cart", "fit_cart"]
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,7 @@ def fit_cart(
     min_samples_leaf: int | float = 1,
     sample_weight: Float | None = None,
 ) -> Cart:
-    """Fit CART on an encoded table.
-
-    Parameters
-    ----------
-    encoded : array of shape (n_rows, n_features)
-        The encoded rows.
-    codes : array of int
-        Their classes.
-    categories : sequence
-        For each column None or its categories.
-    max_depth, max_leaf_nodes, min_samples_leaf, sample_weight
-        As for :class:`~provetree.OptimalTreeClassifier`.
+    """Fit CART on an encoded table, within the limits that optimal trees have.
 
     Examples
     --------

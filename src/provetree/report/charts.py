@@ -19,32 +19,14 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 44
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a chart.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the legend.
-    xs, ys : sequence of float
-        Its points.
-    style : str
-        The class of the style sheet: "one" or "two".
-    steps : bool
-        Whether a value holds until the next point.
-    spread : sequence of float or None
-        Half the height of the bar at each point.
-    hollow : sequence of bool or None
-        Points that are drawn hollow.
-    points : bool
-        Whether points are drawn.
-    """
+    """One line of a chart; `style` is its class in the style sheet, "one" or "two"."""
 
     name: str
     xs: Sequence[float]
     ys: Sequence[float]
     style: str = "one"
-    steps: bool = False
-    spread: Sequence[float] | None = None
+    steps: bool = False  # whether a value holds until the next point
+    spread: Sequence[float] | None = None  # half the height of the bar at each point
     hollow: Sequence[bool] | None = None
     points: bool = True
 

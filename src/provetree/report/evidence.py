@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from provetree.number_types import Float
 from provetree.problem.inputs import encode_labels, known_label_codes, label_codes, row_weights
 from provetree.problem.table import TableEncoder
 from provetree.tree.importances import gini_importances
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "TrainingRows", "evidence_of", "extra_facts", "part_facts", "tree_facts"]
 
-Float: TypeAlias = NDArray[np.float64]
 #: Categories of a column that are listed.
 _MOST_LISTED = 6
 _N_BINS = 20
@@ -93,16 +93,7 @@ def evidence_of(
     y_test: ArrayLike | None = None,
     **extras: Any,
 ) -> dict[str, Any]:
-    """Return the facts about a fitted classifier.
-
-    Parameters
-    ----------
-    estimator : TreeClassifier
-        A fitted classifier.
-    X, y, X_test, y_test
-        Its training rows, and rows that were held out; what is not given is left out.
-    **extras
-        As for :func:`extra_facts`.
+    """Return the facts about a fitted classifier; what is not given is left out.
 
     Examples
     --------
@@ -136,19 +127,7 @@ def tree_facts(
     cart: Cart | None = None,
     notes: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Any]:
-    """Return how a tree does on its rows, how CART does on the same, and what the columns hold.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    train, test : Rows or None
-        The training rows, and rows that were held out.
-    cart : Cart or None
-        CART on the training rows.
-    notes : sequence of (str, str)
-        What is said about columns, by name.
-    """
+    """Return how a tree does on its rows, how CART does on the same, and what the columns hold."""
     parts = {"train": train, "test": test}
     judged = {name: rows for name, rows in parts.items() if rows is not None}
 

@@ -26,13 +26,6 @@ __all__ = ["report_html"]
 def report_html(model: StoredModel, *, title: str | None = None) -> str:
     """Return the report of a model as the text of an HTML file.
 
-    Parameters
-    ----------
-    model : StoredModel
-        The model; what its facts hold is shown.
-    title : str, default=None
-        The heading; None is made from the target.
-
     Examples
     --------
     >>> from provetree import OptimalTreeClassifier, StoredModel

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from provetree.export.words import class_name, short_number
+from provetree.export.words import class_name, counted, short_number
 from provetree.tree.tree import Tree
 
 __all__ = ["Rule", "conditions_of", "explain_row", "question", "rules", "way_of"]
@@ -86,19 +86,6 @@ class _Condition:
 class Rule:
     """One leaf as a sentence.
 
-    Parameters
-    ----------
-    leaf : int
-        The number of the leaf.
-    conditions : tuple of str
-        What the rows of the leaf have in common, one condition for each column on the way.
-    label : str
-        The class that is predicted.
-    share : float
-        The share of that class among the training rows of the leaf.
-    rows : int
-        The number of training rows.
-
     Examples
     --------
     >>> from provetree.report.sentences import Rule
@@ -107,16 +94,15 @@ class Rule:
     """
 
     leaf: int
-    conditions: tuple[str, ...]
+    conditions: tuple[str, ...]  # one for each column on the way
     label: str
-    share: float
+    share: float  # of the label among the training rows of the leaf
     rows: int
 
     @property
     def sentence(self) -> str:
         """The rule as a sentence."""
-        rows = f"{self.rows} row{'' if self.rows == 1 else 's'}"
-        end = f"{self.label} ({self.share:.1%} of {rows})."
+        end = f"{self.label} ({self.share:.1%} of {counted(self.rows, 'row')})."
         if not self.conditions:
             return f"Always {end}"
         return f"If {' and '.join(self.conditions)}, then {end}"
@@ -138,17 +124,8 @@ def rules(tree: Tree) -> list[Rule]:
     """
     found = []
     for leaf in np.flatnonzero(tree.feature < 0).tolist():
-        value = tree.value[leaf]
-        total = float(value.sum())
-        found.append(
-            Rule(
-                leaf,
-                tuple(conditions_of(tree, leaf)),
-                class_name(tree, leaf),
-                float(value[tree.label[leaf]]) / total if total > 0 else 0.0,
-                int(tree.n_samples[leaf]),
-            )
-        )
+        words, rows = tuple(conditions_of(tree, leaf)), int(tree.n_samples[leaf])
+        found.append(Rule(leaf, words, class_name(tree, leaf), tree.label_share(leaf), rows))
     return found
 
 

@@ -27,18 +27,7 @@ _MOST_UNBOUNDED = 63
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """The best tree of at most a number of leaves.
-
-    Parameters
-    ----------
-    n_leaves : int
-        The greatest number of leaves; the tree may have fewer.
-    tree : Tree
-        The best tree found.
-    cost, lower_bound : int or float
-        Its errors (the weight of the misclassified rows), and a lower bound for this size.
-    status : {"optimal", "time_limit", "interrupted"}
-        Whether it is proven.
+    """The best tree of at most a number of leaves, its errors, and a lower bound for this size.
 
     Examples
     --------
@@ -65,25 +54,9 @@ def solve_frontier(
     engine: Engine | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[FrontierPoint]:
-    """Return the best tree of every number of leaves up to `max_leaf_nodes`.
+    """Return the best trees of 1, 2, ..., `max_leaf_nodes` leaves, for a problem without a penalty.
 
-    Parameters
-    ----------
-    problem : Problem
-        A problem without a penalty for splits.
-    max_leaf_nodes : int
-        The greatest number of leaves.
-    time_limit : float, default=None
-        Seconds in all; sizes that are not proven by then say so.
-    engine : Engine, default=None
-        The engine that solves the problems; None is the exact search.
-    clock : callable, default=time.monotonic
-        Returns the time in seconds.
-
-    Returns
-    -------
-    list of FrontierPoint
-        The points for 1, 2, ..., `max_leaf_nodes` leaves.
+    Sizes that are not proven within `time_limit` seconds, in all, say so.
     """
     if problem.split_penalty:
         raise ValueError("A frontier needs a problem without a penalty for splits.")

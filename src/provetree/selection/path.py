@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["PathPoint", "TuningPath", "path_of", "tuning_path"]
-
-Float: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Float: TypeAlias = NDArray[np.float64]
-Int32: TypeAlias = NDArray[np.int32]
+from provetree.number_types import Float, Int32
 
 #: Names of classes and categories: plain values that JSON can hold exactly.
 Name: TypeAlias = "str | int | float | bool | None"

@@ -25,22 +25,10 @@ if TYPE_CHECKING:
 def build_tree(
     problem: Problem, column: ArrayLike, rank: ArrayLike, label: ArrayLike | None = None
 ) -> Tree:
-    """Return the tree whose splits are given as ordered columns and ranks.
+    """Return the tree whose splits are given as ordered columns and ranks, in preorder.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem the splits were found on.
-    column : array of int, shape (n_nodes,)
-        The ordered column of each node in preorder, -1 for a leaf.
-    rank : array of int, shape (n_nodes,)
-        Rows of the node with at most this rank go left; ignored for leaves.
-    label : array of int, shape (n_nodes,), optional
-        The class each leaf predicts, if not the one with the largest total.
-
-    Returns
-    -------
-    Tree
+    The column of a leaf is -1. Rows of at most the rank of a split go left. `label` holds the
+    classes of leaves that do not predict the one with the largest total.
 
     Examples
     --------

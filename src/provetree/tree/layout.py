@@ -96,16 +96,6 @@ class Layout:
 class PlacedTree:
     """A tree on a layout: what each node splits on, and the class where it is a leaf.
 
-    Parameters
-    ----------
-    layout : Layout
-    column : array of int, shape (n_branches,)
-        The ordered column of each branch, -1 where it does not split.
-    rank : array of int, shape (n_branches,)
-        Rows of at most this rank go left.
-    label : array of int, shape (n_branches + n_leaves,)
-        The class of each node that rows end in, -1 elsewhere.
-
     Examples
     --------
     >>> import numpy as np
@@ -116,9 +106,9 @@ class PlacedTree:
     """
 
     layout: Layout
-    column: Int
-    rank: Int
-    label: Int
+    column: Int  # the ordered column of each branch, -1 where it does not split
+    rank: Int  # rows of at most this rank go left
+    label: Int  # the class of each node that rows end in, -1 elsewhere
 
     @property
     def n_splits(self) -> int:
@@ -126,13 +116,7 @@ class PlacedTree:
         return int((self.column >= 0).sum())
 
     def route(self, ranks: Ranks) -> Int:
-        """Return the node each row ends in.
-
-        Parameters
-        ----------
-        ranks : array, shape (n_columns, n_rows)
-            The rows' ranks in the ordered columns.
-        """
+        """Return the node each row ends in, from its ranks in the ordered columns."""
         n_rows = ranks.shape[1]
         node = np.zeros(n_rows, dtype=np.int64)
         rows = np.arange(n_rows)
@@ -150,15 +134,8 @@ def placed_to_tree(
 ) -> Tree:
     """Return a placed tree as a tree of the problem; splits with an empty side vanish.
 
-    Parameters
-    ----------
-    problem : Problem
-    placed : PlacedTree
-    keep_labels : bool
-        Take the classes of the leaves from the placed tree. Otherwise each leaf gets the class
-        that weighs most in it.
-    collapse : bool
-        Make a leaf of a split whose sides predict the same class everywhere.
+    Without `keep_labels` leaves predict their heaviest class. `collapse` makes a leaf of a split
+    whose sides predict the same class everywhere.
 
     Examples
     --------
@@ -242,16 +219,6 @@ def place_tree(problem: Problem, tree: Tree, table: Float, layout: Layout) -> Pl
 
     What counts is how the tree divides the rows of the problem: a split on a feature that was left
     out, because another orders the rows alike, becomes a split on that other.
-
-    Parameters
-    ----------
-    problem : Problem
-    tree : Tree
-        A tree on the same features.
-    table : array of float, shape (n, n_features)
-        The encoded rows that the problem was made of.
-    layout : Layout
-        Where to place it; a tree that is too deep for it raises a ``ValueError``.
 
     Examples
     --------

@@ -36,16 +36,7 @@ def version_of(tree: Tree) -> int:
 
 
 def to_dict(tree: Tree) -> dict[str, Any]:
-    """Return the tree as plain lists and dicts.
-
-    Examples
-    --------
-    >>> from provetree import Tree
-    >>> from provetree.tree.serialise import to_dict
-    >>> tree = Tree(feature=[-1], threshold=[0], value=[[3, 1]], n_samples=[4], n_features=2)
-    >>> to_dict(tree)["nodes"]
-    [{'n_samples': 4, 'value': [3.0, 1.0]}]
-    """
+    """Return the tree as plain lists and dicts."""
     nodes: list[dict[str, Any]] = []
     for node in range(tree.n_nodes):
         feature = int(tree.feature[node])
@@ -81,16 +72,7 @@ def to_dict(tree: Tree) -> dict[str, Any]:
 
 
 def from_dict(data: Mapping[str, Any]) -> Tree:
-    """Return the tree that :func:`to_dict` wrote; raise if the data is wrong.
-
-    Examples
-    --------
-    >>> from provetree.tree.serialise import from_dict
-    >>> from_dict({"format": "something else"})
-    Traceback (most recent call last):
-    ...
-    ValueError: A stored tree must have the format 'provetree-tree'. Got 'something else' instead.
-    """
+    """Return the tree that :func:`to_dict` wrote; raise if the data is wrong."""
     if not isinstance(data, Mapping):
         raise ValueError(f"A stored tree must be a mapping. Got {type(data).__name__} instead.")
     check_stamp(data.get("format"), data.get("version"))
@@ -101,16 +83,7 @@ def from_dict(data: Mapping[str, Any]) -> Tree:
 
 
 def to_json(tree: Tree, *, indent: int | None = None) -> str:
-    """Return the tree as strict JSON.
-
-    Examples
-    --------
-    >>> from provetree import Tree
-    >>> from provetree.tree.serialise import from_json, to_json
-    >>> tree = Tree(feature=[-1], threshold=[0], value=[[0.1]], n_samples=[1], n_features=1)
-    >>> from_json(to_json(tree)) == tree
-    True
-    """
+    """Return the tree as strict JSON."""
     return json.dumps(to_dict(tree), indent=indent, allow_nan=False)
 
 

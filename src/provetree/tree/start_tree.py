@@ -30,19 +30,6 @@ Rows: TypeAlias = NDArray[np.intp]
 class StartTree:
     """A tree on the ordered columns of a problem, its nodes in preorder.
 
-    Parameters
-    ----------
-    columns : tuple of int
-        The ordered column of each split, -1 for a leaf.
-    ranks : tuple of int
-        Rows of at most this rank go left.
-    labels : tuple of int
-        The class of each leaf, -1 for a split.
-    depth : int
-        The depth of the tree on the training rows.
-    smallest_leaf : int
-        The number of training rows of its smallest leaf.
-
     Examples
     --------
     >>> from provetree.tree.start_tree import StartTree
@@ -50,11 +37,11 @@ class StartTree:
     2
     """
 
-    columns: tuple[int, ...]
-    ranks: tuple[int, ...]
-    labels: tuple[int, ...]
-    depth: int
-    smallest_leaf: int
+    columns: tuple[int, ...]  # the ordered column of each split, -1 for a leaf
+    ranks: tuple[int, ...]  # rows of at most this rank go left
+    labels: tuple[int, ...]  # the class of each leaf, -1 for a split
+    depth: int  # on the training rows
+    smallest_leaf: int  # the number of training rows of its smallest leaf
 
     @property
     def n_leaves(self) -> int:
@@ -77,14 +64,6 @@ def holds_tree(value: Any) -> bool:
 
 def start_tree_of(problem: Problem, tree: Tree, table: Float) -> StartTree:
     """Return a tree as splits on the ordered columns of a problem.
-
-    Parameters
-    ----------
-    problem : Problem
-    tree : Tree
-        A tree on the same features.
-    table : array of float, shape (n, n_features)
-        The encoded rows that the problem was made of.
 
     Examples
     --------
@@ -110,21 +89,7 @@ def start_tree_of(problem: Problem, tree: Tree, table: Float) -> StartTree:
 def read_start_tree(given: Any, X: Any, prepared: Prepared, what: str) -> StartTree:
     """Return the tree that a user gave, as splits on the ordered columns of a problem.
 
-    Parameters
-    ----------
-    given : fitted classifier or Tree
-        The tree.
-    X : array-like or table
-        The training rows, as the user gave them.
-    prepared : Prepared
-        What was made of them.
-    what : str
-        What the tree is called, for the sentences.
-
-    Raises
-    ------
-    ValueError
-        Where the tree cannot be used on these rows.
+    `what` names the tree in the sentences about one that cannot be used on these rows.
 
     Examples
     --------

@@ -128,11 +128,8 @@ def _lines(tree: Tree) -> Iterator[str]:
 
 
 def _leaf(tree: Tree, node: int) -> str:
-    value = tree.value[node]
-    total = float(value.sum())
-    share = float(value[tree.label[node]]) / total if total > 0 else 0.0
-    rows = int(tree.n_samples[node])
-    totals = ", ".join(number(x) for x in value.tolist())
+    share, rows = tree.label_share(node), int(tree.n_samples[node])
+    totals = ", ".join(number(x) for x in tree.value[node].tolist())
     return (
         f"{class_label(tree, int(tree.label[node]))}: {share:.1%} of "
         f"{rows} row{'' if rows == 1 else 's'} [{totals}]"

@@ -27,15 +27,6 @@ def midpoint(a: float, b: float) -> float:
     infinite value counts as far away: the threshold between a finite and an infinite value
     is the largest finite float32, where that lies between.
 
-    Parameters
-    ----------
-    a, b : float
-        Two neighbouring values, ``a < b``; infinities are allowed, NaN is not.
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from provetree.tree.threshold import midpoint

@@ -8,11 +8,12 @@ the class totals of a split are the sums over its leaves, so neither can contrad
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from provetree.number_types import Bool, Float, Int, Int32
 from provetree.tree.arrays import (
     Name,
     add_up_children,
@@ -29,10 +30,6 @@ from provetree.tree.arrays import (
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Float: TypeAlias = NDArray[np.float64]
-Int32: TypeAlias = NDArray[np.int32]
-Int64: TypeAlias = NDArray[np.int64]
-Bool: TypeAlias = NDArray[np.bool_]
 
 #: More than any table has; a damaged file with a larger number must not exhaust the memory.
 MOST_FEATURES = 2**24
@@ -129,7 +126,7 @@ class Tree:
     left: Int32
     right: Int32
     value: Float
-    n_samples: Int64
+    n_samples: Int
     label: Int32
     node_depth: Int32
     n_features: int
@@ -420,6 +417,11 @@ class Tree:
         np.divide(value, total, out=even, where=total > 0)
         return even
 
+    def label_share(self, node: int) -> float:
+        """Return the share of the predicted class in a node, 0.0 where there are no rows."""
+        total = float(self.value[node].sum())
+        return float(self.value[node, self.label[node]]) / total if total > 0 else 0.0
+
     def _ways(self) -> list[NDArray[np.intp]]:
         """Return the nodes from the root to each node, both included."""
         ways = [np.zeros(1, dtype=np.intp)] * self.n_nodes
@@ -542,21 +544,9 @@ class Tree:
         return (_rebuild, (self._state(),))
 
     def _state(self) -> dict[str, Any]:
-        names = (
-            "feature",
-            "threshold",
-            "value",
-            "n_samples",
-            "n_features",
-            "category",
-            "missing_left",
-            "missing_seen",
-            "feature_names",
-            "class_names",
-            "categories",
-            "label",
-        )
-        return {name: getattr(self, name) for name in names}
+        """Return the parameters of the tree."""
+        derived = ("_hash", "left", "right", "node_depth")
+        return {name: getattr(self, name) for name in self.__slots__ if name not in derived}
 
     def __repr__(self) -> str:
         return (
