@@ -21,10 +21,7 @@ std::vector<std::vector<Index>> orders_of(const SamplerInput& in) {
     std::vector<std::vector<Index>> orders(in.table.columns);
     for (std::size_t c = 0; c < in.table.columns; ++c) {
         const Index* ranks = in.table.ranks + c * in.table.rows;
-        std::vector<Index> start;
-        Index top = 0;
-        for (std::size_t i = 0; i < in.table.rows; ++i) top = std::max(top, ranks[i]);
-        start.assign(std::size_t{top} + 2, 0);
+        std::vector<Index> start(std::size_t{in.table.tops[c]} + 2, 0);
         for (std::size_t i = 0; i < in.table.rows; ++i) ++start[ranks[i] + 1];
         std::partial_sum(start.begin(), start.end(), start.begin());
         orders[c].resize(in.table.rows);
@@ -55,13 +52,12 @@ class Grower {
           weight_(input.table.rows),
           node_(input.table.rows) {}
 
-    SampledTree grow(std::uint64_t seed) {
+    // Column and rank of each node, which are -1 before.
+    void grow(std::uint64_t seed, std::int32_t* column, std::int32_t* rank) {
         std::mt19937_64 random(seed);
         draw(random);
         std::vector<std::size_t> columns(in_.table.columns);
         std::iota(columns.begin(), columns.end(), std::size_t{0});
-        const std::size_t n_nodes = (std::size_t{1} << in_.depth) - 1;
-        SampledTree tree{std::vector<std::int32_t>(n_nodes, -1), std::vector<std::int32_t>(n_nodes, -1)};
         for (std::size_t i = 0; i < in_.table.rows; ++i) node_[i] = weight_[i] > 0 ? 0 : kOut;
         for (int level = 0; level < in_.depth; ++level) {
             const std::size_t first = (std::size_t{1} << level) - 1, count = std::size_t{1} << level;
@@ -72,12 +68,11 @@ class Grower {
             for (const std::size_t c : columns) sweep(c, chosen);
             for (std::size_t j = 0; j < count; ++j) {
                 if (chosen[j].column < 0) continue;
-                tree.column[first + j] = chosen[j].column;
-                tree.rank[first + j] = static_cast<std::int32_t>(cut(chosen[j]));
+                column[first + j] = chosen[j].column;
+                rank[first + j] = static_cast<std::int32_t>(cut(chosen[j]));
             }
             descend(chosen);
         }
-        return tree;
     }
 
   private:
@@ -93,11 +88,8 @@ class Grower {
             std::int64_t drawn = in_.table.counts[i];
             if (wanted < left) {
                 drawn = 0;
-                for (std::int64_t r = 0; r < in_.table.counts[i]; ++r) {
-                    const bool taken =
-                        uniform(random) * static_cast<double>(left - r) < static_cast<double>(wanted - drawn);
-                    drawn += taken;
-                }
+                for (std::int64_t r = 0; r < in_.table.counts[i]; ++r)
+                    drawn += uniform(random) * static_cast<double>(left - r) < static_cast<double>(wanted - drawn);
             }
             left -= in_.table.counts[i];
             wanted -= drawn;
@@ -187,15 +179,17 @@ class Grower {
 
 }  // namespace
 
-std::vector<SampledTree> sample_trees(const SamplerInput& input, std::uint64_t seed, std::size_t first,
-                                      std::size_t n_trees, unsigned threads) {
+SampledTrees sample_trees(const SamplerInput& input, std::uint64_t seed, std::size_t first, std::size_t n_trees,
+                          unsigned threads) {
     const std::vector<std::vector<Index>> orders = orders_of(input);
-    std::vector<SampledTree> trees(n_trees);
+    const std::size_t nodes = (std::size_t{1} << input.depth) - 1;
+    SampledTrees trees{std::vector<std::int32_t>(n_trees * nodes, -1), std::vector<std::int32_t>(n_trees * nodes, -1)};
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
         Grower grower(input, orders);
         for (std::size_t i = next++; i < n_trees; i = next++)
-            trees[i] = grower.grow(splitmix(seed + kSplitmixStep * (first + i + 1)));
+            grower.grow(splitmix(seed + kSplitmixStep * (first + i + 1)), trees.column.data() + i * nodes,
+                        trees.rank.data() + i * nodes);
     };
     std::vector<std::thread> helpers;
     for (unsigned t = 1; t < std::min<std::size_t>(threads, n_trees); ++t) helpers.emplace_back(work);

@@ -15,13 +15,13 @@ struct SamplerInput {
     double share = 1.0;  // of the table rows
 };
 
-// One tree: column and rank by node in heap order; column -1 where the tree has no split.
-struct SampledTree {
+// One tree after the other: column and rank by node in heap order; column -1 where the tree has no split.
+struct SampledTrees {
     std::vector<std::int32_t> column, rank;
 };
 
 // Tree number i depends on seed and i only, so threads do not change it.
-std::vector<SampledTree> sample_trees(const SamplerInput& input, std::uint64_t seed, std::size_t first,
-                                      std::size_t n_trees, unsigned threads);
+SampledTrees sample_trees(const SamplerInput& input, std::uint64_t seed, std::size_t first, std::size_t n_trees,
+                          unsigned threads);
 
 }  // namespace provetree::colgen

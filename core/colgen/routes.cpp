@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/splitmix.hpp"
 
@@ -10,15 +11,11 @@ namespace provetree::colgen {
 
 namespace {
 
-bool is_ancestor(int ancestor, int node) {
-    while (node > ancestor) node = (node - 1) / 2;
-    return node == ancestor;
-}
-
-bool right_towards(int node, int goal) {
-    int below = goal;
-    while ((below - 1) / 2 != node) below = (below - 1) / 2;
-    return below == 2 * node + 2;
+// Whether the way to `goal` goes right at a node; nothing where the node is not above it.
+std::optional<bool> right_towards(int node, int goal) {
+    for (; goal > node; goal = (goal - 1) / 2)
+        if ((goal - 1) / 2 == node) return goal == 2 * node + 2;
+    return std::nullopt;
 }
 
 // The best way from a node on, for paths that share their choices above it.
@@ -57,7 +54,7 @@ std::uint64_t extend_key(std::uint64_t key, int node, int candidate) {
 
 bool RouteSet::goes_right(int r, int node, int candidate, std::uint64_t key) const {
     const Route& route = routes_[r];
-    if (node != route.goal && is_ancestor(node, route.goal)) return right_towards(node, route.goal);
+    if (const std::optional<bool> right = right_towards(node, route.goal)) return *right;
     const auto noted = route.right.find(key);
     return noted != route.right.end() ? noted->second : !instance_.goes_left(node, candidate, route.reference);
 }
@@ -84,8 +81,7 @@ std::vector<FoundRoute> separate_routes(const Instance& instance, const PathList
                 const int leaf = paths.leaf[p];
                 if (instance.node_at(leaf, level) != node) continue;
                 std::uint64_t key = kRootKey;
-                for (int h = 0; h < level; ++h)
-                    key = extend_key(key, instance.node_at(leaf, h), paths.candidates[p * depth + h]);
+                for (int h = 0; h < level; ++h) key = extend_key(key, instance.node_at(leaf, h), paths.choices(p)[h]);
                 through.emplace_back(key, static_cast<int>(p));
             }
             std::sort(through.begin(), through.end());
@@ -129,7 +125,7 @@ void item_activity(const Instance& instance, const PathList& paths, double* acti
     std::fill(signature, signature + n, 0);
     std::vector<int> inside;
     for (std::size_t p = 0; p < paths.size; ++p) {
-        items_on_path(instance, paths.leaf[p], paths.candidates + p * instance.depth(), inside);
+        items_on_path(instance, paths.leaf[p], paths.choices(p), inside);
         const std::uint64_t name = splitmix(static_cast<std::uint64_t>(p) + 1);
         for (const int i : inside) {
             activity[i] += paths.value[p];

@@ -22,8 +22,9 @@ struct PathList {
     const std::int32_t* leaf;
     const std::int32_t* candidates;  // depth per path
     const double* value;
-    std::size_t size;
+    std::size_t size, depth;
 
+    const std::int32_t* choices(std::size_t p) const { return candidates + p * depth; }
     double total(const std::vector<int>& chosen) const {
         double sum = 0;
         for (const int p : chosen) sum += value[p];
@@ -36,9 +37,7 @@ struct PathList {
 template <class Visit>
 void for_each_candidate(const Instance& instance, const PathList& paths, int level, std::vector<int>& chosen,
                         const Visit& visit) {
-    const auto candidate = [&](int p) {
-        return paths.candidates[static_cast<std::size_t>(p) * static_cast<std::size_t>(instance.depth()) + level];
-    };
+    const auto candidate = [&](int p) { return paths.choices(p)[level]; };
     std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) { return candidate(a) < candidate(b); });
     for (std::size_t begin = 0, end; begin < chosen.size(); begin = end) {
         std::vector<int> side[2];
@@ -62,7 +61,6 @@ class RouteSet {
 
     int size() const { return static_cast<int>(routes_.size()); }
     void add(Route route) { routes_.push_back(std::move(route)); }
-    const Route& route(int r) const { return routes_[r]; }
 
     // The side route r takes at a node when `candidate` is chosen there; key is that of the way including the choice.
     bool goes_right(int r, int node, int candidate, std::uint64_t key) const;

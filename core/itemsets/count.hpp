@@ -22,11 +22,4 @@ using CountFunction = void (*)(const CoverView& cover, const std::uint64_t* colu
 // The fastest version that this processor runs.
 CountFunction choose_count();
 
-namespace versions {
-void count_baseline(const CoverView& cover, const std::uint64_t* column, std::int64_t* totals);
-#if defined(PROVETREE_X86_KERNELS)
-void count_popcnt(const CoverView& cover, const std::uint64_t* column, std::int64_t* totals);
-#endif
-}  // namespace versions
-
 }  // namespace provetree::itemsets

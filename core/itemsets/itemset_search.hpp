@@ -6,15 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "base/limits.hpp"
-#include "itemsets/cache.hpp"
 #include "itemsets/leaf_cost.hpp"
 #include "itemsets/transactions.hpp"
-#include "itemsets/tree_pool.hpp"
 
 namespace provetree::itemsets {
 
@@ -59,72 +55,8 @@ struct Result {
     Counters counters;
 };
 
-class ItemsetSearch {
-  public:
-    // `tick` is called now and then; it returns false to interrupt the search.
-    ItemsetSearch(const Transactions& transactions, LeafCost& leaf_cost, const Options& options,
-                  std::function<bool(const Progress&)> tick);
-
-    Result run();
-
-  private:
-    struct Answer {
-        double cost = 0.0;
-        TreeHandle tree;  // kNoTree: none within the bound
-    };
-    // What one depth of the recursion works with; kept between calls.
-    struct Frame {
-        Cover cover;
-        std::vector<std::int64_t> totals;      // by class
-        std::vector<std::int64_t> with;        // totals of the rows that have each attribute, attribute-major
-        std::vector<std::int64_t> without;     // totals of one attribute's other rows
-        std::vector<std::int64_t> scores;      // what attributes are ordered by
-        std::vector<std::int32_t> attributes;  // with enough support on both sides, in the order of branching
-    };
-
-    Answer recurse_dl8(std::size_t depth, const std::int64_t* totals);
-    Answer recurse_dl85(std::size_t depth, double upper_bound, const std::int64_t* totals);
-    // The child of the frame at `depth` that adds an item of the attribute.
-    Answer child(std::size_t depth, std::int32_t attribute, bool positive, double upper_bound);
-
-    Leaf leaf_of(std::size_t depth, const std::int64_t* totals);
-    void enter(std::size_t depth);
-    void open(std::size_t depth, const std::int64_t* totals);
-    void order(Frame& frame);
-    double entropy(const std::int64_t* totals) const;
-    Answer leaf_answer(double cost) { return {cost, TreeHandle(pool_, kLeafTree)}; }
-    Answer no_tree() { return {std::numeric_limits<double>::infinity(), TreeHandle(pool_, kNoTree)}; }
-    Answer from_cache(const CacheEntry& entry);
-    Itemset key();
-    Frame& frame(std::size_t depth);
-    bool stopped(std::uint64_t row_steps);
-    bool hurried() const;
-    void improved(std::size_t depth, double cost);
-    void store(const Answer& answer, double bound);
-    // The largest bound a tree that is better than `cost` keeps.
-    double below(double cost) const;
-    // What is left of a bound after a branch of this cost.
-    double rest(double bound, double cost) const;
-    // Writes the tree in preorder and returns what it costs, worked out from its leaves.
-    double write(TreeId id, std::size_t depth, Result& result);
-
-    const Transactions& transactions_;
-    LeafCost& leaf_cost_;
-    Options options_;
-    std::function<bool(const Progress&)> tick_;
-    Monitor monitor_;
-    TreePool pool_;
-    ItemsetCache cache_;
-    std::vector<std::unique_ptr<Frame>> frames_;
-    std::vector<Item> path_;  // in the order of the path
-    std::vector<Item> key_;   // the same items in rising order
-    std::vector<ItemsetTable> visited_;
-    std::vector<std::int64_t> row_numbers_;
-    std::vector<double> terms_;  // n * log2(n)
-    std::optional<StopReason> stop_;
-    double best_cost_ = 0.0;
-    std::vector<Progress> history_;
-    Counters counters_;
-};
+// `tick` is called now and then; it returns false to interrupt the search.
+Result search_itemsets(const Transactions& transactions, LeafCost& leaf_cost, const Options& options,
+                       const std::function<bool(const Progress&)>& tick);
 
 }  // namespace provetree::itemsets

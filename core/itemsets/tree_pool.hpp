@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace provetree::itemsets {
@@ -64,27 +65,19 @@ class TreeHandle {
   public:
     TreeHandle() = default;
     TreeHandle(TreePool& pool, TreeId owned) : pool_(&pool), id_(owned) {}
-    TreeHandle(TreeHandle&& other) noexcept : pool_(other.pool_), id_(other.id_) { other.id_ = kNoTree; }
+    TreeHandle(TreeHandle&& other) noexcept : pool_(other.pool_), id_(std::exchange(other.id_, kNoTree)) {}
     TreeHandle& operator=(TreeHandle&& other) noexcept {
-        if (this != &other) {
-            drop();
-            pool_ = other.pool_;
-            id_ = other.id_;
-            other.id_ = kNoTree;
-        }
+        std::swap(pool_, other.pool_);
+        std::swap(id_, other.id_);
         return *this;
     }
-    TreeHandle(const TreeHandle&) = delete;
-    TreeHandle& operator=(const TreeHandle&) = delete;
-    ~TreeHandle() { drop(); }
+    ~TreeHandle() {
+        if (pool_ != nullptr) pool_->release(id_);
+    }
 
     TreeId id() const { return id_; }
 
   private:
-    void drop() {
-        if (pool_ != nullptr) pool_->release(id_);
-    }
-
     TreePool* pool_ = nullptr;
     TreeId id_ = kNoTree;
 };

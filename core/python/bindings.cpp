@@ -2,40 +2,29 @@
 // copied into dicts.
 #include "python/bindings.hpp"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
-#include <algorithm>
 #include <optional>
 
 #include "table/binary_table.hpp"
 #include "table/columns.hpp"
 
-namespace nb = nanobind;
-
 namespace provetree {
 
 namespace {
 
-nb::tuple ranked_columns_of(const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& table) {
+using AnyTable = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+
+nb::tuple ranked_columns_of(const AnyTable& table) {
     const std::size_t rows = table.shape(0), columns = table.shape(1);
-    RankedColumns ranked;
-    {
-        nb::gil_scoped_release release;
-        ranked = rank_columns(table.data(), rows, columns, table.stride(0), table.stride(1));
-    }
-    return nb::make_tuple(to_numpy(std::move(ranked.ranks), columns, rows), to_numpy(std::move(ranked.values)),
+    RankedColumns ranked =
+        without_gil([&] { return rank_columns(table.data(), rows, columns, table.stride(0), table.stride(1)); });
+    return nb::make_tuple(shaped(std::move(ranked.ranks), columns, rows), to_numpy(std::move(ranked.values)),
                           to_numpy(std::move(ranked.value_ends)), to_numpy(std::move(ranked.has_missing)));
 }
 
 // The ordered columns as Python is given them.
 nb::tuple tuple_of(OrderedColumns&& ordered, std::size_t rows) {
     const std::size_t columns = ordered.features.size();
-    return nb::make_tuple(to_numpy(std::move(ordered.ranks), columns, rows), to_numpy(std::move(ordered.features)),
+    return nb::make_tuple(shaped(std::move(ordered.ranks), columns, rows), to_numpy(std::move(ordered.features)),
                           to_numpy(std::move(ordered.kinds)), to_numpy(std::move(ordered.categories)),
                           to_numpy(std::move(ordered.values)), to_numpy(std::move(ordered.value_ends)));
 }
@@ -63,61 +52,48 @@ nb::tuple ordered_columns_of(const Array2<const Index>& ranks, const Array1<cons
     const std::vector<std::int64_t> taken(rows.data(), rows.data() + rows.shape(0));
     for (std::int64_t row : taken)
         must(row >= 0 && row < static_cast<std::int64_t>(n), "order_columns needs rows of the table.");
-    OrderedColumns ordered;
-    {
-        nb::gil_scoped_release release;
-        ordered = order_columns(
-            {ranks.data(), features, n, values.data(), value_ends.data(), has_missing.data(), n_categories.data()},
-            taken, keep_duplicates);
-    }
-    return tuple_of(std::move(ordered), taken.size());
+    const RankedFeatures ranked{ranks.data(),       features,           n, values.data(), value_ends.data(),
+                                has_missing.data(), n_categories.data()};
+    return tuple_of(without_gil([&] { return order_columns(ranked, taken, keep_duplicates); }), taken.size());
 }
 
 nb::tuple merged_rows_of(const Array2<const Index>& ranks, const Array1<const std::int32_t>& classes,
                          const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts) {
     const std::size_t n = classes.shape(0);
-    if (ranks.shape(1) != n || weights.shape(0) != n || counts.shape(0) != n)
-        throw nb::value_error("merge_rows needs arrays over the same rows.");
-    MergedRows merged;
-    {
-        nb::gil_scoped_release release;
-        merged = merge_rows(ranks.data(), ranks.shape(0), n, classes.data(), weights.data(), counts.data());
-    }
-    return tuple_of(std::move(merged));
+    must(ranks.shape(1) == n && weights.shape(0) == n && counts.shape(0) == n,
+         "merge_rows needs arrays over the same rows.");
+    return tuple_of(without_gil(
+        [&] { return merge_rows(ranks.data(), ranks.shape(0), n, classes.data(), weights.data(), counts.data()); }));
 }
 
-nb::object binary_table_of(const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& table,
-                           const Array1<const std::int32_t>& classes, const Array1<const std::int64_t>& weights,
-                           const Array1<const std::int64_t>& counts, bool keep_duplicates, const std::string& kernel) {
+nb::object binary_table_of(const AnyTable& table, const Array1<const std::int32_t>& classes,
+                           const Array1<const std::int64_t>& weights, const Array1<const std::int64_t>& counts,
+                           bool keep_duplicates, const std::string& kernel) {
     const std::size_t rows = table.shape(0), columns = table.shape(1);
     must(classes.shape(0) == rows && weights.shape(0) == rows && counts.shape(0) == rows,
          "order_binary_table needs arrays over the same rows.");
     const BitKernel& chosen = choose_bit_kernel(kernel);
-    std::optional<BinaryTable> made;
-    {
-        nb::gil_scoped_release release;
-        made = order_binary_table(chosen, table.data(), rows, columns, table.stride(0), table.stride(1), classes.data(),
+    std::optional<BinaryTable> made = without_gil([&] {
+        return order_binary_table(chosen, table.data(), rows, columns, table.stride(0), table.stride(1), classes.data(),
                                   weights.data(), counts.data(), keep_duplicates);
-    }
+    });
     if (!made) return nb::none();
     const std::size_t merged = made->rows.first.size();
     return nb::make_tuple(tuple_of(std::move(made->rows)), tuple_of(std::move(made->columns), merged));
 }
 
 }  // namespace
-
 }  // namespace provetree
 
 NB_MODULE(_core, module) {
     using namespace provetree;
     module.doc() = "The C++ core of provetree. Private: use provetree.OptimalTreeClassifier or provetree.search.";
-    module.def("rank_columns", &ranked_columns_of, nb::arg("table"));
-    module.def("order_columns", &ordered_columns_of, nb::arg("ranks"), nb::arg("values"), nb::arg("value_ends"),
-               nb::arg("has_missing"), nb::arg("n_categories"), nb::arg("rows"), nb::arg("keep_duplicates"));
-    module.def("merge_rows", &merged_rows_of, nb::arg("ranks"), nb::arg("classes"), nb::arg("weights"),
-               nb::arg("counts"));
-    module.def("order_binary_table", &binary_table_of, nb::arg("table"), nb::arg("classes"), nb::arg("weights"),
-               nb::arg("counts"), nb::arg("keep_duplicates"), nb::arg("kernel") = "auto");
+    module.def("rank_columns", &ranked_columns_of, "table"_a);
+    module.def("order_columns", &ordered_columns_of, "ranks"_a, "values"_a, "value_ends"_a, "has_missing"_a,
+               "n_categories"_a, "rows"_a, "keep_duplicates"_a);
+    module.def("merge_rows", &merged_rows_of, "ranks"_a, "classes"_a, "weights"_a, "counts"_a);
+    module.def("order_binary_table", &binary_table_of, "table"_a, "classes"_a, "weights"_a, "counts"_a,
+               "keep_duplicates"_a, "kernel"_a = "auto");
     register_search(module);
     register_parts(module);
     register_itemsets(module);

@@ -3,7 +3,13 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -14,26 +20,39 @@
 namespace provetree {
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 template <class T>
 using Array1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Array2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
-}
-
-template <class T, class Allocator>
-nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T, Allocator>&& values, std::size_t rows,
-                                                std::size_t columns) {
+// An array of this shape, which takes the vector over.
+template <class T, class Allocator, class... Sizes>
+auto shaped(std::vector<T, Allocator>&& values, Sizes... shape) {
     using Kept = std::vector<T, Allocator>;
     auto* kept = new Kept(std::move(values));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Kept*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<2>>(kept->data(), {rows, columns}, owner);
+    return nb::ndarray<nb::numpy, T, nb::ndim<sizeof...(shape)>>(kept->data(), {static_cast<std::size_t>(shape)...},
+                                                                 owner);
+}
+
+template <class T>
+auto to_numpy(std::vector<T>&& values) {
+    const std::size_t size = values.size();
+    return shaped(std::move(values), size);
+}
+
+// Reads dict_of("cost"_a = cost, ...).
+template <class... Items>
+nb::dict dict_of(Items&&... items) {
+    return nb::borrow<nb::dict>(nb::handle(reinterpret_cast<PyObject*>(&PyDict_Type))(std::forward<Items>(items)...));
+}
+
+template <class Work>
+auto without_gil(const Work& work) {
+    nb::gil_scoped_release release;
+    return work();
 }
 
 inline void must(bool holds, const char* sentence) {
@@ -59,6 +78,17 @@ class Signals {
             failure_ = std::make_exception_ptr(raised);
         return false;
     }
+    // The same for a caller without the GIL, who also tells how far it came.
+    bool report(const nb::object& on_progress, double seconds, auto cost, auto bound) {
+        nb::gil_scoped_acquire acquire;
+        if (!go_on()) return false;
+        try {
+            if (!on_progress.is_none()) on_progress(seconds, cost, bound);
+        } catch (const nb::python_error&) {
+            fail(std::current_exception());
+        }
+        return !failure_;
+    }
     void fail(std::exception_ptr failure) { failure_ = std::move(failure); }
     bool interrupted() const { return interrupted_; }
     void rethrow() const {
@@ -83,14 +113,13 @@ class Stops : public Signals {
     template <class Work>
     auto run(const Work& work) {
         decltype(work(monitor)) result{};
-        {
-            nb::gil_scoped_release release;
+        without_gil([&] {
             try {
                 result = work(monitor);
             } catch (const StopSearch&) {
                 complete = false;
             }
-        }
+        });
         rethrow();
         return result;
     }
@@ -124,19 +153,17 @@ class BoundTable {
     Table table_;
 };
 
-// The table and what works on it: search, rows sent down a tree.
+struct SearchOptions;
+
+// The options of a search as Python gives them. Throws TypeError for unknown names and wrong types, ValueError for
+// values that cannot be.
+SearchOptions search_options_of(const nb::kwargs& given, const Table& table);
+
+// Each registers what its file holds.
 void register_search(nb::module_& module);
-
-// The kernels and bounds one by one, for the tests.
 void register_parts(nb::module_& module);
-
-// The candidate problem of column generation.
 void register_colgen(nb::module_& module);
-
-// DL8 and DL8.5.
 void register_itemsets(nb::module_& module);
-
-// Data-partitions.
 void register_partitions(nb::module_& module);
 
 }  // namespace provetree

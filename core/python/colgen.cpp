@@ -1,13 +1,5 @@
 // Registers the column-generation part of the core as provetree._core.colgen: the candidate problem, its pricing, its
 // recursion, its cuts, and the sampler of candidate splits. Arrays are checked here and handed on.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/vector.h>
-
-#include <exception>
-#include <memory>
-#include <optional>
-
 #include "colgen/cart_sampler.hpp"
 #include "colgen/gram.hpp"
 #include "colgen/instance.hpp"
@@ -32,12 +24,16 @@ struct CandidateProblem {
     RouteSet routes;
 };
 
+using Leaves = Array1<const std::int32_t>;
 using Paths = Array2<const std::int32_t>;
+using Values = Array1<const double>;
 
-colgen::PathList path_list(const CandidateProblem& self, const Array1<const std::int32_t>& leaf,
-                           const Paths& candidates, const double* value) {
+colgen::PathList path_list(const CandidateProblem& self, const Leaves& leaf, const Paths& candidates,
+                           const Values* value = nullptr) {
     const Instance& instance = self.instance;
-    must(candidates.shape(0) == leaf.shape(0) && candidates.shape(1) == static_cast<std::size_t>(instance.depth()),
+    const std::size_t depth = instance.depth();
+    must(!value || value->shape(0) == leaf.shape(0), "Paths need one value each.");
+    must(candidates.shape(0) == leaf.shape(0) && candidates.shape(1) == depth,
          "Paths need one leaf and one candidate per level each.");
     for (std::size_t p = 0; p < leaf.shape(0); ++p) {
         must(leaf(p) >= 0 && leaf(p) < instance.n_leaves(), "A path needs a leaf of the tree.");
@@ -47,7 +43,7 @@ colgen::PathList path_list(const CandidateProblem& self, const Array1<const std:
                  "A path needs candidates of its nodes.");
         }
     }
-    return {leaf.data(), candidates.data(), value, leaf.shape(0)};
+    return {leaf.data(), candidates.data(), value ? value->data() : nullptr, leaf.shape(0), depth};
 }
 
 int add_items(CandidateProblem& self, const Array2<const std::uint16_t>& buckets) {
@@ -112,15 +108,11 @@ nb::dict price(const CandidateProblem& self, const Array2<const double>& worth, 
         reduced_cost.push_back(path.reduced_cost);
         candidates.insert(candidates.end(), path.candidates.begin(), path.candidates.end());
     }
-    nb::dict found;
-    found["leaf"] = to_numpy(std::move(leaf));
-    found["target"] = to_numpy(std::move(target));
-    found["candidates"] = to_numpy(std::move(candidates));
-    found["reduced_cost"] = to_numpy(std::move(reduced_cost));
-    found["largest"] = to_numpy(std::move(result.largest));
-    found["status"] = stops.end_name(result.complete);
-    found["visited"] = result.visited;
-    return found;
+    return dict_of("leaf"_a = to_numpy(std::move(leaf)), "target"_a = to_numpy(std::move(target)),
+                   "candidates"_a = to_numpy(std::move(candidates)),
+                   "reduced_cost"_a = to_numpy(std::move(reduced_cost)),
+                   "largest"_a = to_numpy(std::move(result.largest)), "status"_a = stops.end_name(result.complete),
+                   "visited"_a = result.visited);
 }
 
 nb::dict best_tree(const CandidateProblem& self, const Array2<const std::int64_t>& profit,
@@ -139,30 +131,23 @@ nb::dict best_tree(const CandidateProblem& self, const Array2<const std::int64_t
     Stops stops(time_limit);
     std::optional<colgen::CandidateTree> tree =
         stops.run([&](Monitor& monitor) { return colgen::best_candidate_tree(self.instance, input, monitor); });
-    nb::dict found;
-    found["status"] = stops.end_name();
-    found["feasible"] = tree.has_value();
-    found["value"] = tree ? tree->value : 0;
-    found["candidates"] = to_numpy(tree ? std::move(tree->candidates) : std::vector<std::int32_t>{});
-    found["targets"] = to_numpy(tree ? std::move(tree->targets) : std::vector<std::int32_t>{});
-    return found;
+    const bool feasible = tree.has_value();
+    if (!feasible) tree.emplace();
+    return dict_of("status"_a = stops.end_name(), "feasible"_a = feasible, "value"_a = tree->value,
+                   "candidates"_a = to_numpy(std::move(tree->candidates)),
+                   "targets"_a = to_numpy(std::move(tree->targets)));
 }
 
-nb::tuple activity(const CandidateProblem& self, const Array1<const std::int32_t>& leaf, const Paths& candidates,
-                   const Array1<const double>& value) {
-    must(value.shape(0) == leaf.shape(0), "Paths need one value each.");
-    const colgen::PathList paths = path_list(self, leaf, candidates, value.data());
+nb::tuple activity(const CandidateProblem& self, const Leaves& leaf, const Paths& candidates, const Values& value) {
+    const colgen::PathList paths = path_list(self, leaf, candidates, &value);
     std::vector<double> sums(self.instance.n_items());
     std::vector<std::uint64_t> signature(sums.size());
-    {
-        nb::gil_scoped_release release;
-        colgen::item_activity(self.instance, paths, sums.data(), signature.data());
-    }
+    without_gil([&] { colgen::item_activity(self.instance, paths, sums.data(), signature.data()); });
     return nb::make_tuple(to_numpy(std::move(sums)), to_numpy(std::move(signature)));
 }
 
 // goes_left[candidate * items + item], over all candidates of the tree.
-nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> goes_left(const CandidateProblem& self) {
+auto goes_left(const CandidateProblem& self) {
     const Instance& instance = self.instance;
     std::vector<std::uint8_t> left;
     left.reserve(std::size_t{1} * instance.n_candidates() * instance.n_items());
@@ -173,67 +158,59 @@ nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> goes_left(const CandidateProbl
 }
 
 // For each path the sums over the items that follow it, column by column of `values`.
-nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> totals(const CandidateProblem& self,
-                                                         const Array1<const std::int32_t>& leaf,
-                                                         const Paths& candidates,
-                                                         const Array2<const std::int64_t>& values) {
-    const colgen::PathList paths = path_list(self, leaf, candidates, nullptr);
-    must(values.shape(0) == static_cast<std::size_t>(self.instance.n_items()), "values needs one row per item.");
-    const std::size_t width = values.shape(1), depth = self.instance.depth();
+auto totals(const CandidateProblem& self, const Leaves& leaf, const Paths& candidates,
+            const Array2<const std::int64_t>& values) {
+    const colgen::PathList paths = path_list(self, leaf, candidates);
+    const std::size_t width = values.shape(1), items = self.instance.n_items();
+    must(values.shape(0) == items, "values needs one row per item.");
     std::vector<std::int64_t> sums(paths.size * width, 0);
-    {
-        nb::gil_scoped_release release;
+    without_gil([&] {
         std::vector<int> inside;
         for (std::size_t p = 0; p < paths.size; ++p) {
-            colgen::items_on_path(self.instance, paths.leaf[p], paths.candidates + p * depth, inside);
+            colgen::items_on_path(self.instance, paths.leaf[p], paths.choices(p), inside);
             for (const int i : inside)
                 for (std::size_t t = 0; t < width; ++t) sums[p * width + t] += values(i, t);
         }
-    }
+    });
     return to_numpy(std::move(sums));
 }
 
-// (path, item) of every pair in which the item follows the path, path by path.
-nb::tuple incidence(const CandidateProblem& self, const Array1<const std::int32_t>& leaf, const Paths& candidates,
-                    const Array1<const std::int32_t>& items) {
-    const colgen::PathList paths = path_list(self, leaf, candidates, nullptr);
-    for (std::size_t i = 0; i < items.shape(0); ++i)
-        must(items(i) >= 0 && items(i) < self.instance.n_items(), "There is no such item.");
-    std::vector<std::int32_t> path, place;
-    const std::size_t depth = self.instance.depth();
-    {
-        nb::gil_scoped_release release;
+// (path, place) of every pair in which follows(place, leaf and choices of the path), path by path.
+template <class Follows>
+nb::tuple pairs_that_meet(const colgen::PathList& paths, int begin, int end, const Follows& follows) {
+    std::vector<std::int32_t> path, places;
+    without_gil([&] {
         for (std::size_t p = 0; p < paths.size; ++p)
-            for (std::size_t i = 0; i < items.shape(0); ++i)
-                if (self.instance.follows(items(i), paths.leaf[p], paths.candidates + p * depth)) {
+            for (int place = begin; place < end; ++place)
+                if (follows(place, paths.leaf[p], paths.choices(p))) {
                     path.push_back(static_cast<std::int32_t>(p));
-                    place.push_back(static_cast<std::int32_t>(i));
+                    places.push_back(place);
                 }
-    }
-    return nb::make_tuple(to_numpy(std::move(path)), to_numpy(std::move(place)));
+    });
+    return nb::make_tuple(to_numpy(std::move(path)), to_numpy(std::move(places)));
 }
 
-nb::tuple route_incidence(const CandidateProblem& self, const Array1<const std::int32_t>& leaf, const Paths& candidates,
-                          int first) {
-    const colgen::PathList paths = path_list(self, leaf, candidates, nullptr);
-    std::vector<std::int32_t> path, place;
-    const std::size_t depth = self.instance.depth();
-    for (std::size_t p = 0; p < paths.size; ++p)
-        for (int r = std::max(first, 0); r < self.routes.size(); ++r)
-            if (self.routes.follows(r, paths.leaf[p], paths.candidates + p * depth)) {
-                path.push_back(static_cast<std::int32_t>(p));
-                place.push_back(r);
-            }
-    return nb::make_tuple(to_numpy(std::move(path)), to_numpy(std::move(place)));
+nb::tuple incidence(const CandidateProblem& self, const Leaves& leaf, const Paths& candidates,
+                    const Array1<const std::int32_t>& items) {
+    const colgen::PathList paths = path_list(self, leaf, candidates);
+    for (std::size_t i = 0; i < items.shape(0); ++i)
+        must(items(i) >= 0 && items(i) < self.instance.n_items(), "There is no such item.");
+    return pairs_that_meet(paths, 0, static_cast<int>(items.shape(0)), [&](int i, int to, const std::int32_t* choices) {
+        return self.instance.follows(items(i), to, choices);
+    });
+}
+
+nb::tuple route_incidence(const CandidateProblem& self, const Leaves& leaf, const Paths& candidates, int first) {
+    return pairs_that_meet(
+        path_list(self, leaf, candidates), std::max(first, 0), self.routes.size(),
+        [&](int r, int to, const std::int32_t* choices) { return self.routes.follows(r, to, choices); });
 }
 
 // Adds the violated routes, at most `most` of them, and gives their values.
-std::vector<double> separate_routes(CandidateProblem& self, const Array1<const std::int32_t>& leaf,
-                                    const Paths& candidates, const Array1<const double>& value, int reference,
-                                    double least, int most) {
-    must(value.shape(0) == leaf.shape(0), "Paths need one value each.");
+std::vector<double> separate_routes(CandidateProblem& self, const Leaves& leaf, const Paths& candidates,
+                                    const Values& value, int reference, double least, int most) {
+    const colgen::PathList paths = path_list(self, leaf, candidates, &value);
     must(reference >= 0 && reference < self.instance.n_items(), "There is no such item.");
-    const colgen::PathList paths = path_list(self, leaf, candidates, value.data());
     std::vector<double> values;
     for (colgen::FoundRoute& found : colgen::separate_routes(self.instance, paths, reference, least)) {
         if (static_cast<int>(values.size()) >= most) break;
@@ -243,13 +220,11 @@ std::vector<double> separate_routes(CandidateProblem& self, const Array1<const s
     return values;
 }
 
-nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int32_t>& leaf, const Paths& candidates,
-                       const Array1<const double>& value, const Array1<const std::int32_t>& column,
-                       const Array1<const std::int32_t>& threshold,
+nb::dict separate_rows(const CandidateProblem& self, const Leaves& leaf, const Paths& candidates, const Values& value,
+                       const Array1<const std::int32_t>& column, const Array1<const std::int32_t>& threshold,
                        const std::vector<std::int32_t>& thresholds_per_column, double least, std::size_t most_rows,
                        std::uint64_t most_nodes, double time_limit) {
-    must(value.shape(0) == leaf.shape(0), "Paths need one value each.");
-    const colgen::PathList paths = path_list(self, leaf, candidates, value.data());
+    const colgen::PathList paths = path_list(self, leaf, candidates, &value);
     const std::size_t n = self.instance.n_candidates();
     must(column.shape(0) == n && threshold.shape(0) == n, "column and threshold need one entry per candidate.");
     for (std::size_t a = 0; a < n; ++a) {
@@ -270,31 +245,18 @@ nb::dict separate_rows(const CandidateProblem& self, const Array1<const std::int
         values.push_back(row.value);
         rows.append(to_numpy(std::move(row.place)));
     }
-    nb::dict found;
-    found["rows"] = rows;
-    found["values"] = to_numpy(std::move(values));
-    found["bound"] = result.bound;
-    found["nodes"] = result.nodes;
-    found["status"] = stops.end_name();
-    return found;
+    return dict_of("rows"_a = rows, "values"_a = to_numpy(std::move(values)), "bound"_a = result.bound,
+                   "nodes"_a = result.nodes, "status"_a = stops.end_name());
 }
 
 nb::tuple sample_trees(const BoundTable& bound, int depth, double share, std::uint64_t seed, std::size_t first,
                        std::size_t n_trees, unsigned threads) {
     must(depth >= 1 && depth <= 12, "depth must be from 1 to 12.");
     must(share > 0 && share <= 1, "share must be in (0, 1].");
-    const colgen::SamplerInput input{bound.table(), depth, share};
-    std::vector<colgen::SampledTree> trees;
-    {
-        nb::gil_scoped_release release;
-        trees = colgen::sample_trees(input, seed, first, n_trees, std::max(threads, 1u));
-    }
-    std::vector<std::int32_t> column, rank;
-    for (const colgen::SampledTree& tree : trees) {
-        column.insert(column.end(), tree.column.begin(), tree.column.end());
-        rank.insert(rank.end(), tree.rank.begin(), tree.rank.end());
-    }
-    return nb::make_tuple(to_numpy(std::move(column)), to_numpy(std::move(rank)));
+    colgen::SampledTrees trees = without_gil([&] {
+        return colgen::sample_trees({bound.table(), depth, share}, seed, first, n_trees, std::max(threads, 1u));
+    });
+    return nb::make_tuple(to_numpy(std::move(trees.column)), to_numpy(std::move(trees.rank)));
 }
 
 // `out` is a C-contiguous m x m array: its upper triangle, the lower one of its transpose, receives A D A'.
@@ -314,7 +276,7 @@ void add_gram(const Array1<const std::int64_t>& starts, const Array1<const std::
                  "The rows of a column must rise and lie in the matrix.");
         }
     nb::gil_scoped_release release;
-    colgen::add_gram({starts.data(), rows.data(), values.data(), columns}, weights.data(), m, out.data());
+    colgen::add_gram(starts.data(), rows.data(), values.data(), weights.data(), columns, m, out.data());
 }
 
 }  // namespace
@@ -323,31 +285,27 @@ void register_colgen(nb::module_& module) {
     nb::module_ part =
         module.def_submodule("colgen", "Column generation: the candidate problem, its pricing, recursion and cuts.");
     nb::class_<CandidateProblem>(part, "CandidateProblem")
-        .def(nb::init<int, const std::vector<int>&, const std::vector<int>&>(), nb::arg("depth"),
-             nb::arg("groups_per_node"), nb::arg("group_sizes"))
+        .def(nb::init<int, const std::vector<int>&, const std::vector<int>&>(), "depth"_a, "groups_per_node"_a,
+             "group_sizes"_a)
         .def_prop_ro("n_items", [](const CandidateProblem& self) { return self.instance.n_items(); })
         .def_prop_ro("n_routes", [](const CandidateProblem& self) { return self.routes.size(); })
-        .def("add_items", &add_items, nb::arg("buckets"))
-        .def("price", &price, nb::arg("worth"), nb::arg("count"), nb::arg("alpha"), nb::arg("gamma"),
-             nb::arg("route_price"), nb::arg("allowed_candidate"), nb::arg("allowed_target"), nb::arg("leaf_price"),
-             nb::arg("min_count"), nb::arg("least"), nb::arg("best"), nb::arg("time_limit"))
-        .def("best_tree", &best_tree, nb::arg("profit"), nb::arg("count"), nb::arg("allowed_candidate"),
-             nb::arg("allowed_target"), nb::arg("leaf_price"), nb::arg("min_count"), nb::arg("max_leaves"),
-             nb::arg("time_limit"))
-        .def("activity", &activity, nb::arg("leaf"), nb::arg("candidates"), nb::arg("value"))
+        .def("add_items", &add_items, "buckets"_a)
+        .def("price", &price, "worth"_a, "count"_a, "alpha"_a, "gamma"_a, "route_price"_a, "allowed_candidate"_a,
+             "allowed_target"_a, "leaf_price"_a, "min_count"_a, "least"_a, "best"_a, "time_limit"_a)
+        .def("best_tree", &best_tree, "profit"_a, "count"_a, "allowed_candidate"_a, "allowed_target"_a, "leaf_price"_a,
+             "min_count"_a, "max_leaves"_a, "time_limit"_a)
+        .def("activity", &activity, "leaf"_a, "candidates"_a, "value"_a)
         .def("goes_left", &goes_left)
-        .def("totals", &totals, nb::arg("leaf"), nb::arg("candidates"), nb::arg("values"))
-        .def("incidence", &incidence, nb::arg("leaf"), nb::arg("candidates"), nb::arg("items"))
-        .def("route_incidence", &route_incidence, nb::arg("leaf"), nb::arg("candidates"), nb::arg("first"))
-        .def("separate_routes", &separate_routes, nb::arg("leaf"), nb::arg("candidates"), nb::arg("value"),
-             nb::arg("reference"), nb::arg("least"), nb::arg("most"))
-        .def("separate_rows", &separate_rows, nb::arg("leaf"), nb::arg("candidates"), nb::arg("value"),
-             nb::arg("column"), nb::arg("threshold"), nb::arg("thresholds_per_column"), nb::arg("least"),
-             nb::arg("most_rows"), nb::arg("most_nodes"), nb::arg("time_limit"));
-    part.def("add_gram", &add_gram, nb::arg("starts"), nb::arg("rows"), nb::arg("values"), nb::arg("weights"),
-             nb::arg("out"));
-    part.def("sample_trees", &sample_trees, nb::arg("table"), nb::arg("depth"), nb::arg("share"), nb::arg("seed"),
-             nb::arg("first"), nb::arg("n_trees"), nb::arg("threads"));
+        .def("totals", &totals, "leaf"_a, "candidates"_a, "values"_a)
+        .def("incidence", &incidence, "leaf"_a, "candidates"_a, "items"_a)
+        .def("route_incidence", &route_incidence, "leaf"_a, "candidates"_a, "first"_a)
+        .def("separate_routes", &separate_routes, "leaf"_a, "candidates"_a, "value"_a, "reference"_a, "least"_a,
+             "most"_a)
+        .def("separate_rows", &separate_rows, "leaf"_a, "candidates"_a, "value"_a, "column"_a, "threshold"_a,
+             "thresholds_per_column"_a, "least"_a, "most_rows"_a, "most_nodes"_a, "time_limit"_a);
+    part.def("add_gram", &add_gram, "starts"_a, "rows"_a, "values"_a, "weights"_a, "out"_a);
+    part.def("sample_trees", &sample_trees, "table"_a, "depth"_a, "share"_a, "seed"_a, "first"_a, "n_trees"_a,
+             "threads"_a);
 }
 
 }  // namespace provetree

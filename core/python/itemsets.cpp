@@ -258,7 +258,7 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
         const itemsets::Transactions transactions(values.data(), values.shape(0), values.shape(1), classes.data(),
                                                   weights.data(), row_numbers.data(), n_classes);
         try {
-            result.emplace(itemsets::ItemsetSearch(transactions, *cost, options, tick).run());
+            result.emplace(itemsets::search_itemsets(transactions, *cost, options, tick));
         } catch (const PythonCost::CallFailed& call) {
             signals.fail(call.failure);
         } catch (const StopSearch&) {

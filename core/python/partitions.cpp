@@ -1,11 +1,6 @@
 // Registers the data-partition part of the core as provetree._core.partitions: the three ways to cluster labelled rows,
 // nearest neighbours, and the search for the best tree of a partition. Arrays are checked here and handed on.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-
 #include <limits>
-#include <string>
 
 #include "partitions/cluster_search.hpp"
 #include "partitions/partitioning.hpp"
@@ -83,15 +78,9 @@ nb::dict search_clusters(const Array2<const std::uint32_t>& ranks, const Array1<
     Stops stops(time_limit);
     partitions::ClusterTree tree =
         stops.run([&](Monitor& monitor) { return partitions::search_clusters(table, cutoff, monitor); });
-    nb::dict found;
-    found["found"] = tree.found;
-    found["cost"] = tree.cost;
-    found["lower_bound"] = tree.lower_bound;
-    found["status"] = stops.end_name(tree.complete);
-    found["column"] = to_numpy(std::move(tree.column));
-    found["rank"] = to_numpy(std::move(tree.rank));
-    found["nodes"] = tree.nodes;
-    return found;
+    return dict_of("found"_a = tree.found, "cost"_a = tree.cost, "lower_bound"_a = tree.lower_bound,
+                   "status"_a = stops.end_name(tree.complete), "column"_a = to_numpy(std::move(tree.column)),
+                   "rank"_a = to_numpy(std::move(tree.rank)), "nodes"_a = tree.nodes);
 }
 
 }  // namespace
@@ -99,12 +88,11 @@ nb::dict search_clusters(const Array2<const std::uint32_t>& ranks, const Array1<
 void register_partitions(nb::module_& module) {
     nb::module_ part = module.def_submodule(
         "partitions", "Data-partitions: clustering labelled rows, and the best tree of a partition.");
-    part.def("partition", &partition, nb::arg("method"), nb::arg("rows"), nb::arg("classes"), nb::arg("weights"),
-             nb::arg("most_clusters"), nb::arg("time_limit"));
-    part.def("nearest_neighbours", &nearest_neighbours, nb::arg("rows"));
-    part.def("search_clusters", &search_clusters, nb::arg("ranks"), nb::arg("cluster"), nb::arg("label"),
-             nb::arg("weight"), nb::arg("n_classes"), nb::arg("max_depth"), nb::arg("max_splits"), nb::arg("cutoff"),
-             nb::arg("time_limit"));
+    part.def("partition", &partition, "method"_a, "rows"_a, "classes"_a, "weights"_a, "most_clusters"_a,
+             "time_limit"_a);
+    part.def("nearest_neighbours", &nearest_neighbours, "rows"_a);
+    part.def("search_clusters", &search_clusters, "ranks"_a, "cluster"_a, "label"_a, "weight"_a, "n_classes"_a,
+             "max_depth"_a, "max_splits"_a, "cutoff"_a, "time_limit"_a);
 }
 
 }  // namespace provetree

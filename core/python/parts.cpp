@@ -1,14 +1,8 @@
 // The parts of the core one by one for the tests: panels, stumps, depth two, bounds.
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
-#include <algorithm>
 #include <limits>
 
 #include "python/bindings.hpp"
-#include "python/search_options.hpp"
+#include "search/search.hpp"
 #include "sweeps/depth_one.hpp"
 #include "sweeps/depth_two.hpp"
 #include "sweeps/panel.hpp"
@@ -133,16 +127,13 @@ std::tuple<bool, Cost, Weight, Weight> open_range_of(Cost left_a, Cost right_a, 
 
 void register_parts(nb::module_& module) {
     nb::module_ parts = module.def_submodule("parts", "Kernels and bounds one by one, for the tests.");
-    parts.def("evaluate_panel", &evaluate_panel, nb::arg("table"), nb::arg("min_samples_leaf"), nb::arg("lanes"),
-              nb::arg("kernel") = "auto");
-    parts.def("depth_two", &solve_depth_two, nb::arg("table"), nb::arg("min_samples_leaf"), nb::arg("splits"),
-              nb::arg("limit"), nb::arg("error_scale"), nb::arg("split_penalty"), nb::arg("kernel") = "auto",
-              nb::arg("switches") = 0u);
-    parts.def("depth_one", &solve_depth_one, nb::arg("table"), nb::arg("min_samples_leaf"), nb::arg("error_scale"),
-              nb::arg("split_penalty"));
-    parts.def("closings", &closings_of, nb::arg("table"), nb::arg("options"));
-    parts.def("open_range", &open_range_of, nb::arg("left_a"), nb::arg("right_a"), nb::arg("weight_a"),
-              nb::arg("left_b"), nb::arg("right_b"), nb::arg("weight_b"), nb::arg("cut"), nb::arg("scale"));
+    parts.def("evaluate_panel", &evaluate_panel, "table"_a, "min_samples_leaf"_a, "lanes"_a, "kernel"_a = "auto");
+    parts.def("depth_two", &solve_depth_two, "table"_a, "min_samples_leaf"_a, "splits"_a, "limit"_a, "error_scale"_a,
+              "split_penalty"_a, "kernel"_a = "auto", "switches"_a = 0u);
+    parts.def("depth_one", &solve_depth_one, "table"_a, "min_samples_leaf"_a, "error_scale"_a, "split_penalty"_a);
+    parts.def("closings", &closings_of, "table"_a, "options"_a);
+    parts.def("open_range", &open_range_of, "left_a"_a, "right_a"_a, "weight_a"_a, "left_b"_a, "right_b"_a,
+              "weight_b"_a, "cut"_a, "scale"_a);
 }
 
 }  // namespace provetree

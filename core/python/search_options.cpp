@@ -1,12 +1,9 @@
-// Options of a search; see python/search_options.hpp.
-#include "python/search_options.hpp"
-
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-#include <algorithm>
+// Options of a search: by name, each checked.
 #include <functional>
 #include <string>
+
+#include "python/bindings.hpp"
+#include "search/search.hpp"
 
 namespace provetree {
 
