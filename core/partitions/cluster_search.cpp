@@ -20,10 +20,8 @@ struct Shape {
     int splits() const { return static_cast<int>(column.size() / 2); }
 };
 
-Shape joined(std::int32_t column, std::int32_t rank, const Shape& left, const Shape& right) {
-    Shape shape;
-    shape.column = {column};
-    shape.rank = {rank};
+Shape joined(std::size_t column, std::uint32_t rank, const Shape& left, const Shape& right) {
+    Shape shape{{static_cast<std::int32_t>(column)}, {static_cast<std::int32_t>(rank)}};
     for (const Shape* side : {&left, &right}) {
         shape.column.insert(shape.column.end(), side->column.begin(), side->column.end());
         shape.rank.insert(shape.rank.end(), side->rank.begin(), side->rank.end());
@@ -36,6 +34,16 @@ struct Answer {
     Cost bound = 0;
     bool found = false;
     Shape shape;
+};
+
+// The cheapest tree so far; trees cheaper than `open` are looked for.
+struct Best : Answer {
+    Cost open;
+    void take(Cost cost, std::size_t column, std::uint32_t rank, const Shape& left, const Shape& right) {
+        open = bound = cost;
+        found = true;
+        shape = joined(column, rank, left, right);
+    }
 };
 
 // The rows of a node in the order of each column.
@@ -51,18 +59,14 @@ class Search {
           monitor_(monitor),
           scale_(table.max_splits + 1),
           size_(table.clusters, 0),
-          inside_(table.clusters, 0),
           moved_(table.clusters, 0),
-          left_(table.n_classes),
-          right_(left_),
-          totals_(left_),
-          goes_left_(table.rows, 0),
+          goes_right_(table.rows, 0),
           stamp_(table.clusters, 0) {
-        for (int s = 0; s < 2; ++s) {
-            side_count_[s].resize(table.clusters);
-            side_totals_[s] = side_left_[s] = side_right_[s] = totals_;
+        for (Side* side : {&whole_, &half_[0], &half_[1]}) {
+            side->rows.resize(table.clusters);
+            side->totals.resize(table.n_classes);
         }
-        for (std::size_t i = 0; i < table.rows; ++i) ++size_[cluster(static_cast<Row>(i))];
+        for (std::size_t i = 0; i < table.rows; ++i) ++size_[table.cluster[i]];
     }
 
     Node root() const {
@@ -83,27 +87,23 @@ class Search {
         ++nodes;
         budget = std::min(budget, full(depth));
         count(node);
-        const Cost leaf = leaf_cost(totals_);
-        Answer best{leaf, leaf < cutoff, {}};
+        const Cost leaf = leaf_cost(whole_.totals);
+        Best best{{leaf, leaf < cutoff, {}}, std::min(cutoff, leaf)};
         if (budget == 0 || table_.columns == 0) return best;
         // A split costs one at least.
         if (leaf <= 1 || cutoff <= 1) return best.found ? best : Answer{std::min(leaf, Cost{1}), false, {}};
-        Cost open = std::min(cutoff, leaf);  // cheaper trees than this are looked for
-        const Cost single = single_splits(node, open, best);
+        const Cost single = single_splits(node, best);
         if (budget == 1) {
             best.bound = std::min(leaf, single);
             return best;
         }
-        if (depth == 2) {
-            for (std::size_t c = 0; c < table_.columns; ++c)
-                pair_interval(node, budget, c, 0, node.size(), 0, 0, open, best);
-            best.bound = best.found ? open : cutoff;
-            return best;
+        for (std::size_t c = 0; c < table_.columns; ++c) {
+            if (depth == 2)
+                pair_interval(node, budget, c, 0, node.size(), 0, 0, best);
+            else
+                interval(node, depth, budget, c, 0, node.size(), 0, 0, best);
         }
-        const int child = std::min(full(depth - 1), budget - 1);
-        for (std::size_t c = 0; c < table_.columns; ++c)
-            interval(node, depth, budget, child, c, 0, node.size(), 0, 0, open, best);
-        best.bound = best.found ? open : cutoff;
+        best.bound = best.found ? best.open : cutoff;
         return best;
     }
 
@@ -114,20 +114,35 @@ class Search {
     std::uint32_t rank(std::size_t column, Row row) const { return table_.ranks[column * table_.rows + row]; }
     std::size_t cluster(Row row) const { return table_.cluster[row]; }
 
-    // Counts the rows of each cluster in a node, and adds up the whole clusters by class.
-    void count(const Node& node) {
-        for (const Row i : node.order[0]) inside_[cluster(i)] = 0;
-        for (const Row i : node.order[0]) ++inside_[cluster(i)];
-        std::fill(totals_.begin(), totals_.end(), 0);
-        for (const Row i : node.order[0]) {
-            const std::size_t g = cluster(i);
-            if (inside_[g] == size_[g]) {
-                totals_[table_.label[g]] += table_.weight[g];
-                inside_[g] = -1;  // added; set back below
-            }
+    // Some rows: how many of each cluster, and the clusters that are whole among them by class; also by the side of a
+    // split that moves through the rows.
+    struct Side {
+        std::vector<std::int32_t> rows;
+        std::vector<Cost> totals, left, right;
+
+        void start() {
+            left.assign(totals.size(), 0);
+            right = totals;
         }
-        for (const Row i : node.order[0])
-            if (inside_[cluster(i)] < 0) inside_[cluster(i)] = size_[cluster(i)];
+    };
+
+    void add(Side& side, Row row) {
+        const std::size_t g = cluster(row);
+        if (++side.rows[g] == size_[g]) side.totals[table_.label[g]] += table_.weight[g];
+    }
+
+    // A row goes left.
+    void move(Side& side, Row row) {
+        const std::size_t g = cluster(row);
+        if (side.rows[g] != size_[g]) return;
+        if (++moved_[g] == 1) side.right[table_.label[g]] -= table_.weight[g];
+        if (moved_[g] == size_[g]) side.left[table_.label[g]] += table_.weight[g];
+    }
+
+    void count(const Node& node) {
+        std::fill(whole_.totals.begin(), whole_.totals.end(), 0);
+        for (const Row i : node.order[0]) whole_.rows[cluster(i)] = 0;
+        for (const Row i : node.order[0]) add(whole_, i);
         monitor_.work(node.size());
     }
 
@@ -139,32 +154,22 @@ class Search {
         }
         return scale_ * (sum - most);
     }
+    Cost split_cost(const Side& side) const { return 1 + leaf_cost(side.left) + leaf_cost(side.right); }
 
-    // Looks at all trees of one split, after count(); `open` and `best` change where one is cheaper. Returns the least
-    // cost of them.
-    Cost single_splits(const Node& node, Cost& open, Answer& best) {
+    // Looks at all trees of one split, after count(). Returns the least cost of them.
+    Cost single_splits(const Node& node, Best& best) {
         Cost least = std::numeric_limits<Cost>::max();
         for (std::size_t c = 0; c < table_.columns; ++c) {
-            std::fill(left_.begin(), left_.end(), 0);
-            right_ = totals_;
             const std::vector<Row>& order = node.order[c];
+            whole_.start();
             for (const Row i : order) moved_[cluster(i)] = 0;
             for (std::size_t k = 0; k + 1 < order.size(); ++k) {
-                const std::size_t g = cluster(order[k]);
-                if (inside_[g] == size_[g]) {
-                    const std::size_t label = table_.label[g];
-                    if (++moved_[g] == 1) right_[label] -= table_.weight[g];
-                    if (moved_[g] == size_[g]) left_[label] += table_.weight[g];
-                }
+                move(whole_, order[k]);
                 const std::uint32_t here = rank(c, order[k]);
                 if (here == rank(c, order[k + 1])) continue;
-                const Cost cost = 1 + leaf_cost(left_) + leaf_cost(right_);
+                const Cost cost = split_cost(whole_);
                 least = std::min(least, cost);
-                if (cost < open) {
-                    open = cost;
-                    best = {cost, true,
-                            joined(static_cast<std::int32_t>(c), static_cast<std::int32_t>(here), Shape{}, Shape{})};
-                }
+                if (cost < best.open) best.take(cost, c, here, {}, {});
             }
             monitor_.work(order.size());
         }
@@ -173,82 +178,65 @@ class Search {
 
     // Splits of a column that send the first k rows left, `from` < k < `upto`. No left side of them costs less than
     // `left_bound`, no right side less than `right_bound`: the sides at the ends of the interval hold fewer rows.
-    void interval(const Node& node, int depth, int budget, int child, std::size_t c, std::size_t from, std::size_t upto,
-                  Cost left_bound, Cost right_bound, Cost& open, Answer& best) {
-        if (1 + left_bound + right_bound >= open) return;
+    void interval(const Node& node, int depth, int budget, std::size_t c, std::size_t from, std::size_t upto,
+                  Cost left_bound, Cost right_bound, Best& best) {
+        if (1 + left_bound + right_bound >= best.open) return;
         const std::size_t middle = split_near_middle(node.order[c], c, from, upto);
         if (middle == 0) return;
         Cost l_bound = left_bound, r_bound = right_bound;
         {
             Node left, right;
             divide(node, c, middle, left, right);
-            const std::int32_t low = static_cast<std::int32_t>(rank(c, node.order[c][middle - 1]));
-            const Answer l = solve(left, depth - 1, child, open - 1 - right_bound);
+            const std::uint32_t low = rank(c, node.order[c][middle - 1]);
+            const Answer l = solve(left, depth - 1, budget - 1, best.open - 1 - right_bound);
             l_bound = std::max(l_bound, l.bound);
             if (l.found) {
-                const Answer r = solve(right, depth - 1, child, open - 1 - l.bound);
+                const Answer r = solve(right, depth - 1, budget - 1, best.open - 1 - l.bound);
                 r_bound = std::max(r_bound, r.bound);
                 if (r.found && l.shape.splits() + r.shape.splits() <= budget - 1)
-                    take(c, low, l, r, open, best);
+                    take(c, low, l, r, best);
                 else if (r.found)
-                    share(left, right, depth, budget, c, low, r_bound, open, best);
+                    share(left, right, depth, budget, c, low, r_bound, best);
             }
         }
-        interval(node, depth, budget, child, c, from, middle, left_bound, r_bound, open, best);
-        interval(node, depth, budget, child, c, middle, upto, l_bound, right_bound, open, best);
+        interval(node, depth, budget, c, from, middle, left_bound, r_bound, best);
+        interval(node, depth, budget, c, middle, upto, l_bound, right_bound, best);
     }
 
     // The best tree of at most one split of one side of a split.
     struct Stump {
         Cost leaf = 0, cost = 0;
-        std::int32_t column = -1, rank = 0;
-        Shape shape() const { return column < 0 ? Shape{} : joined(column, rank, Shape{}, Shape{}); }
+        std::size_t column = 0;
+        std::uint32_t rank = 0;
+        Shape shape() const { return cost == leaf ? Shape{} : joined(column, rank, {}, {}); }
     };
 
     // Both sides of the split that sends the first `n_left` rows of a column left, by one sweep over the orders of the
     // node.
-    void stumps(const Node& node, std::size_t c, std::size_t n_left, Stump (&side)[2]) {
+    void stumps(const Node& node, std::size_t c, std::size_t n_left, Stump (&stump)[2]) {
         const std::vector<Row>& by = node.order[c];
+        for (const Row i : by) half_[0].rows[cluster(i)] = half_[1].rows[cluster(i)] = 0;
+        for (Side& half : half_) std::fill(half.totals.begin(), half.totals.end(), 0);
         for (std::size_t k = 0; k < by.size(); ++k) {
-            goes_left_[by[k]] = k < n_left;
-            side_count_[0][cluster(by[k])] = side_count_[1][cluster(by[k])] = 0;
+            goes_right_[by[k]] = k >= n_left;
+            add(half_[k >= n_left], by[k]);
         }
-        for (int s = 0; s < 2; ++s) std::fill(side_totals_[s].begin(), side_totals_[s].end(), 0);
-        for (const Row i : by) {
-            const int s = goes_left_[i] ? 0 : 1;
-            const std::size_t g = cluster(i);
-            if (++side_count_[s][g] == size_[g]) side_totals_[s][table_.label[g]] += table_.weight[g];
-        }
-        for (int s = 0; s < 2; ++s) {
-            side[s] = {};
-            side[s].leaf = side[s].cost = leaf_cost(side_totals_[s]);
-        }
+        for (int s = 0; s < 2; ++s) stump[s].leaf = stump[s].cost = leaf_cost(half_[s].totals);
         for (std::size_t d = 0; d < table_.columns; ++d) {
             std::uint32_t last[2] = {0, 0};
             bool any[2] = {false, false};
-            for (int s = 0; s < 2; ++s) {
-                std::fill(side_left_[s].begin(), side_left_[s].end(), 0);
-                side_right_[s] = side_totals_[s];
-            }
+            for (Side& half : half_) half.start();
             for (const Row i : node.order[d]) moved_[cluster(i)] = 0;
             for (const Row i : node.order[d]) {
-                const int s = goes_left_[i] ? 0 : 1;
+                const int s = goes_right_[i];
                 const std::uint32_t here = rank(d, i);
                 if (any[s] && here != last[s]) {
-                    const Cost cost = 1 + leaf_cost(side_left_[s]) + leaf_cost(side_right_[s]);
-                    if (cost < side[s].cost) {
-                        side[s].cost = cost;
-                        side[s].column = static_cast<std::int32_t>(d);
-                        side[s].rank = static_cast<std::int32_t>(last[s]);
-                    }
+                    const Cost cost = split_cost(half_[s]);
+                    if (cost < stump[s].cost) stump[s] = {stump[s].leaf, cost, d, last[s]};
                 }
                 any[s] = true;
                 last[s] = here;
-                const std::size_t g = cluster(i);
-                if (side_count_[s][g] != size_[g]) continue;
-                const std::size_t label = table_.label[g];
-                if (++moved_[g] == 1) side_right_[s][label] -= table_.weight[g];
-                if (moved_[g] == size_[g]) side_left_[s][label] += table_.weight[g];
+                move(half_[s], i);
             }
         }
         monitor_.work((table_.columns + 1) * by.size());
@@ -259,8 +247,8 @@ class Search {
     // their clusters at most: where both sides together cost more than what is looked for, splits close by need not be
     // looked at.
     void pair_interval(const Node& node, int budget, std::size_t c, std::size_t from, std::size_t upto, Cost left_bound,
-                       Cost right_bound, Cost& open, Answer& best) {
-        if (1 + left_bound + right_bound >= open) return;
+                       Cost right_bound, Best& best) {
+        if (1 + left_bound + right_bound >= best.open) return;
         const std::vector<Row>& order = node.order[c];
         const std::size_t middle = split_near_middle(order, c, from, upto);
         if (middle == 0) return;
@@ -270,14 +258,10 @@ class Search {
         const bool split_left = both || side[0].cost + side[1].leaf <= side[0].leaf + side[1].cost;
         const bool split_right = both || !split_left;
         const Cost cost = 1 + (split_left ? side[0].cost : side[0].leaf) + (split_right ? side[1].cost : side[1].leaf);
-        if (cost < open) {
-            open = cost;
-            const std::int32_t low = static_cast<std::int32_t>(rank(c, order[middle - 1]));
-            best = {cost, true,
-                    joined(static_cast<std::int32_t>(c), low, split_left ? side[0].shape() : Shape{},
-                           split_right ? side[1].shape() : Shape{})};
-        }
-        const Cost spare = 1 + side[0].cost + side[1].cost - open;
+        if (cost < best.open)
+            best.take(cost, c, rank(c, order[middle - 1]), split_left ? side[0].shape() : Shape{},
+                      split_right ? side[1].shape() : Shape{});
+        const Cost spare = 1 + side[0].cost + side[1].cost - best.open;
         std::size_t before = middle, after = middle;
         Cost lost = 0;
         ++stamp_now_;
@@ -285,14 +269,14 @@ class Search {
         lost = 0;
         ++stamp_now_;
         while (after + 1 < upto && (lost += newly_touched(order[after])) <= spare) ++after;
-        pair_interval(node, budget, c, from, before, left_bound, std::max(right_bound, side[1].cost), open, best);
-        pair_interval(node, budget, c, after, upto, std::max(left_bound, side[0].cost), right_bound, open, best);
+        pair_interval(node, budget, c, from, before, left_bound, std::max(right_bound, side[1].cost), best);
+        pair_interval(node, budget, c, after, upto, std::max(left_bound, side[0].cost), right_bound, best);
     }
 
     // What the cluster of a row can cost, the first time it is asked for since stamp_now_ changed.
     Cost newly_touched(Row row) {
         const std::size_t g = cluster(row);
-        if (inside_[g] != size_[g] || stamp_[g] == stamp_now_) return 0;
+        if (whole_.rows[g] != size_[g] || stamp_[g] == stamp_now_) return 0;
         stamp_[g] = stamp_now_;
         return scale_ * table_.weight[g];
     }
@@ -312,33 +296,31 @@ class Search {
     }
 
     // The sides together want more splits than there are: all ways to share them out.
-    void share(const Node& left, const Node& right, int depth, int budget, std::size_t c, std::int32_t low,
-               Cost r_bound, Cost& open, Answer& best) {
+    void share(const Node& left, const Node& right, int depth, int budget, std::size_t c, std::uint32_t low,
+               Cost r_bound, Best& best) {
         const int most = std::min(full(depth - 1), budget - 1);
         for (int for_left = budget - 1 - most; for_left <= most; ++for_left) {
-            const Answer l = solve(left, depth - 1, for_left, open - 1 - r_bound);
+            const Answer l = solve(left, depth - 1, for_left, best.open - 1 - r_bound);
             if (!l.found) continue;
-            const Answer r = solve(right, depth - 1, budget - 1 - for_left, open - 1 - l.bound);
-            if (r.found) take(c, low, l, r, open, best);
+            const Answer r = solve(right, depth - 1, budget - 1 - for_left, best.open - 1 - l.bound);
+            if (r.found) take(c, low, l, r, best);
         }
     }
 
-    void take(std::size_t c, std::int32_t low, const Answer& l, const Answer& r, Cost& open, Answer& best) {
+    static void take(std::size_t c, std::uint32_t low, const Answer& l, const Answer& r, Best& best) {
         const Cost cost = 1 + l.bound + r.bound;
-        if (cost >= open) return;
-        open = cost;
-        best = {cost, true, joined(static_cast<std::int32_t>(c), low, l.shape, r.shape)};
+        if (cost < best.open) best.take(cost, c, low, l.shape, r.shape);
     }
 
     void divide(const Node& node, std::size_t c, std::size_t n_left, Node& left, Node& right) {
         const std::vector<Row>& order = node.order[c];
-        for (std::size_t k = 0; k < order.size(); ++k) goes_left_[order[k]] = k < n_left;
+        for (std::size_t k = 0; k < order.size(); ++k) goes_right_[order[k]] = k >= n_left;
         left.order.resize(node.order.size());
         right.order.resize(node.order.size());
         for (std::size_t d = 0; d < node.order.size(); ++d) {
             left.order[d].reserve(n_left);
             right.order[d].reserve(order.size() - n_left);
-            for (const Row i : node.order[d]) (goes_left_[i] ? left : right).order[d].push_back(i);
+            for (const Row i : node.order[d]) (goes_right_[i] ? right : left).order[d].push_back(i);
         }
         monitor_.work(node.order.size() * order.size());
     }
@@ -346,11 +328,9 @@ class Search {
     const ClusterTable& table_;
     Monitor& monitor_;
     Cost scale_;
-    std::vector<std::int32_t> size_, inside_, moved_;
-    std::vector<Cost> left_, right_, totals_;
-    std::vector<char> goes_left_;
-    std::vector<std::int32_t> side_count_[2];  // of each cluster, rows on the left and on the right of a split
-    std::vector<Cost> side_totals_[2], side_left_[2], side_right_[2];
+    std::vector<std::int32_t> size_, moved_;  // of each cluster: its rows, and those that went left
+    std::vector<char> goes_right_;
+    Side whole_, half_[2];
     std::vector<std::uint64_t> stamp_;
     std::uint64_t stamp_now_ = 0;
 };
