@@ -25,6 +25,20 @@ struct Node {
     int count = 0;
     std::vector<Group> groups;
     std::vector<int> group_of;  // by candidate
+
+    const Group& group(int a) const { return groups[group_of[a]]; }
+    // The items of `from` that go to one side of a candidate; `to` may be the same list.
+    void take_side(int a, bool right, const std::vector<std::int32_t>& from, std::vector<std::int32_t>& to) const {
+        const std::uint16_t* const bucket = group(a).bucket.data();
+        const int place = a - group(a).first;
+        to.resize(from.size());
+        std::size_t kept = 0;
+        for (const std::int32_t i : from) {
+            to[kept] = i;
+            kept += (place < bucket[i]) == right;
+        }
+        to.resize(kept);
+    }
 };
 
 class Instance {
@@ -46,12 +60,12 @@ class Instance {
     const Node& node(int j) const { return nodes_[j]; }
 
     bool goes_left(int j, int candidate, int item) const {
-        const Node& n = node(j);
-        const Group& group = n.groups[n.group_of[candidate]];
+        const Group& group = node(j).group(candidate);
         return candidate - group.first >= group.bucket[item];
     }
-    // The node at a level on the way to a leaf, and whether the way goes right there.
+    // The node at a level on the way to a leaf, the first leaf below a node, and whether a way goes right at a level.
     int node_at(int leaf, int level) const { return (1 << level) - 1 + (leaf >> (depth_ - level)); }
+    int first_leaf(int node, int level) const { return (node - ((1 << level) - 1)) << (depth_ - level); }
     bool right_at(int leaf, int level) const { return ((leaf >> (depth_ - 1 - level)) & 1) != 0; }
 
     // Whether an item follows a path: the candidates chosen at the nodes on the way to a leaf, root first.

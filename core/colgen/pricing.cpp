@@ -58,7 +58,7 @@ class Enumeration {
           best_(instance.n_leaves(), Best(input.best, input.least)),
           levels_(depth_ + 1) {
         counting_ = in_.leaf_price != 0 || in_.min_count > 1;
-        stride_ = static_cast<std::size_t>(lanes_ + (counting_ ? 1 : 0));
+        stride_ = lanes_ + counting_;
         take_items();
         for (int r = 0; r < routes.size(); ++r) {
             if (in_.route_price[r] == 0) continue;
@@ -94,7 +94,7 @@ class Enumeration {
 
     // Items that are worth nothing to any target and count for nothing need not be carried along.
     void take_items() {
-        const std::size_t n = instance_.n_items(), lanes = static_cast<std::size_t>(lanes_);
+        const std::size_t n = instance_.n_items(), lanes = lanes_;
         positive_.assign(n * lanes, 0.0);
         exact_.assign(n * stride_, 0.0);
         for (std::size_t i = 0; i < n; ++i) {
@@ -111,14 +111,14 @@ class Enumeration {
     }
 
     void take_multipliers() {
-        const std::size_t leaves = instance_.n_leaves();
-        spent_.assign(leaves * (depth_ + 1), 0.0);
+        spent_.assign(at(instance_.n_leaves(), 0), 0.0);
         rest_ = spent_;
-        std::size_t at = 0;
+        gamma_at_.assign(spent_.size(), 0);
+        std::size_t next = 0;
         for (int leaf = 0; leaf < instance_.n_leaves(); ++leaf) {
             for (int level = 0; level < depth_; ++level) {
-                gamma_at_.push_back(at);
-                at += instance_.node(instance_.node_at(leaf, level)).count;
+                gamma_at_[at(leaf, level)] = next;
+                next += instance_.node(instance_.node_at(leaf, level)).count;
             }
             for (int level = depth_ - 1; level >= 0; --level) {
                 const Node& node = instance_.node(instance_.node_at(leaf, level));
@@ -131,32 +131,14 @@ class Enumeration {
     }
 
     bool allowed(const Node& node, int a) const { return in_.allowed_candidate[node.offset + a] != 0; }
-    double gamma(int leaf, int level, int a) const {
-        return in_.gamma[gamma_at_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_) +
-                                   static_cast<std::size_t>(level)] +
-                         static_cast<std::size_t>(a)];
-    }
-    double& rest(int leaf, int level) {
-        return rest_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_ + 1) +
-                     static_cast<std::size_t>(level)];
-    }
-    double& spent(int leaf, int level) {
-        return spent_[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth_ + 1) +
-                      static_cast<std::size_t>(level)];
-    }
+    std::size_t at(int leaf, int level) const { return leaf * (depth_ + 1) + level; }
+    double gamma(int leaf, int level, int a) const { return in_.gamma[gamma_at_[at(leaf, level)] + a]; }
+    double& rest(int leaf, int level) { return rest_[at(leaf, level)]; }
+    double& spent(int leaf, int level) { return spent_[at(leaf, level)]; }
 
     void sums(Level& at, const Node& node, const double* values, std::size_t lanes) {
         monitor_.work(at.items.size() * node.groups.size() * lanes + 16);
-        switch (lanes) {
-            case 1:
-                return sum_sides<1>(at, at.items, node, values, lanes);
-            case 2:
-                return sum_sides<2>(at, at.items, node, values, lanes);
-            case 3:
-                return sum_sides<3>(at, at.items, node, values, lanes);
-            default:
-                return sum_sides<0>(at, at.items, node, values, lanes);
-        }
+        sum_sides(at, at.items, node, values, lanes);
     }
 
     void visit(int node_number, int level, std::uint64_t key) {
@@ -164,7 +146,7 @@ class Enumeration {
         if (level == depth_ - 1) return finish(node_number, key);
         const Node& node = instance_.node(node_number);
         Level& at = levels_[level];
-        sums(at, node, positive_.data(), static_cast<std::size_t>(lanes_));
+        sums(at, node, positive_.data(), lanes_);
         at.branches.clear();
         for (int a = 0; a < node.count; ++a) {
             if (!allowed(node, a)) continue;
@@ -195,8 +177,7 @@ class Enumeration {
     }
 
     std::pair<int, int> leaves_below(int node, int level) const {
-        const int place = node - ((1 << level) - 1);
-        return {place << (depth_ - level), (place + 1) << (depth_ - level)};
+        return {instance_.first_leaf(node, level), instance_.first_leaf(node + 1, level)};
     }
 
     // By how much a branch may pass the bar of a leaf below `child`; not above zero: of none.
@@ -211,16 +192,7 @@ class Enumeration {
 
     void descend(const Level& from, Level& to, const Node& node, int node_number, const Branch& branch,
                  std::uint64_t key) const {
-        const Group& group = node.groups[node.group_of[branch.candidate]];
-        const std::uint16_t* bucket = group.bucket.data();
-        const int place = branch.candidate - group.first;
-        to.items.resize(from.items.size());
-        std::size_t kept = 0;
-        for (const std::int32_t i : from.items) {
-            to.items[kept] = i;
-            kept += (place < bucket[i]) == branch.right;
-        }
-        to.items.resize(kept);
+        node.take_side(branch.candidate, branch.right, from.items, to.items);
         to.routes.clear();
         for (const int r : from.routes)
             if (routes_.goes_right(r, node_number, branch.candidate, key) == branch.right) to.routes.push_back(r);
@@ -232,7 +204,7 @@ class Enumeration {
         const Node& node = instance_.node(node_number);
         Level& at = levels_[level];
         sums(at, node, exact_.data(), stride_);
-        const int left_leaf = leaves_below(node_number, level).first;
+        const int left_leaf = instance_.first_leaf(node_number, level);
         for (int a = 0; a < node.count; ++a) {
             if (!allowed(node, a)) continue;
             double route_cost[2] = {0, 0};
@@ -279,7 +251,7 @@ class Enumeration {
     std::size_t stride_;
     std::vector<double> positive_, exact_;
     double route_gift_ = 0;              // what routes of negative price could add at most
-    std::vector<std::size_t> gamma_at_;  // [leaf * depth + level]: where the multipliers of that level begin
+    std::vector<std::size_t> gamma_at_;  // where the multipliers of that level begin
     std::vector<double> rest_;           // the least that the levels from one on cost
     std::vector<double> spent_;          // what the choices above a level cost
     std::vector<std::int32_t> chosen_;

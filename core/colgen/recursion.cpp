@@ -104,22 +104,7 @@ class Recursion {
     void sums(Level& at, const Node& node, bool narrow = false) {
         at.width = narrow ? lanes_ : width_;
         const std::int64_t* values = narrow ? in_.profit : values_.data();
-        switch (at.width) {
-            case 2:
-                sum_sides<2>(at, at.items, node, values, 2);
-                break;
-            case 3:
-                sum_sides<3>(at, at.items, node, values, 3);
-                break;
-            case 4:
-                sum_sides<4>(at, at.items, node, values, 4);
-                break;
-            case 5:
-                sum_sides<5>(at, at.items, node, values, 5);
-                break;
-            default:
-                sum_sides<0>(at, at.items, node, values, at.width);
-        }
+        sum_sides(at, at.items, node, values, at.width);
         monitor_.work(at.items.size() * node.groups.size() * at.width + 16);
     }
 
@@ -150,7 +135,7 @@ class Recursion {
     std::int64_t bound(const Level& at, const Node& node, int a, bool right) const {
         std::int64_t most = ideal(at, a, right);
         if (!fewer_rows_) return most;
-        const Group& group = node.groups[node.group_of[a]];
+        const Group& group = node.group(a);
         const std::vector<std::int64_t>& tried = at.most[right];
         for (const int step : {-1, 1}) {
             const int end = step < 0 ? group.first - 1 : group.first + group.count;
@@ -169,19 +154,9 @@ class Recursion {
     }
 
     void descend(int level, const Node& node, int a, bool right) {
-        const Group& group = node.groups[node.group_of[a]];
-        const std::vector<std::int32_t>& from = levels_[level].items;
-        std::vector<std::int32_t>& to = levels_[level + 1].items;
-        to.resize(from.size());
-        std::size_t kept = 0;
-        for (const std::int32_t i : from) {
-            to[kept] = i;
-            kept += (a - group.first < group.bucket[i]) == right;
-        }
-        to.resize(kept);
+        node.take_side(a, right, levels_[level].items, levels_[level + 1].items);
     }
 
-    int first_leaf(int node, int level) const { return (node - ((1 << level) - 1)) << (depth_ - level); }
     bool allowed(const Node& node, int a) const { return in_.allowed_candidate[node.offset + a] != 0; }
 
     static void join(Part& best, std::int64_t value, int a, const Part& left, const Part& right) {
@@ -200,7 +175,7 @@ class Recursion {
         // How many rows a leaf has matters only where it costs or limits something.
         sums(at, node, fewer_rows_ && in_.leaf_price == 0);
         Part best;
-        const int leaf = first_leaf(node_number, depth_ - 1);
+        const int leaf = instance_.first_leaf(node_number, depth_ - 1);
         for (int a = 0; a < node.count; ++a) {
             if (!allowed(node, a)) continue;
             const Leaf left = leaf_value(at, a, false, leaf), right = leaf_value(at, a, true, leaf + 1);
@@ -273,17 +248,16 @@ class Recursion {
 
     Part two_levels(int node_number, int level, std::int64_t floor) {
         const Level& at = levels_[level];
-        const int leaf = first_leaf(node_number, level);
+        const int leaf = instance_.first_leaf(node_number, level);
         const std::size_t below =
             instance_.node(2 * node_number + 1).groups.size() + instance_.node(2 * node_number + 2).groups.size();
         TwoSplits found;
-        if (lanes_ == 2) {
+        if (lanes_ == 2)
             found = two_targets_.best(node_number, leaf, at.items, floor, at.rank, at.ideal);
-        } else if (lanes_ == 3) {
+        else if (lanes_ == 3)
             found = three_targets_.best(node_number, leaf, at.items, floor, at.rank, at.ideal);
-        } else {
+        else
             found = any_targets_.best(node_number, leaf, at.items, floor, at.rank, at.ideal);
-        }
         monitor_.work(at.items.size() * instance_.node(node_number).groups.size() * below * lanes_ + 16);
         Part best;
         if (found.value < 0) return best;
@@ -310,7 +284,7 @@ class Recursion {
                     side_parts[right] = visit_budgets(child, level + 1, budget);
                     continue;
                 }
-                const Leaf leaf = leaf_value(at, a, right, first_leaf(node_number, level) + right);
+                const Leaf leaf = leaf_value(at, a, right, instance_.first_leaf(node_number, level) + right);
                 std::vector<Part> parts(2);
                 if (leaf.value > kNone) parts[1] = {leaf.value, {}, {leaf.target}};
                 if (leaf.value > kNone && !leaf.active) parts[0] = parts[1];

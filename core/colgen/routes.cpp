@@ -18,33 +18,22 @@ std::optional<bool> right_towards(int node, int goal) {
     return std::nullopt;
 }
 
-// The best way from a node on, for paths that share their choices above it.
-class Separator {
-  public:
-    Separator(const Instance& instance, const PathList& paths, int reference)
-        : instance_(instance), paths_(paths), reference_(reference) {}
-
-    double best(int node, int level, std::uint64_t key, std::vector<int>& chosen, Route& route) const {
-        if (level == instance_.depth()) return paths_.total(chosen);
-        double total = 0;
-        for_each_candidate(instance_, paths_, level, chosen,
-                           [&](int a, std::vector<int>& left_paths, std::vector<int>& right_paths) {
-                               const std::uint64_t next = extend_key(key, node, a);
-                               const double left = best(2 * node + 1, level + 1, next, left_paths, route);
-                               const double right = best(2 * node + 2, level + 1, next, right_paths, route);
-                               const bool as_reference = !instance_.goes_left(node, a, reference_);
-                               const bool to_right = left == right ? as_reference : right > left;
-                               if (to_right != as_reference) route.right[next] = to_right;
-                               total += std::max(left, right);
-                           });
-        return total;
-    }
-
-  private:
-    const Instance& instance_;
-    const PathList& paths_;
-    int reference_;
-};
+// The value of the best way from a node on, for paths that share their choices above it.
+double best_way(const Instance& instance, const PathList& paths, int node, int level, std::uint64_t key,
+                std::vector<int>& chosen, Route& route) {
+    if (level == instance.depth()) return paths.total(chosen);
+    double total = 0;
+    for_each_candidate(instance, paths, level, chosen, [&](int a, std::vector<int>& left, std::vector<int>& right) {
+        const std::uint64_t next = extend_key(key, node, a);
+        const double on_left = best_way(instance, paths, 2 * node + 1, level + 1, next, left, route);
+        const double on_right = best_way(instance, paths, 2 * node + 2, level + 1, next, right, route);
+        const bool as_reference = !instance.goes_left(node, a, route.reference);
+        const bool to_right = on_left == on_right ? as_reference : on_right > on_left;
+        if (to_right != as_reference) route.right[next] = to_right;
+        total += std::max(on_left, on_right);
+    });
+    return total;
+}
 
 }  // namespace
 
@@ -72,7 +61,6 @@ bool RouteSet::follows(int r, int leaf, const std::int32_t* candidates) const {
 std::vector<FoundRoute> separate_routes(const Instance& instance, const PathList& paths, int reference, double least) {
     std::vector<FoundRoute> found;
     const int depth = instance.depth();
-    const Separator separator(instance, paths, reference);
     for (int level = 0; level < depth; ++level) {
         for (int node = (1 << level) - 1; node < (2 << level) - 1; ++node) {
             // Paths through the node, by their choices above it.
@@ -91,7 +79,7 @@ std::vector<FoundRoute> separate_routes(const Instance& instance, const PathList
                 std::size_t end = begin;
                 for (; end < through.size() && through[end].first == through[begin].first; ++end)
                     chosen.push_back(through[end].second);
-                result.value += separator.best(node, level, through[begin].first, chosen, result.route);
+                result.value += best_way(instance, paths, node, level, through[begin].first, chosen, result.route);
                 begin = end;
             }
             if (result.value > least) found.push_back(std::move(result));
@@ -107,15 +95,7 @@ void items_on_path(const Instance& instance, int leaf, const std::int32_t* candi
     std::iota(inside.begin(), inside.end(), 0);
     for (int level = 0; level < instance.depth(); ++level) {
         const Node& node = instance.node(instance.node_at(leaf, level));
-        const Group& group = node.groups[node.group_of[candidates[level]]];
-        const int place = candidates[level] - group.first;
-        const bool right = instance.right_at(leaf, level);
-        std::size_t kept = 0;
-        for (const int i : inside) {
-            inside[kept] = i;
-            kept += (place < group.bucket[i]) == right;
-        }
-        inside.resize(kept);
+        node.take_side(candidates[level], instance.right_at(leaf, level), inside, inside);
     }
 }
 

@@ -15,23 +15,15 @@ struct Range {
 
 class Search {
   public:
-    Search(const Instance& instance, const PathList& paths, const std::int32_t* column, const std::int32_t* threshold,
-           double least, std::size_t most_rows, std::uint64_t most_nodes, Monitor& monitor)
-        : instance_(instance),
-          paths_(paths),
-          column_(column),
-          threshold_(threshold),
-          least_(least),
-          most_rows_(most_rows),
-          most_nodes_(most_nodes),
-          monitor_(monitor) {}
+    Search(const Instance& instance, const PathList& paths, const SeparationInput& input, Monitor& monitor)
+        : instance_(instance), paths_(paths), in_(input), monitor_(monitor) {}
 
-    SeparationResult run(const std::vector<std::int32_t>& thresholds_per_column) {
+    SeparationResult run() {
         std::vector<Range> ranges;
-        for (const std::int32_t count : thresholds_per_column) ranges.push_back({0, count});
+        for (const std::int32_t count : in_.thresholds_per_column) ranges.push_back({0, count});
         std::vector<int> all(paths_.size);
         std::iota(all.begin(), all.end(), 0);
-        result_.bound = least_;
+        result_.bound = in_.least;
         branch(ranges, all);
         if (!result_.rows.empty()) result_.bound = std::max(result_.bound, result_.rows.front().value);
         return std::move(result_);
@@ -44,7 +36,7 @@ class Search {
     };
     using Decisions = std::vector<std::pair<int, bool>>;  // (candidate of the tree, goes right)
 
-    double bar() const { return result_.rows.size() < most_rows_ ? least_ : result_.rows.front().value; }
+    double bar() const { return result_.rows.size() < in_.most_rows ? in_.least : result_.rows.front().value; }
 
     double free_value(int node, int level, std::vector<int>& chosen, const std::vector<Range>& ranges,
                       Decisions& decisions) {
@@ -53,12 +45,12 @@ class Search {
         for_each_candidate(instance_, paths_, level, chosen,
                            [&](int a, std::vector<int>& left, std::vector<int>& right) {
                                const int flat = instance_.node(node).offset + a;
-                               const Range range = ranges[column_[flat]];
+                               const Range range = ranges[in_.column[flat]];
                                double value[2] = {-1, -1};
                                Decisions below[2];
-                               if (range.low <= threshold_[flat])
+                               if (range.low <= in_.threshold[flat])
                                    value[0] = free_value(2 * node + 1, level + 1, left, ranges, below[0]);
-                               if (range.high > threshold_[flat])
+                               if (range.high > in_.threshold[flat])
                                    value[1] = free_value(2 * node + 2, level + 1, right, ranges, below[1]);
                                const bool to_right = value[1] > value[0];
                                if (value[to_right] <= 0) return;
@@ -75,24 +67,20 @@ class Search {
         std::vector<int> copy = paths;
         const double value = free_value(0, 0, copy, ranges, decisions);
         if (!(value > bar())) return;
-        if (++result_.nodes > most_nodes_) {
+        if (++result_.nodes > in_.most_nodes) {
             result_.bound = std::max(result_.bound, value);
             return;
         }
         std::vector<Wish> wishes(ranges.size());
         for (const auto& [flat, right] : decisions) {
-            Wish& wish = wishes[column_[flat]];
+            Wish& wish = wishes[in_.column[flat]];
             if (right)
-                wish.right = std::max(wish.right, threshold_[flat] + 1);
+                wish.right = std::max(wish.right, in_.threshold[flat] + 1);
             else
-                wish.left = std::min(wish.left, threshold_[flat]);
+                wish.left = std::min(wish.left, in_.threshold[flat]);
         }
-        std::size_t worst = ranges.size();
-        for (std::size_t c = 0; c < ranges.size(); ++c)
-            if (wishes[c].left < wishes[c].right) {
-                worst = c;
-                break;
-            }
+        std::size_t worst = 0;
+        while (worst < ranges.size() && wishes[worst].left >= wishes[worst].right) ++worst;
         if (worst == ranges.size()) {
             FoundRow row{value, {}};
             for (std::size_t c = 0; c < ranges.size(); ++c)
@@ -115,26 +103,21 @@ class Search {
         result_.rows.push_back(std::move(row));
         std::stable_sort(result_.rows.begin(), result_.rows.end(),
                          [](const FoundRow& a, const FoundRow& b) { return a.value > b.value; });
-        if (result_.rows.size() > most_rows_) result_.rows.pop_back();
+        if (result_.rows.size() > in_.most_rows) result_.rows.pop_back();
     }
 
     const Instance& instance_;
     const PathList& paths_;
-    const std::int32_t* column_;
-    const std::int32_t* threshold_;
-    double least_;
-    std::size_t most_rows_;
-    std::uint64_t most_nodes_;
+    const SeparationInput& in_;
     Monitor& monitor_;
     SeparationResult result_;
 };
 
 }  // namespace
 
-SeparationResult separate_rows(const Instance& instance, const PathList& paths, const std::int32_t* column,
-                               const std::int32_t* threshold, const std::vector<std::int32_t>& thresholds_per_column,
-                               double least, std::size_t most_rows, std::uint64_t most_nodes, Monitor& monitor) {
-    return Search(instance, paths, column, threshold, least, most_rows, most_nodes, monitor).run(thresholds_per_column);
+SeparationResult separate_rows(const Instance& instance, const PathList& paths, const SeparationInput& input,
+                               Monitor& monitor) {
+    return Search(instance, paths, input, monitor).run();
 }
 
 }  // namespace provetree::colgen

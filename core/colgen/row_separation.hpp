@@ -24,9 +24,16 @@ struct SeparationResult {
     std::uint64_t nodes = 0;
 };
 
-// column, threshold: of each candidate of the tree, the threshold as its place among all thresholds of the column.
-SeparationResult separate_rows(const Instance& instance, const PathList& paths, const std::int32_t* column,
-                               const std::int32_t* threshold, const std::vector<std::int32_t>& thresholds_per_column,
-                               double least, std::size_t most_rows, std::uint64_t most_nodes, Monitor& monitor);
+struct SeparationInput {
+    const std::int32_t* column;     // of each candidate of the tree
+    const std::int32_t* threshold;  // of each candidate: its place among all thresholds of the column
+    const std::vector<std::int32_t>& thresholds_per_column;
+    double least;
+    std::size_t most_rows;
+    std::uint64_t most_nodes;
+};
+
+SeparationResult separate_rows(const Instance& instance, const PathList& paths, const SeparationInput& input,
+                               Monitor& monitor);
 
 }  // namespace provetree::colgen

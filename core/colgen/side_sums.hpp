@@ -14,10 +14,10 @@ struct SideSums {
     std::vector<Value> bins;   // scratch
 };
 
-// values[i * width + t] is value t of item i. kWidth: the width where it is known at compile time, 0 where it is not.
+// kWidth: the width where it is known at compile time, 0 where it is not.
 template <int kWidth, class Value>
-void sum_sides(SideSums<Value>& sums, const std::vector<std::int32_t>& items, const Node& node, const Value* values,
-               std::size_t any_width) {
+void sum_sides_of(SideSums<Value>& sums, const std::vector<std::int32_t>& items, const Node& node, const Value* values,
+                  std::size_t any_width) {
     const std::size_t width = kWidth > 0 ? kWidth : any_width;
     sums.left.assign(node.count * width, 0);
     sums.total.assign(width, 0);
@@ -38,6 +38,18 @@ void sum_sides(SideSums<Value>& sums, const std::vector<std::int32_t>& items, co
             for (std::size_t t = 0; t < width; ++t)
                 left[i * width + t] = left[(i - 1) * width + t] + bins[i * width + t];
     }
+}
+
+// values[i * width + t] is value t of item i.
+template <class Value>
+void sum_sides(SideSums<Value>& sums, const std::vector<std::int32_t>& items, const Node& node, const Value* values,
+               std::size_t width) {
+    if (width == 1) return sum_sides_of<1>(sums, items, node, values, width);
+    if (width == 2) return sum_sides_of<2>(sums, items, node, values, width);
+    if (width == 3) return sum_sides_of<3>(sums, items, node, values, width);
+    if (width == 4) return sum_sides_of<4>(sums, items, node, values, width);
+    if (width == 5) return sum_sides_of<5>(sums, items, node, values, width);
+    sum_sides_of<0>(sums, items, node, values, width);
 }
 
 }  // namespace provetree::colgen

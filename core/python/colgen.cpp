@@ -235,10 +235,10 @@ nb::dict separate_rows(const CandidateProblem& self, const Leaves& leaf, const P
              "There is no such threshold.");
     }
     Stops stops(time_limit);
-    colgen::SeparationResult result = stops.run([&](Monitor& monitor) {
-        return colgen::separate_rows(self.instance, paths, column.data(), threshold.data(), thresholds_per_column,
-                                     least, most_rows, most_nodes, monitor);
-    });
+    const colgen::SeparationInput input{column.data(), threshold.data(), thresholds_per_column,
+                                        least,         most_rows,        most_nodes};
+    colgen::SeparationResult result =
+        stops.run([&](Monitor& monitor) { return colgen::separate_rows(self.instance, paths, input, monitor); });
     nb::list rows;
     std::vector<double> values;
     for (colgen::FoundRow& row : result.rows) {
