@@ -50,23 +50,8 @@ TABLES = {
 def measure(name: str, depth: int, seconds: float, folder: Path | None = None) -> dict[str, Any]:
     """Fit one table with a time limit and return the figures.
 
-    Parameters
-    ----------
-    name : str
-        The table; its first split gives the train and test parts.
-    depth : int
-        The depth.
-    seconds : float
-        The time limit.
-    folder : pathlib.Path, optional
-        Data folder; found by `data_folder` when not given.
-
-    Returns
-    -------
-    dict
-        ``cart``, ``start`` and ``errors`` (training errors of the three trees), ``bound``,
-        ``status``, ``train_accuracy``, ``test_accuracy``, and ``history``: seconds, errors and
-        bound.
+    The first split of the table gives the train and test parts. ``cart``, ``start`` and ``errors``
+    are training errors of three trees; ``history`` holds seconds, errors and bound of each moment.
     """
     folder = data_folder() if folder is None else folder
     (X, y), (X_test, y_test) = _parts(name, folder)

@@ -114,8 +114,7 @@ def data_folder() -> Path:
         if not (folder / _MANIFEST).is_file():
             raise DataNotFoundError(f"{DATA_VARIABLE} names '{named}', which holds no {_MANIFEST}.")
         return folder
-    source_tree = Path(__file__).resolve().parents[3]
-    for start in (Path.cwd(), source_tree):
+    for start in (Path.cwd(), Path(__file__).resolve().parents[3]):  # the source tree
         folder = start.parent / "shared" / "datasets"
         if (folder / _MANIFEST).is_file():
             return folder
@@ -172,9 +171,8 @@ def suite_tables(suite: str, folder: Path | None = None) -> tuple[str, ...]:
         raise DataNotFoundError(
             f"The suite (--suite) must be among {', '.join(known)}. Got {suite} instead."
         )
-    return tuple(
-        sorted(names, key=lambda name: (manifest[name]["rows"] * manifest[name]["features"], name))
-    )
+    cells = {name: manifest[name]["rows"] * manifest[name]["features"] for name in names}
+    return tuple(sorted(names, key=lambda name: (cells[name], name)))
 
 
 def load_table(name: str, part: Part = "full", folder: Path | None = None) -> BenchTable:
@@ -222,10 +220,8 @@ def load_table(name: str, part: Part = "full", folder: Path | None = None) -> Be
         raise ValueError(
             f"Table '{name}' is not all numbers, which the benchmarks need: {error}"
         ) from error
-    labels, codes = np.unique(cells[:, -1], return_inverse=True)
-    del labels
     X = np.ascontiguousarray(cells[:, :-1])
-    y = codes.reshape(-1).astype(np.int64)
+    y = np.unique(cells[:, -1], return_inverse=True)[1].reshape(-1).astype(np.int64)
     if part == "train":
         rows = read_split(name, 0, folder)["train"]
         # Classes keep the codes of the full table, so that parts of one table can be compared.

@@ -78,12 +78,7 @@ class CellStore:
     def get(self, key: str, compute: Callable[[], Any]) -> Any:
         """Return the value of a cell, computing and storing it where it is not known yet.
 
-        Parameters
-        ----------
-        key : str
-            What the cell is: everything its value depends on.
-        compute : callable
-            Gives the value, which must be representable in JSON.
+        The key names everything that the value depends on; the value must be one of JSON.
         """
         if key not in self._cells:
             value = compute()
@@ -126,13 +121,6 @@ class PaperOptions:
     ) -> None:
         """Raise if something is asked for that a paper does not have.
 
-        Parameters
-        ----------
-        datasets, tables, depths : iterables
-            What the paper has.
-        splits : int, optional
-            How many splits it has, where it has any.
-
         Examples
         --------
         >>> from provetree.bench.paper import CellStore, PaperOptions
@@ -156,15 +144,7 @@ class PaperOptions:
     def cell(
         self, key: str, compute: Callable[[], Any], words: Callable[[Any], str] | None = None
     ) -> Any:
-        """Return a cell; a line of progress is written where it has to be computed.
-
-        Parameters
-        ----------
-        key, compute
-            As of :meth:`CellStore.get`.
-        words : callable, optional
-            Gives the words about the value; the seconds that it took when not given.
-        """
+        """Return a cell; where it has to be computed, write `words` about it, or its seconds."""
         known = key in self.cells
         start = time.perf_counter()
         value = self.cells.get(key, compute)
@@ -283,14 +263,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(
             f"--depths must be whole numbers such as 2,3. Got '{arguments.depths}' instead."
         ) from None
-    path = arguments.cells or Path(f"provetree-bench-{name}.jsonl")
-    options = PaperOptions(
-        arguments.time_limit,
-        arguments.splits,
-        words(arguments.datasets),
-        words(arguments.tables),
-        depths,
-        arguments.figures,
-        CellStore(path, arguments.fresh),
-    )
+    datasets, tables = words(arguments.datasets), words(arguments.tables)
+    cells = CellStore(arguments.cells or Path(f"provetree-bench-{name}.jsonl"), arguments.fresh)
+    limits = (arguments.time_limit, arguments.splits)
+    options = PaperOptions(*limits, datasets, tables, depths, arguments.figures, cells)
     return run_paper(name, options)

@@ -155,25 +155,8 @@ def compare(
 ) -> Comparison:
     """Run this library and the peers on one table.
 
-    Parameters
-    ----------
-    table : BenchTable
-        The table.
-    peers : sequence of str
-        Names of the peers.
-    limit : float
-        Time limit in seconds.
-    repeat : int
-        Number of rounds for solvers whose runs are short.
-    run : callable
-        ``run(solver, table) -> Run``: one solve in a process of its own.
-    depth : int, optional
-        The depth asked for, to explain what solvers without one reach.
-
-    Returns
-    -------
-    Comparison
-        What each solver reached.
+    ``run(solver, table)`` is one solve in a process of its own; `repeat` rounds are for solvers
+    whose runs are short. The depth asked for explains what solvers without one reach.
 
     Examples
     --------

@@ -66,19 +66,8 @@ def ask(
 ) -> Answer:
     """Run a command on one thread, with a request on its standard input.
 
-    Parameters
-    ----------
-    command : sequence of str
-        Its last line on standard output is the answer, in JSON.
-    request : mapping
-        What is asked.
-    limit, grace : float
-        Seconds that it may take, and seconds beyond them after which it is killed.
-
-    Returns
-    -------
-    Answer
-        What became of it.
+    The last line on its standard output is the answer, in JSON. It may take `limit` seconds, and is
+    killed after `grace` seconds more.
     """
     try:
         done = subprocess.run(

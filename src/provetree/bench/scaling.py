@@ -44,16 +44,7 @@ _KEYS = ("solver", "axis", "depth", "noise", "rows", "columns", "limit")
 def made_up_table(rows: int, columns: int, depth: int, noise: float, seed: int = 0) -> BenchTable:
     """Return a table whose classes are those of a random tree on the first columns.
 
-    Parameters
-    ----------
-    rows, columns : int
-        Its size.
-    depth : int
-        The depth of the tree.
-    noise : float
-        The share of rows whose class is changed.
-    seed : int
-        Another number is another table.
+    `noise` is the share of rows whose class is changed; another seed is another table.
 
     Examples
     --------
@@ -87,14 +78,8 @@ def made_up_table(rows: int, columns: int, depth: int, noise: float, seed: int =
 def growth(results: Sequence[dict[str, Any]], axis: str, figure: str) -> float | None:
     """Return the exponent b of the best fit ``figure = a * size ** b``, None with too few points.
 
-    Parameters
-    ----------
-    results : sequence of dict
-        What was measured for one solver; fits without a proof are left out.
-    axis : {"rows", "columns"}
-        What the size is.
-    figure : {"cpu_seconds", "megabytes"}
-        What grows.
+    The results are those of one solver, of which fits without a proof are left out. The axis is
+    "rows" or "columns", the figure "cpu_seconds" or "megabytes".
 
     Examples
     --------

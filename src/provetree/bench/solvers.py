@@ -145,42 +145,43 @@ def _fit_pycontree(table: BenchTable, depth: int, limit: float) -> Fit:
     return Fit(seconds, *_errors(model, table), not stopped, None)
 
 
+def _fit_binary(model: Any, table: BenchTable) -> tuple[float, int, int]:
+    """Fit a peer that takes columns of 0 and 1; return seconds and errors, alike in float32."""
+    X, y = _binary(table)
+    seconds = _fit_seconds(model, X, y)
+    errors = _count(model.predict(X), table)
+    return seconds, errors, errors
+
+
 def _fit_pystreed(table: BenchTable, depth: int, limit: float, price: float = 0.0) -> Fit:
     from pystreed import STreeDClassifier
 
-    X, y = _binary(table)
     task = "cost-complex-accuracy" if price else "accuracy"
     model = STreeDClassifier(task, max_depth=depth, time_limit=limit, cost_complexity=price)
-    seconds = _fit_seconds(model, X, y)
-    errors = _count(model.predict(X), table)
-    cost = _cost(errors, model.get_n_leaves(), table, price)
-    return Fit(seconds, errors, errors, bool(model.fit_result.is_optimal()), None, cost)
+    found = _fit_binary(model, table)
+    cost = _cost(found[1], model.get_n_leaves(), table, price)
+    return Fit(*found, bool(model.fit_result.is_optimal()), None, cost)
 
 
 def _fit_pydl85(table: BenchTable, depth: int, limit: float) -> Fit:
     from pydl85 import DL85Classifier
 
-    X, y = _binary(table)
     # Its own defaults: similarity bounds and the special algorithm for depth two are on.
     model = DL85Classifier(max_depth=depth, time_limit=max(1, round(limit)))
-    seconds = _fit_seconds(model, X, y)
-    errors = _count(model.predict(X), table)
-    return Fit(seconds, errors, errors, not model.timeout_, None)
+    found = _fit_binary(model, table)
+    return Fit(*found, not model.timeout_, None)
 
 
 def _fit_imodels(table: BenchTable, depth: int, limit: float, price: float) -> Fit:
     from imodels import FastSmallTreeClassifier
 
     del depth  # it has no limit on the depth
-    X, y = _binary(table)
     model = FastSmallTreeClassifier(regularization=price, time_limit=limit)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a time limit, which `optimal_` tells too
-        seconds = _fit_seconds(model, X, y)
-    errors = _count(model.predict(X), table)
-    cost = _cost(errors, int(model.n_leaves_), table, price)
-    reached = int(model.estimator_.get_depth())
-    return Fit(seconds, errors, errors, bool(model.optimal_), None, cost, reached)
+        found = _fit_binary(model, table)
+    cost = _cost(found[1], int(model.n_leaves_), table, price)
+    return Fit(*found, bool(model.optimal_), None, cost, int(model.estimator_.get_depth()))
 
 
 def _fit_gosdt(table: BenchTable, depth: int, limit: float, price: float) -> Fit:

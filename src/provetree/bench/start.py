@@ -41,12 +41,7 @@ _TABLE = "titanic"
 def processor_seconds(command: Sequence[str], status: int = 0) -> float:
     """Return the processor time of a command in a process of its own.
 
-    Parameters
-    ----------
-    command : sequence of str
-        The words after ``provetree``.
-    status : int
-        The exit status that it must end with.
+    These are the words after ``provetree``; it must end with the exit status `status`.
 
     Examples
     --------
@@ -54,12 +49,9 @@ def processor_seconds(command: Sequence[str], status: int = 0) -> float:
     >>> processor_seconds(["--version"]) > 0.0
     True
     """
-    child = subprocess.Popen(
-        (sys.executable, "-m", "provetree", *command),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    nothing = subprocess.DEVNULL
+    whole = (sys.executable, "-m", "provetree", *command)
+    child = subprocess.Popen(whole, stdin=nothing, stdout=nothing, stderr=nothing)
     _, ended, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(ended)
     if child.returncode != status:
@@ -89,16 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
                 command, status, _ = COMMANDS[name]
                 asked = [files.get(word, word) for word in command]
                 seconds[name].append(processor_seconds(asked, status))
-    results = [
-        Measurement(
-            name,
-            median(times),
-            COMMANDS[name][2],
-            "s",
-            f"{min(times):.3g} to {max(times):.3g} s",
-        )
-        for name, times in seconds.items()
-    ]
+    results = []
+    for name, times in seconds.items():
+        spread = f"{min(times):.3g} to {max(times):.3g} s"
+        results.append(Measurement(name, median(times), COMMANDS[name][2], "s", spread))
     print(f"processor time, median of {arguments.repeat}; {_TABLE} for predict and fit")
     print(format_measurements(results, "range"))
     return 0 if all(result.passed for result in results) else 1

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -60,31 +60,9 @@ def run_worker(
 ) -> Run:
     """Fit `solver` on `table` in a fresh process on one core; an overrun is killed.
 
-    Parameters
-    ----------
-    solver : str
-        A name of `provetree.bench.solvers.SOLVERS`.
-    table : BenchTable
-        The table.
-    depth : int
-        Maximum depth of the tree.
-    limit : float
-        Time limit in seconds, given to the solver and enforced from outside.
-    repeat : int, default=1
-        Most fits to make; only short fits are repeated.
-    core : int, optional
-        Core to pin the process to, where the system can.
-    command : sequence of str, optional
-        Command of the worker; this Python and this module when not given.
-    grace : float, default=60.0
-        Seconds beyond `limit` after which the process is killed.
-    price : float, default=0.0
-        Price of a leaf, as a share of the rows.
-
-    Returns
-    -------
-    Run
-        What became of it.
+    The limit in seconds is given to the solver, and enforced from outside after `grace` seconds
+    more. Only short fits are repeated. The price of a leaf is a share of the rows. The command of
+    the worker is this Python and this module when not given.
 
     Examples
     --------
@@ -116,7 +94,9 @@ def run_worker(
     return Run(answer.outcome, tuple(Fit(**fit) for fit in answer.value or ()), answer.message)
 
 
-def _serve(request: dict[str, Any]) -> list[dict[str, Any]]:
+def main() -> None:
+    """Serve the request on standard input."""
+    request = json.load(sys.stdin)
     pin(request["core"])
     with np.load(request["path"]) as arrays:
         table = BenchTable(request["name"], arrays["X"], arrays["y"])
@@ -129,13 +109,7 @@ def _serve(request: dict[str, Any]) -> list[dict[str, Any]]:
     while (len(fits) < request["repeat"] and spent < REPEAT_BUDGET) or spent < LEAST_SPENT:
         fits.append(solver.fit(table, request["depth"], request["limit"], *price))
         spent += fits[-1].seconds
-    return [asdict(fit) for fit in fits]
-
-
-def main() -> None:
-    """Serve the request on standard input."""
-    answer = _serve(json.load(sys.stdin))
-    print(json.dumps(answer), flush=True)
+    print(json.dumps([asdict(fit) for fit in fits]), flush=True)
 
 
 if __name__ == "__main__":

@@ -102,7 +102,9 @@ def learn_columns(
             columns.append(column)
             values.append(read)
     if not columns:
-        raise UserError("No column is left to learn from: " + _listed(notes))
+        listed = "; ".join(f"'{name}' is {note}" for name, note in notes[:5])
+        more = "; ..." if len(notes) > 5 else ""
+        raise UserError(f"No column is left to learn from: {listed}{more}.")
     return LearnedColumns(tuple(columns), tuple(notes), polars.DataFrame(values))
 
 
@@ -220,19 +222,19 @@ def _learn(series: Series, *, categorical: bool) -> tuple[InputColumn | None, st
             kept = present.value_counts().sort(["count", name], descending=[True, False])[name]
             known = tuple(sorted(kept.head(MOST_CATEGORIES - 1).to_list()))
             column = InputColumn(name, "category", known=known)
-            words = f"category with {n_distinct} values, the rare ones taken together as {OTHER!r}"
-            return column, words + gaps, _use(series, column)
+            rare = f", the rare ones taken together as {OTHER!r}"
+            return column, f"category with {n_distinct} values{rare}{gaps}", _use(series, column)
         return column, f"category with {n_distinct} values{gaps}", values
     if column.kind == "number" and n_distinct == rows and _numbers_the_rows(values):
         return left_out("it numbers the rows")
-    words = {"date": "date, as the number YYYYMMDD", "number": "number"}[column.kind]
-    if column.order is not None:
-        first = "day" if column.order == "dmy" else "month"
-        words = f"date ({first} first), as the number YYYYMMDD"
-    if series.dtype in (polars.Duration, polars.Time):
+    words: str = column.kind
+    if column.kind == "date":
+        first = {None: "", "dmy": " (day first)", "mdy": " (month first)"}[column.order]
+        words = f"date{first}, as the number YYYYMMDD"
+    elif series.dtype in (polars.Duration, polars.Time):
         words = f"{'duration' if series.dtype == polars.Duration else 'time of day'}, in seconds"
     if column.comma is not None:
-        words += f" with {'decimal commas' if column.comma == 'decimal' else 'thousands commas'}"
+        words += f" with {column.comma} commas"
     if column.sign is not None:
         words += f", the sign {column.sign} passed over"
     return column, f"{words}{gaps}", values
@@ -242,16 +244,12 @@ def _readable(series: Series) -> bool:
     """Tell whether a column can hold numbers, dates or categories."""
     import polars
 
-    nested = (polars.List, polars.Struct, polars.Array)
-    return not isinstance(series.dtype, nested) and series.dtype not in (
-        polars.Binary,
-        polars.Object,
-    )
+    return not series.dtype.is_nested() and series.dtype not in (polars.Binary, polars.Object)
 
 
 def _shown(value: Any) -> str:
-    short = f"{value:g}" if isinstance(value, float) else repr(value)
-    return short if not isinstance(value, float) or float(short) == value else repr(value)
+    short = f"{value:g}" if isinstance(value, float) else ""
+    return short if short and float(short) == value else repr(value)
 
 
 def _meaning(series: Series) -> InputColumn:
@@ -323,9 +321,7 @@ def _use(series: Series, column: InputColumn) -> Series:
         text = _as_text(series)
         if column.known is not None:
             rare = text.is_not_null() & ~text.is_in(list(column.known))
-            text = text.to_frame().select(
-                polars.when(rare).then(polars.lit(OTHER)).otherwise(text).alias(series.name)
-            )[series.name]
+            text = text.set(rare, OTHER)
         return text
     if column.kind == "date":
         return _dates(series, column.order)
@@ -355,8 +351,8 @@ def _dates(series: Series, order: Literal["dmy", "mdy"] | None) -> Series:
         else:
             parts = text.str.replace(r"[T ].*$", "").str.replace_all(r"[/-]", ".")
             read = parts.str.to_date("%d.%m.%Y" if order == "dmy" else "%m.%d.%Y", strict=False)
-        form = {None: "an ISO date", "dmy": "a date (day, month, year)"}
-        series = _all_read(series, read, form.get(order, "a date (month, day, year)"))
+        forms = {"dmy": "a date (day, month, year)", "mdy": "a date (month, day, year)"}
+        series = _all_read(series, read, forms.get(order or "", "an ISO date"))
     if series.dtype not in (polars.Date, polars.Datetime):
         raise UserError(f"Column '{series.name}' must hold dates. Got {series.dtype} instead.")
     day = series.dt.year().cast(polars.Float64) * 10000
@@ -393,8 +389,3 @@ def _numbers_the_rows(values: Series) -> bool:
     if rows < _FEWEST_IDENTIFIERS or values.max() - values.min() != rows - 1:
         return False
     return bool((values == values.round(0)).all())
-
-
-def _listed(notes: Sequence[tuple[str, str]]) -> str:
-    more = "; ..." if len(notes) > 5 else ""
-    return "; ".join(f"'{name}' is {note}" for name, note in notes[:5]) + more + "."

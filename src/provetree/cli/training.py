@@ -122,21 +122,9 @@ def train(
 ) -> Trained:
     """Fit CART and the optimal tree, and gather the figures of both.
 
-    Parameters
-    ----------
-    data : Data
-        What :func:`prepare` gave.
-    parameters : dict
-        Parameters of :class:`~provetree.OptimalTreeClassifier`; the time limit counts from
-        `started`, so reading and CART are part of it.
-    target : str
-        The name of the predicted column.
-    started : float
-        When the process began, by ``time.monotonic``.
-    begun : float
-        When reading the table began.
-    on_progress, on_stage : callable
-        Told how the search stands, and what is being done.
+    The time limit among the parameters of the tree counts from `started`, when the process began by
+    ``time.monotonic``: reading the table, since `begun`, and CART are part of it. `on_progress` and
+    `on_stage` are told how the search stands, and what is being done.
     """
     before = time.monotonic()
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
@@ -149,11 +137,8 @@ def train(
     now = time.monotonic()
 
     on_stage("searching")
-    searched = dict(parameters)
-    searched["time_limit"] = _search_seconds(
-        parameters["time_limit"], now - started, now - begun, rows.rows.encoded
-    )
-    estimator = OptimalTreeClassifier(**searched)
+    limit = _search_seconds(parameters["time_limit"], now - started, now - begun, rows.rows.encoded)
+    estimator = OptimalTreeClassifier(**{**parameters, "time_limit": limit})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an interrupted search says so in its proof
         estimator.fit(data.train, data.y_train, on_progress=on_progress)
@@ -163,9 +148,8 @@ def train(
     tree = with_whole_dates(estimator.tree_, data.learned.columns)
     test = rows.others(data.test, data.y_test) if data.test.height else None
     facts = tree_facts(tree, rows.rows, test, cart, data.learned.notes)
-    facts["left_out"] = [
-        [name, note] for name, note in data.learned.notes if note.startswith("left out")
-    ]
+    notes = data.learned.notes
+    facts["left_out"] = [[name, note] for name, note in notes if note.startswith("left out")]
     if data.n_without_label:
         facts["rows_without_label"] = data.n_without_label
     model = StoredModel.of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -52,8 +53,7 @@ def script_candidates(
     from sklearn.model_selection import train_test_split
     from sklearn.tree import DecisionTreeClassifier
 
-    nodes = 2**depth - 1
-    found: list[dict[tuple[int, float], int]] = [{} for _ in range(nodes)]
+    found: list[Counter[tuple[int, float]]] = [Counter() for _ in range(2**depth - 1)]
     number: dict[tuple[int, float], int] = {}  # splits in the order in which they are found
 
     def count(X: NDArray[np.float64], y: NDArray[np.int64], times: int) -> None:
@@ -66,7 +66,7 @@ def script_candidates(
             split = (int(tree.feature[node]), float(tree.threshold[node]))
             number.setdefault(split, len(number))
             here = place[node]
-            found[here][split] = found[here].get(split, 0) + times
+            found[here][split] += times
             place[left], place[right] = 2 * here + 1, 2 * here + 2
 
     for seed in range(SAMPLE_RUNS):

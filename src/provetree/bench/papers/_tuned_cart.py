@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -88,14 +88,12 @@ def cross_validated(
         warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds
         folds = list(StratifiedKFold(n_folds).split(X, y))
     X32 = np.ascontiguousarray(X, dtype=np.float32)  # what CART works on
-    scores = {depth: np.empty((len(combinations()), n_folds)) for depth in depths}
-    for fold, (train, test) in enumerate(folds):
-        places = dict.fromkeys(depths, 0)
-        for depth, score in _of_fold(X32[train], y[train], X32[test], y[test], depths):
-            scores[depth][places[depth], fold] = score
-            places[depth] += 1
+    scores = [_of_fold(X32[train], y[train], X32[test], y[test], depths) for train, test in folds]
     # The mean of each row, as GridSearchCV takes it: equal to the last bit, for the sake of ties.
-    return {depth: np.average(scores[depth], axis=1) for depth in depths}
+    return {
+        depth: np.average(np.column_stack([of_fold[depth] for of_fold in scores]), axis=1)
+        for depth in depths
+    }
 
 
 def _of_fold(
@@ -104,8 +102,9 @@ def _of_fold(
     X_test: NDArray[np.float32],
     y_test: NDArray[np.int64],
     depths: Collection[int],
-) -> Iterator[tuple[int, float]]:
-    """Yield depth and accuracy of each combination, in the order of :func:`combinations`."""
+) -> dict[int, list[float]]:
+    """Return by depth the accuracy of each combination, in the order of :func:`combinations`."""
+    scores: dict[int, list[float]] = {depth: [] for depth in depths}
     grid = dict(GRID)
     least_to_split = grid.pop("min_samples_split")
     for values in product(*grid.values()):
@@ -123,22 +122,13 @@ def _of_fold(
             least = math.ceil(share * len(X))  # as scikit-learn rounds it
             for depth in depths:
                 ends = _ends(tree, depth, least)[reached]
-                yield depth, float(np.mean(cart.classes_[right[ends]] == y_test))
+                scores[depth].append(float(np.mean(cart.classes_[right[ends]] == y_test)))
+    return scores
 
 
 def _ends(tree: Any, depth: int, least_to_split: int) -> NDArray[np.intp]:
-    """Return for each node where its rows end once the tree stops earlier.
-
-    Parameters
-    ----------
-    tree : sklearn.tree._tree.Tree
-        A tree, its nodes in preorder.
-    depth : int
-        Nodes this deep do not split,
-    least_to_split : int
-        nor do those with fewer rows.
-    """
-    ends = np.arange(tree.node_count)
+    """Return where the rows of each node end if nodes this deep or with fewer rows are leaves."""
+    ends = np.arange(tree.node_count)  # of nodes in preorder
     level = np.zeros(tree.node_count, dtype=np.intp)
     for node in range(tree.node_count):
         children = (int(tree.children_left[node]), int(tree.children_right[node]))

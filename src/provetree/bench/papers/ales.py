@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,21 +95,14 @@ def _table_3(options: PaperOptions) -> str:
     for dataset in options.wanted_datasets(known):
         for k, method in enumerate(_PARTITIONS):
             cells = [_measured(options, dataset, part, method) for part in options.parts]
-            reduction, exclusion, consistency = (figures(cell)[k] for cell in known[dataset])
+            r, e, c = (figures(cell)[k] for cell in known[dataset])
             excluded = f"{mean(cells, 'exclusion'):.2f}"
             error = float(np.sqrt(np.mean([cell["error"] ** 2 for cell in cells])))
             if error:
                 excluded += f" +- {error / np.sqrt(len(cells)):.3f}"
-            rows.append(
-                (
-                    dataset,
-                    method.upper(),
-                    *(reduction, mean(cells, "reduction")),
-                    *(exclusion, excluded),
-                    *(consistency, mean(cells, "consistency")),
-                    mean(cells, "seconds"),
-                )
-            )
+            ours = [mean(cells, field) for field in ("reduction", "consistency", "seconds")]
+            row = (r, ours[0], e, excluded, c, *ours[1:])
+            rows.append((dataset, method.upper(), *row))
     header = (
         "table | by | R paper [.2f] | R [.2f] | E paper [.2f] | E | C paper [.2f] | C [.2f] | "
         "time [time]"
@@ -252,30 +245,52 @@ def _measured(options: PaperOptions, dataset: str, part: int, method: str) -> Ce
     return _cell(options, f"measures/{dataset}/{part}/{method}", compute)
 
 
+class _Fit(NamedTuple):
+    """One fit: a method on one split for one (delta, gamma)."""
+
+    dataset: str
+    part: int
+    method: str
+    pair: tuple[int, int]
+    inner: str = "search"
+    rho: float = _PAPER_RHO
+
+    def estimator(self, time_limit: float) -> Any:
+        """Return the estimator with its limits."""
+        limits: dict[str, Any] = dict(zip(("max_depth", "max_splits"), self.pair, strict=True))
+        limits["time_limit"] = time_limit
+        if self.method == _P and self.inner == "milp":
+            from provetree.estimators.mip_tree import MIPTreeClassifier
+
+            return MIPTreeClassifier(formulation="p", scaling="rank", **limits)
+        if self.method == _P:
+            limits["max_leaf_nodes"] = limits.pop("max_splits") + 1
+            return OptimalTreeClassifier(**limits)
+        how, _, plain = self.method.partition("\\")
+        made_by, refined_by = how.split("+")
+        return PartitionTreeClassifier(
+            _partition(self.dataset, self.part, made_by, self.rho),
+            refinement="exact" if refined_by == "eiia" else "heuristic",
+            post_process=not plain,
+            inner=self.inner,
+            **limits,
+        )
+
+
 def _of_pairs(
     options: PaperOptions, dataset: str, method: str, inner: str = "search"
 ) -> list[Cell]:
     """Fit one method for all pairs (delta, gamma) that are asked for, on all splits."""
     return [
-        _fitted(options, dataset, part, method, pair, _PAPER_RHO, inner)
+        _fitted(options, _Fit(dataset, part, method, pair, inner))
         for pair, part in product(_pairs(options), options.parts)
     ]
 
 
-def _fitted(
-    options: PaperOptions,
-    dataset: str,
-    part: int,
-    method: str,
-    pair: tuple[int, int],
-    rho: float,
-    inner: str = "search",
-) -> Cell:
-    """Fit one method on one split for one (delta, gamma)."""
-
+def _fitted(options: PaperOptions, fit: _Fit) -> Cell:
     def compute() -> dict[str, Any]:
-        tables = load_split(dataset, part)
-        clf = _estimator(dataset, part, method, pair, rho, inner, options.time_limit)
+        tables = load_split(fit.dataset, fit.part)
+        clf = fit.estimator(options.time_limit)
         _, seconds, cpu = timed(lambda: clf.fit(tables["train"].X, tables["train"].y))
         pass_on_interrupt(clf.status_)
         return {
@@ -289,46 +304,9 @@ def _fitted(
             "cpu": cpu,
         }
 
-    share = f"/rho={rho:g}" if method.startswith("gp") else ""
-    key = f"fit/{dataset}/{part}/{method}{share}/{pair[0]},{pair[1]}/{inner}"
-    return _cell(options, f"{key}/limit={options.time_limit:g}", compute)
-
-
-def _estimator(
-    dataset: str,
-    part: int,
-    method: str,
-    pair: tuple[int, int],
-    rho: float,
-    inner: str,
-    time_limit: float,
-) -> Any:
-    depth, gamma = pair
-    if method == _P:
-        if inner == "milp":
-            from provetree.estimators.mip_tree import MIPTreeClassifier
-
-            return MIPTreeClassifier(
-                formulation="p",
-                max_depth=depth,
-                max_splits=gamma,
-                time_limit=time_limit,
-                scaling="rank",
-            )
-        return OptimalTreeClassifier(
-            max_depth=depth, max_leaf_nodes=gamma + 1, time_limit=time_limit
-        )
-    how, _, plain = method.partition("\\")
-    made_by, refined_by = how.split("+")
-    return PartitionTreeClassifier(
-        _partition(dataset, part, made_by, rho),
-        refinement="exact" if refined_by == "eiia" else "heuristic",
-        post_process=not plain,
-        inner=inner,
-        max_depth=depth,
-        max_splits=gamma,
-        time_limit=time_limit,
-    )
+    share = f"/rho={fit.rho:g}" if fit.method.startswith("gp") else ""
+    key = f"fit/{fit.dataset}/{fit.part}/{fit.method}{share}/{fit.pair[0]},{fit.pair[1]}"
+    return _cell(options, f"{key}/{fit.inner}/limit={options.time_limit:g}", compute)
 
 
 def _tuned(options: PaperOptions, dataset: str, method: str, depth: int) -> float:
@@ -337,7 +315,9 @@ def _tuned(options: PaperOptions, dataset: str, method: str, depth: int) -> floa
     for part in options.parts:
         rho = _rho(options, dataset, part, method) if method.startswith("gp") else _PAPER_RHO
         cells = [
-            _fitted(options, dataset, part, method, pair, rho) for pair in PAIRS if pair[0] <= depth
+            _fitted(options, _Fit(dataset, part, method, pair, rho=rho))
+            for pair in PAIRS
+            if pair[0] <= depth
         ]
         found.append(max(cells, key=lambda cell: cell["valid"])["test"])  # the first of the best
     return float(np.mean(found))

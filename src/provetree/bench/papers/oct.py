@@ -173,8 +173,8 @@ def _table_4(options: PaperOptions) -> str:
                 _TABLE_4[dataset],
                 *map(_average, both),
                 *(f"{_proven(cells)} of {len(cells)}" for cells in both),
-                f"{_total(ours):.0f} s",
-                f"{_total(truth):.1f} s",
+                f"{sum(cell['seconds'] for cell in ours):.0f} s",
+                f"{sum(cell['seconds'] for cell in truth):.1f} s",
             )
         )
     title = f"average in-sample accuracy over {len(pairs)} pairs, {n_splits} splits"
@@ -255,29 +255,24 @@ def _tree(
     if task.way == "search":
         found = ExactSearch().solve(problem.with_penalty(penalty), limits)
         return found.tree, found.status, float(found.lower_bound)
-    engine = _engine(task, largest)
+    formulation, way = task.way.split(" ", 1)
+    tight = way.startswith("tight")
+    engine = MIPSearch(
+        formulation,
+        baseline=largest,
+        warm_start=None if way in ("plain", "tight none") else "cart",
+        merge_rows=tight,  # the published model has one row per row of the table
+        tighten=tight,
+    )
     asked = constrained(
         problem,
         depth=task.depth,
         max_splits=task.splits,
-        penalty=0 if engine.formulation == "p" else penalty,
+        penalty=0 if formulation == "p" else penalty,
         rows=raw,
     )
     solved = engine.solve(asked, limits)
     return solved.tree, solved.status, float(solved.lower_bound)
-
-
-def _engine(task: _Task, largest: int) -> MIPSearch:
-    formulation, way = task.way.split(" ", 1)
-    tight = way.startswith("tight")
-    return MIPSearch(
-        formulation,
-        baseline=largest,
-        warm_start=None if way in ("plain", "tight none") else "cart",
-        # The published model has one row per row of the table.
-        merge_rows=tight,
-        tighten=tight,
-    )
 
 
 # -- words -------------------------------------------------------------------------------------
@@ -301,7 +296,3 @@ def _average(cells: Sequence[Mapping[str, Any]]) -> float:
 
 def _proven(cells: Sequence[Mapping[str, Any]]) -> int:
     return sum(cell["status"] == "optimal" for cell in cells)
-
-
-def _total(cells: Sequence[Mapping[str, Any]]) -> float:
-    return float(sum(cell["seconds"] for cell in cells))
