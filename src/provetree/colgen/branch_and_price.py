@@ -8,11 +8,13 @@ so bounds are rounded down, and a node whose bound is not above the best tree is
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import count, pairwise
+from itertools import count
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provetree.colgen.generation import Generation, is_integral, tree_of
 from provetree.colgen.integer_step import recursion
@@ -163,28 +165,14 @@ class BranchAndPrice:
 
     def _branch(self, allowed: Allowed, rho: Float, mass: Float) -> list[Allowed]:
         offsets = self.generation.model.candidates.offsets
-        choice: tuple[float, int, int] | None = None
-        for j, (low, high) in enumerate(pairwise(offsets.tolist())):
-            if allowed.candidate[low:high].sum() < 2:
-                continue
-            part = np.where(allowed.candidate[low:high] != 0, rho[low:high], -1.0)
-            largest = float(part.max())
-            fraction = min(largest, 1 - largest)
-            # The most fractional split variable, nodes near the root first among equals.
-            if choice is None or fraction > choice[0] + 1e-9:
-                choice = (fraction, j, int(low) + int(part.argmax()))
-        leaf_choice: tuple[float, int, int] | None = None
-        for leaf in range(len(mass)):
-            if allowed.target[leaf].sum() < 2:
-                continue
-            part = np.where(allowed.target[leaf] != 0, mass[leaf], -1.0)
-            fraction = min(float(part.max()), 1 - float(part.max()))
-            if leaf_choice is None or fraction > leaf_choice[0] + 1e-9:
-                leaf_choice = (fraction, leaf, int(part.argmax()))
+        open_, shares = (np.split(part, offsets[1:-1]) for part in (allowed.candidate, rho))
+        choice = _most_fractional(open_, shares)  # nodes near the root first among equals
+        leaf_choice = _most_fractional(allowed.target, mass)
         if choice is not None and (
             choice[0] > 1e-6 or leaf_choice is None or leaf_choice[0] <= 1e-6
         ):
-            _, j, chosen = choice
+            _, j, place = choice
+            chosen = offsets[j] + place
             only, without = allowed.candidate.copy(), allowed.candidate.copy()
             only[offsets[j] : offsets[j + 1]] = 0
             only[chosen] = 1
@@ -198,3 +186,19 @@ class BranchAndPrice:
             others[leaf, chosen] = 0
             return [Allowed(allowed.candidate, this), Allowed(allowed.candidate, others)]
         return []
+
+
+def _most_fractional(
+    allowed: Iterable[NDArray[Any]], shares: Iterable[NDArray[Any]]
+) -> tuple[float, int, int] | None:
+    """Return how fractional the most fractional open choice is, whose it is, and its place."""
+    best: tuple[float, int, int] | None = None
+    for owner, (is_open, share) in enumerate(zip(allowed, shares, strict=True)):
+        if is_open.sum() < 2:
+            continue
+        part = np.where(is_open != 0, share, -1.0)
+        largest = float(part.max())
+        fraction = min(largest, 1 - largest)
+        if best is None or fraction > best[0] + 1e-9:
+            best = (fraction, owner, int(part.argmax()))
+    return best

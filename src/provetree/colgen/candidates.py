@@ -103,6 +103,12 @@ class CandidateSet:
         level = np.arange(self.depth)[None, :]
         return ((1 << level) - 1 + (leaf >> (self.depth - level))).astype(np.int32)
 
+    @cached_property
+    def link_starts(self) -> Int:
+        """Where the (1d) constraints of each leaf and level begin, shape (leaves, depth)."""
+        sizes = self.sizes[self.path_nodes]
+        return (np.cumsum(sizes) - sizes.ravel()).reshape(sizes.shape)
+
     @property
     def n_paths(self) -> int:
         """Number of paths: ways to choose the splits on the way to each leaf."""
@@ -241,10 +247,8 @@ def sampled_candidates(
         # Equally frequent splits are ordered by column and rank.
         order = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
         kept.append({split for split, _ in order[: at_root if j == 0 else elsewhere]})
-    for tree in range(len(full_tree)):
-        for j, split in enumerate(full_tree.splits(tree)):
-            if split is not None:
-                kept[j].add(split)
+    for splits_of_node, split in zip(kept, full_tree.splits(0), strict=True):
+        splits_of_node.update(() if split is None else (split,))
     return CandidateSet.of(problem.max_depth, kept, with_pass=with_pass)
 
 
@@ -271,14 +275,12 @@ def quantile_candidates(
         for place in np.clip(np.searchsorted(below, wanted), 0, len(below) - 1).tolist():
             splits.add((c, place))
     kept = [set(splits) for _ in range(2**problem.max_depth - 1)]
-    for tree in range(len(full_tree)):
-        for j, split in enumerate(full_tree.splits(tree)):
-            if split is not None:
-                kept[j].add(split)
+    for splits_of_node, split in zip(kept, full_tree.splits(0), strict=True):
+        splits_of_node.update(() if split is None else (split,))
     return CandidateSet.of(problem.max_depth, kept, with_pass=with_pass)
 
 
-def all_candidates(problem: Problem, *, with_pass: bool = True) -> CandidateSet:
+def all_candidates(problem: Problem) -> CandidateSet:
     """Take every split of every column at every node: the proof is then one for all trees.
 
     Examples
@@ -295,9 +297,8 @@ def all_candidates(problem: Problem, *, with_pass: bool = True) -> CandidateSet:
             f"Got one with {most}."
         )
     splits = [(c, k) for c, col in enumerate(problem.columns) for k in range(len(col.values) - 1)]
-    return CandidateSet.of(
-        problem.max_depth, [splits] * (2**problem.max_depth - 1), with_pass=with_pass
-    )
+    every_node = [splits] * (2**problem.max_depth - 1)
+    return CandidateSet.of(problem.max_depth, every_node, with_pass=True)
 
 
 def covers_all_trees(problem: Problem, candidates: CandidateSet) -> bool:
@@ -333,12 +334,7 @@ def given_candidates(
     """
     nodes = 2**problem.max_depth - 1
     sets: list[set[Split]] = [set() for _ in range(nodes)]
-    by_node: Mapping[object, object]
-    if isinstance(given, Mapping):
-        by_node = given
-    else:
-        same = list(given)
-        by_node = dict.fromkeys(range(nodes), same)
+    by_node = given if isinstance(given, Mapping) else dict.fromkeys(range(nodes), tuple(given))
     for node, splits in by_node.items():
         if not _is_index(node) or not 0 <= node < nodes:
             raise ValueError(

@@ -89,8 +89,6 @@ class _Subproblem:
     ) -> None:
         candidates, items = model.candidates, model.items
         goes_left = items.core.goes_left().reshape(-1, items.n_items) != 0
-        sizes = candidates.sizes[candidates.path_nodes]
-        starts = np.concatenate([[0], np.cumsum(sizes.ravel())])[:-1].reshape(sizes.shape)
         #: For each level: which candidates keep which items on the way, the prices of the
         #: candidates, and which of them are allowed.
         self.levels: list[tuple[Bool, Float, Float]] = []
@@ -98,7 +96,7 @@ class _Subproblem:
             low, high = candidates.offsets[j], candidates.offsets[j + 1]
             right = (leaf >> (candidates.depth - 1 - level)) & 1
             keeps = ~goes_left[low:high] if right else goes_left[low:high]
-            gamma = duals.gamma[starts[leaf, level] :][: high - low]
+            gamma = duals.gamma[candidates.link_starts[leaf, level] :][: high - low]
             self.levels.append((keeps, gamma, allowed.candidate[low:high].astype(np.float64)))
         by_kind, self.leaf_price = kind_worth(model, duals)
         self.worth = (items.weights @ by_kind)[:, targets]

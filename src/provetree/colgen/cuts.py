@@ -101,19 +101,19 @@ class Cuts:
     def start(self, master: Master) -> None:
         """Add the initial constraints of the master: all of them in the form "all"."""
         if self.form == "all":
-            items = list(range(self._n_training))
-            self._used.update(items)
-            self.n_row_cuts += len(items)
-            master.add_cuts(items, [], "equality")
+            self.n_row_cuts += self._add_items(master, list(range(self._n_training)))
 
     def start_many(self, master: Master, most: int) -> None:
         """Add all constraints of training rows at once if there are at most so many."""
         if self.form in ("none", "all") or self._n_training > most:
             return
         items = [i for i in range(self._n_training) if i not in self._used]
+        self.n_row_cuts += self._add_items(master, items)
+
+    def _add_items(self, master: Master, items: list[int]) -> int:
         self._used.update(items)
-        self.n_row_cuts += len(items)
         master.add_cuts(items, [], self.bounds)
+        return len(items)
 
     def separate(
         self,
@@ -137,10 +137,7 @@ class Cuts:
         values = np.ascontiguousarray(x[positive])
         activity, signature = self.model.items.core.activity(paths.leaf, paths.candidates, values)
         found = self._violated(activity, signature, least)
-        if found:
-            self._used.update(found)
-            self.n_row_cuts += len(found)
-            master.add_cuts(found, [], self.bounds)
+        self.n_row_cuts += self._add_items(master, found)
         if found or self.form != "extra" or not extra:
             return len(found)
         if self.separation == "routes":
@@ -184,11 +181,8 @@ class Cuts:
             return 0
         buckets = self._places.buckets(self.model.candidates, np.array(rows))
         first = self.model.items.add_unlabelled(buckets)
-        items = list(range(first, first + len(rows)))
-        self._used.update(items)
-        self.n_extra_cuts += len(items)
-        master.add_cuts(items, [], self.bounds)
-        return len(items)
+        self.n_extra_cuts += len(rows)
+        return self._add_items(master, list(range(first, first + len(rows))))
 
     def search_rows(
         self, paths: Paths, values: Float, time_limit: float = np.inf

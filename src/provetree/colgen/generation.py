@@ -7,7 +7,8 @@ So a stopped run has a valid bound too.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -90,22 +91,14 @@ class Clock:
         if self.left <= 0:
             raise TimeUpError
 
-    def part(self, name: str) -> _Part:
-        """Return a context in which time counts for a part."""
-        return _Part(self, name)
-
-
-class _Part:
-    def __init__(self, clock: Clock, name: str) -> None:
-        self._clock, self._name = clock, name
-
-    def __enter__(self) -> None:
-        self._start = time.perf_counter()
-
-    def __exit__(self, *exception: object) -> None:
-        parts = self._clock.parts
-        spent = time.perf_counter() - self._start
-        parts[self._name] = parts.get(self._name, 0.0) + spent
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Count the time of a ``with`` block for a part."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.parts[name] = self.parts.get(name, 0.0) + time.perf_counter() - start
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +181,7 @@ class Generation:
                 return None
             with self.clock.part("pricing"):
                 priced = pricing.price(solution.duals, allowed, self.clock.left)
-            self.bound = min(self.bound, self._bound(solution.duals, priced, allowed))
+            self.bound = min(self.bound, self.bound_of(solution.duals, priced, allowed))
             self._tell(solution)
             left = max(self.bound - solution.value, 0.0)
             done = left <= wanted and solution.artificial <= _FEASIBLE * 100
@@ -234,17 +227,18 @@ class Generation:
         x, chosen = np.zeros(master.n_columns), paths.keys()
         x[[place[key] for key in chosen]] = 1.0
         value = model.evaluate(tree)[0] / model.unit
-        return MasterSolution(value, x, np.zeros(0), 0.0, self._no_prices())
+        return MasterSolution(value, x, np.zeros(0), 0.0, self.no_prices())
 
     def _every_path(self, allowed: Allowed) -> Paths:
         """List all paths, each with its best target: pricing with multipliers that exclude none."""
         model = self.model
         whole = model.whole / model.unit
-        nothing = replace(self._no_prices(), alpha=np.full(model.candidates.n_leaves, -whole - 1.0))
+        nothing = replace(self.no_prices(), alpha=np.full(model.candidates.n_leaves, -whole - 1.0))
         every = ExactPricing(model, model.candidates.n_paths)
         return every.price(nothing, allowed, self.clock.left).paths
 
-    def _no_prices(self) -> Duals:
+    def no_prices(self) -> Duals:
+        """Return multipliers that are all zero."""
         items = self.model.items
         return Duals(
             np.zeros(self.master.n_leaves),
@@ -256,7 +250,8 @@ class Generation:
             False,
         )
 
-    def _bound(self, duals: Duals, priced: Priced, allowed: Allowed) -> float:
+    def bound_of(self, duals: Duals, priced: Priced, allowed: Allowed) -> float:
+        """Return the bound that multipliers and their exact pricing give."""
         assert priced.largest is not None
         link = self.master.link_candidate
         return dual_bound(self.model, duals, priced.largest, link, allowed)
@@ -270,13 +265,10 @@ class Generation:
             return self.master.add_paths(priced.paths) > 0
 
     def _tell(self, solution: MasterSolution) -> None:
-        self.iterations += 1
-        if self.on_iteration is not None and not solution.duals.phase_one:
-            master = self.master
-            seconds, cuts = self.clock.seconds, master.n_cuts
-            self.on_iteration(
-                Iteration(seconds, solution.value, self.bound, master.n_columns, cuts)
-            )
+        if solution.duals.phase_one:
+            self.iterations += 1
+        else:
+            self.tell(solution.value, self.bound, self.master.n_columns)
 
     def tell(self, value: float, bound: float, n_columns: int) -> None:
         """Record and report a bound that was found outside the master."""
@@ -364,7 +356,7 @@ class _Rounds:
         generation = self.generation
         with self.clock.part("pricing"):
             priced = generation.exact.price(solution.duals, self.allowed, self.clock.left)
-        bound = generation._bound(solution.duals, priced, self.allowed)
+        bound = generation.bound_of(solution.duals, priced, self.allowed)
         if not self.phase_one:
             generation.bound = min(generation.bound, bound)
         elif bound < -_FEASIBLE * 10:  # no combination of paths comes closer to the constraints

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from provetree.colgen.generation import Clock, Generation, is_integral, tree_of
-from provetree.colgen.master import Master, MipEnd, raise_if_stopped
+from provetree.colgen.generation import Generation, is_integral, tree_of
+from provetree.colgen.master import raise_if_stopped
 from provetree.colgen.paths import CandidateTree, PathModel
 from provetree.colgen.pricing import Allowed
 from provetree.number_types import Int
@@ -50,15 +50,6 @@ def recursion_for(
     if not found["feasible"]:
         return None
     return CandidateTree(found["candidates"], found["targets"])
-
-
-def restricted_mip(
-    model: PathModel, master: Master, clock: Clock
-) -> tuple[CandidateTree | None, MipEnd]:
-    """Return the best tree of the columns at hand by a MIP, as published, and how it ended."""
-    with clock.part("integer step"):
-        x, ended = master.integer_solution(clock.left)
-    return None if x is None else tree_of(model, master, x), ended
 
 
 def diving(generation: Generation, allowed: Allowed) -> CandidateTree | None:

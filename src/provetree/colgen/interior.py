@@ -29,16 +29,10 @@ _BLOCK = 512
 
 @dataclass(frozen=True, eq=False)
 class InteriorPoint:
-    """A point near an optimum of ``min cost @ x, matrix @ x == right, x >= 0``.
-
-    ``gap`` is how far the point may be from an optimum; ``accurate`` says whether it is as good as
-    was asked for.
-    """
+    """A point near an optimum; ``accurate`` says whether it is as good as was asked for."""
 
     x: Float
     multiplier: Float
-    reduced: Float
-    gap: float
     accurate: bool
 
 
@@ -107,7 +101,7 @@ def solve_interior(
         least_missed = min(least_missed, missed)
         if size < least_size:
             least_size = size
-            best = InteriorPoint(x, y, z, here, accurate)
+            best = InteriorPoint(x, y, accurate)
         if accurate or idle >= _MOST_IDLE_STEPS or not np.isfinite(size):
             break
         following = step.take(x, y, z, primal, dual)

@@ -18,7 +18,7 @@ from scipy.sparse import block_diag, csc_array, csr_array, eye_array, hstack
 
 from provetree.colgen.interior import solve_interior
 from provetree.colgen.paths import PathModel, Paths
-from provetree.number_types import Float, Int
+from provetree.number_types import Float, Int, Int32
 from provetree.solvers.highs import FAULTY_PRESOLVE, quiet_highs
 from provetree.solvers.solver import interrupts
 
@@ -96,12 +96,10 @@ class Master:
         self._rows_changed = False
 
         nodes = candidates.path_nodes
-        sizes = candidates.sizes[nodes]
         self.n_leaves = candidates.n_leaves
         # Row numbers of (1d): leaf by leaf, level by level, candidate by candidate.
-        starts = np.concatenate([[0], np.cumsum(sizes.ravel())])
-        self._link = self.n_leaves + starts[:-1].reshape(sizes.shape)
-        self._n_links = int(starts[-1])
+        self._link = self.n_leaves + candidates.link_starts
+        self._n_links = int(candidates.sizes[nodes].sum())
         self._first_coupling = self.n_leaves + self._n_links
         self._first_cut = self._first_coupling + len(model.rows)
         self._n_rho = int(candidates.offsets[-1])
@@ -138,15 +136,20 @@ class Master:
             np.full(self._n_links, -1.0),
         )
         # Artificial columns let coupling rows be broken while no path keeps them yet.
-        signs = [(i, s) for i, row in enumerate(rows) for s in (1, -1) if _may_miss(row, s)]
+        signs = [
+            (i, sign)
+            for i, row in enumerate(rows)
+            for sign, may_miss in ((1.0, row.has_low), (-1.0, row.has_high))
+            if may_miss
+        ]
         self._n_artificial = len(signs)
         _add_columns(
             h,
             np.zeros(len(signs)),
-            np.full(len(signs), 0.0 if not signs else highspy.kHighsInf),
+            np.full(len(signs), highspy.kHighsInf),
             np.ones(len(signs), dtype=np.int64),
             np.array([self._first_coupling + i for i, _ in signs], dtype=np.int32),
-            np.array([float(s) for _, s in signs]),
+            np.array([sign for _, sign in signs]),
         )
         self._first_path = self._n_rho + self._n_artificial
         return h
@@ -155,6 +158,12 @@ class Master:
     def n_columns(self) -> int:
         """Number of path columns."""
         return len(self.paths)
+
+    @property
+    def _choices(self) -> Int32:
+        """The columns of the splits and of the paths."""
+        paths = self._first_path + np.arange(self.n_columns)
+        return np.concatenate([np.arange(self._n_rho), paths]).astype(np.int32)
 
     def link_rows(self, paths: Paths, level: int) -> Int:
         """Return the (1d) constraints of the splits that paths use at a level."""
@@ -194,9 +203,7 @@ class Master:
             there = np.flatnonzero(value)
             parts.append((there, np.full(len(there), self._first_coupling + i), value[there]))
         parts += self._cut_entries(paths, 0)
-        column = np.concatenate([p[0] for p in parts])
-        rows = np.concatenate([p[1] for p in parts])
-        values = np.concatenate([p[2] for p in parts])
+        column, rows, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.argsort(column, kind="stable")
         costs = np.zeros(n) if self._phase_one else -worth
         _add_columns(
@@ -243,15 +250,11 @@ class Master:
         if n == 0:
             return
         self._cut_forms += [form] * n
-        parts = self._cut_entries(self.paths, first)
-        if parts:
-            column = np.concatenate([p[0] for p in parts]) + self._first_path
-            row = np.concatenate([p[1] for p in parts]) - self._first_cut - first
-            values = np.concatenate([p[2] for p in parts])
-        else:
-            column = row = np.empty(0, dtype=np.int64)
-            values = np.empty(0)
-        self._entries.append((row + self._first_cut + first, column - self._first_path))
+        nothing = np.empty(0, dtype=np.int64)
+        parts = [(nothing, nothing, np.empty(0)), *self._cut_entries(self.paths, first)]
+        column, row, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        self._entries.append((row, column))
+        row = row - self._first_cut - first
         order = np.argsort(row, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))[:-1]])
         low = -highspy.kHighsInf if form == "upper" else 1.0
@@ -262,7 +265,7 @@ class Master:
             np.full(n, high),
             len(values),
             starts.astype(np.int32),
-            column[order].astype(np.int32),
+            (self._first_path + column[order]).astype(np.int32),
             values[order],
         )
         self._rows_changed = True
@@ -285,9 +288,7 @@ class Master:
                 np.where(usable, highspy.kHighsInf, 0.0),
             ]
         )
-        columns = np.concatenate(
-            [np.arange(self._n_rho), self._first_path + np.arange(self.n_columns)]
-        ).astype(np.int32)
+        columns = self._choices
         self._h.changeColsBounds(len(columns), columns, np.zeros(len(columns)), upper)
 
     def set_phase(self, phase_one: bool) -> None:
@@ -321,7 +322,7 @@ class Master:
 
     def solve(self, time_limit: float = np.inf) -> MasterSolution | None:
         """Solve the restricted master; None when it is infeasible."""
-        h = self._h
+        h, known = self._h, highspy.HighsModelStatus
         h.setOptionValue("simplex_strategy", _DUAL if self._rows_changed else _PRIMAL)
         self._rows_changed = False
         if np.isfinite(time_limit):
@@ -330,11 +331,7 @@ class Master:
         h.run()
         status = h.getModelStatus()
         for attempt in range(2):
-            if status in (
-                highspy.HighsModelStatus.kOptimal,
-                highspy.HighsModelStatus.kInfeasible,
-                highspy.HighsModelStatus.kTimeLimit,
-            ):
+            if status in (known.kOptimal, known.kInfeasible, known.kTimeLimit):
                 break
             # Numerical trouble or cycling: forget the basis; the second time change the method.
             self.resolves += 1
@@ -342,11 +339,11 @@ class Master:
             h.setOptionValue("simplex_strategy", _DUAL if attempt == 0 else _PRIMAL)
             h.run()
             status = h.getModelStatus()
-        if status == highspy.HighsModelStatus.kTimeLimit:
+        if status == known.kTimeLimit:
             raise TimeUpError
-        if status == highspy.HighsModelStatus.kInfeasible:
+        if status == known.kInfeasible:
             return None
-        if status != highspy.HighsModelStatus.kOptimal:
+        if status != known.kOptimal:
             raise MasterError(
                 "The master problem could not be solved, not even from scratch: HiGHS ended with "
                 f"status '{h.modelStatusToString(status)}'."
@@ -411,12 +408,8 @@ class Master:
     def agreement(self) -> csr_array:
         """Rows that give (1b), and for (1d) that neighbouring leaves below a node use it alike."""
         candidates = self.model.candidates
-        rows, columns, values = [], [], []
         n = self.n_leaves
-        for leaf in range(n):
-            rows.append(np.array([leaf]))
-            columns.append(np.array([leaf]))
-            values.append(np.ones(1))
+        rows, columns, values = [np.arange(n)], [np.arange(n)], [np.ones(n)]
         for leaf in range(n - 1):
             for level in range(candidates.depth):
                 node = candidates.path_nodes[leaf, level]
@@ -445,12 +438,11 @@ class Master:
         offset = float(alpha.sum())
         for i, row in enumerate(model.rows):
             # A multiplier of the wrong sign is rounding: it would price a bound that is not there.
-            if coupling[i] > 0:
-                coupling[i] = coupling[i] if row.has_high else 0.0
-                offset += coupling[i] * (row.high if row.has_high else 0) / row.scale / model.unit
-            elif coupling[i] < 0:
-                coupling[i] = coupling[i] if row.has_low else 0.0
-                offset += coupling[i] * (row.low if row.has_low else 0) / row.scale / model.unit
+            bound = row.high if coupling[i] > 0 else row.low
+            if row.has_high if coupling[i] > 0 else row.has_low:
+                offset += coupling[i] * bound / row.scale / model.unit
+            else:
+                coupling[i] = 0.0
         forms = np.array(self._cut_forms, dtype=object)
         beta[(forms == "upper") & (beta < 0)] = 0.0
         beta[(forms == "lower") & (beta > 0)] = 0.0
@@ -471,12 +463,9 @@ class Master:
         """
         h = quiet_highs(threads=1, presolve_rule_off=FAULTY_PRESOLVE)
         h.passModel(self._h.getModel())
-        columns = np.arange(self._n_rho, dtype=np.int32)
-        binary = np.full(self._n_rho, int(highspy.HighsVarType.kInteger), dtype=np.uint8)
-        h.changeColsIntegrality(self._n_rho, columns, binary)
-        paths = (self._first_path + np.arange(self.n_columns)).astype(np.int32)
-        whole = np.full(self.n_columns, int(highspy.HighsVarType.kInteger), dtype=np.uint8)
-        h.changeColsIntegrality(self.n_columns, paths, whole)
+        columns = self._choices
+        whole = np.full(len(columns), int(highspy.HighsVarType.kInteger), dtype=np.uint8)
+        h.changeColsIntegrality(len(columns), columns, whole)
         h.setOptionValue("mip_abs_gap", 0.5 / self.model.unit)
         h.setOptionValue("mip_rel_gap", 0.0)
         if np.isfinite(time_limit):
@@ -498,10 +487,6 @@ class Master:
             return None, ended
         values = np.asarray(h.getSolution().col_value, dtype=np.float64)
         return values[self._first_path :], ended
-
-
-def _may_miss(row: Any, sign: int) -> bool:
-    return bool(row.has_low if sign > 0 else row.has_high)
 
 
 def _add_columns(h: Any, cost: Any, upper: Any, counts: Any, index: Any, value: Any) -> None:

@@ -73,6 +73,11 @@ class CandidateTree:
     candidates: Int32
     targets: Int32
 
+    @property
+    def key(self) -> bytes:
+        """A hashable name of the tree."""
+        return self.candidates.tobytes() + self.targets.tobytes()
+
 
 @dataclass(frozen=True, eq=False)
 class Totals:

@@ -87,10 +87,9 @@ def reduced_costs(model: PathModel, duals: Duals, paths: Paths) -> Float:
     value = (totals.weights * worth[:, paths.target].T).sum(axis=1) - price * (totals.counts > 0)
     value = value - duals.alpha[paths.leaf]
     candidates = model.candidates
-    sizes = candidates.sizes[candidates.path_nodes]
-    starts = np.concatenate([[0], np.cumsum(sizes.ravel())])[:-1].reshape(sizes.shape)
     for level in range(candidates.depth):
-        value = value - duals.gamma[starts[paths.leaf, level] + paths.candidates[:, level]]
+        at = candidates.link_starts[paths.leaf, level] + paths.candidates[:, level]
+        value = value - duals.gamma[at]
     priced = np.flatnonzero(duals.item_price).astype(np.int32)
     if len(priced):
         path, place = model.items.core.incidence(paths.leaf, paths.candidates, priced)
@@ -119,7 +118,6 @@ class ExactPricing:
     model: PathModel
     best: int = 30
     per_target: bool = False
-    visited: int = field(default=0, init=False)
 
     def price(self, duals: Duals, allowed: Allowed, time_limit: float = np.inf) -> Priced:
         """Return the best paths of every leaf; raises ``TimeUpError`` or ``KeyboardInterrupt``."""
@@ -160,7 +158,6 @@ class ExactPricing:
             best=self.best,
             time_limit=time_limit,
         )
-        self.visited += found["visited"]
         raise_if_stopped(found["status"])
         chosen = found["candidates"].reshape(len(found["leaf"]), model.candidates.depth)
         paths = Paths.of(found["leaf"], chosen, found["target"])
@@ -179,7 +176,10 @@ class RandomPricing:
         """Return the random paths whose reduced cost is positive."""
         leaves = self.rng.integers(0, self.model.candidates.n_leaves, self.tries)
         paths = random_paths(self.model, leaves, allowed, self.rng)
-        return _positive(self.model, duals, best_targets(self.model, duals, paths, allowed))
+        paths = best_targets(self.model, duals, paths, allowed)
+        cost = reduced_costs(self.model, duals, paths)
+        good = cost > LEAST_REDUCED_COST
+        return Priced(paths.take(good), cost[good], None)
 
 
 @dataclass(eq=False)
@@ -238,12 +238,6 @@ def random_paths(
         distinct.append(len(used) == candidates.depth)
     kept = np.array(distinct, dtype=np.bool_)
     return Paths.of(leaves[kept], chosen[kept], np.zeros(int(kept.sum())))
-
-
-def _positive(model: PathModel, duals: Duals, paths: Paths) -> Priced:
-    cost = reduced_costs(model, duals, paths)
-    good = cost > LEAST_REDUCED_COST
-    return Priced(paths.take(good), cost[good], None)
 
 
 def dual_bound(

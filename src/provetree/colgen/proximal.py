@@ -8,7 +8,7 @@ bound, which an exact solve of the master then confirms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 
 from provetree.colgen.interior import Pull, solve_interior
-from provetree.colgen.master import Duals
 from provetree.colgen.paths import Paths
-from provetree.colgen.pricing import Allowed, ExactPricing, Priced, dual_bound
+from provetree.colgen.pricing import Allowed, ExactPricing, Priced
 from provetree.number_types import Bool, Float
 
 if TYPE_CHECKING:
@@ -248,19 +247,16 @@ class Proximal:
         return len(order)
 
     def _bound(self, joining: Float, price: Float) -> tuple[float, Priced]:
-        model, master = self._model, self._master
+        master = self._master
         by_leaf = -(self._agreement.T @ joining)
         n = master.n_leaves
-        duals = Duals(
-            by_leaf[:n],
-            by_leaf[n : n + len(master.link_candidate)],
-            price,
-            np.zeros(model.items.core.n_routes),
-            np.zeros(0),
-            float(by_leaf[:n].sum() + price.sum()),
-            False,
+        duals = replace(
+            self._generation.no_prices(),
+            alpha=by_leaf[:n],
+            gamma=by_leaf[n : n + len(master.link_candidate)],
+            item_price=price,
+            offset=float(by_leaf[:n].sum() + price.sum()),
         )
         priced = self._pricing.price(duals, self._allowed, self._generation.clock.left)
-        assert priced.largest is not None
-        bound = dual_bound(model, duals, priced.largest, master.link_candidate, self._allowed)
+        bound = self._generation.bound_of(duals, priced, self._allowed)
         return bound, priced

@@ -30,7 +30,7 @@ from provetree.colgen.candidates import (
 from provetree.colgen.cpsat import CpSatPricing, kept_solver, separate_rows
 from provetree.colgen.cuts import CpSatSeparation, Cuts
 from provetree.colgen.generation import Clock, Generation, Iteration, LpResult, is_integral, tree_of
-from provetree.colgen.integer_step import diving, recursion, restricted_mip
+from provetree.colgen.integer_step import diving, recursion
 from provetree.colgen.items import build_items
 from provetree.colgen.master import Master, MasterError, TimeUpError, raise_if_stopped
 from provetree.colgen.paths import CandidateTree, PathModel
@@ -101,7 +101,8 @@ class Run:
         """Return the best tree the clock allows to find, and what is proven about it."""
         depth_zero = self.problem.max_depth == 0
         try:
-            self.model = self._depth_zero_model() if depth_zero else self._prepare()
+            # A tree without splits: one node that only passes its rows on.
+            self.model = self._model(CandidateSet.of(1, [[]])) if depth_zero else self._prepare()
         except KeyboardInterrupt:
             # Not even candidates yet: the splits of CART are some.
             self.status = "interrupted"
@@ -123,10 +124,6 @@ class Run:
         return self._solution()
 
     # -- steps ---------------------------------------------------------------------------
-
-    def _depth_zero_model(self) -> PathModel:
-        """Return the model of a tree without splits: one node that only passes its rows on."""
-        return self._model(CandidateSet.of(1, [[]]))
 
     def _model(self, candidates: CandidateSet) -> PathModel:
         settings, groups = self.settings, self.side.groups
@@ -172,14 +169,10 @@ class Run:
             else:
                 candidates = given_candidates(problem, settings.candidates, with_pass=smaller)
                 self.cart = None  # its splits need not be among the user's
-                given = settings.candidates
-                self.trouble += messages.empty_nodes(
-                    [
-                        j
-                        for j in _unsplit(candidates)
-                        if not isinstance(given, Mapping) or j in given
-                    ]
-                )
+                empty = _unsplit(candidates)
+                if isinstance(settings.candidates, Mapping):
+                    empty = tuple(j for j in empty if j in settings.candidates)
+                self.trouble += messages.empty_nodes(empty)
         return self._model(candidates)
 
     def _keep_sampling(self) -> bool:
@@ -214,8 +207,7 @@ class Run:
         if not wanted and self._is_proven():
             return
         needs_search = settings.prove and not (model.is_plain and plain)
-        with_trees = needs_search and not model.is_plain and plain
-        with_trees = with_trees and settings.branch_columns == "trees"
+        with_trees = needs_search and plain and settings.branch_columns == "trees"
         generation = self._generation(start, bare=with_trees)
         if needs_search:
             self._branch_and_price(generation, with_trees)
@@ -293,8 +285,9 @@ class Run:
         if solution is not None and is_integral(solution):
             self._offer(tree_of(model, generation.master, solution.x))
         elif settings.integer_step == "mip" or not model.is_plain:
-            tree, ended = restricted_mip(model, generation.master, self.clock)
-            self._offer(tree)
+            with self.clock.part("integer step"):
+                x, ended = generation.master.integer_solution(self.clock.left)
+            self._offer(None if x is None else tree_of(model, generation.master, x))
             raise_if_stopped(ended)
         elif settings.integer_step == "diving":
             with self.clock.part("integer step"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from provetree.colgen.candidates import PASS, CandidateSet, SampledTrees
+from provetree.colgen.candidates import PASS, SampledTrees, Split
 from provetree.colgen.paths import CandidateTree, PathModel, Paths
 
 #: Extra CART runs of step 4, and the share of the rows in each.
@@ -16,25 +16,20 @@ START_RUNS = 100
 START_SHARE = 0.8
 
 
-def tree_of_cart(model: PathModel, trees: SampledTrees, tree: int = 0) -> CandidateTree:
-    """Return a CART tree as a candidate tree; below its leaves any split will do."""
-    candidates = model.candidates
-    chosen = np.zeros(candidates.n_nodes, dtype=np.int32)
-    for j, split in enumerate(trees.splits(tree)):
-        place = candidates.place(j, PASS if split is None else split)
-        chosen[j] = max(place, 0)
-    return with_best_targets(model, chosen)
+def tree_of_cart(model: PathModel, trees: SampledTrees) -> CandidateTree:
+    """Return the first CART tree as a candidate tree; below its leaves any split will do."""
+    return _tree_of(model, [split or PASS for split in trees.splits(0)])
 
 
 def fewest_splits(model: PathModel) -> CandidateTree:
     """Return a tree with :data:`PASS` wherever it is a candidate, any split elsewhere."""
-    candidates = model.candidates
-    chosen = [max(candidates.place(j, PASS), 0) for j in range(candidates.n_nodes)]
-    return with_best_targets(model, np.array(chosen, dtype=np.int32))
+    return _tree_of(model, [PASS] * model.candidates.n_nodes)
 
 
-def with_best_targets(model: PathModel, chosen: np.typing.NDArray[np.int32]) -> CandidateTree:
+def _tree_of(model: PathModel, splits: list[Split]) -> CandidateTree:
     """Return the tree of these splits with the heaviest class of each leaf."""
+    places = [max(model.candidates.place(j, split), 0) for j, split in enumerate(splits)]
+    chosen = np.array(places, dtype=np.int32)
     empty = CandidateTree(chosen, np.zeros(model.candidates.n_leaves, dtype=np.int32))
     profit = model.totals(model.tree_paths(empty)).weights @ model.profit
     return CandidateTree(chosen, profit.argmax(axis=1).astype(np.int32))
@@ -42,7 +37,7 @@ def with_best_targets(model: PathModel, chosen: np.typing.NDArray[np.int32]) -> 
 
 def start_paths(model: PathModel, trees: SampledTrees) -> Paths:
     """Return the paths of CART trees all of whose splits are candidates, each once."""
-    candidates: CandidateSet = model.candidates
+    candidates = model.candidates
     seen: dict[tuple[int, ...], None] = {}
     for tree in range(len(trees)):
         places = [

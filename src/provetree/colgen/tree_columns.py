@@ -67,8 +67,7 @@ class TreeColumns:
     def __post_init__(self) -> None:
         # The recursion itself keeps a budget of leaves.
         self._rows = [row for row in self.model.rows if row.per_active_leaf == 0]
-        items = self.model.items.weights
-        self._kinds = items.sum(axis=0)
+        self._total = int(self.model.items.weights.sum())
         # Candidates and targets of the columns, one row each, with room for more.
         candidates = self.model.candidates
         self._chosen = np.zeros((64, candidates.n_nodes), dtype=np.intp)
@@ -80,9 +79,8 @@ class TreeColumns:
         totals = self.model.totals(paths)
         values = tuple(int(self.model.row_value(row, paths, totals).sum()) for row in self._rows)
         column = TreeColumn(tree, int(self.model.worths(paths, totals).sum()), values)
-        key = tree.candidates.tobytes() + tree.targets.tobytes()
-        if key not in self._known:
-            self._known.add(key)
+        if tree.key not in self._known:
+            self._known.add(tree.key)
             n = len(self.columns)
             if n == len(self._chosen):
                 self._chosen = np.concatenate([self._chosen, np.zeros_like(self._chosen)])
@@ -100,7 +98,7 @@ class TreeColumns:
         usable = self._fitting(allowed)
         bound: float = math.inf
         empty = np.zeros(len(allowed.candidate)), np.zeros(allowed.target.shape)
-        seen: set[bytes] = {c.tree.candidates.tobytes() + c.tree.targets.tobytes() for c in usable}
+        seen = {column.tree.key for column in usable}
         for _ in range(_MOST_ROUNDS):
             self.clock.check()
             self.iterations += 1
@@ -123,10 +121,9 @@ class TreeColumns:
             best_worth = on_tree(tree)
             if best_worth is not None and bound <= best_worth:
                 return TreeLp("cutoff", bound, value, *empty, False)
-            key = tree.candidates.tobytes() + tree.targets.tobytes()
-            if key in seen:
+            if tree.key in seen:
                 break  # no new column for these multipliers: the optimum up to rounding
-            seen.add(key)
+            seen.add(tree.key)
             usable.append(column)
         rho, mass = self._shares(usable, y, allowed)
         is_tree = bool(len(y)) and float(y.max()) > 1 - 1e-9
@@ -195,11 +192,10 @@ class TreeColumns:
             0.0 if (m > 0 and not row.has_high) or (m < 0 and not row.has_low) else float(m)
             for m, row in zip(multipliers.tolist(), self._rows, strict=True)
         ]
-        total = int(self._kinds.sum())
         # Everything an item could add: its profit and the constraints at their largest.
         largest = float(0 if phase_one else self.model.whole) + 1.0
         for m, row in zip(cleaned, self._rows, strict=True):
-            largest += abs(m) * float(np.abs(row.per_kind).max()) * total
+            largest += abs(m) * float(np.abs(row.per_kind).max()) * self._total
             largest += abs(m) * float(max(abs(row.low) if row.has_low else 0, 1))
             largest += abs(m) * float(max(abs(row.high) if row.has_high else 0, 1))
         room = _MOST_BITS - math.ceil(math.log2(largest)) - 2

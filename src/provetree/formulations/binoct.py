@@ -163,8 +163,8 @@ class BinOCT(Formulation):
             "upper": (ranges.middle + 1, ranges.high, ~ranges.path, 1.0),
         }
         for half, (first, last, needed, sign) in halves.items():
-            member, starts = _members(self.rows.ranks, ranges.column, first, last)
-            settled = _Settled(digit, member, np.diff(starts), needed, sign)
+            member, sizes = _members(self.rows.ranks, ranges.column, first, last)
+            settled = _Settled(digit, member, sizes, needed, sign)
             for level in range(self.layout.depth):
                 self._settle(builder, half, level, settled)
 
@@ -250,22 +250,10 @@ class BinOCT(Formulation):
                 meaning="rows go right where nothing splits",
             )
         below = np.arange(1, len(f))
-        builder.add(
-            "extension: hierarchy",
-            len(below),
-            (f[below], 1.0),
-            (f[(below - 1) // 2], -1.0),
-            upper=0,
-            meaning="no split below a node without one",
-        )
-        if self.settings.max_splits is not None:
-            builder.add(
-                "extension: splits",
-                (),
-                (f.reshape(-1), 1.0),
-                upper=self.settings.max_splits,
-                meaning="limit on splits",
-            )
+        terms = (f[below], 1.0), (f[(below - 1) // 2], -1.0)
+        meaning = "no split below a node without one"
+        builder.add("extension: hierarchy", len(below), *terms, upper=0, meaning=meaning)
+        self._limit_splits(builder, "extension: splits", f.reshape(-1))
 
     def _least_rows(self, builder: ModelBuilder) -> None:
         """Add the least number of rows of a leaf that is not empty."""
@@ -301,25 +289,17 @@ class BinOCT(Formulation):
                 if low < high:
                     low, high = (low, middle) if digit else (middle + 1, high)
             rank[branch] = low
-        label = np.full(layout.n_branches + layout.n_leaves, -1, dtype=np.int64)
-        label[layout.n_branches :] = point[self.p].argmax(axis=1)
-        for unsplit in reversed(np.flatnonzero(column < 0).tolist()):
-            label[unsplit] = label[2 * unsplit + 2]
-        return PlacedTree(layout, column.astype(np.int64), rank, label)
+        return self._placed(column.astype(np.int64), rank, point[self.p].argmax(axis=1))
 
     def encode(self, placed: PlacedTree) -> Float:
         """Write a tree as a point; where every node must split, leaves split into like leaves."""
         layout, rows = self.layout, self.rows
         column, rank, label = placed.column.copy(), placed.rank.copy(), placed.label.copy()
-        n_nodes = layout.n_branches + layout.n_leaves
         for unsplit in np.flatnonzero(column < 0).tolist():  # a node comes before its children
             label[2 * unsplit + 1 : 2 * unsplit + 3] = max(label[unsplit], 0)
             if not self.sparse:
                 column[unsplit], rank[unsplit] = 0, 0
-        full = PlacedTree(layout, column, rank, label)
-        node = full.route(rows.ranks)
-        ends = np.array([layout.rightmost_leaf(t) for t in range(n_nodes)])
-        leaf = ends[node]
+        leaf = self._leaf_at(PlacedTree(layout, column, rank, label).route(rows.ranks))
 
         point = np.zeros(self.model.n_variables)
         for branch in np.flatnonzero(column >= 0).tolist():
@@ -352,7 +332,7 @@ class BinOCT(Formulation):
 
 
 def _members(ranks: NDArray[np.uint32], column: Int, first: Int, last: Int) -> tuple[Int, Int]:
-    """Return the rows whose rank in a column lies in a range, range after range, and starts."""
+    """Return the rows whose rank lies in each range, range after range, and how many."""
     members: list[Int] = []
     sizes = np.zeros(len(column), dtype=np.int64)
     found: list[Int] = []
@@ -368,5 +348,4 @@ def _members(ranks: NDArray[np.uint32], column: Int, first: Int, last: Int) -> t
         members.append(order[np.repeat(start, length) + place])
         found.append(np.repeat(of_column, length))
     which = np.concatenate(found)
-    flat = np.concatenate(members)[np.argsort(which, kind="stable")]
-    return flat, np.concatenate([[0], np.cumsum(sizes)])
+    return np.concatenate(members)[np.argsort(which, kind="stable")], sizes

@@ -82,14 +82,7 @@ class FlowOCT(Formulation):
         self._shape_constraints(builder)
         self._flow_constraints(builder)
         self._sink_constraints(builder)
-        if settings.max_splits is not None:
-            builder.add(
-                "extension: splits",
-                (),
-                (self.b.reshape(-1), 1.0),
-                upper=settings.max_splits,
-                meaning="limit on splits",
-            )
+        self._limit_splits(builder, "extension: splits", self.b.reshape(-1))
         if settings.min_samples_leaf > 1:
             builder.add(
                 "extension: least rows",

@@ -152,7 +152,7 @@ class Formulation(ABC):
         self.problem = problem
         self.settings = settings
         self.layout = Layout(settings.depth)
-        rows = model_rows(problem, merge=settings.merge_rows)
+        rows = self._model_rows()
         #: One unit of weight in the model, in integer units of weight.
         self.unit = 1.0
         if not settings.exact_weights and rows.weights.max() > LARGE_WEIGHT:
@@ -195,6 +195,9 @@ class Formulation(ABC):
         """Weight of the rows of each class."""
         totals = np.bincount(self.rows.classes, self.rows.weights, self.n_classes)
         return totals.astype(np.float64)
+
+    def _model_rows(self) -> ModelRows:
+        return model_rows(self.problem, merge=self.settings.merge_rows)
 
     @abstractmethod
     def _build(self, builder: ModelBuilder) -> None:
@@ -256,6 +259,25 @@ class Formulation(ABC):
         )
         self._counted.append((q, z, c, amounts))
         return Expression(q, np.ones(n_leaves))
+
+    def _placed(self, column: Int, rank: Int, of_leaves: Int) -> PlacedTree:
+        """Return a tree whose rows go right where nothing splits, with the classes of leaves."""
+        n_branches = self.layout.n_branches
+        label = np.append(np.full(n_branches, -1, dtype=np.int64), of_leaves)
+        for unsplit in reversed(np.flatnonzero(column < 0).tolist()):
+            label[unsplit] = label[2 * unsplit + 2]
+        return PlacedTree(self.layout, column, rank, label)
+
+    def _leaf_at(self, node: Int) -> Int:
+        """Return the leaf of rows that end at a node: they go right where nothing splits."""
+        n_nodes = self.layout.n_branches + self.layout.n_leaves
+        return np.array([self.layout.rightmost_leaf(t) for t in range(n_nodes)])[node]
+
+    def _limit_splits(self, builder: ModelBuilder, number: str, splits: Index) -> None:
+        """Add the limit on splits, if there is one."""
+        most = self.settings.max_splits
+        if most is not None:
+            builder.add(number, (), (splits, 1.0), upper=most, meaning="limit on splits")
 
     def _encode_counts(self, point: Float) -> None:
         """Set the variables of :meth:`_predicted_by_leaf` at a point."""

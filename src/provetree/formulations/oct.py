@@ -63,7 +63,7 @@ class OCT(ThresholdModel):
         self._loss_constraints(builder)
         self._count_constraints(builder)
         self._label_constraints(builder, "(6) one label")
-        self._limit_splits(builder)
+        self._price_splits(builder)
         self._path_constraints(builder)
         self._leaf_constraints(builder)
         self._split_constraints(builder)
@@ -114,7 +114,7 @@ class OCT(ThresholdModel):
             meaning="rows in a leaf",
         )
 
-    def _limit_splits(self, builder: ModelBuilder) -> None:
+    def _price_splits(self, builder: ModelBuilder) -> None:
         """Add the price of splits, or the limit on them."""
         settings = self.settings
         alpha = float(settings.penalty / settings.baseline)
@@ -133,9 +133,7 @@ class OCT(ThresholdModel):
             return
         if alpha > 0:  # the thesis has one or the other
             builder.cost(self.d, alpha)
-        builder.add(
-            "(7) at most", (), (self.d, 1.0), upper=settings.max_splits, meaning="limit on splits"
-        )
+        self._limit_splits(builder, "(7) at most", self.d)
 
     def _encode_rest(self, point: Float, leaf: Int) -> None:
         totals = np.zeros((self.n_classes, self.layout.n_leaves))

@@ -354,16 +354,13 @@ class ThresholdModel(Formulation):
                 rank[branch] = -1 if not goes_right.any() else int(ranks[goes_right].min()) - 1
             else:
                 rank[branch] = int(ranks[goes_left].max())
-        label = np.full(layout.n_branches + layout.n_leaves, -1, dtype=np.int64)
         c = point[self.c]
-        label[layout.n_branches :] = np.where(c.max(axis=0) > 0.5, c.argmax(axis=0), -1)
-        for unsplit in reversed(np.flatnonzero(column < 0).tolist()):
-            label[unsplit] = label[2 * unsplit + 2]  # rows go right where nothing splits
-        return PlacedTree(layout, column.astype(np.int64), rank, label)
+        of_leaves = np.where(c.max(axis=0) > 0.5, c.argmax(axis=0), -1)
+        return self._placed(column.astype(np.int64), rank, of_leaves)
 
     def encode(self, placed: PlacedTree) -> Float:
         """Write a tree as a point."""
-        layout, rows = self.layout, self.rows
+        rows = self.rows
         point = np.zeros(self.model.n_variables)
         branches = np.flatnonzero(placed.column >= 0)
         columns = placed.column[branches]
@@ -374,10 +371,7 @@ class ThresholdModel(Formulation):
             for c, k in zip(columns.tolist(), placed.rank[branches].tolist(), strict=True)
         ]
         node = placed.route(rows.ranks)
-        ends = np.array(
-            [layout.rightmost_leaf(t) for t in range(layout.n_branches + layout.n_leaves)]
-        )
-        leaf = ends[node]
+        leaf = self._leaf_at(node)
         point[self.z[np.arange(rows.n), leaf]] = 1.0
         used, first = np.unique(leaf, return_index=True)
         point[self.l[used]] = 1.0

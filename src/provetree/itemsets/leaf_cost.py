@@ -78,13 +78,14 @@ class LeafCost:
         expected = _SIGNATURES[self.of]
         if _is_low_level(self.function):
             capsule = tuple.__getitem__(self.function, 0)  # its own indexing is closed
-            signature = _capsule_name(capsule)
+            signature = (_capsule("Name", ctypes.c_char_p, capsule) or b"").decode()
             if not signature.startswith("double (") or signature.count(",") != 3:
                 raise ValueError(
                     f"The compiled function of LeafCost must have the signature '{expected}'. "
                     f"Got '{signature}' instead."
                 )
-            return _capsule_pointer(capsule, signature), _capsule_context(capsule)
+            pointer = _capsule("Pointer", ctypes.c_void_p, capsule, signature.encode())
+            return pointer or 0, _capsule("Context", ctypes.c_void_p, capsule) or 0
         compiled = _as_ctypes(self.function)
         if compiled is None:
             raise TypeError("A Python function has no address.")
@@ -118,20 +119,8 @@ def _as_ctypes(function: Any) -> Any:
     return None
 
 
-def _capsule_name(capsule: object) -> str:
-    call = ctypes.pythonapi.PyCapsule_GetName
-    call.restype, call.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    name = call(capsule)
-    return name.decode() if isinstance(name, bytes) else ""
-
-
-def _capsule_pointer(capsule: object, name: str) -> int:
-    call = ctypes.pythonapi.PyCapsule_GetPointer
-    call.restype, call.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return int(call(capsule, name.encode()) or 0)
-
-
-def _capsule_context(capsule: object) -> int:
-    call = ctypes.pythonapi.PyCapsule_GetContext
-    call.restype, call.argtypes = ctypes.c_void_p, [ctypes.py_object]
-    return int(call(capsule) or 0)
+def _capsule(part: str, kind: Any, capsule: object, *name: bytes) -> Any:
+    """Return the name, the pointer or the context of a capsule of Python's C interface."""
+    call = getattr(ctypes.pythonapi, f"PyCapsule_Get{part}")
+    call.restype, call.argtypes = kind, [ctypes.py_object, *[ctypes.c_char_p for _ in name]]
+    return call(capsule, *name)

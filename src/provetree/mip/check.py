@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.problem.constrained import RawRows
 from provetree.problem.side_constraints import SideConstraints
 from provetree.tree.tree import Tree
 
 __all__ = ["CheckedTree", "TreeLimits", "check_tree"]
-
-Float: TypeAlias = NDArray[np.float64]
-Int: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

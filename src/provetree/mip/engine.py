@@ -250,7 +250,11 @@ class _Run:
             self._explain(outcome)
         cost, tree = self.best
         bound = self._bound(outcome, cost)
-        status: Status = "optimal" if bound == cost else _ended_by(outcome)
+        status: Status = "gap_limit"
+        if bound == cost:
+            status = "optimal"
+        elif outcome.status == "time_limit" or outcome.status == "interrupted":
+            status = outcome.status
         final = self._progress(float(cost), float(bound))
         moments = self.history.moments
         if not moments or final.lower_bound > moments[-1].lower_bound:
@@ -442,9 +446,3 @@ class _Run:
             return
         bound = self.formulation.cost(moment.bound) if math.isfinite(moment.bound) else 0.0
         self.history.note(self._progress(cost, bound))
-
-
-def _ended_by(outcome: Outcome) -> Status:
-    if outcome.status in ("time_limit", "interrupted"):
-        return "time_limit" if outcome.status == "time_limit" else "interrupted"
-    return "gap_limit"

@@ -67,7 +67,7 @@ def cart(
         if node < layout.n_branches and column[node] >= 0:
             left, right = choices[2 * node + 1], choices[2 * node + 2]
             choices[node] = _joined(choices[node][0], left, right, Fraction(penalty), max_splits)
-    _prune(column, label, choices, Fraction(penalty), max_splits)
+    _prune(column, label, choices, Fraction(penalty))
     return PlacedTree(layout, column, rank, label)
 
 
@@ -124,13 +124,7 @@ def _joined(
     return costs
 
 
-def _prune(
-    column: Int,
-    label: Int,
-    choices: list[list[Fraction]],
-    penalty: Fraction,
-    max_splits: int | None,
-) -> None:
+def _prune(column: Int, label: Int, choices: list[list[Fraction]], penalty: Fraction) -> None:
     """Keep the splits of the cheapest tree, the fewest of them."""
     n_branches = len(column)
     keep = np.zeros(n_branches, dtype=np.bool_)

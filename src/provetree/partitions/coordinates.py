@@ -64,9 +64,7 @@ def unit_columns(points: Float) -> Float:
     return coordinates(points, (None,) * points.shape[1])
 
 
-def coordinates(
-    table: Float, categories: Sequence[tuple[object, ...] | None], *, scale: bool = True
-) -> Float:
+def coordinates(table: Float, categories: Sequence[tuple[object, ...] | None]) -> Float:
     """Return the points between which partitions measure distances, from an encoded table.
 
     Numbers are scaled to 0..1; infinities are placed one average gap beyond the others. A missing
@@ -78,8 +76,6 @@ def coordinates(
     >>> float(np.linalg.norm(points[0] - points[1]).round(12))
     1.0
     """
-    if not scale:
-        return np.ascontiguousarray(table)
     parts: list[Float] = []
     for x, levels in zip(table.T, categories, strict=True):
         missing = np.isnan(x)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from provetree.formulations.formulation import LARGE_WEIGHT, ModelRows, Settings
+from provetree.formulations.formulation import ModelRows, Settings
 from provetree.formulations.p import ModelP
 from provetree.number_types import Float
 from provetree.partitions.model_dp import ModelTree
@@ -61,22 +61,20 @@ class ModelDPPrime(ModelP):
         self.partition = partition
         super().__init__(partition.problem, replace(settings, tighten=False))
 
-    def _build(self, builder: ModelBuilder) -> None:
+    def _model_rows(self) -> ModelRows:
         # The rows of the model are the clusters; only the path constraints use members.
         partition = self.partition
-        weights = partition.weights.astype(np.float64)
-        self.unit = 1.0
-        if not self.settings.exact_weights and weights.max() > LARGE_WEIGHT:
-            self.unit = float(weights.mean())
-        first = np.zeros(partition.count, dtype=np.int64)
-        first[partition.clusters[::-1]] = np.arange(len(partition.clusters))[::-1]
-        self.rows = ModelRows(
+        first = partition.members_where(np.ones(len(partition.clusters), dtype=np.bool_))
+        return ModelRows(
             source=first,
             ranks=self.problem.ranks[:, first],
             classes=partition.labels.astype(np.int32),
-            weights=weights / self.unit,
+            weights=partition.weights.astype(np.float64),
             counts=np.ones(partition.count),
         )
+
+    def _build(self, builder: ModelBuilder) -> None:
+        partition = self.partition
         self.r = builder.variables("r", len(partition.clusters), upper=1, integer=True)
         super()._build(builder)
         members = np.argsort(partition.clusters, kind="stable")
@@ -115,9 +113,7 @@ class ModelDPPrime(ModelP):
         clusters, problem = self.partition.clusters, self.problem
         node = placed.route(problem.ranks)
         right = placed.label[node] == self.partition.labels[clusters]
-        chosen = np.full(self.partition.count, -1, dtype=np.int64)
-        for rows in (np.flatnonzero(~right)[::-1], np.flatnonzero(right)[::-1]):
-            chosen[clusters[rows]] = rows
+        chosen = self.partition.members_where(right)
         self.rows = replace(self.rows, ranks=problem.ranks[:, chosen])
         point = self.encode(placed)
         point[self.r[chosen]] = 1.0

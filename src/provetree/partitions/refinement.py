@@ -160,10 +160,6 @@ class _OutOfTimeError(Exception):
     """The time limit is reached."""
 
 
-class _InterruptedError(Exception):
-    """Ctrl-C was pressed while a part of the engine could tell."""
-
-
 class _Run:
     """One solve: the best tree so far, the bound so far, and the clock."""
 
@@ -196,7 +192,7 @@ class _Run:
             status = "optimal" if proven else "feasible"
         except _OutOfTimeError:
             status = "time_limit"
-        except (_InterruptedError, KeyboardInterrupt):
+        except KeyboardInterrupt:
             status = "interrupted"
         if self._errors(self.bound) >= self.wrong:
             status = "optimal"  # only unavoidable errors
@@ -292,24 +288,23 @@ class _Run:
         found = solve_whole_clusters(
             self._partition, **self._size, cutoff=self.cost, time_limit=seconds
         )
-        self._heed(found)
-        return found
+        return None if found is None else self._heed(found)
 
     def _dp_prime(self) -> ModelTree:
         from provetree.partitions.model_dp_prime import solve_dp_prime
 
         def solve(seconds: float | None, start: Tree) -> ModelTree:
             assert self.engine.solver is not None  # for the type checker
-            found = solve_dp_prime(
-                self._partition,
-                **self._size,
-                solver=self.engine.solver,
-                n_jobs=self.engine.n_jobs,
-                time_limit=seconds,
-                start=start,
+            return self._heed(
+                solve_dp_prime(
+                    self._partition,
+                    **self._size,
+                    solver=self.engine.solver,
+                    n_jobs=self.engine.n_jobs,
+                    time_limit=seconds,
+                    start=start,
+                )
             )
-            self._heed(found)
-            return found
 
         found = solve(self._share_of_time(), self.tree)
         if self.engine.improved and not found.proven and not self._cut(found.tree).any():
@@ -317,15 +312,10 @@ class _Run:
         return found
 
     def _solve_dp(self, seconds: float | None, start: Tree | None = None) -> ModelTree:
-        found = solve_dp(
-            self._partition,
-            self.engine.engine_for,
-            **self._size,
-            time_limit=seconds,
-            start=start,
+        model, engine_for = self._partition, self.engine.engine_for
+        return self._heed(
+            solve_dp(model, engine_for, **self._size, time_limit=seconds, start=start)
         )
-        self._heed(found)
-        return found
 
     # -- parts -----------------------------------------------------------------------------
 
@@ -356,7 +346,7 @@ class _Run:
             time_limit=self._share_of_time(),
         )
         if end == "interrupted":
-            raise _InterruptedError
+            raise KeyboardInterrupt
         clusters = np.empty_like(in_order)
         clusters[order] = in_order
         return WorkingPartition(problem, engine.table, clusters)
@@ -364,20 +354,18 @@ class _Run:
     def _finished(self, found: ModelTree, representatives: Float | None) -> Tree:
         """Move the thresholds of a tree if requested; keep it if it is the best one."""
         tree, partition = found.tree, self._partition
-        if not self.engine.post_process:
-            self._consider(tree)
-            return tree
-        if representatives is None:
-            representatives = partition.table[partition.chosen_members(tree)[0]]
-        tree = post_process(
-            tree,
-            partition.table,
-            self.problem.classes.astype(np.int64),
-            self.problem.weights,
-            partition.clusters,
-            representatives,
-            partition.labels,
-        )
+        if self.engine.post_process:
+            if representatives is None:
+                representatives = partition.table[partition.chosen_members(tree)[0]]
+            tree = post_process(
+                tree,
+                partition.table,
+                self.problem.classes.astype(np.int64),
+                self.problem.weights,
+                partition.clusters,
+                representatives,
+                partition.labels,
+            )
         self._consider(tree)
         return tree
 
@@ -397,7 +385,7 @@ class _Run:
                 self.problem, self._best, self.engine.table, Layout(self._best.depth)
             )
             built = placed_to_tree(self.problem, placed, keep_labels=False, collapse=True)
-            cost = whole_unit_cost(self._wrong(built), built.n_splits, self.gamma)
+            cost = whole_unit_cost(self._partition.errors(built), built.n_splits, self.gamma)
             if cost != self.cost:
                 raise AssertionError(f"The best tree costs {cost} and was taken for {self.cost}.")
             self._built = built
@@ -432,10 +420,6 @@ class _Run:
     def _cut(self, tree: Tree) -> Bool:
         return self._partition.cut_by(self._leaf(tree))
 
-    def _wrong(self, tree: Tree) -> int:
-        wrong = tree.predict(self.engine.table) != self.problem.classes
-        return int(self.problem.weights[wrong].sum())
-
     def _errors(self, bound: int) -> int:
         """Return the least whole weight of errors that a bound in whole units allows."""
         return max(0, -((self.gamma - bound) // (self.gamma + 1)))
@@ -448,7 +432,7 @@ class _Run:
                 self._partition.count,
                 int(cut.sum()),
                 user(model_errors),
-                user(self._wrong(tree)),
+                user(self._partition.errors(tree)),
                 proven,
             )
         )
@@ -464,10 +448,12 @@ class _Run:
     def _seconds(self) -> float:
         return time.perf_counter() - self.started
 
-    def _heed(self, found: ModelTree | None) -> None:
-        if found is not None and found.interrupted:
+    def _heed(self, found: ModelTree) -> ModelTree:
+        """Return what a model found, unless Ctrl-C ended it."""
+        if found.interrupted:
             self._consider(found.tree)
-            raise _InterruptedError
+            raise KeyboardInterrupt
+        return found
 
     def _time_left(self) -> float | None:
         if math.isinf(self.limits.seconds):

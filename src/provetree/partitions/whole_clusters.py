@@ -10,10 +10,8 @@ leaves, which a search can use.
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree import _core
 from provetree.partitions.model_dp import ModelTree
@@ -21,8 +19,6 @@ from provetree.partitions.working import WorkingPartition
 from provetree.tree.build import build_tree
 
 __all__ = ["solve_whole_clusters"]
-
-Int: TypeAlias = NDArray[np.int64]
 
 
 def solve_whole_clusters(

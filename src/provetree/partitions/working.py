@@ -139,10 +139,15 @@ class WorkingPartition:
     def chosen_members(self, tree: Tree) -> tuple[Int, Bool]:
         """Return a member for each cluster, a right one where there is one, and if it is right."""
         right = tree.predict(self.table) == self.labels[self.clusters]
-        chosen = np.full(self.count, -1, dtype=np.int64)
-        for rows in (np.flatnonzero(~right)[::-1], np.flatnonzero(right)[::-1]):
-            chosen[self.clusters[rows]] = rows
+        chosen = self.members_where(right)
         return chosen, right[chosen]
+
+    def members_where(self, wanted: Bool) -> Int:
+        """Return the first wanted member of each cluster, the first of all where none is."""
+        chosen = np.full(self.count, -1, dtype=np.int64)
+        for rows in (np.flatnonzero(~wanted)[::-1], np.flatnonzero(wanted)[::-1]):
+            chosen[self.clusters[rows]] = rows
+        return chosen
 
     def any_member_errors(self, tree: Tree) -> int:
         """Return the error of (DP'): the weight of the clusters without a right member."""

@@ -493,21 +493,14 @@ class ModelBuilder:
         matrix.eliminate_zeros()
         return Model(
             name=self._name,
-            objective=self._joined("objective"),
             offset=self.offset,
             matrix=matrix,
             row_lower=_concatenated([pending.lower for pending in self._pending]),
             row_upper=_concatenated([pending.upper for pending in self._pending]),
-            lower=self._joined("lower"),
-            upper=self._joined("upper"),
-            integer=_concatenated(self._parts["integer"], np.bool_),
-            step=self._joined("step"),
             variables=tuple(self._sets),
             constraints=tuple(pending.group for pending in self._pending),
+            **{part: _concatenated(arrays) for part, arrays in self._parts.items()},
         )
-
-    def _joined(self, part: str) -> Float:
-        return _concatenated(self._parts[part])
 
 
 def _entries(places: Index, values: ArrayLike, n_ranges: int) -> tuple[Index, NDArray[Any]]:
@@ -518,7 +511,8 @@ def _entries(places: Index, values: ArrayLike, n_ranges: int) -> tuple[Index, ND
     return places[..., np.newaxis], coefficients[..., np.newaxis]
 
 
-def _concatenated(arrays: Sequence[NDArray[Any]], kind: Any = np.float64) -> NDArray[Any]:
+def _concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    kind = arrays[0].dtype if arrays else np.float64
     joined = np.empty(sum(array.size for array in arrays), dtype=kind)
     at = 0
     for array in arrays:
