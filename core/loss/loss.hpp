@@ -31,6 +31,8 @@ struct Loss {
     Cost errors_for(Cost cost) const { return cost / error_scale; }
     // The errors of a tree of that cost and so many splits.
     Cost errors_of(Cost cost, std::int64_t splits) const { return (cost - split_penalty * splits) / error_scale; }
+    // The same loss times `factor`, with one more for each split: among trees of equal cost, fewer splits cost less.
+    Loss counting_splits(Cost factor) const { return {error_scale * factor, split_penalty * factor + 1}; }
 
   private:
     static Cost floor_divide(Cost a, Cost b) { return a / b - (a % b != 0 && a < 0); }

@@ -122,6 +122,7 @@ std::vector<std::uint8_t> read_sample(std::istream& in, std::size_t most) {
 
 Checkpoint read_first_version(std::istream& in, std::size_t most) {
     Checkpoint checkpoint;
+    checkpoint.first_version = true;
     in >> checkpoint.root.best.upper;
     checkpoint.root.best.plan = read_plan(in);
     checkpoint.root.points.resize(read_count(in, most));
@@ -173,7 +174,8 @@ bool has_bottoms(const PlanPtr& plan) {
 }  // namespace
 
 bool Checkpoint::by_bits() const {
-    return !by_sweeps() && (!root.points.empty() || !sets.empty() || has_bottoms(root.best.plan));
+    const bool bounds_only = first_version && !has_bottoms(root.best.plan);
+    return !by_sweeps() && !bounds_only && (!root.points.empty() || !sets.empty() || has_bottoms(root.best.plan));
 }
 
 void Checkpoint::forget_method() {

@@ -70,6 +70,8 @@ struct Checkpoint {
     std::vector<KnownSet> sets;
     std::vector<std::uint8_t> sample;  // by row: whether it is in the sample; empty where all rows are searched
 
+    bool first_version = false;  // of the file it was read from: bounds of the root that either search can use
+
     // Whether it was left by the search on bits, or by the one by sweeps, or says nothing that only one of them can
     // use. The search by sweeps alone says how many rows the root has.
     bool by_sweeps() const { return root.rows > 0; }

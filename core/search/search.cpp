@@ -185,7 +185,7 @@ void Driver::prove() {
 // Where a tree without errors is at hand, whatever is better has fewer splits: one more at a time, as long as they are
 // few. True where that proves the optimum.
 bool Driver::prove_few_splits() {
-    const bool no_errors = start_.upper <= plan_.loss.error_scale;
+    const bool no_errors = start_.upper <= plan_.loss.leaf(1);
     if (!plan_.at_once || plan_.by_bits || !no_errors || table_.rows >= kFewRows || file_) return false;
     for (std::int64_t k = 1; k <= kFewSplits && k < plan_.shape.splits; ++k) {
         searched_ = Shape::of(plan_.shape.depth, k);

@@ -22,7 +22,7 @@ struct SearchPlan {
           limited(options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity()),
           factor(allowed.splits + 1),
           users(options.loss),
-          refined{users.error_scale * factor, users.split_penalty * factor + 1},
+          refined(users.counting_splits(factor)),
           loss(at_once ? refined : users),
           unit(at_once ? factor : 1),
           rebuilds(options.n_jobs > 1 && !options.max_work && options.checkpoint.empty() &&
