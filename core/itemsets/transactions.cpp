@@ -9,7 +9,7 @@ namespace provetree::itemsets {
 Transactions::Transactions(const std::uint8_t* values, std::size_t attributes, std::size_t rows,
                            const std::int32_t* classes, const std::int64_t* weights, const std::int64_t* numbers,
                            int n_classes)
-    : attributes_(attributes), rows_(rows), n_classes_(n_classes), count_(choose_count()) {
+    : attributes_(attributes), n_classes_(n_classes), count_(choose_count()) {
     std::vector<std::size_t> of_class(n_classes, 0);
     for (std::size_t row = 0; row < rows; ++row) ++of_class[classes[row]];
     class_word_.push_back(0);

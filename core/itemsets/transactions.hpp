@@ -29,9 +29,7 @@ class Transactions {
                  const std::int64_t* weights, const std::int64_t* numbers, int n_classes);
 
     std::size_t attributes() const { return attributes_; }
-    std::size_t rows() const { return rows_; }
     int classes() const { return n_classes_; }
-    std::size_t words() const { return words_; }
     bool weighted() const { return !weights_.empty(); }
 
     // The rows of the empty itemset: all.
@@ -51,7 +49,6 @@ class Transactions {
     std::int64_t add_weights(const Cover& cover, const std::uint64_t* column, std::int64_t* by_class) const;
 
     std::size_t attributes_;
-    std::size_t rows_;
     int n_classes_;
     std::size_t words_ = 0;
     std::vector<std::uint32_t> class_word_;    // first word of each class, and one past the last

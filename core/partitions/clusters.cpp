@@ -14,10 +14,14 @@ constexpr double kRounding = 1e-9;
 }  // namespace
 
 Clusters::Clusters(const Points& points)
-    : points_(points), count_(points.size()), cluster_(count_), members_(count_), medoid_(count_), total_(count_, 0.0) {
+    : points_(points),
+      cluster_(points.size()),
+      members_(points.size()),
+      medoid_(points.size()),
+      total_(points.size(), 0.0) {
     std::iota(cluster_.begin(), cluster_.end(), Row{0});
     std::iota(medoid_.begin(), medoid_.end(), Row{0});
-    for (std::size_t i = 0; i < count_; ++i) members_[i] = {static_cast<Row>(i)};
+    for (std::size_t i = 0; i < points.size(); ++i) members_[i] = {static_cast<Row>(i)};
 }
 
 Row Clusters::merge(Row a, Row b, Monitor& monitor) {
@@ -46,7 +50,6 @@ Row Clusters::merge(Row a, Row b, Monitor& monitor) {
     for (const Row i : kept)
         if (total_[i] <= least * (1 + kRounding)) medoid = std::min(medoid, i);
     medoid_[a] = medoid;
-    --count_;
     return a;
 }
 

@@ -14,10 +14,8 @@ class Clusters {
   public:
     explicit Clusters(const Points& points);
 
-    std::size_t count() const { return count_; }
     // A cluster is named by its lowest row.
     Row of(Row row) const { return cluster_[row]; }
-    const std::vector<Row>& members(Row cluster) const { return members_[cluster]; }
     // The lowest row among those whose totals are equal up to rounding.
     Row medoid(Row cluster) const { return medoid_[cluster]; }
     // Merges two clusters and returns the name of the result. May throw a stop of the monitor, before anything is
@@ -30,7 +28,6 @@ class Clusters {
 
   private:
     const Points& points_;
-    std::size_t count_;
     std::vector<Row> cluster_;
     std::vector<std::vector<Row>> members_;
     std::vector<Row> medoid_;

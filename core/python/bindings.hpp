@@ -59,6 +59,13 @@ inline void must(bool holds, const char* sentence) {
     if (!holds) throw nb::value_error(sentence);
 }
 
+// How a search ended, as Python is told.
+inline const char* status_name(Status status) {
+    if (status == Status::kOptimal) return "optimal";
+    if (status == Status::kTimeLimit) return "time_limit";
+    return status == Status::kWorkLimit ? "work_limit" : "interrupted";
+}
+
 [[noreturn]] inline void raise_keyboard_interrupt() {
     PyErr_SetNone(PyExc_KeyboardInterrupt);
     throw nb::python_error();
@@ -78,16 +85,18 @@ class Signals {
             failure_ = std::make_exception_ptr(raised);
         return false;
     }
-    // The same for a caller without the GIL, who also tells how far it came.
-    bool report(const nb::object& on_progress, double seconds, auto cost, auto bound) {
+    // The same for a caller without the GIL, who also tells how far it came. `interrupts_end`: a KeyboardInterrupt of
+    // on_progress ends the work as Ctrl-C does, and is no failure.
+    bool report(const nb::object& on_progress, double seconds, auto cost, auto bound, bool interrupts_end = false) {
         nb::gil_scoped_acquire acquire;
         if (!go_on()) return false;
         try {
             if (!on_progress.is_none()) on_progress(seconds, cost, bound);
-        } catch (const nb::python_error&) {
-            fail(std::current_exception());
+        } catch (const nb::python_error& error) {
+            if (!interrupts_end || !error.matches(PyExc_KeyboardInterrupt)) fail(std::current_exception());
+            return false;
         }
-        return !failure_;
+        return true;
     }
     void fail(std::exception_ptr failure) { failure_ = std::move(failure); }
     bool interrupted() const { return interrupted_; }

@@ -1,14 +1,6 @@
 // Registers the itemset search (DL8 and DL8.5) with Python, and leaf costs that are the user's own functions, in Python
 // or compiled.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <cmath>
-#include <exception>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -29,7 +21,10 @@ using itemsets::LeafCost;
 struct WeightUnit {
     double numerator;
     double denominator;
-    double of(std::int64_t total) const { return static_cast<double>(total) * denominator / numerator; }
+    void convert(const std::int64_t* totals, std::vector<double>& weights) const {
+        for (std::size_t c = 0; c < weights.size(); ++c)
+            weights[c] = static_cast<double>(totals[c]) * denominator / numerator;
+    }
 };
 
 Leaf checked(double cost, std::int64_t label, const std::int64_t* totals, int classes) {
@@ -63,7 +58,7 @@ class CompiledCost final : public LeafCost {
             cost =
                 reinterpret_cast<OfRows>(function_)(rows.data(), static_cast<std::int64_t>(rows.size()), &label, data_);
         } else {
-            for (std::size_t c = 0; c < weights_.size(); ++c) weights_[c] = unit_.of(totals[c]);
+            unit_.convert(totals, weights_);
             cost = reinterpret_cast<OfWeights>(function_)(weights_.data(), static_cast<std::int64_t>(weights_.size()),
                                                           &label, data_);
         }
@@ -116,7 +111,7 @@ class PythonCost final : public LeafCost {
                 answer = function_(to_numpy(std::vector<std::int64_t>(rows)));
             } else {
                 std::vector<double> weights(classes_);
-                for (std::size_t c = 0; c < weights.size(); ++c) weights[c] = unit_.of(totals[c]);
+                unit_.convert(totals, weights);
                 answer = function_(to_numpy(std::move(weights)));
             }
             std::int64_t label = -1;
@@ -154,47 +149,32 @@ itemsets::Branching branching_named(const std::string& name) {
         "itemset_search knows the orders 'information_gain', 'information_gain_ascending' and 'data_order'.");
 }
 
-const char* status_name(Status status) {
-    if (status == Status::kTimeLimit) return "time_limit";
-    return status == Status::kOptimal ? "optimal" : "interrupted";
-}
-
 nb::dict to_dict(itemsets::Result&& result, bool count_itemsets) {
-    nb::dict found;
-    found["attribute"] = to_numpy(std::move(result.attribute));
-    found["label"] = to_numpy(std::move(result.label));
-    found["cost"] = result.cost;
-    found["lower_bound"] = result.lower_bound;
-    found["status"] = status_name(result.status);
     nb::list history;
     for (const itemsets::Progress& point : result.history)
         history.append(nb::make_tuple(point.seconds, point.cost, point.bound));
-    found["history"] = history;
-    nb::dict counters;
-    counters["calls"] = result.counters.calls;
-    counters["searched"] = result.counters.searched;
-    counters["cache_hits"] = result.counters.cache_hits;
-    counters["cached"] = result.counters.cached;
-    counters["evicted"] = result.counters.evicted;
-    counters["memory_peak"] = result.counters.memory_peak;
-    if (count_itemsets) counters["itemsets_visited"] = result.counters.itemsets_visited;
-    found["counters"] = counters;
-    return found;
+    const itemsets::Counters& of = result.counters;
+    nb::dict counters = dict_of("calls"_a = of.calls, "searched"_a = of.searched, "cache_hits"_a = of.cache_hits,
+                                "cached"_a = of.cached, "evicted"_a = of.evicted, "memory_peak"_a = of.memory_peak);
+    if (count_itemsets) counters["itemsets_visited"] = of.itemsets_visited;
+    return dict_of("attribute"_a = to_numpy(std::move(result.attribute)), "label"_a = to_numpy(std::move(result.label)),
+                   "cost"_a = result.cost, "lower_bound"_a = result.lower_bound,
+                   "status"_a = status_name(result.status), "history"_a = history, "counters"_a = counters);
 }
 
 void check_table(const Array2<const std::uint8_t>& values, const Array1<const std::int32_t>& classes,
                  const Array1<const std::int64_t>& weights, int n_classes) {
     const std::size_t rows = classes.shape(0);
-    if (rows == 0 || values.shape(1) != rows || weights.shape(0) != rows || n_classes < 1)
-        throw nb::value_error("itemset_search needs arrays over the same rows, at least one row and one class.");
+    must(rows > 0 && values.shape(1) == rows && weights.shape(0) == rows && n_classes >= 1,
+         "itemset_search needs arrays over the same rows, at least one row and one class.");
     std::int64_t total = 0;
     for (std::size_t row = 0; row < rows; ++row) {
-        if (classes.data()[row] < 0 || classes.data()[row] >= n_classes)
-            throw nb::value_error("itemset_search needs classes in the range [0, n_classes).");
-        if (weights.data()[row] < 1 || weights.data()[row] > kMaxTotalWeight)
-            throw nb::value_error("itemset_search needs weights in the range [1, 2**30].");
-        total += weights.data()[row];
-        if (total > kMaxTotalWeight) throw nb::value_error("itemset_search needs a total weight of at most 2**30.");
+        must(classes(row) >= 0 && classes(row) < n_classes,
+             "itemset_search needs classes in the range [0, n_classes).");
+        must(weights(row) >= 1 && weights(row) <= kMaxTotalWeight,
+             "itemset_search needs weights in the range [1, 2**30].");
+        total += weights(row);
+        must(total <= kMaxTotalWeight, "itemset_search needs a total weight of at most 2**30.");
     }
 }
 
@@ -208,8 +188,8 @@ std::unique_ptr<LeafCost> leaf_cost(int n_classes, WeightUnit unit,
         return std::make_unique<CompiledCost>(function_address, function_data, of_rows, n_classes, unit);
     if (!cost_matrix) return std::make_unique<itemsets::ErrorCost>(n_classes);
     const std::size_t size = n_classes;
-    if (cost_matrix->shape(0) != size || cost_matrix->shape(1) != size)
-        throw nb::value_error("itemset_search needs a cost for each pair of classes.");
+    must(cost_matrix->shape(0) == size && cost_matrix->shape(1) == size,
+         "itemset_search needs a cost for each pair of classes.");
     const double* first = cost_matrix->data();
     return std::make_unique<itemsets::MatrixCost>(std::vector<double>(first, first + size * size), n_classes,
                                                   whole_costs);
@@ -224,9 +204,8 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
                         std::uintptr_t function_address, std::uintptr_t function_data, bool of_rows,
                         double weight_numerator, double weight_denominator, nb::object on_progress) {
     check_table(values, classes, weights, n_classes);
-    if (row_numbers.shape(0) != classes.shape(0)) throw nb::value_error("itemset_search needs a number for each row.");
-    if (max_depth < 0 || min_support < 1)
-        throw nb::value_error("itemset_search needs max_depth >= 0 and min_support >= 1.");
+    must(row_numbers.shape(0) == classes.shape(0), "itemset_search needs a number for each row.");
+    must(max_depth >= 0 && min_support >= 1, "itemset_search needs max_depth >= 0 and min_support >= 1.");
     const itemsets::Options options{.algorithm = algorithm_named(algorithm),
                                     .branching = branching_named(branching),
                                     .cache_partial_results = cache_partial_results,
@@ -240,21 +219,12 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
         leaf_cost(n_classes, {weight_numerator, weight_denominator}, cost_matrix, whole_costs, std::move(function),
                   function_address, function_data, of_rows);
     Signals signals;
-    const auto tick = [&](const itemsets::Progress& progress) {
-        nb::gil_scoped_acquire acquire;
-        if (!signals.go_on()) return false;
-        try {
-            if (!on_progress.is_none()) on_progress(progress.seconds, progress.cost, progress.bound);
-        } catch (nb::python_error& error) {
-            if (!error.matches(PyExc_KeyboardInterrupt)) signals.fail(std::current_exception());
-            return false;
-        }
-        return true;
+    const auto tick = [&](const itemsets::Progress& at) {
+        return signals.report(on_progress, at.seconds, at.cost, at.bound, true);
     };
     std::optional<itemsets::Result> result;
     bool interrupted_at_once = false;
-    {
-        nb::gil_scoped_release release;
+    without_gil([&] {
         const itemsets::Transactions transactions(values.data(), values.shape(0), values.shape(1), classes.data(),
                                                   weights.data(), row_numbers.data(), n_classes);
         try {
@@ -264,7 +234,7 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
         } catch (const StopSearch&) {
             interrupted_at_once = true;
         }
-    }
+    });
     signals.rethrow();
     if (interrupted_at_once) raise_keyboard_interrupt();
     return to_dict(std::move(*result), count_itemsets);
@@ -273,15 +243,12 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
 }  // namespace
 
 void register_itemsets(nb::module_& module) {
-    module.def("itemset_search", &itemset_search, nb::arg("values"), nb::arg("classes"), nb::arg("weights"),
-               nb::arg("n_classes"), nb::arg("max_depth"), nb::arg("min_support"), nb::arg("algorithm"),
-               nb::arg("branching"), nb::arg("cache_partial_results"), nb::arg("count_itemsets"), nb::arg("time_limit"),
-               nb::arg("memory_limit"), nb::arg("lower_bound"), nb::arg("row_numbers"),
-               nb::arg("cost_matrix").none() = nb::none(), nb::arg("whole_costs") = true,
-               nb::arg("function").none() = nb::none(), nb::arg("function_address") = std::uintptr_t{0},
-               nb::arg("function_data") = std::uintptr_t{0}, nb::arg("of_rows") = false,
-               nb::arg("weight_numerator") = 1.0, nb::arg("weight_denominator") = 1.0,
-               nb::arg("on_progress").none() = nb::none());
+    module.def("itemset_search", &itemset_search, "values"_a, "classes"_a, "weights"_a, "n_classes"_a, "max_depth"_a,
+               "min_support"_a, "algorithm"_a, "branching"_a, "cache_partial_results"_a, "count_itemsets"_a,
+               "time_limit"_a, "memory_limit"_a, "lower_bound"_a, "row_numbers"_a, "cost_matrix"_a.none() = nb::none(),
+               "whole_costs"_a = true, "function"_a.none() = nb::none(), "function_address"_a = std::uintptr_t{0},
+               "function_data"_a = std::uintptr_t{0}, "of_rows"_a = false, "weight_numerator"_a = 1.0,
+               "weight_denominator"_a = 1.0, "on_progress"_a.none() = nb::none());
 }
 
 }  // namespace provetree

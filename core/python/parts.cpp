@@ -32,21 +32,19 @@ std::vector<std::vector<std::int64_t>> evaluate_panel(const BoundTable& table, s
                                                       const std::vector<std::pair<Index, Index>>& lanes,
                                                       const std::string& kernel) {
     Bench bench(table, min_samples_leaf, kernel);
-    if (lanes.size() > static_cast<std::size_t>(kLanes)) throw nb::value_error("A panel holds at most 64 lanes.");
+    must(std::cmp_less_equal(lanes.size(), kLanes), "A panel holds at most 64 lanes.");
     std::vector<Lane> wanted;
     for (const auto& [id, position] : lanes) {
         for (Index c = 0; c < bench.root.columns.size(); ++c)
             if (bench.root.columns[c].id == id && position >= 1 && position < bench.root.rows)
                 wanted.push_back({c, position, 0});
     }
-    const auto before = [](const Lane& a, const Lane& b) {
-        return a.column != b.column ? a.column < b.column : a.position < b.position;
+    const auto unsorted = [](const Lane& a, const Lane& b) {
+        return std::tie(a.column, a.position) >= std::tie(b.column, b.position);
     };
-    if (std::adjacent_find(wanted.begin(), wanted.end(), [&](const Lane& a, const Lane& b) { return !before(a, b); }) !=
-        wanted.end())
-        throw nb::value_error("Lanes must be sorted by column, then by position.");
-    if (wanted.size() != lanes.size())
-        throw nb::value_error("A lane needs a column that varies and a position between 1 and rows - 1.");
+    must(std::adjacent_find(wanted.begin(), wanted.end(), unsorted) == wanted.end(),
+         "Lanes must be sorted by column, then by position.");
+    must(wanted.size() == lanes.size(), "A lane needs a column that varies and a position between 1 and rows - 1.");
     std::vector<LaneResult> results(wanted.size());
     Panel panel(bench.context);
     panel.start();
@@ -63,7 +61,7 @@ std::tuple<Cost, Cost, Cost> solve_depth_two(const BoundTable& table, std::int64
                                              std::int64_t splits, Cost limit, Cost error_scale, Cost split_penalty,
                                              const std::string& kernel, unsigned switches) {
     Bench bench(table, min_samples_leaf, kernel, switches);
-    if (splits != 2 && splits != 3) throw nb::value_error("Depth two has 2 or 3 splits.");
+    must(splits == 2 || splits == 3, "Depth two has 2 or 3 splits.");
     const Outcome outcome =
         DepthTwo(bench.context).solve(bench.root, {{2, splits}, limit}, {error_scale, split_penalty}, nullptr);
     return {outcome.lower, outcome.relaxed, outcome.upper};

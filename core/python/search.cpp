@@ -20,20 +20,6 @@ nb::dict routed_rows_of(const BoundTable& bound, const std::vector<std::int64_t>
                    "highest"_a = routed.highest);
 }
 
-const char* status_name(Status status) {
-    switch (status) {
-        case Status::kOptimal:
-            return "optimal";
-        case Status::kTimeLimit:
-            return "time_limit";
-        case Status::kWorkLimit:
-            return "work_limit";
-        case Status::kInterrupted:
-            break;
-    }
-    return "interrupted";
-}
-
 nb::dict counters_of(const SearchResult& result) {
     const Counters& of = result.counters;
     return dict_of("nodes"_a = of.nodes, "intervals"_a = of.intervals, "depth_two_solves"_a = of.depth_two_solves,
