@@ -36,16 +36,18 @@ inline Vector<T> broadcast(T value) {
     return value - Vector<T>{};
 }
 
+// Returns what the intrinsic of this name gives for lanes of type T.
+#define PROVETREE_RETURN_BY_LANE(name, ...)                                    \
+    if constexpr (sizeof(T) == 1) return (Vector<T>)name##_epi8(__VA_ARGS__);  \
+    if constexpr (sizeof(T) == 2) return (Vector<T>)name##_epi16(__VA_ARGS__); \
+    if constexpr (sizeof(T) == 4) return (Vector<T>)name##_epi32(__VA_ARGS__)
+
 template <class T>
 inline Vector<T> larger(Vector<T> a, Vector<T> b) {
 #if defined(__AVX512BW__)
-    if constexpr (sizeof(T) == 1) return (Vector<T>)_mm512_max_epi8((__m512i)a, (__m512i)b);
-    if constexpr (sizeof(T) == 2) return (Vector<T>)_mm512_max_epi16((__m512i)a, (__m512i)b);
-    if constexpr (sizeof(T) == 4) return (Vector<T>)_mm512_max_epi32((__m512i)a, (__m512i)b);
+    PROVETREE_RETURN_BY_LANE(_mm512_max, (__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
-    if constexpr (sizeof(T) == 1) return (Vector<T>)_mm256_max_epi8((__m256i)a, (__m256i)b);
-    if constexpr (sizeof(T) == 2) return (Vector<T>)_mm256_max_epi16((__m256i)a, (__m256i)b);
-    if constexpr (sizeof(T) == 4) return (Vector<T>)_mm256_max_epi32((__m256i)a, (__m256i)b);
+    PROVETREE_RETURN_BY_LANE(_mm256_max, (__m256i)a, (__m256i)b);
 #endif
     return a > b ? a : b;
 }
@@ -53,13 +55,9 @@ inline Vector<T> larger(Vector<T> a, Vector<T> b) {
 template <class T>
 inline Vector<T> smaller(Vector<T> a, Vector<T> b) {
 #if defined(__AVX512BW__)
-    if constexpr (sizeof(T) == 1) return (Vector<T>)_mm512_min_epi8((__m512i)a, (__m512i)b);
-    if constexpr (sizeof(T) == 2) return (Vector<T>)_mm512_min_epi16((__m512i)a, (__m512i)b);
-    if constexpr (sizeof(T) == 4) return (Vector<T>)_mm512_min_epi32((__m512i)a, (__m512i)b);
+    PROVETREE_RETURN_BY_LANE(_mm512_min, (__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
-    if constexpr (sizeof(T) == 1) return (Vector<T>)_mm256_min_epi8((__m256i)a, (__m256i)b);
-    if constexpr (sizeof(T) == 2) return (Vector<T>)_mm256_min_epi16((__m256i)a, (__m256i)b);
-    if constexpr (sizeof(T) == 4) return (Vector<T>)_mm256_min_epi32((__m256i)a, (__m256i)b);
+    PROVETREE_RETURN_BY_LANE(_mm256_min, (__m256i)a, (__m256i)b);
 #endif
     return a < b ? a : b;
 }
@@ -96,15 +94,7 @@ template <class T>
 inline Vector<T> larger_if(Vector<T> acc, Vector<T> value, bool wanted) {
 #if defined(__AVX512BW__)
     const std::uint64_t bits = -static_cast<std::uint64_t>(wanted);
-    if constexpr (sizeof(T) == 1)
-        return (Vector<T>)_mm512_mask_max_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc,
-                                               (__m512i)value);
-    if constexpr (sizeof(T) == 2)
-        return (Vector<T>)_mm512_mask_max_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc,
-                                                (__m512i)value);
-    if constexpr (sizeof(T) == 4)
-        return (Vector<T>)_mm512_mask_max_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc,
-                                                (__m512i)value);
+    PROVETREE_RETURN_BY_LANE(_mm512_mask_max, (__m512i)acc, bits, (__m512i)acc, (__m512i)value);
 #else
     const Vector<T> keep = broadcast<T>(static_cast<T>(-static_cast<T>(wanted)));
     return larger<T>(acc, (value & keep) | (acc & ~keep));
@@ -115,15 +105,7 @@ template <class T>
 inline Vector<T> smaller_if(Vector<T> acc, Vector<T> value, bool wanted) {
 #if defined(__AVX512BW__)
     const std::uint64_t bits = -static_cast<std::uint64_t>(wanted);
-    if constexpr (sizeof(T) == 1)
-        return (Vector<T>)_mm512_mask_min_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc,
-                                               (__m512i)value);
-    if constexpr (sizeof(T) == 2)
-        return (Vector<T>)_mm512_mask_min_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc,
-                                                (__m512i)value);
-    if constexpr (sizeof(T) == 4)
-        return (Vector<T>)_mm512_mask_min_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc,
-                                                (__m512i)value);
+    PROVETREE_RETURN_BY_LANE(_mm512_mask_min, (__m512i)acc, bits, (__m512i)acc, (__m512i)value);
 #else
     const Vector<T> keep = broadcast<T>(static_cast<T>(-static_cast<T>(wanted)));
     return smaller<T>(acc, (value & keep) | (acc & ~keep));
@@ -134,14 +116,7 @@ inline Vector<T> smaller_if(Vector<T> acc, Vector<T> value, bool wanted) {
 template <class T>
 inline Vector<T> add_where(Vector<T> acc, std::uint64_t bits, Vector<T> step) {
 #if defined(__AVX512BW__)
-    if constexpr (sizeof(T) == 1)
-        return (Vector<T>)_mm512_mask_add_epi8((__m512i)acc, static_cast<__mmask64>(bits), (__m512i)acc, (__m512i)step);
-    if constexpr (sizeof(T) == 2)
-        return (Vector<T>)_mm512_mask_add_epi16((__m512i)acc, static_cast<__mmask32>(bits), (__m512i)acc,
-                                                (__m512i)step);
-    if constexpr (sizeof(T) == 4)
-        return (Vector<T>)_mm512_mask_add_epi32((__m512i)acc, static_cast<__mmask16>(bits), (__m512i)acc,
-                                                (__m512i)step);
+    PROVETREE_RETURN_BY_LANE(_mm512_mask_add, (__m512i)acc, bits, (__m512i)acc, (__m512i)step);
 #else
     if constexpr (sizeof(T) == 1) {
 #if defined(__AVX2__)
@@ -165,6 +140,8 @@ inline Vector<T> add_where(Vector<T> acc, std::uint64_t bits, Vector<T> step) {
     }
 #endif
 }
+
+#undef PROVETREE_RETURN_BY_LANE
 
 }  // namespace
 }  // namespace provetree

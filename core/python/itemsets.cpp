@@ -16,70 +16,70 @@ namespace {
 using itemsets::Leaf;
 using itemsets::LeafCost;
 
-// Class totals become the user's weights as total * denominator / numerator: exact for whole numbers and short
-// decimals.
-struct WeightUnit {
-    double numerator;
-    double denominator;
-    void convert(const std::int64_t* totals, std::vector<double>& weights) const {
-        for (std::size_t c = 0; c < weights.size(); ++c)
-            weights[c] = static_cast<double>(totals[c]) * denominator / numerator;
-    }
-};
+// A function of the user's own: of the weights of the classes, or of row numbers.
+class UserCost : public LeafCost {
+  public:
+    bool needs_rows() const override { return of_rows_; }
+    bool whole() const override { return false; }
 
-Leaf checked(double cost, std::int64_t label, const std::int64_t* totals, int classes) {
-    if (!(cost >= 0.0 && std::isfinite(cost)))
-        throw std::invalid_argument("The 'leaf_cost' function must return a finite cost >= 0. Got " +
-                                    std::to_string(cost) + " instead.");
-    if (label < -1 || label >= classes)
-        throw std::invalid_argument("The 'leaf_cost' function must give a class in the range [0, " +
-                                    std::to_string(classes) + "), or -1 for the heaviest. Got " +
-                                    std::to_string(label) + " instead.");
-    return {cost, label < 0 ? itemsets::heaviest_class(totals, classes) : static_cast<std::int32_t>(label)};
-}
+  protected:
+    UserCost(bool of_rows, int classes, double numerator, double denominator)
+        : of_rows_(of_rows), classes_(classes), numerator_(numerator), denominator_(denominator), weights_(classes) {}
+
+    // The user's weights, exact for whole numbers and short decimals.
+    const std::vector<double>& weights_of(const std::int64_t* totals) {
+        for (int c = 0; c < classes_; ++c) weights_[c] = static_cast<double>(totals[c]) * denominator_ / numerator_;
+        return weights_;
+    }
+
+    Leaf checked(double cost, std::int64_t label, const std::int64_t* totals) const {
+        if (!(cost >= 0.0 && std::isfinite(cost)))
+            throw std::invalid_argument("The 'leaf_cost' function must return a finite cost >= 0. Got " +
+                                        std::to_string(cost) + " instead.");
+        if (label < -1 || label >= classes_)
+            throw std::invalid_argument("The 'leaf_cost' function must give a class in the range [0, " +
+                                        std::to_string(classes_) + "), or -1 for the heaviest. Got " +
+                                        std::to_string(label) + " instead.");
+        return {cost, label < 0 ? itemsets::heaviest_class(totals, classes_) : static_cast<std::int32_t>(label)};
+    }
+
+    bool of_rows_;
+    int classes_;
+    double numerator_, denominator_;
+    std::vector<double> weights_;
+};
 
 // A C function: double f(const double* weights, int64 classes, int64* label, void* data), or of row numbers with const
 // int64* rows, int64 n_rows.
-class CompiledCost final : public LeafCost {
+class CompiledCost final : public UserCost {
   public:
-    CompiledCost(std::uintptr_t function, std::uintptr_t data, bool of_rows, int classes, WeightUnit unit)
-        : function_(function),
-          data_(reinterpret_cast<void*>(data)),
-          of_rows_(of_rows),
-          weights_(classes),
-          unit_(unit) {}
+    CompiledCost(std::uintptr_t function, std::uintptr_t data, bool of_rows, int classes, double numerator,
+                 double denominator)
+        : UserCost(of_rows, classes, numerator, denominator),
+          function_(function),
+          data_(reinterpret_cast<void*>(data)) {}
 
     Leaf of(const std::int64_t* totals, const std::vector<std::int64_t>& rows) override {
-        using OfWeights = double (*)(const double*, std::int64_t, std::int64_t*, void*);
-        using OfRows = double (*)(const std::int64_t*, std::int64_t, std::int64_t*, void*);
+        const auto call = [&](const auto& given, std::int64_t* label) {
+            using Function = double (*)(decltype(given.data()), std::int64_t, std::int64_t*, void*);
+            const auto size = static_cast<std::int64_t>(given.size());
+            return reinterpret_cast<Function>(function_)(given.data(), size, label, data_);
+        };
         std::int64_t label = -1;
-        double cost = 0.0;
-        if (of_rows_) {
-            cost =
-                reinterpret_cast<OfRows>(function_)(rows.data(), static_cast<std::int64_t>(rows.size()), &label, data_);
-        } else {
-            unit_.convert(totals, weights_);
-            cost = reinterpret_cast<OfWeights>(function_)(weights_.data(), static_cast<std::int64_t>(weights_.size()),
-                                                          &label, data_);
-        }
-        return checked(cost, label, totals, static_cast<int>(weights_.size()));
+        const double cost = of_rows_ ? call(rows, &label) : call(weights_of(totals), &label);
+        return checked(cost, label, totals);
     }
-    bool needs_rows() const override { return of_rows_; }
-    bool whole() const override { return false; }
 
   private:
     std::uintptr_t function_;
     void* data_;
-    bool of_rows_;
-    std::vector<double> weights_;
-    WeightUnit unit_;
 };
 
 // A Python callable. Leaves with the same class totals cost the same, so its answers are kept.
-class PythonCost final : public LeafCost {
+class PythonCost final : public UserCost {
   public:
-    PythonCost(nb::object function, bool of_rows, int classes, WeightUnit unit)
-        : function_(std::move(function)), of_rows_(of_rows), classes_(classes), unit_(unit) {}
+    PythonCost(nb::object function, bool of_rows, int classes, double numerator, double denominator)
+        : UserCost(of_rows, classes, numerator, denominator), function_(std::move(function)) {}
 
     Leaf of(const std::int64_t* totals, const std::vector<std::int64_t>& rows) override {
         if (of_rows_) return call(totals, rows);
@@ -90,8 +90,6 @@ class PythonCost final : public LeafCost {
         known_.emplace(key, leaf);
         return leaf;
     }
-    bool needs_rows() const override { return of_rows_; }
-    bool whole() const override { return false; }
     // Enough for the monitor to look at the clock on every call.
     std::uint64_t effort() const override { return 50'000; }
 
@@ -106,14 +104,8 @@ class PythonCost final : public LeafCost {
     Leaf call(const std::int64_t* totals, const std::vector<std::int64_t>& rows) {
         nb::gil_scoped_acquire acquire;
         try {
-            nb::object answer;
-            if (of_rows_) {
-                answer = function_(to_numpy(std::vector<std::int64_t>(rows)));
-            } else {
-                std::vector<double> weights(classes_);
-                unit_.convert(totals, weights);
-                answer = function_(to_numpy(std::move(weights)));
-            }
+            nb::object answer = of_rows_ ? function_(to_numpy(std::vector<std::int64_t>(rows)))
+                                         : function_(to_numpy(std::vector<double>(weights_of(totals))));
             std::int64_t label = -1;
             if (nb::isinstance<nb::tuple>(answer) && nb::len(answer) == 2) {
                 label = nb::cast<std::int64_t>(nb::object(answer[1].attr("__index__")()));
@@ -121,7 +113,7 @@ class PythonCost final : public LeafCost {
             }
             const double cost = PyFloat_AsDouble(answer.ptr());
             if (cost == -1.0 && PyErr_Occurred()) throw nb::python_error();
-            return checked(cost, label, totals, classes_);
+            return checked(cost, label, totals);
         } catch (nb::python_error& error) {
             if (error.matches(PyExc_KeyboardInterrupt)) throw StopSearch{StopReason::kInterrupted};
             throw CallFailed{std::current_exception()};
@@ -129,9 +121,6 @@ class PythonCost final : public LeafCost {
     }
 
     nb::object function_;
-    bool of_rows_;
-    int classes_;
-    WeightUnit unit_;
     std::map<std::vector<std::int64_t>, Leaf> known_;
 };
 
@@ -179,13 +168,15 @@ void check_table(const Array2<const std::uint8_t>& values, const Array1<const st
 }
 
 // A function of the user's own, compiled or in Python; a cost for each pair of classes; or the weight of the errors.
-std::unique_ptr<LeafCost> leaf_cost(int n_classes, WeightUnit unit,
+std::unique_ptr<LeafCost> leaf_cost(int n_classes, double numerator, double denominator,
                                     const std::optional<Array2<const double>>& cost_matrix, bool whole_costs,
                                     nb::object function, std::uintptr_t function_address, std::uintptr_t function_data,
                                     bool of_rows) {
-    if (!function.is_none()) return std::make_unique<PythonCost>(std::move(function), of_rows, n_classes, unit);
+    if (!function.is_none())
+        return std::make_unique<PythonCost>(std::move(function), of_rows, n_classes, numerator, denominator);
     if (function_address != 0)
-        return std::make_unique<CompiledCost>(function_address, function_data, of_rows, n_classes, unit);
+        return std::make_unique<CompiledCost>(function_address, function_data, of_rows, n_classes, numerator,
+                                              denominator);
     if (!cost_matrix) return std::make_unique<itemsets::ErrorCost>(n_classes);
     const std::size_t size = n_classes;
     must(cost_matrix->shape(0) == size && cost_matrix->shape(1) == size,
@@ -216,7 +207,7 @@ nb::dict itemset_search(const Array2<const std::uint8_t>& values, const Array1<c
                                     .memory_limit = memory_limit,
                                     .lower_bound = lower_bound};
     const std::unique_ptr<LeafCost> cost =
-        leaf_cost(n_classes, {weight_numerator, weight_denominator}, cost_matrix, whole_costs, std::move(function),
+        leaf_cost(n_classes, weight_numerator, weight_denominator, cost_matrix, whole_costs, std::move(function),
                   function_address, function_data, of_rows);
     Signals signals;
     const auto tick = [&](const itemsets::Progress& at) {
