@@ -75,29 +75,14 @@ def predict(
 
 def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -> None:
     """Run ``provetree explain``: say why a row is predicted as it is, or write all rules."""
-    from provetree.report.sentences import explain_row, rules
+    from provetree.report.sentences import explain_row
 
     model = open_model(model_file)
     what = model.target or "prediction"
     if data is None and row is not None:
         data = find_source(model.source, model_file)
     if data is None:
-        found = rules(model.tree)
-        if as_json:
-            data_of = [
-                {
-                    "leaf": rule.leaf,
-                    "if": list(rule.conditions),
-                    "then": rule.label,
-                    "share": rule.share,
-                    "rows": rule.rows,
-                    "sentence": rule.sentence,
-                }
-                for rule in found
-            ]
-            click.echo(json.dumps(data_of, ensure_ascii=False))
-        else:
-            click.echo("\n".join(rule.sentence for rule in found))
+        _write_rules(model, as_json)
         return
     table = read_table(data)
     number = 1 if row is None else row
@@ -133,6 +118,22 @@ def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -
         if lines
         else f"The model predicts {label} for every row."
     )
+
+
+def _write_rules(model: StoredModel, as_json: bool) -> None:
+    from provetree.report.sentences import rules
+
+    found = rules(model.tree)
+    if not as_json:
+        click.echo("\n".join(rule.sentence for rule in found))
+        return
+    names = {"conditions": "if", "label": "then"}
+    answer = [
+        {names.get(name, name): value for name, value in vars(rule).items()}
+        | {"sentence": rule.sentence}
+        for rule in found
+    ]
+    click.echo(json.dumps(answer, ensure_ascii=False))
 
 
 def reading_notes(model: StoredModel) -> list[str]:
