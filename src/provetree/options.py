@@ -56,14 +56,7 @@ an int in the range [0, inf). Got -1 instead.
 
 @dataclass(frozen=True)
 class Allowed:
-    """One kind of value that an option may have, in words for error messages and for docstrings.
-
-    Examples
-    --------
-    >>> from provetree.options import TREE_OPTIONS
-    >>> TREE_OPTIONS[0].allowed[0].holds(3)
-    True
-    """
+    """One kind of value that an option may have, in words for error messages and for docstrings."""
 
     sentence: str
     type_name: str
@@ -147,26 +140,13 @@ def byte_count(value: int | str) -> int:
     """Return an amount of memory in bytes: a number, or words such as "4GB" or "512 MiB".
 
     Units are B, kB, MB, GB and TB (powers of 1000), KiB, MiB, GiB and TiB (powers of 1024).
-
-    Examples
-    --------
-    >>> from provetree.options import byte_count
-    >>> byte_count(4096), byte_count("1.5 GB"), byte_count("2MiB")
-    (4096, 1500000000, 2097152)
     """
     size = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
     return int(value) if size is None else int(Decimal(size[1]) * _UNITS[size[2].lower()])
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` means, counted as joblib counts.
-
-    Examples
-    --------
-    >>> from provetree.options import thread_count
-    >>> thread_count(None), thread_count(4), thread_count(-1) >= 1
-    (1, 4, True)
-    """
+    """Return the number of threads that ``n_jobs`` means, counted as joblib counts."""
     if n_jobs is None:
         return 1
     if n_jobs > 0:

@@ -212,14 +212,7 @@ class Engine(Protocol):
 
 
 def relative_gap(cost: float, lower_bound: float) -> float:
-    """Return ``(cost - lower_bound) / cost``, and 0.0 when the two are equal.
-
-    Examples
-    --------
-    >>> from provetree.solution import relative_gap
-    >>> relative_gap(0, 0), relative_gap(4, 3)
-    (0.0, 0.25)
-    """
+    """Return ``(cost - lower_bound) / cost``, and 0.0 when the two are equal."""
     if cost <= lower_bound:
         return 0.0
     return float((cost - lower_bound) / cost)

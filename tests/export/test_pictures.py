@@ -13,7 +13,7 @@ import pytest
 from provetree import OptimalTreeClassifier, Tree
 from provetree.export import plot_tree, to_graphviz
 from provetree.export._colours import class_colour, node_colour
-from provetree.export.words import side_names, split_text
+from provetree.export.words import sides, split_text
 
 NAN, INF = float("nan"), float("inf")
 
@@ -43,7 +43,7 @@ def clf():
 
 
 @pytest.mark.parametrize(
-    ("tree", "question", "sides"),
+    ("tree", "question", "names"),
     [
         (stump(), "age <= 1.5", ("yes", "no")),
         (stump(seen=True, left=True), "age <= 1.5", ("yes or missing", "no")),
@@ -57,9 +57,9 @@ def clf():
         (stump(1e300), "age <= 1e+300", ("yes", "no")),
     ],
 )
-def test_words_of_a_split(tree, question, sides):
+def test_words_of_a_split(tree, question, names):
     assert split_text(tree, 0) == question
-    assert side_names(tree, 0) == sides
+    assert sides(tree, 0) == ((1, names[0]), (2, names[1]))
 
 
 def test_every_node_and_edge_is_written(clf):

@@ -6,14 +6,11 @@ apart. Where it cannot, programs that work in float32 must not be handed the tre
 
 from __future__ import annotations
 
-from ctypes import c_float
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from provetree.number_types import Float
 from provetree.problem.problem import Problem
+from provetree.tree.threshold import to_float32
 from provetree.tree.tree import Tree
 
 __all__ = ["lost_in_float32"]
@@ -44,26 +41,17 @@ def lost_in_float32(tree: Tree, problem: Problem, encoded: Float) -> tuple[int, 
         return ()
     # Only the rows that reach a split matter to it.
     passes = tree.decision_path(encoded).tocsc()
-    return tuple(node for node in suspects if _moves(tree, node, encoded[_rows(passes, node)]))
+    reaching = ((node, encoded[passes[:, [node]].indices]) for node in suspects)
+    return tuple(node for node, rows in reaching if _moves(tree, node, rows))
 
 
 def _crosses(values: Float, threshold: float) -> bool:
     """Tell whether a value next to the threshold lands on its other side in float32."""
     start, stop = int(values[0] != values[0]), len(values) - int(values[-1] != values[-1])
     at = start + int(np.searchsorted(values[start:stop], threshold, side="right"))
-    if at > start and _round(float(values[at - 1])) > threshold:
+    if at > start and to_float32(float(values[at - 1])) > threshold:
         return True
-    return at < stop and _round(float(values[at])) <= threshold
-
-
-def _round(x: float) -> float:
-    """Round to float32 as a C cast does, without the warning NumPy gives on overflow."""
-    return c_float(x).value
-
-
-def _rows(passes: Any, node: int) -> NDArray[np.intp]:
-    rows: NDArray[np.intp] = passes.indices[passes.indptr[node] : passes.indptr[node + 1]]
-    return rows
+    return at < stop and to_float32(float(values[at])) <= threshold
 
 
 def _moves(tree: Tree, node: int, rows: Float) -> bool:

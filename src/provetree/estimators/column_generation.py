@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -246,28 +247,14 @@ feature_importances_
                 "The 'max_depth' parameter of ColumnGenerationClassifier must be an int in the "
                 f"range [0, {depth_limit}]. Got {self.max_depth} instead."
             )
-        return ColumnGeneration(
-            variant="original" if self.variant == "original" else "revised",
-            candidates=self.candidates,
-            candidate_factor=float(self.candidate_factor),
-            sample_runs=int(self.sample_runs),
-            sample_share=float(self.sample_share),
-            until_root_settles=bool(self.until_root_settles),
-            quantiles=int(self.quantiles),
-            start_runs=self.start_runs,
-            merge_rows=self.merge_rows,
-            row_constraints=self.row_constraints,  # type: ignore[arg-type]
-            separation=self.separation,  # type: ignore[arg-type]
-            pricing=self.pricing,  # type: ignore[arg-type]
-            heuristic=self.heuristic,  # type: ignore[arg-type]
-            integer_step=self.integer_step,  # type: ignore[arg-type]
-            prove=bool(self.prove),
-            solve_master=self.solve_master,
-            master_method=self.master_method,  # type: ignore[arg-type]
-            branch_columns=self.branch_columns,  # type: ignore[arg-type]
-            random_state=seed,
-            n_jobs=self.n_jobs,
-        )
+        own = {
+            option.name: getattr(self, option.name)
+            for option in fields(ColumnGeneration)
+            if hasattr(self, option.name)
+        }
+        for name in ("candidate_factor", "sample_share"):
+            own[name] = float(own[name])
+        return ColumnGeneration(**(own | {"random_state": seed}))
 
     def _by_class(self, name: str, classes: NDArray[Any]) -> dict[int, Fraction]:
         """Return a constraint by class; one number is spread over the classes it means."""

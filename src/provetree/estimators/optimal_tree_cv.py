@@ -92,19 +92,17 @@ class OptimalTreeCV(TreeClassifier):
         prepared = prepare_for(self, X, y, sample_weight)
         self.path_ = path_of(
             prepared,
+            self.max_leaf_nodes,
+            self.cv,
+            self.time_limit,
+            self.n_jobs,
             max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,
-            cv=self.cv,
-            time_limit=self.time_limit,
-            n_jobs=self.n_jobs,
         )
         chosen = self.path_.choose(self.rule)
         self.n_leaves_ = chosen.n_leaves
-        self._keep(
-            prepared,
-            Solution(chosen.tree, chosen.errors, chosen.lower_bound, chosen.status),
-        )
+        found = Solution(chosen.tree, chosen.errors, chosen.lower_bound, chosen.status)
+        self._keep(prepared, found)
         return self
 
     def plot_frontier(self, ax: Any = None) -> Any:

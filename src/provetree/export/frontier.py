@@ -87,6 +87,5 @@ def plot_frontier(path: TuningPath, *, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("accuracy")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(frameon=False, fontsize="small")
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right"]].set_visible(False)
     return ax

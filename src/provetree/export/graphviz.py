@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from provetree.export._colours import node_colour
-from provetree.export.words import leaf_lines, side_names, split_text
+from provetree.export.words import leaf_lines, sides, split_text
 from provetree.tree.tree import Tree
 
 __all__ = ["to_graphviz"]
@@ -53,9 +53,7 @@ def to_graphviz(tree: Tree, *, filled: bool = True) -> str:
         if tree.feature[node] >= 0:
             fill = ', fillcolor="#ffffff"' if filled else ""
             lines.append(f"  {node} [label={_quoted([split_text(tree, node)])}{fill}];")
-            for child, name in zip(
-                (tree.left[node], tree.right[node]), side_names(tree, node), strict=True
-            ):
+            for child, name in sides(tree, node):
                 lines.append(f"  {node} -> {child} [label={_quoted([name])}];")
         else:
             fill = f', fillcolor="{node_colour(tree, node)}"' if filled else ""

@@ -63,6 +63,5 @@ def plot_history(
     status = solution.status.replace("_", " ")
     ax.set_title(f"{status}: cost {solution.cost:g}, bound {solution.lower_bound:g}")
     ax.legend(frameon=False)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -416,15 +416,11 @@ def _must(holds: bool, otherwise: str) -> None:
 
 
 def _proof_data(proof: Proof) -> dict[str, Any]:
-    return {
-        "status": proof.status,
+    data = {name: getattr(proof, name) for name in Proof.__dataclass_fields__}
+    return data | {
         "cost": write_float(proof.cost),
         "lower_bound": write_float(proof.lower_bound),
-        "seconds": proof.seconds,
-        "method": proof.method,
         "parameters": dict(proof.parameters),
-        "n_rows": proof.n_rows,
-        "n_columns": proof.n_columns,
         "history": [
             [moment.seconds, write_float(moment.cost), write_float(moment.lower_bound)]
             for moment in proof.history

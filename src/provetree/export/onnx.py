@@ -152,15 +152,13 @@ def _inputs(tree: Tree, helper: Any, types: Any) -> tuple[list[Any], list[Any]]:
 def _words(levels: tuple[Any, ...], name: str) -> list[str]:
     from provetree.export.sklearn import UnsupportedTreeError
 
-    words = []
     for level in levels:
         if not isinstance(level, str) or level == _MISSING_TEXT:
             raise UnsupportedTreeError(
                 "ONNX takes categories as text that is not empty, and column "
                 f"{name!r} holds the category {level!r}. Turn its categories into text."
             )
-        words.append(level)
-    return words
+    return list(levels)
 
 
 def _labels(tree: Tree) -> Any:
@@ -172,24 +170,14 @@ def _labels(tree: Tree) -> Any:
 
 
 def _tree_attributes(tree: Tree, leaves: list[int], helper: Any, types: Any) -> dict[str, Any]:
-    modes, values, tracks = [], [], []
-    for node in range(tree.n_nodes):
-        code = int(tree.category[node])
-        if tree.feature[node] < 0:
-            modes.append("LEAF")
-            values.append(0.0)
-        elif code >= 0:
-            modes.append("BRANCH_EQ")
-            values.append(float(code))
-        else:
-            modes.append("BRANCH_LEQ")
-            values.append(float(tree.threshold[node]))
-        tracks.append(int(tree.missing_left[node]))
+    kinds = [tree.feature < 0, tree.category >= 0]
+    modes = np.select(kinds, ["LEAF", "BRANCH_EQ"], "BRANCH_LEQ").tolist()
+    values = np.select(kinds, [0.0 * tree.category, tree.category], tree.threshold).tolist()
+    split = tree.feature >= 0
 
     def double(name: str, numbers: list[float]) -> Any:
         return helper.make_tensor(name, types.DOUBLE, [len(numbers)], numbers)
 
-    split = tree.feature >= 0
     return {
         "nodes_treeids": [0] * tree.n_nodes,
         "nodes_nodeids": list(range(tree.n_nodes)),
@@ -198,7 +186,7 @@ def _tree_attributes(tree: Tree, leaves: list[int], helper: Any, types: Any) -> 
         "nodes_values_as_tensor": double("nodes_values_as_tensor", values),
         "nodes_truenodeids": np.where(split, tree.left, 0).tolist(),
         "nodes_falsenodeids": np.where(split, tree.right, 0).tolist(),
-        "nodes_missing_value_tracks_true": tracks,
+        "nodes_missing_value_tracks_true": tree.missing_left.astype(int).tolist(),
         "target_treeids": [0] * len(leaves),
         "target_nodeids": leaves,
         "target_ids": [0] * len(leaves),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from provetree.export._colours import class_colour, node_colour
-from provetree.export.words import leaf_lines, places_across, side_names, split_text
+from provetree.export.words import leaf_lines, places_across, sides, split_text
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def plot_tree(
         if not is_split:
             _draw_shares(ax, (x, y), shares[node].tolist(), sideways)
             continue
-        children = (int(tree.left[node]), int(tree.right[node]))
-        for child, name in zip(children, side_names(tree, node), strict=True):
+        for child, name in sides(tree, node):
             child_x, child_y = where[child]
             ax.plot([x, child_x], [y, child_y], color="0.4", linewidth=1.0, zorder=1)
             middle = ((x + child_x) / 2, (y + child_y) / 2)
@@ -114,14 +113,7 @@ def _draw_shares(ax: Axes, at: tuple[float, float], shares: list[float], sideway
 
 
 def new_figure(purpose: str, size: tuple[float, float]) -> Figure:
-    """Return a figure of a size in inches for a file, or say which extra is missing.
-
-    Examples
-    --------
-    >>> from provetree.export.plot import new_figure
-    >>> new_figure("A chart", (4.0, 3.0)).get_size_inches().tolist()
-    [4.0, 3.0]
-    """
+    """Return a figure of a size in inches for a file, or say which extra is missing."""
     _need_matplotlib(purpose)
     from matplotlib.figure import Figure
 

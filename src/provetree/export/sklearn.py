@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from provetree.export.words import split_text
+from provetree.number_types import Float
 from provetree.tree.tree import Tree
 
 __all__ = ["UnsupportedTreeError", "to_sklearn"]
@@ -93,9 +94,9 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     # Up to scikit-learn 1.3 the values are class totals, from 1.4 on class shares.
     in_shares = abs(model.tree_.value[0].sum() - 1.0) < 0.5 or tree.n_classes == 1
 
-    nodes = _nodes(tree, state["nodes"].dtype)
     totals = tree.value.sum(axis=1, keepdims=True)
     shares = np.divide(tree.value, totals, out=np.zeros_like(tree.value), where=totals > 0)
+    nodes = _nodes(tree, shares, state["nodes"].dtype)
     values = shares if in_shares else tree.value
     inner = make(*arguments)
     inner.__setstate__(
@@ -126,7 +127,7 @@ def _labels(tree: Tree, classes: ArrayLike | None) -> NDArray[Any]:
     return labels
 
 
-def _nodes(tree: Tree, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _nodes(tree: Tree, shares: Float, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Fill scikit-learn's node array; the fields it may gain in future stay zero."""
     split = tree.feature >= 0
     left, right = tree.left.copy(), tree.right.copy()
@@ -154,10 +155,6 @@ def _nodes(tree: Tree, dtype: np.dtype[Any]) -> NDArray[Any]:
     left[missing_alone], right[missing_alone] = right[missing_alone], left[missing_alone]
     threshold[missing_alone], missing_left[missing_alone] = np.inf, False
 
-    weights = tree.value.sum(axis=1)
-    shares = np.divide(
-        tree.value, weights[:, None], out=np.zeros_like(tree.value), where=weights[:, None] > 0
-    )
     fields = {
         "left_child": np.where(split, left, _LEAF),
         "right_child": np.where(split, right, _LEAF),
@@ -165,7 +162,7 @@ def _nodes(tree: Tree, dtype: np.dtype[Any]) -> NDArray[Any]:
         "threshold": np.where(split, threshold, _NO_THRESHOLD),
         "impurity": 1.0 - np.square(shares).sum(axis=1),
         "n_node_samples": tree.n_samples,
-        "weighted_n_node_samples": weights,
+        "weighted_n_node_samples": tree.value.sum(axis=1),
         "missing_go_to_left": missing_left & split,
     }
     nodes = np.zeros(tree.n_nodes, dtype=dtype)

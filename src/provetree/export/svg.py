@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from provetree.export._colours import class_colour
-from provetree.export.words import class_name, counted, places_across, side_names, split_text
+from provetree.export.words import class_name, counted, places_across, sides, split_text
 from provetree.tree.tree import Tree
 
 __all__ = ["estimator_html", "layout", "tree_svg"]
@@ -34,14 +34,6 @@ def layout(tree: Tree) -> list[tuple[float, float]]:
     """Return the middle of the top edge of each node.
 
     Leaves stand side by side, a split over the middle of its two children.
-
-    Examples
-    --------
-    >>> from provetree import Tree
-    >>> from provetree.export.svg import layout
-    >>> leaf = Tree(feature=[-1], threshold=[0], value=[[1]], n_samples=[1], n_features=1)
-    >>> layout(leaf)
-    [(100.0, 12.0)]
     """
     return [
         (
@@ -73,9 +65,7 @@ def tree_svg(tree: Tree, *, interactive: bool = False) -> str:
         _edge(where[node], where[child], node, child, side)
         for node in range(tree.n_nodes)
         if tree.feature[node] >= 0
-        for child, side in zip(
-            (int(tree.left[node]), int(tree.right[node])), side_names(tree, node), strict=True
-        )
+        for child, side in sides(tree, node)
     ]
     boxes = [
         _box(tree, node, where[node], shares[node].tolist(), interactive)
@@ -95,16 +85,7 @@ def tree_svg(tree: Tree, *, interactive: bool = False) -> str:
 
 
 def estimator_html(estimator: Any) -> str:
-    """Return what a notebook shows of a fitted classifier: its tree, and what is proven.
-
-    Examples
-    --------
-    >>> from provetree import OptimalTreeClassifier
-    >>> from provetree.export.svg import estimator_html
-    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0]], ["no", "yes"])
-    >>> "Proven optimal" in estimator_html(clf)
-    True
-    """
+    """Return what a notebook shows of a fitted classifier: its tree, and what is proven."""
     from provetree.export.model_file import StoredModel
     from provetree.export.words import proof_sentence
 
@@ -138,7 +119,9 @@ def _box(
 ) -> str:
     leaf = bool(tree.feature[node] < 0)
     words = class_name(tree, node) if leaf else split_text(tree, node)
-    lines = [words] if leaf else _two_lines(tree, node, words)
+    # The name of a column stands apart from what is asked about it: neither may hide the other.
+    name = "" if leaf else tree.column_names[int(tree.feature[node])]
+    lines = [words] if leaf else [name, words.removeprefix(name).strip()]
     rows = counted(int(tree.n_samples[node]), "row")
     best = shares[int(tree.label[node])]
     below = f"{100 * best:.1f} % of {rows}" if leaf else rows
@@ -184,13 +167,6 @@ def _bar(shares: list[float], x: float, y: float, width: float) -> str:
             )
         x += part
     return f'<g class="bar">{"".join(parts)}</g>'
-
-
-def _two_lines(tree: Tree, node: int, words: str) -> list[str]:
-    """Part the name of a column from what is asked about it: neither may hide the other."""
-    feature = int(tree.feature[node])
-    name = tree.column_names[feature]
-    return [name, words.removeprefix(name).strip()]
 
 
 def _cut(text: str) -> str:

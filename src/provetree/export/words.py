@@ -24,7 +24,7 @@ __all__ = [
     "proof_sentence",
     "rate_words",
     "short_number",
-    "side_names",
+    "sides",
     "split_text",
 ]
 
@@ -68,12 +68,15 @@ def split_text(tree: Tree, node: int) -> str:
     return f"{name} <= {short_number(threshold)}"
 
 
-def side_names(tree: Tree, node: int) -> tuple[str, str]:
-    """Return the texts for the left and the right side of a split."""
+def sides(tree: Tree, node: int) -> tuple[tuple[int, str], tuple[int, str]]:
+    """Return the children of a split, each with the text for its side."""
+    left, right = int(tree.left[node]), int(tree.right[node])
     by_number = tree.category[node] < 0 and math.isfinite(tree.threshold[node])
     if not (tree.missing_seen[node] and by_number):
-        return "yes", "no"
-    return ("yes or missing", "no") if tree.missing_left[node] else ("yes", "no or missing")
+        return (left, "yes"), (right, "no")
+    if tree.missing_left[node]:
+        return (left, "yes or missing"), (right, "no")
+    return (left, "yes"), (right, "no or missing")
 
 
 def places_across(tree: Tree) -> list[float]:
@@ -164,36 +167,15 @@ def limit_words(proof: Proof) -> str:
 
 
 def counted(n: int, thing: str) -> str:
-    """Return a number of things.
-
-    Examples
-    --------
-    >>> from provetree.export.words import counted
-    >>> counted(1, "row"), counted(2, "row")
-    ('1 row', '2 rows')
-    """
+    """Return a number of things: "1 row", "2 rows"."""
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
 
 
 def rate_words(rate: float | None) -> str:
-    """Return a share as a percentage.
-
-    Examples
-    --------
-    >>> from provetree.export.words import rate_words
-    >>> rate_words(0.9417), rate_words(None)
-    ('94.2 %', '-')
-    """
+    """Return a share as a percentage: "94.2 %", or "-" for None."""
     return "-" if rate is None else f"{100 * rate:.1f} %"
 
 
 def cost_number(x: float) -> str:
-    """Return a cost in digits: all of them for whole numbers, six for others.
-
-    Examples
-    --------
-    >>> from provetree.export.words import cost_number
-    >>> cost_number(1234567), cost_number(1 / 3)
-    ('1234567', '0.333333')
-    """
+    """Return a cost in digits: all of them for whole numbers, six for others."""
     return str(x) if isinstance(x, int) else f"{x:.6g}"

@@ -21,15 +21,7 @@ __all__ = ["ConstrainedProblem", "RawRows", "constrained"]
 
 @dataclass(frozen=True, eq=False)
 class RawRows:
-    """The rows of a table as they were given, those of weight zero left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.problem.constrained import RawRows
-    >>> len(RawRows(np.zeros((2, 1)), np.array([0, 1]), np.ones(2, int)).classes)
-    2
-    """
+    """The rows of a table as they were given, those of weight zero left out."""
 
     X: Float
     classes: Int

@@ -98,15 +98,7 @@ def _as_array(X: Any, owner: str) -> NDArray[Any]:
 
 
 def column_names(table: Any) -> NDArray[np.object_] | None:
-    """Return the names of the columns of a table, None where it has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.problem.inputs import column_names
-    >>> column_names(np.zeros((2, 3))) is None
-    True
-    """
+    """Return the names of the columns of a table, None where it has none."""
     columns = getattr(table, "columns", None)
     if columns is None or isinstance(table, np.ndarray):
         return None
@@ -243,29 +235,14 @@ def _label_kind(label: object) -> str:
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a value of a table stands for a missing one.
-
-    Examples
-    --------
-    >>> from provetree.problem.inputs import is_missing
-    >>> is_missing(None), is_missing(float("nan")), is_missing("")
-    (True, True, False)
-    """
+    """Tell whether a value of a table stands for a missing one: None, NaN, and those of pandas."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating, Decimal)) and bool(value != value)
 
 
 def label_codes(classes: NDArray[Any], y: Any) -> Codes:
-    """Return the place of each label among the labels of training, -1 where it is none of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.problem.inputs import label_codes
-    >>> label_codes(np.array(["no", "yes"]), ["yes", "no", "perhaps"])
-    array([ 1,  0, -1])
-    """
+    """Return the place of each label among the labels of training, -1 where it is none of them."""
     place = {label: code for code, label in enumerate(classes.tolist())}
     return np.array([place.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.intp)
 
@@ -313,7 +290,7 @@ def row_weights(
     >>> row_weights(None, {"yes": 5}, np.array(["no", "yes"]), np.array([0, 1, 1]))
     array([1., 5., 5.])
     """
-    given = None if sample_weight is None else _as_weights(sample_weight, len(codes))
+    given = None if sample_weight is None else check_weights(sample_weight, len(codes))
     if given is not None:
         _check_total(given, "sample_weight")
     if class_weight is None:
@@ -342,15 +319,6 @@ def _check_total(weights: Float, name: str) -> None:
             f"The {name!r} must leave a total weight above zero, in the range "
             f"[{_LEAST_TOTAL}, 1e308]. Got {total}."
         )
-
-
-def _as_weights(sample_weight: Any, n_rows: int) -> Float:
-    try:
-        return check_weights(sample_weight, n_rows)
-    except OverflowError:
-        raise ValueError(
-            "The 'sample_weight' must hold finite numbers. Got one too large for float64."
-        ) from None
 
 
 def _class_factors(class_weight: Mapping[Any, Any], classes: NDArray[Any]) -> Float:

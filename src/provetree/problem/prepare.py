@@ -104,16 +104,7 @@ def prepare(
 def prepare_for(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, **changes: Any
 ) -> Prepared:
-    """Prepare a table with the limits and weights among the parameters of an estimator.
-
-    Examples
-    --------
-    >>> from provetree import OptimalTreeClassifier
-    >>> from provetree.problem.prepare import prepare_for
-    >>> clf = OptimalTreeClassifier(class_weight={1: 5})
-    >>> prepare_for(clf, [[1.0], [2.0]], [0, 1], None).weights.tolist()
-    [1.0, 5.0]
-    """
+    """Prepare a table with the limits and weights among the parameters of an estimator."""
     given = vars(estimator)
     own = {name: given[name] for name in _SHARED if name in given}
     return prepare(X, y, sample_weight, owner=type(estimator).__name__, **(own | changes))

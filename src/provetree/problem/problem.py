@@ -353,6 +353,10 @@ def check_weights(sample_weight: ArrayLike, n_rows: int) -> Float:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"The 'sample_weight' must be an array of numbers: {error}") from None
+    except OverflowError:
+        raise ValueError(
+            "The 'sample_weight' must hold finite numbers. Got one too large for float64."
+        ) from None
     if weights.ndim == 0:
         weights = np.full(n_rows, weights)
     if weights.shape != (n_rows,):

@@ -40,18 +40,7 @@ def problem_rows(problem: Problem, table: Float, classes: Int) -> Int:
 
 
 def representatives(problem: Problem, rows: Int) -> Int:
-    """Return a row of the table for each row of the problem.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree import build_problem
-    >>> from provetree.problem.rows import problem_rows, representatives
-    >>> X, y = np.array([[2.0], [1.0], [2.0]]), np.array([1, 0, 1])
-    >>> problem = build_problem(X, y, n_classes=2, max_depth=1)
-    >>> sorted(representatives(problem, problem_rows(problem, X, y)).tolist())
-    [0, 1]
-    """
+    """Return the first table row behind each row of the problem, given :func:`problem_rows`."""
     found = np.full(problem.n_rows, -1, dtype=np.int64)
     known = np.flatnonzero(rows >= 0)[::-1]  # the first of equal rows is written last
     found[rows[known]] = known

@@ -51,14 +51,7 @@ def integer_weights(weights: Float) -> IntegerWeights:
 
 
 def as_decimal(x: float) -> Fraction:
-    """Return the decimal number a person would write for ``x``, exactly.
-
-    Examples
-    --------
-    >>> from provetree.problem.weights import as_decimal
-    >>> as_decimal(0.07)
-    Fraction(7, 100)
-    """
+    """Return the decimal number a person would write for ``x``, exactly: 7/100 for 0.07."""
     return Fraction(repr(float(x)))
 
 

@@ -269,30 +269,13 @@ def frontier_facts(path: Any, chosen: int | None = None) -> dict[str, Any]:
 
 
 def runner_up_facts(found: Sequence[Any]) -> list[dict[str, Any]]:
-    """Return runner-up splits as plain JSON.
-
-    Examples
-    --------
-    >>> from provetree.report.evidence import runner_up_facts
-    >>> from provetree.selection import RunnerUp
-    >>> runner_up_facts([RunnerUp(0, "a <= 1", "b <= 2", 1, 4, 4, "optimal")])[0]["extra"]
-    4
-    """
+    """Return runner-up splits as plain JSON."""
     names = ("node", "split", "alternative", "extra", "extra_at_least", "status", "sentence")
     return [{name: getattr(runner_up, name) for name in names} for runner_up in found]
 
 
 def stability_facts(found: Any) -> dict[str, Any]:
-    """Return the stability of a tree as plain JSON.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.report.evidence import stability_facts
-    >>> from provetree.selection import Stability
-    >>> stability_facts(Stability((), np.array([1.0]), 0.9, 5, 5))["refits"]
-    5
-    """
+    """Return the stability of a tree as plain JSON."""
     return {
         "refits": found.n_refits,
         "proven": found.n_proven,

@@ -35,6 +35,8 @@ def report_html(model: StoredModel, *, title: str | None = None) -> str:
     >>> "<h1>A decision tree for answer</h1>" in page
     True
     """
+    from provetree import __version__
+
     if title is None:
         title = "A decision tree" + ("" if model.target is None else f" for {model.target}")
     parts = sections(model)
@@ -52,7 +54,8 @@ def report_html(model: StoredModel, *, title: str | None = None) -> str:
         "lead": _lead(model),
         "links": links,
         "sections": bodies,
-        "foot": _foot(),
+        "foot": f"Written by provetree {escape(__version__)}. This file holds everything it shows; "
+        "it loads nothing and sends nothing.",
         "data": data,
         "script": _resource("report.js"),
     }
@@ -89,15 +92,6 @@ def _lead(model: StoredModel) -> str:
             f"{escape(words.removeprefix('Proven optimal: '))}</p>"
         )
     return "".join(parts)
-
-
-def _foot() -> str:
-    from provetree import __version__
-
-    return (
-        f"Written by provetree {escape(__version__)}. This file holds everything it shows; it "
-        "loads nothing and sends nothing."
-    )
 
 
 def _page_data(model: StoredModel) -> dict[str, Any]:

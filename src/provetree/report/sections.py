@@ -34,16 +34,7 @@ class Section:
 
 
 def sections(model: StoredModel) -> list[Section]:
-    """Return the parts that a model has figures for.
-
-    Examples
-    --------
-    >>> from provetree import OptimalTreeClassifier, StoredModel
-    >>> from provetree.report.sections import sections
-    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0]], ["no", "yes"])
-    >>> [part.anchor for part in sections(StoredModel.of(clf))]
-    ['tree', 'questionnaire', 'rules', 'proof']
-    """
+    """Return the parts that a model has figures for."""
     return [part for make in _PARTS for part in make(model)]
 
 
@@ -246,21 +237,22 @@ def _columns(model: StoredModel) -> Iterator[Section]:
     if not columns:
         return
     used = sorted((c for c in columns if c["splits"]), key=lambda c: -c["importance"])
-    rows = []
-    for column in used:
-        width = 120 * column["importance"]
-        bar = f'<span class="importance" style="width:{width:.0f}px"></span>'
-        rows.append(
-            f"<tr><td>{escape(column['name'])}</td><td>{column['splits']}</td>"
-            f'<td class="words">{bar} {100 * column["importance"]:.1f} %</td></tr>'
-        )
+    rows = [
+        [
+            escape(column["name"]),
+            str(column["splits"]),
+            f'<span class="importance" style="width:{120 * column["importance"]:.0f}px"></span> '
+            f"{100 * column['importance']:.1f} %",
+        ]
+        for column in used
+    ]
     unused = [column["name"] for column in columns if not column["splits"]]
-    body = (
-        '<div class="scroll"><table><caption>Importance is the share of the decrease of Gini '
-        "impurity: a description of the tree, not what it was chosen by</caption>"
-        '<thead><tr><th scope="col">column</th><th scope="col">splits</th>'
-        f'<th scope="col" class="words">importance</th></tr></thead><tbody>{"".join(rows)}</tbody>'
-        "</table></div>"
+    body = _table(
+        ["column", "splits", "importance"],
+        rows,
+        "Importance is the share of the decrease of Gini impurity: a description of the tree, not "
+        "what it was chosen by",
+        words=[2],
     )
     if unused:
         body += f"<p class='soft'>Not used: {escape(', '.join(unused))}.</p>"
@@ -350,7 +342,7 @@ def _alternatives(model: StoredModel) -> Iterator[Section]:
         )
     if steady:
         rows = [
-            [entry["split"], f"{entry['same_place']:.0%}", f"{entry['anywhere']:.0%}"]
+            [escape(entry["split"]), f"{entry['same_place']:.0%}", f"{entry['anywhere']:.0%}"]
             for entry in steady["splits"]
         ]
         body += (
@@ -381,18 +373,11 @@ def _data(model: StoredModel) -> Iterator[Section]:
             top = ", ".join(f"{name} ({count})" for name, count in column["top"])
             values = escape(top + (", ..." if column["distinct"] > len(column["top"]) else ""))
         kind = column.get("note", column["kind"]).split(",")[0]
-        rows.append(
-            f"<tr><td>{escape(column['name'])}</td><td class='words'>{escape(kind)}</td>"
-            f"<td>{column['missing']}</td><td>{column['distinct']}</td>"
-            f"<td class='words'>{values}</td></tr>"
-        )
-    body = (
-        '<div class="scroll"><table><caption>The training rows</caption><thead><tr>'
-        '<th scope="col">column</th><th scope="col" class="words">kind</th>'
-        '<th scope="col">missing</th><th scope="col">different</th>'
-        '<th scope="col" class="words">lowest / middle / highest, or most frequent</th>'
-        f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+        counts = [str(column["missing"]), str(column["distinct"])]
+        rows.append([escape(column["name"]), escape(kind), *counts, values])
+    shown = "lowest / middle / highest, or most frequent"
+    header = ["column", "kind", "missing", "different", shown]
+    body = _table(header, rows, "The training rows", words=[1, 4])
     left_out = model.facts.get("left_out")
     if left_out:
         items = "".join(
@@ -430,11 +415,18 @@ def _classes(model: StoredModel) -> str:
     return f'<ul class="classes" aria-label="Colours of the classes">{items}</ul>'
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
+def _table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], caption: str, words: Sequence[int] = ()
+) -> str:
+    """Return a table of cells of HTML; the columns at the places `words` hold text, not numbers."""
+
+    def cells(opening: str, closing: str, values: Sequence[str]) -> str:
+        kinds = [' class="words"' if place in words else "" for place in range(len(values))]
+        pairs = zip(kinds, values, strict=True)
+        return "".join(f"<{opening}{kind}>{value}</{closing}>" for kind, value in pairs)
+
+    body = "".join(f"<tr>{cells('td', 'td', row)}</tr>" for row in rows)
+    head = cells('th scope="col"', "th", header)
     return (
         f'<div class="scroll"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr>'
         f"</thead><tbody>{body}</tbody></table></div>"

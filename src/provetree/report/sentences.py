@@ -130,16 +130,7 @@ def rules(tree: Tree) -> list[Rule]:
 
 
 def way_of(tree: Tree, node: int) -> list[tuple[int, bool]]:
-    """Return the splits above a node and whether the way to it goes left at each.
-
-    Examples
-    --------
-    >>> from provetree import OptimalTreeClassifier
-    >>> from provetree.report.sentences import way_of
-    >>> clf = OptimalTreeClassifier().fit([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
-    >>> way_of(clf.tree_, 3)
-    [(0, False), (2, True)]
-    """
+    """Return the splits above a node and whether the way to it goes left at each."""
     parent = {}
     for above in np.flatnonzero(tree.feature >= 0).tolist():
         parent[int(tree.left[above])] = (above, True)
@@ -152,16 +143,7 @@ def way_of(tree: Tree, node: int) -> list[tuple[int, bool]]:
 
 
 def conditions_of(tree: Tree, node: int) -> list[str]:
-    """Return what the rows of a node have in common, one condition for each column on the way.
-
-    Examples
-    --------
-    >>> from provetree import OptimalTreeClassifier
-    >>> from provetree.report.sentences import conditions_of
-    >>> clf = OptimalTreeClassifier().fit([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
-    >>> conditions_of(clf.tree_, 3)
-    ['x0 is above 1.5 and at most 2.5']
-    """
+    """Return what the rows of a node have in common, one condition for each column on the way."""
     by_feature: dict[int, _Condition] = {}
     for split, left in way_of(tree, node):
         by_feature.setdefault(int(tree.feature[split]), _Condition()).take(tree, split, left)
@@ -169,16 +151,7 @@ def conditions_of(tree: Tree, node: int) -> list[str]:
 
 
 def question(tree: Tree, node: int) -> str:
-    """Return what a split asks; "yes" goes left.
-
-    Examples
-    --------
-    >>> from provetree import OptimalTreeClassifier
-    >>> from provetree.report.sentences import question
-    >>> clf = OptimalTreeClassifier().fit([[20.0], [30.0]], ["no", "yes"])
-    >>> question(clf.tree_, 0)
-    'Is x0 at most 25?'
-    """
+    """Return what a split asks: "Is age at most 25?"; "yes" goes left."""
     condition = _Condition()
     condition.take(tree, node, True)
     words = condition.words(tree, int(tree.feature[node]))

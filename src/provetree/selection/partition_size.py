@@ -32,14 +32,7 @@ _RHO_DEPTH = 4
 
 @dataclass(frozen=True)
 class TriedSize:
-    """The scores of trees of one size.
-
-    Examples
-    --------
-    >>> from provetree.selection.partition_size import TriedSize
-    >>> TriedSize(3, 5, 0.98, 0.95, "feasible").max_splits
-    5
-    """
+    """The scores of trees of one size."""
 
     max_depth: int
     max_splits: int
@@ -50,14 +43,7 @@ class TriedSize:
 
 @dataclass(frozen=True)
 class TunedTree:
-    """The best tree on validation rows, and all sizes that were tried.
-
-    Examples
-    --------
-    >>> from provetree.selection.partition_size import TunedTree
-    >>> TunedTree.__name__
-    'TunedTree'
-    """
+    """The best tree on validation rows, and all sizes that were tried."""
 
     estimator: PartitionTreeClassifier
     best: TriedSize
@@ -65,14 +51,7 @@ class TunedTree:
 
 
 def sizes_up_to(max_depth: int, least_depth: int = 2) -> tuple[tuple[int, int], ...]:
-    """Return all (delta, gamma): from a path of delta splits to the full tree of each depth.
-
-    Examples
-    --------
-    >>> from provetree.selection.partition_size import sizes_up_to
-    >>> sizes_up_to(3)
-    ((2, 2), (2, 3), (3, 3), (3, 4), (3, 5), (3, 6), (3, 7))
-    """
+    """Return all (delta, gamma): from a path of delta splits to the full tree of each depth."""
     depths = range(least_depth, max_depth + 1)
     return tuple((depth, gamma) for depth in depths for gamma in range(depth, 2**depth))
 

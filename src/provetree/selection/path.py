@@ -165,25 +165,17 @@ def tuning_path(
     3 6 optimal 0.927
     """
     validate(PATH_OPTIONS, locals(), "tuning_path")
+    limits: dict[str, Any] = {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
     prepared = prepare(
         X,
         y,
         sample_weight,
         owner="tuning_path",
-        max_depth=max_depth,
         class_weight=class_weight,
         categorical_features=categorical_features,
-        min_samples_leaf=min_samples_leaf,
+        **limits,
     )
-    return path_of(
-        prepared,
-        max_depth=max_depth,
-        max_leaf_nodes=max_leaf_nodes,
-        min_samples_leaf=min_samples_leaf,
-        cv=cv,
-        time_limit=time_limit,
-        n_jobs=n_jobs,
-    )
+    return path_of(prepared, max_leaf_nodes, cv, time_limit, n_jobs, **limits)
 
 
 #: Where a path ends by default; plots of more sizes are unreadable.
@@ -192,15 +184,13 @@ _MOST_LEAVES = 32
 
 def path_of(
     prepared: Prepared,
-    *,
-    max_depth: int,
     max_leaf_nodes: int | None,
-    min_samples_leaf: int | float,
     cv: Any,
     time_limit: float | None,
     n_jobs: int | None,
+    **limits: Any,
 ) -> TuningPath:
-    """Return the tuning path of a prepared table."""
+    """Return the tuning path of a prepared table, with the other limits of its problem."""
     n_leaves = min(prepared.problem.max_splits + 1, _MOST_LEAVES)
     n_leaves = n_leaves if max_leaf_nodes is None else max_leaf_nodes
     folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
@@ -215,10 +205,9 @@ def path_of(
                 prepared.encoded[train],
                 prepared.codes[train],
                 n_classes=len(prepared.classes),
-                max_depth=max_depth,
                 categories=prepared.encoder.categories,
                 sample_weight=None if prepared.weights is None else prepared.weights[train],
-                min_samples_leaf=min_samples_leaf,
+                **limits,
             )
 
     paths: list[list[FrontierPoint]] = Parallel(n_jobs=n_jobs)(

@@ -15,15 +15,7 @@ Name: TypeAlias = "str | int | float | bool | None"
 
 
 def plain(name: object) -> Name:
-    """Return the plain value that stands for a class or category in stored trees.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.tree.arrays import plain
-    >>> plain(np.int64(3)), plain(np.str_("red")), plain(3 + 4j)
-    (3, 'red', '(3+4j)')
-    """
+    """Return the plain value that stands for a class or category in stored trees."""
     if isinstance(name, np.generic):
         name = name.item()
     if name is None or isinstance(name, (bool, int, float)):

@@ -219,16 +219,5 @@ def place_tree(problem: Problem, tree: Tree, table: Float, layout: Layout) -> Pl
 
     What counts is how the tree divides the rows of the problem: a split on a feature that was left
     out, because another orders the rows alike, becomes a split on that other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree import ExactSearch, build_problem
-    >>> from provetree.tree.layout import Layout, place_tree
-    >>> X = np.array([[1.0], [2.0], [4.0]])
-    >>> problem = build_problem(X, [0, 0, 1], n_classes=2, max_depth=1)
-    >>> placed = place_tree(problem, ExactSearch().solve(problem).tree, X, Layout(2))
-    >>> placed.column.tolist(), placed.rank.tolist(), placed.label.tolist()
-    ([0, -1, -1], [1, 0, 0], [-1, 0, 1, -1, -1, -1, -1])
     """
     return place(start_tree_of(problem, tree, table), layout)

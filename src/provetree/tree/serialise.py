@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,16 +22,7 @@ VERSION = 2
 
 
 def version_of(tree: Tree) -> int:
-    """Return the oldest version of the format that can hold a tree.
-
-    Examples
-    --------
-    >>> from provetree import Tree
-    >>> from provetree.tree.serialise import version_of
-    >>> leaf = {"feature": [-1], "threshold": [0], "value": [[3, 1]], "n_samples": [4]}
-    >>> version_of(Tree(**leaf, n_features=2)), version_of(Tree(**leaf, n_features=2, label=[1]))
-    (1, 2)
-    """
+    """Return the oldest version of the format that can hold a tree."""
     return 2 if tree.has_other_labels else 1
 
 
@@ -132,25 +123,35 @@ def _read_names(names: list[object] | None) -> list[object] | None:
     return None if names is None else [read_name(name) for name in names]
 
 
+def tree_of_nodes(nodes: Sequence[Mapping[str, Any]], n_classes: int, **names: Any) -> Tree:
+    """Return the tree of nodes in preorder, each a mapping with what its split or leaf has."""
+    zeros = [0.0] * n_classes
+    return Tree(
+        feature=[node.get("feature", -1) for node in nodes],
+        threshold=[float(node.get("threshold", "nan")) for node in nodes],
+        category=[node.get("category", -1) for node in nodes],
+        missing_left=[bool(node.get("missing_left", False)) for node in nodes],
+        missing_seen=[bool(node.get("missing_seen", False)) for node in nodes],
+        value=[zeros if "feature" in node else node["value"] for node in nodes],
+        n_samples=[node.get("n_samples", 0) for node in nodes],
+        label=[node.get("label", -1) for node in nodes],
+        **names,
+    )
+
+
 def _read(data: Mapping[str, Any]) -> Tree:
     nodes = data["nodes"]
     n_classes = data["n_classes"]
     if any(len(node["value"]) != n_classes for node in nodes if "feature" not in node):
         raise ValueError("The stored tree is damaged: its 'n_classes' does not fit.")
     is_split = ["feature" in node for node in nodes]
-    tree = Tree(
-        feature=[node.get("feature", -1) for node in nodes],
-        threshold=[float(node.get("threshold", "nan")) for node in nodes],
-        category=[node.get("category", -1) for node in nodes],
-        missing_left=[bool(node.get("missing_left", False)) for node in nodes],
-        missing_seen=[bool(node.get("missing_seen", False)) for node in nodes],
-        value=[node["value"] if "feature" not in node else [0.0] * n_classes for node in nodes],
-        n_samples=[node.get("n_samples", 0) for node in nodes],
+    tree = tree_of_nodes(
+        nodes,
+        n_classes,
         n_features=data["n_features"],
         feature_names=data["feature_names"],
         class_names=_read_names(data["class_names"]),
         categories=[_read_names(level) for level in data["categories"]],
-        label=[node.get("label", -1) for node in nodes],
     )
     # Redundant values are stored for other readers; if they disagree, the file is damaged.
     for name in ("left", "right", "missing_left"):

@@ -28,14 +28,7 @@ Rows: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class StartTree:
-    """A tree on the ordered columns of a problem, its nodes in preorder.
-
-    Examples
-    --------
-    >>> from provetree.tree.start_tree import StartTree
-    >>> StartTree((0, -1, -1), (1, 0, 0), (-1, 0, 1), 1, 20).n_leaves
-    2
-    """
+    """A tree on the ordered columns of a problem, its nodes in preorder."""
 
     columns: tuple[int, ...]  # the ordered column of each split, -1 for a leaf
     ranks: tuple[int, ...]  # rows of at most this rank go left
@@ -50,32 +43,12 @@ class StartTree:
 
 
 def holds_tree(value: Any) -> bool:
-    """Tell whether a value is a tree, or a fitted classifier that has one.
-
-    Examples
-    --------
-    >>> from provetree import OptimalTreeClassifier
-    >>> from provetree.tree.start_tree import holds_tree
-    >>> holds_tree("cart"), holds_tree(OptimalTreeClassifier().fit([[1], [2]], [0, 1]))
-    (False, True)
-    """
+    """Tell whether a value is a tree, or a fitted classifier that has one."""
     return isinstance(value, Tree) or _nodes_of(value) is not None
 
 
 def start_tree_of(problem: Problem, tree: Tree, table: Float) -> StartTree:
-    """Return a tree as splits on the ordered columns of a problem.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree import ExactSearch, build_problem
-    >>> from provetree.tree.start_tree import start_tree_of
-    >>> X = np.array([[1.0], [2.0], [4.0]])
-    >>> problem = build_problem(X, [0, 0, 1], n_classes=2, max_depth=1)
-    >>> start = start_tree_of(problem, ExactSearch().solve(problem).tree, X)
-    >>> start.columns, start.ranks, start.labels
-    ((0, -1, -1), (1, 0, 0), (-1, 0, 1))
-    """
+    """Return a tree as splits on the ordered columns of a problem."""
     if tree.n_features != problem.n_features or tree.n_classes != problem.n_classes:
         raise ValueError(
             f"The start tree has {tree.n_features} features and {tree.n_classes} classes, and the "

@@ -14,7 +14,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from provetree.tree.serialise import FORMAT, check_stamp, read_name, version_of, write_name
+from provetree.tree.serialise import (
+    FORMAT,
+    check_stamp,
+    read_name,
+    tree_of_nodes,
+    version_of,
+    write_name,
+)
 from provetree.tree.tree import MOST_FEATURES, Tree
 
 _STEP = "|   "
@@ -29,26 +36,7 @@ _LEGEND_LINE = re.compile(r"(classes|features|categories): (.*)")
 
 
 def to_text(tree: Tree, *, legend: bool = True) -> str:
-    """Return the tree as text, with or without the stamp and the legend.
-
-    Examples
-    --------
-    >>> from provetree import Tree
-    >>> from provetree.tree.text import to_text
-    >>> nan = float("nan")
-    >>> tree = Tree(feature=[0, -1, -1], threshold=[nan] * 3, category=[0, -1, -1],
-    ...             value=[[0, 0], [3, 0], [1, 2]], n_samples=[0, 3, 3], n_features=1,
-    ...             feature_names=["colour"], categories=[["red", "green"]])
-    >>> print(to_text(tree))
-    provetree-tree version 1
-    colour = red
-    |   0: 100.0% of 3 rows [3, 0]
-    colour != red
-    |   1: 66.7% of 3 rows [1, 2]
-    classes: 2
-    features: ["colour"]
-    categories: {"0": ["red", "green"]}
-    """
+    """Return the tree as text, with or without the stamp and the legend."""
     lines = list(_lines(tree))
     if legend:
         lines = [f"{FORMAT} version {version_of(tree)}", *lines, *_legend(tree)]
@@ -56,16 +44,7 @@ def to_text(tree: Tree, *, legend: bool = True) -> str:
 
 
 def from_text(text: str) -> Tree:
-    """Return the tree that :func:`to_text` wrote with its legend.
-
-    Examples
-    --------
-    >>> from provetree.tree.text import from_text
-    >>> from_text("age <= 3")
-    Traceback (most recent call last):
-    ...
-    ValueError: A stored tree must start with the line 'provetree-tree version 1'.
-    """
+    """Return the tree that :func:`to_text` wrote with its legend."""
     lines = text.strip("\n").split("\n")
     stamp = _STAMP.fullmatch(lines[0].strip())
     if stamp is None:
@@ -78,36 +57,16 @@ def from_text(text: str) -> Tree:
 
 
 def conditions(tree: Tree, node: int) -> tuple[str, str]:
-    """Return the conditions of the left and the right side of a split.
-
-    Examples
-    --------
-    >>> from provetree import Tree
-    >>> from provetree.tree.text import conditions
-    >>> nan = float("nan")
-    >>> tree = Tree(feature=[0, -1, -1], threshold=[3, nan, nan], missing_left=[True, 0, 0],
-    ...             missing_seen=[True, 0, 0], value=[[0], [5], [5]], n_samples=[0, 5, 5],
-    ...             n_features=1, feature_names=["income"])
-    >>> conditions(tree, 0)
-    ('income <= 3 or missing', 'income > 3')
-    """
+    """Return the conditions of both sides of a split: "age <= 3 or missing", "age > 3"."""
     return _conditions(tree, _labels(tree), node)
 
 
-def class_label(tree: Tree, index: int) -> str:
-    """Return the name of a class in text."""
-    return str(index) if tree.class_names is None else _quoted(tree.class_names[index])
+def _class_label(names: Sequence[object] | None, index: int) -> str:
+    return str(index) if names is None else _quoted(names[index])
 
 
 def number(x: float) -> str:
-    """Return the shortest digits that read back as exactly ``x``.
-
-    Examples
-    --------
-    >>> from provetree.tree.text import number
-    >>> number(3.0), number(2.45), number(1e300)
-    ('3', '2.45', '1e+300')
-    """
+    """Return the shortest digits that read back as exactly ``x``: "3", "2.45", "1e+300"."""
     return repr(float(x)).removesuffix(".0")
 
 
@@ -131,7 +90,7 @@ def _leaf(tree: Tree, node: int) -> str:
     share, rows = tree.label_share(node), int(tree.n_samples[node])
     totals = ", ".join(number(x) for x in tree.value[node].tolist())
     return (
-        f"{class_label(tree, int(tree.label[node]))}: {share:.1%} of "
+        f"{_class_label(tree.class_names, int(tree.label[node]))}: {share:.1%} of "
         f"{rows} row{'' if rows == 1 else 's'} [{totals}]"
     )
 
@@ -257,7 +216,14 @@ class _Reader:
                 expected += [(level + 1, None), (level, split), (level + 1, None)]
         if expected:
             raise ValueError("The stored tree is damaged: it ends before its last leaf.")
-        return self._tree(nodes)
+        return tree_of_nodes(
+            nodes,
+            self.n_classes,
+            n_features=self.n_features,
+            feature_names=self.feature_names,
+            class_names=self.class_names,
+            categories=self.levels,
+        )
 
     def _read_leaf(self, text: str) -> dict[str, Any]:
         leaf = _LEAF.fullmatch(text)
@@ -267,10 +233,7 @@ class _Reader:
         if len(value) != self.n_classes:
             raise _damaged(text)
         # The class is written out. If it has not the largest total, it is looked up.
-        names = [
-            str(index) if self.class_names is None else _quoted(self.class_names[index])
-            for index in range(self.n_classes)
-        ]
+        names = [_class_label(self.class_names, index) for index in range(self.n_classes)]
         label = value.index(max(value))
         if names[label] != leaf["label"]:
             label = names.index(leaf["label"])
@@ -307,25 +270,6 @@ class _Reader:
             fits = sign == {"<=": ">", "=": "!="}[split["sign"]] and rest == split["rest"]
         if not fits:
             raise _damaged(line)
-
-    def _tree(self, nodes: list[dict[str, Any]]) -> Tree:
-        def column(name: str, default: object) -> list[Any]:
-            return [node.get(name, default) for node in nodes]
-
-        return Tree(
-            feature=column("feature", -1),
-            threshold=column("threshold", math.nan),
-            category=column("category", -1),
-            missing_left=column("missing_left", False),
-            missing_seen=column("missing_seen", False),
-            value=column("value", [0.0] * self.n_classes),
-            n_samples=column("n_samples", 0),
-            n_features=self.n_features,
-            feature_names=self.feature_names,
-            class_names=self.class_names,
-            categories=self.levels,
-            label=column("label", -1),
-        )
 
 
 def _parts(text: str) -> tuple[str, str, str]:

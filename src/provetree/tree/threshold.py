@@ -39,14 +39,14 @@ def midpoint(a: float, b: float) -> float:
     """
     if not a < b:
         raise ValueError(f"A threshold needs two values in rising order. Got {a!r} and {b!r}.")
-    a32, b32 = _to_float32(a), _to_float32(b)
+    a32, b32 = to_float32(a), to_float32(b)
     plain = _plain_midpoint(a, b)
     # Halfway to a value beyond float32 would itself overflow to infinity in float32.
     within_float32 = min(max(plain, -_FLOAT32_MAX), _FLOAT32_MAX)
     if a32 < b32:
         # max(a, a32) always qualifies: rounding is monotone, so a < b32 and a32 < b.
         for t in (_without_noise(plain, a, b), plain, within_float32, max(a, a32)):
-            if a <= t < b and a32 <= t < b32 and a32 <= _to_float32(t) < b32:
+            if a <= t < b and a32 <= t < b32 and a32 <= to_float32(t) < b32:
                 return t
     return plain if plain < b else a
 
@@ -76,6 +76,6 @@ def _plain_midpoint(a: float, b: float) -> float:
     return middle
 
 
-def _to_float32(x: float) -> float:
+def to_float32(x: float) -> float:
     """Round to float32 as a C cast does, without the warning NumPy gives on overflow."""
     return c_float(x).value

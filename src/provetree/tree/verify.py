@@ -129,11 +129,11 @@ def verify(
         n_rows += 1
         true_class = _plain(label)
         class_totals[true_class] = class_totals.get(true_class, Fraction(0)) + weight
-        if true_class != _class_of(tree, leaf):
+        if true_class != tree.labels[int(tree.label[leaf])]:
             errors += weight
             n_errors += 1
 
-    depth = _depth(tree, 0)
+    depth = _depth(tree)
     n_leaves = len(leaf_rows)
     n_splits = tree.n_nodes - n_leaves
     smallest = min(leaf_rows.values())
@@ -195,20 +195,14 @@ def _leaf_of(tree: Tree, row: Sequence[Any]) -> int:
     return node
 
 
-def _class_of(tree: Tree, leaf: int) -> object:
-    best = int(tree.label[leaf])
-    return tree.labels[best]
-
-
-def _depth(tree: Tree, root: int) -> int:
+def _depth(tree: Tree) -> int:
     deepest = 0
-    waiting = [(root, 0)]
+    waiting = [(0, 0)]
     while waiting:
         node, depth = waiting.pop()
         deepest = max(deepest, depth)
         if tree.feature[node] >= 0:
-            waiting.append((int(tree.left[node]), depth + 1))
-            waiting.append((int(tree.right[node]), depth + 1))
+            waiting += [(int(child[node]), depth + 1) for child in (tree.left, tree.right)]
     return deepest
 
 
