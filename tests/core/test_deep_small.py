@@ -1,4 +1,4 @@
-"""Deep searches of some thirty rows with a penalty or a split budget, which meet sets of rows again.
+"""Deep searches of some thirty rows with a penalty or a split budget: sets of rows come again.
 
 They took a minute where each set was solved anew for every budget and every path to it.
 """
@@ -14,7 +14,7 @@ from provetree.problem.problem import Problem, build_problem
 from testkit.core_calls import OFF, core_search, walk_tree
 from testkit.naive import naive_search
 
-#: Enough by now; before, the first needed more than 150 million and the others more than 60 million.
+#: Enough by now; before, the first needed more than 150 million, the others more than 60 million.
 ENOUGH_WORK = 60_000_000
 
 
