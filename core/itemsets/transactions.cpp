@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace provetree::itemsets {
 
@@ -45,7 +46,7 @@ void Transactions::all_rows(Cover& cover) const {
     cover.words = present_;
     cover.class_begin = class_word_;
     cover.positions.resize(words_);
-    for (std::size_t i = 0; i < words_; ++i) cover.positions[i] = static_cast<std::uint32_t>(i);
+    std::iota(cover.positions.begin(), cover.positions.end(), 0u);
 }
 
 void Transactions::restrict(const Cover& cover, std::size_t attribute, bool positive, Cover& result) const {
@@ -66,19 +67,10 @@ void Transactions::restrict(const Cover& cover, std::size_t attribute, bool posi
     }
 }
 
-void Transactions::totals(const Cover& cover, std::int64_t* by_class) const {
-    if (weighted())
-        add_weights(cover, present_.data(), by_class);
-    else
-        count_(cover.view(), present_.data(), by_class);
-}
-
-std::int64_t Transactions::count(const Cover& cover, std::size_t attribute, std::int64_t* by_class) const {
-    if (weighted()) return add_weights(cover, column(attribute), by_class);
-    count_(cover.view(), column(attribute), by_class);
-    std::int64_t rows = 0;
-    for (int c = 0; c < n_classes_; ++c) rows += by_class[c];
-    return rows;
+std::int64_t Transactions::count_in(const Cover& cover, const std::uint64_t* column, std::int64_t* by_class) const {
+    if (!weights_.empty()) return add_weights(cover, column, by_class);
+    count_(cover.view(), column, by_class);
+    return std::accumulate(by_class, by_class + n_classes_, std::int64_t{0});
 }
 
 std::int64_t Transactions::size(const Cover& cover) const {

@@ -30,22 +30,24 @@ class Transactions {
 
     std::size_t attributes() const { return attributes_; }
     int classes() const { return n_classes_; }
-    bool weighted() const { return !weights_.empty(); }
 
     // The rows of the empty itemset: all.
     void all_rows(Cover& cover) const;
     // The rows of `cover` that have the attribute (or, negated, do not have it).
     void restrict(const Cover& cover, std::size_t attribute, bool positive, Cover& result) const;
     // Weight of each class within the cover.
-    void totals(const Cover& cover, std::int64_t* by_class) const;
+    void totals(const Cover& cover, std::int64_t* by_class) const { count_in(cover, present_.data(), by_class); }
     // Number of rows and weight of each class within the cover that have the attribute; returns the number of rows.
-    std::int64_t count(const Cover& cover, std::size_t attribute, std::int64_t* by_class) const;
+    std::int64_t count(const Cover& cover, std::size_t attribute, std::int64_t* by_class) const {
+        return count_in(cover, column(attribute), by_class);
+    }
     std::int64_t size(const Cover& cover) const;
     // The table's row numbers in the cover, in rising order.
     void row_numbers(const Cover& cover, std::vector<std::int64_t>& numbers) const;
 
   private:
     const std::uint64_t* column(std::size_t attribute) const { return columns_.data() + attribute * words_; }
+    std::int64_t count_in(const Cover& cover, const std::uint64_t* column, std::int64_t* by_class) const;
     std::int64_t add_weights(const Cover& cover, const std::uint64_t* column, std::int64_t* by_class) const;
 
     std::size_t attributes_;

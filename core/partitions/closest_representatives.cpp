@@ -8,7 +8,6 @@
 #include <queue>
 
 #include "partitions/clusters.hpp"
-#include "partitions/partitioning.hpp"
 
 namespace provetree::partitions {
 
@@ -146,16 +145,14 @@ class Merger {
 }  // namespace
 
 Partitioned closest_representatives(const Points& points, Monitor& monitor) {
-    Partitioned result;
+    bool complete = true;
     Merger merger(points, monitor);
     try {
         merger.run();
     } catch (const StopSearch&) {
-        result.complete = false;
+        complete = false;
     }
-    result.medoid = merger.clusters.medoids_by_row();
-    result.cluster = merger.clusters.take_clusters();
-    return result;
+    return merger.clusters.take(complete);
 }
 
 }  // namespace provetree::partitions

@@ -1,28 +1,12 @@
-// Clusters and their medoids; see partitions/clusters.hpp.
+// Merging of clusters; see partitions/clusters.hpp.
 #include "partitions/clusters.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace provetree::partitions {
 
-namespace {
-
 // Totals that differ by rounding only are ties: the order in which a total was added up must not decide.
-constexpr double kRounding = 1e-9;
-
-}  // namespace
-
-Clusters::Clusters(const Points& points)
-    : points_(points),
-      cluster_(points.size()),
-      members_(points.size()),
-      medoid_(points.size()),
-      total_(points.size(), 0.0) {
-    std::iota(cluster_.begin(), cluster_.end(), Row{0});
-    std::iota(medoid_.begin(), medoid_.end(), Row{0});
-    for (std::size_t i = 0; i < points.size(); ++i) members_[i] = {static_cast<Row>(i)};
-}
+static constexpr double kRounding = 1e-9;
 
 Row Clusters::merge(Row a, Row b, Monitor& monitor) {
     if (a > b) std::swap(a, b);
@@ -51,12 +35,6 @@ Row Clusters::merge(Row a, Row b, Monitor& monitor) {
         if (total_[i] <= least * (1 + kRounding)) medoid = std::min(medoid, i);
     medoid_[a] = medoid;
     return a;
-}
-
-std::vector<std::int32_t> Clusters::medoids_by_row() const {
-    std::vector<std::int32_t> found(points_.size());
-    for (std::size_t i = 0; i < found.size(); ++i) found[i] = medoid(cluster_[i]);
-    return found;
 }
 
 }  // namespace provetree::partitions

@@ -3,16 +3,28 @@
 // at most.
 #pragma once
 
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/limits.hpp"
+#include "partitions/partitioning.hpp"
 #include "partitions/points.hpp"
 
 namespace provetree::partitions {
 
 class Clusters {
   public:
-    explicit Clusters(const Points& points);
+    explicit Clusters(const Points& points)
+        : points_(points),
+          cluster_(points.size()),
+          members_(points.size()),
+          medoid_(points.size()),
+          total_(points.size(), 0.0) {
+        std::iota(cluster_.begin(), cluster_.end(), Row{0});
+        medoid_ = cluster_;
+        for (const Row i : cluster_) members_[i] = {i};
+    }
 
     // A cluster is named by its lowest row.
     Row of(Row row) const { return cluster_[row]; }
@@ -22,9 +34,13 @@ class Clusters {
     // changed.
     Row merge(Row a, Row b, Monitor& monitor);
 
-    std::vector<std::int32_t> take_clusters() { return std::move(cluster_); }
-    // The medoid of the cluster of each row.
-    std::vector<std::int32_t> medoids_by_row() const;
+    // What the clusters are in the end.
+    Partitioned take(bool complete) {
+        Partitioned result{{}, {}, complete};
+        for (const Row g : cluster_) result.medoid.push_back(medoid(g));
+        result.cluster = std::move(cluster_);
+        return result;
+    }
 
   private:
     const Points& points_;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "partitions/clusters.hpp"
-#include "partitions/partitioning.hpp"
 
 namespace provetree::partitions {
 
@@ -130,7 +129,7 @@ struct Event {
 }  // namespace
 
 Partitioned improved_greedy(const Points& points, Monitor& monitor) {
-    Partitioned result;
+    bool complete = true;
     Clusters clusters(points);
     try {
         PairStreams streams(points, clusters, monitor);
@@ -154,11 +153,9 @@ Partitioned improved_greedy(const Points& points, Monitor& monitor) {
             monitor.work(1);
         }
     } catch (const StopSearch&) {
-        result.complete = false;
+        complete = false;
     }
-    result.medoid = clusters.medoids_by_row();
-    result.cluster = clusters.take_clusters();
-    return result;
+    return clusters.take(complete);
 }
 
 }  // namespace provetree::partitions

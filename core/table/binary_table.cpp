@@ -1,6 +1,7 @@
 // Merging and ordering tables of yes and no; see table/binary_table.hpp.
 #include "table/binary_table.hpp"
 
+#include <array>
 #include <bit>
 #include <unordered_map>
 
@@ -185,12 +186,8 @@ std::optional<BinaryTable> order_binary_table(const BitKernel& kernel, const dou
                 drop = by_column.same(c, at->second);  // equal hashes are no proof
         if (drop) continue;
         known.emplace(hash, c);
-        ordered.features.push_back(static_cast<std::int32_t>(c));
-        ordered.kinds.push_back(static_cast<std::uint8_t>(ColumnKind::kNumeric));
-        ordered.categories.push_back(-1);
-        ordered.values.insert(ordered.values.end(),
-                              {cells->low[c] + 0.0, cells->high[c] + 0.0});  // + 0.0 turns -0.0 into 0.0
-        ordered.value_ends.push_back(static_cast<std::int64_t>(ordered.values.size()));
+        // + 0.0 turns -0.0 into 0.0
+        ordered.add(c, ColumnKind::kNumeric, -1, std::array{cells->low[c] + 0.0, cells->high[c] + 0.0});
     }
     ordered.ranks.resize(ordered.features.size() * n);
     for (std::size_t k = 0; k < ordered.features.size(); ++k)

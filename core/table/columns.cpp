@@ -221,11 +221,7 @@ class Ordering {
         const std::size_t c = made_.features.size();
         known_.emplace(hash, c);
         if (top > 1 && top < kFewRanks) few_valued_.push_back(c);
-        made_.values.insert(made_.values.end(), values.begin(), values.end());
-        made_.features.push_back(static_cast<std::int32_t>(feature));
-        made_.kinds.push_back(static_cast<std::uint8_t>(kind));
-        made_.categories.push_back(category);
-        made_.value_ends.push_back(static_cast<std::int64_t>(made_.values.size()));
+        made_.add(feature, kind, category, values);
     }
 
     OrderedColumns take() { return std::move(made_); }

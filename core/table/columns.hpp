@@ -42,6 +42,16 @@ struct OrderedColumns {
     std::vector<std::int32_t> categories;  // the category of rank 0, -1 for numbers
     std::vector<double> values;  // behind the ranks of all columns, one column after the other; NaN for missing values
     std::vector<std::int64_t> value_ends;  // of each column
+
+    // All of a column but its ranks.
+    template <class Values>
+    void add(std::size_t feature, ColumnKind kind, std::int32_t category, const Values& of_column) {
+        features.push_back(static_cast<std::int32_t>(feature));
+        kinds.push_back(static_cast<std::uint8_t>(kind));
+        categories.push_back(category);
+        values.insert(values.end(), of_column.begin(), of_column.end());
+        value_ends.push_back(static_cast<std::int64_t>(values.size()));
+    }
 };
 
 // Ranked features and what they are: a number is one column, a number with missing values two (missing first, missing
