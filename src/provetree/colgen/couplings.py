@@ -76,28 +76,20 @@ def coupling_rows(
     >>> rows[0].low, rows[0].per_kind.tolist()
     (8, [[0, 0], [0, 1]])
     """
-    n_kinds = len(kind_class)
+    nothing = np.zeros((len(kind_class), n_classes), dtype=np.int64)
     rows: list[CouplingRow] = []
-
-    def row(name: str, per_kind: Int, low: int, high: int, scale: float = 1.0) -> None:
-        rows.append(CouplingRow(name, per_kind, 0, low, high, scale))
-
     for c, floor in side.min_recall.items():
-        per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
-        per_kind[kind_class == c, c] = 1
-        total = int(kind_weight[kind_class == c].sum())
-        row(
-            f"recall of class {side.class_name(c)}",
-            per_kind,
-            math.ceil(floor * total),
-            _UNBOUNDED,
-        )
+        per_kind, of_class = nothing.copy(), kind_class == c
+        per_kind[of_class, c] = 1
+        least = math.ceil(floor * int(kind_weight[of_class].sum()))
+        name = f"recall of class {side.class_name(c)}"
+        rows.append(CouplingRow(name, per_kind, 0, least, _UNBOUNDED, 1.0))
     for c, cap in side.max_false_positive_rate.items():
-        per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
-        per_kind[kind_class != c, c] = 1
-        total = int(kind_weight[kind_class != c].sum())
+        per_kind, others = nothing.copy(), kind_class != c
+        per_kind[others, c] = 1
+        most = math.floor(cap * int(kind_weight[others].sum()))
         name = f"false positives of class {side.class_name(c)}"
-        row(name, per_kind, -_UNBOUNDED, math.floor(cap * total))
+        rows.append(CouplingRow(name, per_kind, 0, -_UNBOUNDED, most, 1.0))
     if side.max_parity_gap is not None:
         groups = range(int(kind_group.max()) + 1)
         size = [int(kind_weight[kind_group == g].sum()) for g in groups]
@@ -106,15 +98,14 @@ def coupling_rows(
             for g, h in combinations(groups, 2):
                 if size[g] == 0 or size[h] == 0:
                     continue
-                per_kind = np.zeros((n_kinds, n_classes), dtype=np.int64)
+                per_kind = nothing.copy()
                 per_kind[kind_group == g, c] = size[h]
                 per_kind[kind_group == h, c] = -size[g]
                 most = math.floor(side.max_parity_gap * size[g] * size[h])
                 scale = float(max(size[g], size[h]))
                 name = f"parity of class {side.class_name(c)} between groups "
                 name += f"{side.group_name(g)} and {side.group_name(h)}"
-                row(name, per_kind, -most, most, scale)
+                rows.append(CouplingRow(name, per_kind, 0, -most, most, scale))
     if max_leaves is not None:
-        none = np.zeros((n_kinds, n_classes), dtype=np.int64)
-        rows.append(CouplingRow("number of leaves", none, 1, -_UNBOUNDED, max_leaves, 1.0))
+        rows.append(CouplingRow("number of leaves", nothing, 1, -_UNBOUNDED, max_leaves, 1.0))
     return rows

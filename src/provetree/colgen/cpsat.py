@@ -132,23 +132,13 @@ class _Subproblem:
 
     def _follow(self, builder: ModelBuilder, used: NDArray[np.intp]) -> None:
         """Add (3c) to (3e): an item is in the leaf where every level keeps it."""
-        heads = self.y[np.newaxis, :, np.newaxis]
+        heads = self.y[np.newaxis]
         kept = [keeps[:, used].T for keeps, _, _ in self.levels]
         for level, (u, here) in enumerate(zip(self.u, kept, strict=True)):
-            add_side_rows(
-                builder, f"(3c) level {level}", heads, [1.0], u[np.newaxis], here, meaning=""
-            )
-        add_side_rows(
-            builder,
-            "(3e)",
-            heads,
-            [1.0],
-            np.concatenate(self.u)[np.newaxis],
-            np.hstack(kept),
-            lower=1.0 - len(kept),
-            upper=np.inf,
-            meaning="",
-        )
+            add_side_rows(builder, f"(3c) level {level}", heads, u[np.newaxis], here, meaning="")
+        bounds = {"lower": 1.0 - len(kept), "upper": np.inf}
+        every = np.concatenate(self.u)[np.newaxis]
+        add_side_rows(builder, "(3e)", heads, every, np.hstack(kept), **bounds, meaning="")
 
     def _count(self, builder: ModelBuilder, is_counted: Bool, counts: Int) -> None:
         """Add what a leaf with rows costs, and the least number of rows it may have."""

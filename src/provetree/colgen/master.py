@@ -121,16 +121,13 @@ class Master:
             high.append(
                 row.high / row.scale / self.model.unit if row.has_high else highspy.kHighsInf
             )
-        n = len(low)
-        nothing = np.empty(0, dtype=np.int32)
-        h.addRows(n, np.array(low), np.array(high), 0, np.zeros(n, np.int32), nothing, np.empty(0))
+        add_empty_rows(h, low, high)
         # rho: one column per candidate, in the link rows of all leaves below its node.
         order = np.argsort(self.link_candidate, kind="stable").astype(np.int32)
         counts = np.bincount(self.link_candidate, minlength=self._n_rho)
         _add_columns(
             h,
             np.zeros(self._n_rho),
-            np.full(self._n_rho, highspy.kHighsInf),
             counts,
             self.n_leaves + order,
             np.full(self._n_links, -1.0),
@@ -146,7 +143,6 @@ class Master:
         _add_columns(
             h,
             np.zeros(len(signs)),
-            np.full(len(signs), highspy.kHighsInf),
             np.ones(len(signs), dtype=np.int64),
             np.array([self._first_coupling + i for i, _ in signs], dtype=np.int32),
             np.array([sign for _, sign in signs]),
@@ -209,7 +205,6 @@ class Master:
         _add_columns(
             self._h,
             costs,
-            np.full(n, highspy.kHighsInf),
             np.bincount(column, minlength=n),
             rows[order].astype(np.int32),
             values[order],
@@ -489,7 +484,13 @@ class Master:
         return values[self._first_path :], ended
 
 
-def _add_columns(h: Any, cost: Any, upper: Any, counts: Any, index: Any, value: Any) -> None:
+def add_empty_rows(h: Any, low: list[float], high: list[float]) -> None:
+    """Add rows with bounds and no entries yet."""
+    n, none = len(low), np.empty(0, dtype=np.int32)
+    h.addRows(n, np.array(low), np.array(high), 0, np.zeros(n, np.int32), none, np.empty(0))
+
+
+def _add_columns(h: Any, cost: Any, counts: Any, index: Any, value: Any) -> None:
     n = len(cost)
     if n == 0:
         return
@@ -498,7 +499,7 @@ def _add_columns(h: Any, cost: Any, upper: Any, counts: Any, index: Any, value: 
         n,
         np.asarray(cost, dtype=np.float64),
         np.zeros(n),
-        np.asarray(upper, dtype=np.float64),
+        np.full(n, highspy.kHighsInf),
         len(index),
         starts,
         np.asarray(index, dtype=np.int32),

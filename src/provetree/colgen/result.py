@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from provetree import _core
 from provetree.colgen.candidates import CandidateSet
 from provetree.colgen.paths import CandidateTree
 from provetree.problem.problem import Problem
@@ -179,25 +180,9 @@ def finished_tree(
 
     write(grow(0, 0, np.arange(problem.n_rows)))
     columns, ranks, labels = (np.array([node[i] for node in nodes]) for i in range(3))
-    tree = build_tree(problem, columns, ranks, labels)
-    return tree, tree_cost(problem, columns, ranks, labels)
-
-
-def tree_cost(
-    problem: Problem,
-    columns: np.typing.NDArray[np.int64],
-    ranks: np.typing.NDArray[np.int64],
-    labels: np.typing.NDArray[np.int64],
-) -> int:
-    """Return the integer cost of a tree given in preorder, counted row by row."""
-    errors = 0
-    waiting = [np.arange(problem.n_rows)]
-    for column, rank, label in zip(columns.tolist(), ranks.tolist(), labels.tolist(), strict=True):
-        rows = waiting.pop()
-        if column < 0:
-            errors += int(problem.weights[rows[problem.classes[rows] != label]].sum())
-            continue
-        left = problem.ranks[column, rows] <= rank
-        waiting += [rows[~left], rows[left]]
-    splits = int((columns >= 0).sum())
-    return problem.error_scale * errors + problem.split_penalty * splits
+    at_leaves = columns < 0
+    totals = _core.route_rows(problem.table, columns.tolist(), ranks.tolist())["weights"]
+    right = int(totals[at_leaves, labels[at_leaves]].sum())
+    cost = problem.error_scale * (int(problem.weights.sum()) - right)
+    cost += problem.split_penalty * int((~at_leaves).sum())
+    return build_tree(problem, columns, ranks, labels), cost

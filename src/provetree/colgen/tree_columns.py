@@ -17,7 +17,7 @@ import numpy as np
 
 from provetree.colgen.generation import Clock
 from provetree.colgen.integer_step import recursion_for
-from provetree.colgen.master import MasterError
+from provetree.colgen.master import MasterError, add_empty_rows
 from provetree.colgen.paths import CandidateTree, PathModel
 from provetree.colgen.pricing import Allowed
 from provetree.number_types import Float, Int
@@ -159,11 +159,8 @@ class TreeColumns:
             for row, size in zip(self._rows, sizes, strict=True):
                 low.append(row.low / size if row.has_low else -infinite)
                 high.append(row.high / size if row.has_high else infinite)
-            nothing = np.empty(0, dtype=np.int32)
+            add_empty_rows(h, low, high)
             n = len(low)
-            h.addRows(
-                n, np.array(low), np.array(high), 0, np.zeros(n, np.int32), nothing, np.empty(0)
-            )
             rows = np.arange(n, dtype=np.int32)
             for c in columns:
                 entries = np.array(

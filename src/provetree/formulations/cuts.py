@@ -6,7 +6,6 @@ FlowOCT knows columns in this form only; the tightened threshold models number t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,7 +65,6 @@ def add_side_rows(
     builder: ModelBuilder,
     number: str,
     heads: Index,
-    head_coefficients: Sequence[float],
     chosen: Index,
     allowed: Bool,
     *,
@@ -74,9 +72,9 @@ def add_side_rows(
     lower: ArrayLike = -math.inf,
     meaning: str,
 ) -> None:
-    """Add, for each node and row, that some variables are at most the sum of allowed cuts.
+    """Add, for each node and row, that a variable is at most the sum of allowed cuts.
 
-    `heads` (nodes x rows x heads) are the variables on the left-hand side. `chosen` (nodes x cuts)
+    `heads` (nodes x rows) are the variables on the left-hand side. `chosen` (nodes x cuts)
     are one where a node splits at a cut; their coefficient is -1. `allowed` (rows x cuts) tells
     which cuts let a row pass.
 
@@ -84,29 +82,27 @@ def add_side_rows(
     --------
     >>> from provetree.solvers.model import ModelBuilder
     >>> builder = ModelBuilder("sides")
-    >>> z, s = builder.variables("z", (1, 2, 1)), builder.variables("s", (1, 2))
+    >>> z, s = builder.variables("z", (1, 2)), builder.variables("s", (1, 2))
     >>> allowed = np.array([[True, False], [True, True]])
-    >>> add_side_rows(builder, "left", z, [1.0], s, allowed, meaning="")
+    >>> add_side_rows(builder, "left", z, s, allowed, meaning="")
     >>> builder.build().matrix.toarray().tolist()
     [[1.0, 0.0, -1.0, 0.0], [0.0, 1.0, -1.0, -1.0]]
     """
-    n_nodes, _, n_heads = heads.shape
-    lengths = n_heads + allowed.sum(axis=1)
+    n_nodes = len(heads)
+    lengths = 1 + allowed.sum(axis=1)
     cuts = np.nonzero(allowed)[1].astype(np.int32)
 
     def fill(columns: Index, coefficients: Float) -> None:
-        total = int(lengths.sum())
+        shape = (n_nodes, int(lengths.sum()))
+        columns, coefficients = columns.reshape(shape), coefficients.reshape(shape)
         starts = np.cumsum(lengths) - lengths
-        others = np.ones(total, dtype=np.bool_)
-        for offset in range(n_heads):
-            others[starts + offset] = False
+        others = np.ones(shape[1], dtype=np.bool_)
+        others[starts] = False
         coefficients[:] = -1.0
+        coefficients[:, starts] = 1.0
         for node in range(n_nodes):
-            part = columns[node * total : (node + 1) * total]
-            part[others] = chosen[node, cuts]
-            for offset, coefficient in enumerate(head_coefficients):
-                part[starts + offset] = heads[node, :, offset]
-                coefficients[node * total + starts + offset] = coefficient
+            columns[node, others] = chosen[node, cuts]
+            columns[node, starts] = heads[node]
 
     builder.ragged(
         number, np.tile(lengths, n_nodes), fill, lower=lower, upper=upper, meaning=meaning

@@ -165,8 +165,7 @@ class FlowOCT(Formulation):
             add_side_rows(
                 builder,
                 side,
-                edges.T[:, :, np.newaxis],
-                [1.0],
+                edges.T,
                 self.b,
                 allowed,
                 meaning=f"rows flow {side} where the branching sends them",

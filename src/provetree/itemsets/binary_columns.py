@@ -215,7 +215,7 @@ def restore_tree(
         if split[node]:  # the yes of a question is the right side of its column; it comes first
             waiting += [int(tree.left[node]), int(tree.right[node])]
     asked = [columns[int(tree.feature[node])] if split[node] else None for node in order]
-    return Tree(
+    return tree.replaced(
         feature=[-1 if column is None else column.feature for column in asked],
         threshold=[math.nan if column is None else column.threshold for column in asked],
         category=[-1 if column is None else column.category for column in asked],
@@ -225,7 +225,6 @@ def restore_tree(
         n_samples=tree.n_samples[order],
         n_features=n_features,
         feature_names=feature_names,
-        class_names=tree.class_names,
         categories=categories,
         label=tree.label[order],
     )

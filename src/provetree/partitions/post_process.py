@@ -115,7 +115,8 @@ def post_process(
         here[int(tree.right[node])] = here[node] & ~goes_left
     if np.array_equal(thresholds, tree.threshold, equal_nan=True):
         return tree
-    return _with_thresholds(tree, thresholds)
+    seen = tree.missing_seen | (tree.feature >= 0) & (tree.category < 0)
+    return tree.replaced(threshold=thresholds, missing_seen=seen)
 
 
 class _Walk:
@@ -149,20 +150,3 @@ class _Walk:
             if self.tree.feature[node] < 0:
                 found[rows] = self.tree.label[node]
         return found
-
-
-def _with_thresholds(tree: Tree, thresholds: Float) -> Tree:
-    return Tree(
-        feature=tree.feature,
-        threshold=thresholds,
-        category=tree.category,
-        missing_left=tree.missing_left,
-        missing_seen=tree.missing_seen | (tree.feature >= 0) & (tree.category < 0),
-        value=tree.value,
-        n_samples=tree.n_samples,
-        n_features=tree.n_features,
-        feature_names=tree.feature_names,
-        class_names=tree.class_names,
-        categories=tree.categories,
-        label=tree.label,
-    )

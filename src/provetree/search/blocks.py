@@ -257,10 +257,10 @@ class BlockBound:
         began, problem = time.perf_counter(), self._problem
         column, rank = block.splits
         column, rank = _without_idle_splits(problem, column, rank)
-        totals, n_samples = _routed(problem, column, rank)
+        routed = _core.route_rows(problem.table, column, rank)
         leaves = np.array(column) < 0
-        if (n_samples[leaves] >= problem.min_samples_leaf).all():
-            table = totals[leaves]
+        if (routed["counts"][leaves] >= problem.min_samples_leaf).all():
+            table = routed["weights"][leaves]
             errors = int(table.sum() - table.max(axis=1).sum())
             cost = problem.error_scale * errors + problem.split_penalty * int((~leaves).sum())
             if cost < self.cost:
@@ -268,19 +268,12 @@ class BlockBound:
         self._trying += time.perf_counter() - began
 
 
-def _routed(
-    problem: Problem, column: list[int], rank: list[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the weight of each class and the number of rows at each node."""
-    routed = _core.route_rows(problem.table, column, rank)
-    return routed["weights"], routed["counts"]
-
-
 def _without_idle_splits(
     problem: Problem, column: list[int], rank: list[int]
 ) -> tuple[list[int], list[int]]:
     """Return the tree without splits into two leaves of the same class."""
-    labels = _routed(problem, column, rank)[0].argmax(axis=1).tolist()
+    totals = _core.route_rows(problem.table, column, rank)["weights"]
+    labels = totals.argmax(axis=1).tolist()
 
     def pruned(node: int) -> tuple[list[int], list[int], set[int], int]:
         """Columns and ranks below a node, the labels of its leaves, and the node after it."""
