@@ -60,12 +60,16 @@ class Limits:
     n_jobs: int = 1
 
     def __post_init__(self) -> None:
-        steps, kind = self.max_work, "an int in the range"
+        seconds, steps = self.time_limit, self.max_work
         for name, holds, allowed in (
-            ("time_limit", self.seconds > 0, "a float in the range (0.0, inf) or None"),
-            ("memory_limit", self.memory_limit >= 0, f"{kind} [0, inf)"),
-            ("max_work", steps is None or steps >= 1, f"{kind} [1, inf) or None"),
-            ("n_jobs", self.n_jobs >= 1, f"{kind} [1, inf)"),
+            (
+                "time_limit",
+                seconds is None or seconds > 0,
+                "a float in the range (0.0, inf) or None",
+            ),
+            ("memory_limit", self.memory_limit >= 0, "an int in the range [0, inf)"),
+            ("max_work", steps is None or steps >= 1, "an int in the range [1, inf) or None"),
+            ("n_jobs", self.n_jobs >= 1, "an int in the range [1, inf)"),
         ):
             if not holds:
                 raise ValueError(
