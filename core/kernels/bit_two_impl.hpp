@@ -57,21 +57,6 @@ inline void differences(const BitWords& words, int f, int r, Lanes* sums) {
     }
 }
 
-// Calls take(r, differences) for every step r of the features from lane f on: four at a time, which load a word once.
-template <class Take>
-[[gnu::always_inline]] inline void take_differences(const BitWords& words, int f, int half, const Take& take) {
-    int r = 1;
-    Lanes sums[4];
-    for (; r + 3 <= half; r += 4) {
-        differences<4>(words, f, r, sums);
-        for (int s = 0; s < 4; ++s) take(r + s, sums[s]);
-    }
-    for (; r <= half; ++r) {
-        differences<1>(words, f, r, sums);
-        take(r, sums[0]);
-    }
-}
-
 #if defined(__AVX512BW__)
 // Where on a circle of fewer features than lanes the lanes from `begin` on are.
 inline __m512i places_from(int begin, int features) {
@@ -113,9 +98,17 @@ void wrap_words(const BitWords& words, const FeatureCircle& circle) {
 
 void count_differences(const BitWords& words, const FeatureCircle& circle, std::int16_t* pairs) {
     for (int f = 0; f < circle.lanes; f += kBitLanes) {
-        take_differences(words, f, circle.half, [&](int r, Lanes both) {
-            store_lanes(pairs + static_cast<std::ptrdiff_t>(r - 1) * circle.lanes + f, both);
-        });
+        int r = 1;
+        Lanes sums[4];
+        for (; r + 3 <= circle.half; r += 4) {
+            differences<4>(words, f, r, sums);
+            for (int s = 0; s < 4; ++s)
+                store_lanes(pairs + static_cast<std::ptrdiff_t>(r + s - 1) * circle.lanes + f, sums[s]);
+        }
+        for (; r <= circle.half; ++r) {
+            differences<1>(words, f, r, sums);
+            store_lanes(pairs + static_cast<std::ptrdiff_t>(r - 1) * circle.lanes + f, sums[0]);
+        }
     }
 }
 
@@ -165,23 +158,6 @@ inline void close(const BitCounts& counts, const FeatureCircle& circle, const Si
     }
 }
 
-// Every pair as it concerns its other feature, r lanes on; lanes before the first are those at the end of the circle.
-[[gnu::always_inline]] inline void take_other_way_round(const FeatureCircle& circle, const Side side) {
-    const std::ptrdiff_t row = circle.margin + circle.lanes;
-    for (int r = 1; r <= circle.half; ++r)
-        for (int begin = -kBitLanes; begin > -r - kBitLanes; begin -= kBitLanes)
-            store_lanes(side.pairs + r * row + begin, load_lanes(side.pairs + r * row + circle.features + begin));
-    for (int f = 0; f < circle.lanes; f += kBitLanes) {
-        Extremes seen;
-        seen.load(side.extremes_at(f));
-        for (int r = 1; r <= circle.half; ++r) {
-            const Lanes both = load_once(side.pairs + r * row + f - r);
-            seen.take(both, load_lanes(side.singles + f - r) - both);
-        }
-        seen.store(side.extremes_at(f));
-    }
-}
-
 template <bool kOwn, bool kRest>
 void best_stumps_of_two(const BitWords given, const std::int16_t* __restrict parent_pairs, const FeatureCircle circle,
                         const Side own, const Side rest) {
@@ -204,12 +180,37 @@ void best_stumps_of_two(const BitWords given, const std::int16_t* __restrict par
                 of_rest.take(others, load_lanes(rest.singles + f + r) - others);
             }
         };
-        take_differences(words, f, circle.half, take);
+        int r = 1;
+        Lanes sums[4];
+        for (; r + 3 <= circle.half; r += 4) {
+            differences<4>(words, f, r, sums);
+            for (int s = 0; s < 4; ++s) take(r + s, sums[s]);
+        }
+        for (; r <= circle.half; ++r) {
+            differences<1>(words, f, r, sums);
+            take(r, sums[0]);
+        }
         if constexpr (kOwn) of_own.store(own.extremes_at(f));
         if constexpr (kRest) of_rest.store(rest.extremes_at(f));
     }
-    if constexpr (kOwn) take_other_way_round(circle, own);
-    if constexpr (kRest) take_other_way_round(circle, rest);
+    // The same pair as it concerns the other feature, r lanes on; lanes before the first are those at the end of the
+    // circle.
+    const auto other_way_round = [&](const Side side) {
+        for (int r = 1; r <= circle.half; ++r)
+            for (int begin = -kBitLanes; begin > -r - kBitLanes; begin -= kBitLanes)
+                store_lanes(side.pairs + r * row + begin, load_lanes(side.pairs + r * row + circle.features + begin));
+        for (int f = 0; f < circle.lanes; f += kBitLanes) {
+            Extremes seen;
+            seen.load(side.extremes_at(f));
+            for (int r = 1; r <= circle.half; ++r) {
+                const Lanes both = load_once(side.pairs + r * row + f - r);
+                seen.take(both, load_lanes(side.singles + f - r) - both);
+            }
+            seen.store(side.extremes_at(f));
+        }
+    };
+    if constexpr (kOwn) other_way_round(own);
+    if constexpr (kRest) other_way_round(rest);
 }
 
 void best_stumps_by_differences(const BitWords& words, const BitCounts& own, const BitCounts& rest,

@@ -233,7 +233,9 @@ def validate(options: Iterable[Option], values: Mapping[str, Any], owner: str) -
 a float in the range [0.0, inf). Got 'small' instead.
     """
     for option in options:
-        option.check(values[option.name], owner)
+        value = values[option.name]
+        if value is not option.default:  # a default is always allowed
+            option.check(value, owner)
 
 
 def documented(options: Iterable[Option]) -> Callable[[Documented], Documented]:
