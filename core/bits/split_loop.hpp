@@ -25,19 +25,35 @@ class SplitLoop {
     // `recall` raises what the sides of a split cost at least by what is known from elsewhere; says whether it did.
     template <class Recall>
     bool next(Cost cut, const Recall& recall) {
-        while (at_ < order_.size()) {
-            feature_ = order_[at_];
-            share_ = &shares_[at_share_];
-            if (++at_share_ == shares_.size()) {
-                at_share_ = 0;
-                ++at_;
+        // Most splits are passed over: what changes is kept out of memory until one is found.
+        std::size_t at = at_, at_share = at_share_;
+        Cost least = least_;
+        bool found = false;
+        while (!found && at < order_.size()) {
+            const std::uint32_t feature = order_[at];
+            const Division& share = shares_[at_share];
+            if (++at_share == shares_.size()) {
+                at_share = 0;
+                ++at;
             }
-            sides_ = {floors_.without[feature_], floors_.with[feature_]};
-            const Reason reason = recall(feature_, *share_, sides_) ? Reason::kKnown : Reason::kSplitBound;
-            if (sides_.sum() + penalty_ < cut) return true;
-            close(feature_, share_->left_splits, sides_, reason);
+            SideCosts sides{floors_.without[feature], floors_.with[feature]};
+            const bool recalled = recall(feature, share, sides);
+            const Cost bound = sides.sum() + penalty_;
+            if (bound < cut) {
+                found = true;
+                feature_ = feature;
+                share_ = &share;
+                sides_ = sides;
+            } else {
+                least = std::min(least, bound);
+                if (context_.closings.heard()) [[unlikely]]
+                    close(feature, share.left_splits, sides, recalled ? Reason::kKnown : Reason::kSplitBound);
+            }
         }
-        return false;
+        at_ = at;
+        at_share_ = at_share;
+        least_ = least;
+        return found;
     }
     std::uint32_t feature() const { return feature_; }
     const Division& share() const { return *share_; }
