@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from provetree.problem.columns import ColumnSequence
 from provetree.problem.problem import Problem, build_problem
 from testkit.core_calls import ALL_OFF, KERNELS, OFF, core_search, same_tree, walk_tree
 
@@ -96,14 +97,19 @@ def test_kernels_and_switches_agree(block: int) -> None:
 
 def mirrored(problem: Problem) -> Problem:
     """Every column turned around, columns and classes in reverse order."""
-    tops = [len(column.values) - 1 for column in problem.columns]
+    given = problem.columns
+    sizes = np.diff(given.ends, prepend=0)
     return replace(
         problem,
-        columns=tuple(
-            replace(column, values=-column.values[::-1]) for column in reversed(problem.columns)
+        columns=ColumnSequence(
+            given._features[::-1],
+            given._kinds[::-1],
+            given._categories[::-1],
+            np.ascontiguousarray(-given.values[::-1]),
+            np.cumsum(sizes[::-1]),
         ),
         ranks=np.ascontiguousarray(
-            (np.array(tops)[:, None] - problem.ranks.astype(np.int64))[::-1].astype(np.uint32)
+            (sizes[:, None] - 1 - problem.ranks.astype(np.int64))[::-1].astype(np.uint32)
         ),
         classes=problem.n_classes - 1 - problem.classes,
     )
