@@ -21,24 +21,19 @@ void make_room(LineVector<T>& scratch, std::size_t size) {
     if (scratch.size() < size) scratch.resize(size);
 }
 
+// Four literals with one more among them. Those above it move up by one place, the last one out.
+std::uint64_t inserted(std::uint64_t word, std::uint32_t literal) {
+    int place = 0;
+    while ((word >> (16 * place) & 0xffff) < literal) ++place;
+    const std::uint64_t below = (std::uint64_t{1} << (16 * place)) - 1;
+    return (word & below) | (std::uint64_t{literal} << (16 * place)) | (word & ~below) << 16;
+}
+
 }  // namespace
 
 ConditionSet ConditionSet::with(std::uint32_t literal) const {
-    // Literals above it move up by one place.
-    ConditionSet set = *this;
-    int place = 0;
-    while (place < 4 && (low >> (16 * place) & 0xffff) < literal) ++place;
-    if (place < 4) {
-        const std::uint64_t below = (std::uint64_t{1} << (16 * place)) - 1;
-        set.low = (low & below) | (std::uint64_t{literal} << (16 * place)) | (low & ~below) << 16;
-        set.high = high << 16 | low >> 48;
-        return set;
-    }
-    place = 0;
-    while ((high >> (16 * place) & 0xffff) < literal) ++place;
-    const std::uint64_t below = (std::uint64_t{1} << (16 * place)) - 1;
-    set.high = (high & below) | (std::uint64_t{literal} << (16 * place)) | (high & ~below) << 16;
-    return set;
+    if (low >> 48 < literal) return {low, inserted(high, literal)};
+    return {inserted(low, literal), high << 16 | low >> 48};
 }
 
 std::size_t ConditionSet::Hash::operator()(const ConditionSet& set) const {

@@ -39,62 +39,91 @@ class BitWorker final : public SplitWorker {
 };
 
 // A thread beside the one that called the search, with what it needs of its own.
-class BitThread {
-  public:
+struct BitThread {
     BitThread(BitRecursion& leader, const BitRoot& root, BitProof& proof, Team& team, std::size_t number)
-        : monitor_(team,
-                   [this, &proof, number, file = leader.context().checkpoint] {
-                       if (file) tell(proof, number, *file);
-                       return true;
-                   }),
-          context_(leader.context(), monitor_,
-                   leader.context().memory_limit / static_cast<std::uint64_t>(leader.context().n_jobs)),
-          recursion_(context_, leader.nodes().kernel(), leader.loss()),
-          worker_(recursion_, root) {
-        leader.bottoms().share_with(recursion_.bottoms());
+        : monitor(team,
+                  [this, &proof, number, file = leader.context().checkpoint] {
+                      if (file) tell(proof, number, *file);
+                      return true;
+                  }),
+          context(leader.context(), monitor,
+                  leader.context().memory_limit / static_cast<std::uint64_t>(leader.context().n_jobs)),
+          recursion(context, leader.nodes().kernel(), leader.loss()),
+          worker(recursion, root) {
+        leader.bottoms().share_with(recursion.bottoms());
     }
 
-    SplitWorker& worker() { return worker_; }
-    void take_up(const std::vector<KnownSet>& known) { recursion_.proven().add(known); }
-    // What it has done counts as done by the one that called the search.
-    void hand_over(BitRecursion& leader) {
-        leader.context().counters.add(context_.counters);
-        leader.proven().add(recursion_.proven());
-    }
-
-  private:
     // Now and then, for the checkpoint.
     void tell(BitProof& proof, std::size_t number, const CheckpointFile& file) {
-        if (CheckpointFile::Clock::now() < next_telling_) return;
-        proof.tell(number, recursion_.proven().known());
-        next_telling_ =
+        if (CheckpointFile::Clock::now() < next_telling) return;
+        proof.tell(number, recursion.proven().known());
+        next_telling =
             CheckpointFile::Clock::now() + std::min<CheckpointFile::Clock::duration>(kBetweenTelling, file.between());
     }
 
-    CheckpointFile::Clock::time_point next_telling_{};
-    Monitor monitor_;
-    Context context_;
-    BitRecursion recursion_;
-    BitWorker worker_;
-};
-
-// While it lives, the file is looked after from inside the search, too.
-class Keeping {
-  public:
-    Keeping(CheckpointFile* file, std::function<void()> keep) : file_(file) {
-        if (file_) file_->keep_by(std::move(keep));
-    }
-    ~Keeping() {
-        if (file_) file_->keep_by(nullptr);
-    }
-    Keeping(const Keeping&) = delete;
-    Keeping& operator=(const Keeping&) = delete;
-
-  private:
-    CheckpointFile* file_;
+    CheckpointFile::Clock::time_point next_telling{};
+    Monitor monitor;
+    Context context;
+    BitRecursion recursion;
+    BitWorker worker;
 };
 
 }  // namespace
+
+void BitProof::resume(const Checkpoint& checkpoint) {
+    const BitNodes& nodes = recursion_.nodes();
+    for (const KnownNode::Point& point : checkpoint.root.points) {
+        const Feature wanted{point.split.column, point.split.rank};
+        const std::uint32_t feature = nodes.feature_at(wanted);
+        if (feature < nodes.features().size() && nodes.features()[feature] == wanted)
+            sides_[{feature, point.split.left_splits}] = {point.left, point.right};
+    }
+    recursion_.proven().add(checkpoint.sets);
+}
+
+bool BitProof::recall(std::uint32_t feature, const Division& share, SideCosts& sides) const {
+    const auto known = sides_.find({feature, share.left_splits});
+    if (known == sides_.end()) return false;
+    sides.left = std::max(sides.left, known->second.left);
+    sides.right = std::max(sides.right, known->second.right);
+    return true;
+}
+
+void BitProof::note(std::uint32_t feature, std::int64_t left_splits, const SideCosts& sides) {
+    if (recursion_.context().checkpoint) sides_[{feature, left_splits}] = sides;
+}
+
+void BitProof::save_if_due(const Incumbent& best) const {
+    const CheckpointFile* file = recursion_.context().checkpoint;
+    if (file && file->due()) save(best, true);
+}
+
+void BitProof::save(const Incumbent& best, bool with_sets) const {
+    Context& context = recursion_.context();
+    if (!context.checkpoint) return;
+    Checkpoint checkpoint = checkpoint_of(context);
+    checkpoint.root.best = {best.upper, best.plan, 0};
+    for (const auto& [split, sides] : sides_) {
+        const Feature& feature = recursion_.nodes().features()[split.first];
+        KnownNode::Point point{};
+        point.split = {feature.column, split.second, feature.rank};
+        point.left = sides.left;
+        point.right = sides.right;
+        checkpoint.root.points.push_back(std::move(point));
+    }
+    if (with_sets) {
+        checkpoint.sets = recursion_.proven().known();
+        const std::lock_guard<std::mutex> held(lock_);
+        for (const auto& [thread, sets] : of_threads_)
+            checkpoint.sets.insert(checkpoint.sets.end(), sets.begin(), sets.end());
+    }
+    context.checkpoint->write(checkpoint);
+}
+
+void BitProof::tell(std::size_t thread, std::vector<KnownSet> sets) {
+    const std::lock_guard<std::mutex> held(lock_);
+    of_threads_[thread] = std::move(sets);
+}
 
 BitRoot::BitRoot(BitRecursion& recursion, Shape shape, Cost limit, Incumbent& found)
     : recursion_(recursion),
@@ -104,11 +133,6 @@ BitRoot::BitRoot(BitRecursion& recursion, Shape shape, Cost limit, Incumbent& fo
       found_(found),
       best_{recursion.loss().leaf(node_.leaf_error()), nullptr, 0},
       reported_(best_.upper) {}
-
-void BitRoot::prove(BitProof& proof, const Listener& listener) {
-    proof_ = &proof;
-    listener_ = &listener;
-}
 
 RootTasks::Next BitRoot::next(Cost, SplitTask& task) {
     if (over_) return Next::kOver;
@@ -137,7 +161,7 @@ bool BitRoot::settle(SplitTask& task, SplitAnswer& answer) {
     splits_->tried(feature, task.split.left_splits, sides);
     if (best_.offer(answer.best)) {
         found_.offer(best_);
-        over_ = ends_without_errors_ && recursion_.leaves_no_errors(best_.upper);
+        over_ = proof_ && recursion_.leaves_no_errors(best_.upper);
     }
     if (proof_ && !over_) proof_->note(feature, task.split.left_splits, sides);
     return true;
@@ -152,6 +176,7 @@ void BitRoot::report(Cost) {
 }
 
 Proven BitRoot::solve() {
+    if (proof_ && threads_pay()) return solve_by_threads();
     BitWorker worker(recursion_, *this);
     SerialExecutor executor(worker);
     return solve_by(executor);
@@ -163,8 +188,10 @@ Proven BitRoot::solve_by(Executor& executor) {
     Context& context = recursion_.context();
     if (context.text_tasks()) executor.pass_as_text(context.profile_bytes);
     {
-        const Keeping keeping(proof_ ? context.checkpoint : nullptr,
-                              [&] { executor.with_root([&] { proof_->save_if_due(found_); }); });
+        // Meanwhile the file is looked after from inside the search, too.
+        const auto release = [](CheckpointFile* file) { file->keep_by(nullptr); };
+        const std::unique_ptr<CheckpointFile, decltype(release)> file(proof_ ? context.checkpoint : nullptr, release);
+        if (file) file->keep_by([&] { executor.with_root([&] { proof_->save_if_due(found_); }); });
         Cost left = kInfinite;
         executor.run(*this, left);
     }
@@ -180,17 +207,16 @@ bool BitRoot::threads_pay() const {
     return context.eager_threads() || (shape_.depth >= 4 && std::pow(features, shape_.depth - 2) >= kLeastSets);
 }
 
-Proven BitRoot::solve_by_threads(BitProof& proof) {
-    if (!threads_pay()) return solve();
+Proven BitRoot::solve_by_threads() {
     BitWorker worker(recursion_, *this);
     ThreadExecutor executor(worker, recursion_.context().monitor);
     const std::vector<KnownSet> known =
         recursion_.context().checkpoint ? recursion_.proven().known() : std::vector<KnownSet>();
     std::vector<std::unique_ptr<BitThread>> threads;
     for (int i = 1; i < recursion_.context().n_jobs; ++i) {
-        threads.push_back(std::make_unique<BitThread>(recursion_, *this, proof, executor.team(), threads.size()));
-        threads.back()->take_up(known);
-        executor.add(threads.back()->worker());
+        threads.push_back(std::make_unique<BitThread>(recursion_, *this, *proof_, executor.team(), threads.size()));
+        threads.back()->recursion.proven().add(known);
+        executor.add(threads.back()->worker);
     }
     Proven proven;
     std::exception_ptr failure;
@@ -199,8 +225,12 @@ Proven BitRoot::solve_by_threads(BitProof& proof) {
     } catch (...) {
         failure = std::current_exception();
     }
-    for (const auto& thread : threads) thread->hand_over(recursion_);
-    proof.forget_threads();
+    // What they have done counts as done by this one.
+    for (const auto& thread : threads) {
+        recursion_.context().counters.add(thread->context.counters);
+        recursion_.proven().add(thread->recursion.proven());
+    }
+    proof_->forget_threads();
     if (failure) std::rethrow_exception(failure);
     return proven;
 }

@@ -1,7 +1,10 @@
-// What the bit search has proven for sets of conditions, whatever order the conditions came in: a bound, and the tree
-// where there is one. Tables of limited memory, one for each depth below a set.
+// What the bit search has proven for sets of conditions, whatever order the conditions came in, in tables of limited
+// memory.
 #pragma once
 
+#include <atomic>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "base/flat_map.hpp"
@@ -19,6 +22,7 @@ struct Proven {
     bool solved() const { return lower >= upper; }
 };
 
+// A bound, and the tree where there is one: a table for each depth below a set.
 class ProvenSets {
   public:
     static constexpr int kMostDepth = 6;
@@ -38,13 +42,36 @@ class ProvenSets {
             known.for_each([&](Proven& one) { one = {one.lower * factor, kInfinite, nullptr}; });
     }
     // Takes over what another thread has proven.
-    void add(const ProvenSets& others);
+    void add(const ProvenSets& others) {
+        for (int depth = 0; depth <= kMostDepth; ++depth) {
+            others.of(depth).for_each_key([&](const Key& key, const Proven& theirs) {
+                Proven& ours = of(depth).at(key);
+                if (theirs.lower > ours.lower || theirs.upper < ours.upper) ours = theirs;
+            });
+        }
+    }
 
     // For the checkpoint: the sets that something is proven for, those with the most levels below them first.
-    std::vector<KnownSet> known() const;
-    void add(const std::vector<KnownSet>& sets);
+    std::vector<KnownSet> known() const {
+        std::vector<KnownSet> sets;
+        for (int depth = kMostDepth; depth >= 3; --depth) {
+            of(depth).for_each_key([&](const Key& key, const Proven& proven) {
+                if (proven.lower <= 0 || sets.size() >= kMostSets) return;
+                sets.push_back({key.set.low, key.set.high, depth, key.splits, proven.lower,
+                                proven.solved() ? proven.upper : kInfinite, proven.solved() ? proven.plan : nullptr});
+            });
+        }
+        return sets;
+    }
+    void add(const std::vector<KnownSet>& sets) {
+        for (const KnownSet& set : sets)
+            if (set.depth >= 3 && set.depth <= kMostDepth)
+                of(set.depth).at({{set.low, set.high}, set.splits}) = {set.lower, set.upper, set.plan};
+    }
 
   private:
+    static constexpr std::size_t kMostSets = 100'000;  // on disk; what is beyond is found again
+
     // What is proven holds for one split budget.
     struct Key {
         ConditionSet set;
@@ -62,6 +89,81 @@ class ProvenSets {
     const Known& of(int depth) const { return by_depth_[static_cast<std::size_t>(depth)]; }
 
     std::vector<Known> by_depth_;
+};
+
+// Depth two below sets of conditions, as far as it is counted: the table of one thread, or one that several share.
+class Bottoms {
+  public:
+    explicit Bottoms(std::size_t most_bytes) : own_(most_bytes), most_bytes_(most_bytes) {}
+
+    // `exact`: counted on all rows that are searched now, and not on a smaller sample of them, where there may be fewer
+    // errors.
+    bool find(const ConditionSet& set, ErrorsOfTwo& errors, bool& exact) const {
+        if (!shared_) return copied(own_.find(set), errors, exact);
+        Part& part = part_of(set);
+        const std::lock_guard<Part> hold(part);
+        return copied(part.known.find(set), errors, exact);
+    }
+
+    void put(const ConditionSet& set, const ErrorsOfTwo& errors) {
+        if (!shared_) {
+            own_.at(set) = {errors, sample_};
+            return;
+        }
+        Part& part = part_of(set);
+        const std::lock_guard<Part> hold(part);
+        part.known.at(set) = {errors, sample_};
+    }
+
+    // Not while others use it.
+    void clear() {
+        own_.clear();
+        shared_.reset();
+    }
+    // From now on a larger sample of the rows is searched.
+    void grow_sample() { ++sample_; }
+
+    // From now on this table and `other` are one. What they know already is not taken over.
+    void share_with(Bottoms& other) {
+        if (!shared_) {
+            shared_ = std::make_shared<std::vector<Part>>(kParts);
+            for (Part& part : *shared_) part.known = Known(most_bytes_ / kParts);
+        }
+        other.shared_ = shared_;
+        other.sample_ = sample_;
+    }
+
+  private:
+    struct Bottom {
+        ErrorsOfTwo errors;
+        std::int16_t sample;
+    };
+    using Known = FlatMap<ConditionSet, Bottom, ConditionSet::Hash>;
+    // Each part has a lock of its own: threads seldom meet, and never for long.
+    struct Part {
+        Known known{0};
+        std::atomic_flag held = ATOMIC_FLAG_INIT;
+        void lock() {
+            while (held.test_and_set(std::memory_order_acquire)) {
+            }
+        }
+        void unlock() { held.clear(std::memory_order_release); }
+    };
+    static constexpr std::size_t kParts = 64;
+
+    bool copied(const Bottom* found, ErrorsOfTwo& errors, bool& exact) const {
+        if (!found) return false;
+        errors = found->errors;
+        exact = found->sample == sample_;
+        return true;
+    }
+    // By other bits of the hash than those that choose the slot.
+    Part& part_of(const ConditionSet& set) const { return (*shared_)[(ConditionSet::Hash{}(set) >> 40) % kParts]; }
+
+    Known own_;
+    std::size_t most_bytes_;
+    std::int16_t sample_ = 0;  // counts the samples
+    std::shared_ptr<std::vector<Part>> shared_;
 };
 
 }  // namespace provetree

@@ -124,10 +124,8 @@ std::optional<BitTieRule::Split> BitTieRule::split_of(const BitNode& node, const
 }
 
 std::int32_t BitTieRule::add(BitNode& node, PlanPtr plan, std::size_t level, FlatTree& tree, Cost& errors) {
-    const std::int32_t number = static_cast<std::int32_t>(tree.column.size());
-    for (auto* field : {&tree.column, &tree.rank_low, &tree.rank_high, &tree.left, &tree.right}) field->push_back(-1);
-    tree.label.push_back(
-        static_cast<std::int32_t>(std::max_element(node.all.begin(), node.all.end()) - node.all.begin()));
+    const std::int32_t number =
+        tree.add_leaf(static_cast<std::int32_t>(std::max_element(node.all.begin(), node.all.end()) - node.all.begin()));
     if (plan && plan->stump)
         plan = best_stump(node);
     else if (plan && plan->bottom_splits > 0)
@@ -137,19 +135,14 @@ std::int32_t BitTieRule::add(BitNode& node, PlanPtr plan, std::size_t level, Fla
         errors += node.leaf_error();
         return number;
     }
-    const std::size_t at = static_cast<std::size_t>(number);
-    tree.column[at] = static_cast<std::int32_t>(plan->column);
-    tree.rank_low[at] = static_cast<std::int32_t>(split->rank_low);
-    tree.rank_high[at] = static_cast<std::int32_t>(split->rank_high);
-    ++tree.splits;
+    tree.make_split(number, plan->column, split->rank_low, split->rank_high);
     std::int32_t numbers[2];
     for (int side = 0; side < 2; ++side) {
         BitNode& child = nodes_.child_at(level, side == 1);
         nodes_.make_child(node, split->feature, side == 1, child);
         numbers[side] = add(child, side ? plan->right : plan->left, level + 1, tree, errors);
     }
-    tree.left[at] = numbers[0];
-    tree.right[at] = numbers[1];
+    tree.set_children(number, numbers[0], numbers[1]);
     return number;
 }
 

@@ -18,7 +18,6 @@
 
 #include "base/splitmix.hpp"
 #include "improve/grower.hpp"
-#include "improve/subtree.hpp"
 #include "intervals/node_solver.hpp"
 #include "loss/loss.hpp"
 #include "run/context.hpp"

@@ -1,13 +1,13 @@
-// The search by sweeps as the driver sees it; see search/by_sweeps.hpp.
-#include "search/by_sweeps.hpp"
-
+// The search by sweeps over sorted columns as the driver sees it: greedy start, sample of rows, targets, proof.
+#include <optional>
 #include <utility>
 
+#include "intervals/lazy_rows.hpp"
 #include "intervals/root_search.hpp"
 #include "intervals/ties.hpp"
+#include "search/method.hpp"
 #include "search/targets.hpp"
 #include "start/greedy.hpp"
-#include "start/shortlist.hpp"
 #include "sweeps/depth_one.hpp"
 #include "sweeps/finisher.hpp"
 
@@ -33,37 +33,66 @@ ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
     return copy;
 }
 
-}  // namespace
+class BySweeps final : public Method {
+  public:
+    BySweeps(Context& context, const Loss& loss, bool with_ties, bool limited)
+        : context_(context),
+          builder_(context.table, context.kernel, context.min_leaf),
+          solver_(context, builder_, loss),
+          with_ties_(with_ties),
+          limited_(limited),
+          sampling_(context.table, context.kernel, context.min_leaf, context.switches, context.memory_limit,
+                    unwatched_),
+          sampling_builder_(context.table, context.kernel, context.min_leaf) {
+        builder_.build_root(root_);
+    }
 
-BySweeps::BySweeps(Context& context, const Loss& loss, bool with_ties, bool limited)
-    : context_(context),
-      builder_(context.table, context.kernel, context.min_leaf),
-      solver_(context, builder_, loss),
-      with_ties_(with_ties),
-      limited_(limited),
-      sampling_(context.table, context.kernel, context.min_leaf, context.switches, context.memory_limit, unwatched_),
-      sampling_builder_(context.table, context.kernel, context.min_leaf) {
-    builder_.build_root(root_);
-}
+    Cost leaf_cost() const override { return provetree::leaf_cost(context_, root_, solver_.loss()); }
+    void resume(const Checkpoint& checkpoint) override { earlier_ = checkpoint; }
+    Incumbent start(Shape shape) override;
+    RootAnswer prove(const RootRequest& request) override;
+    FlatTree finish(const PlanPtr& plan) override {
+        return Finisher(context_, builder_, solver_.levels()).finish(root_, plan, solver_.loss());
+    }
+    const Node* root() const override { return &root_; }
+    PlanPtr preferred(Shape shape, const Outcome& best) override {
+        const Closings::Silence aside(context_.closings);
+        return preferred_below(solver_, root_, shape, best, ties_, 0);
+    }
+    PlanPtr preferred(Shape shape, Outcome best, const Loss& refined, Cost factor, bool& complete) override;
 
-Cost BySweeps::leaf_cost() const { return provetree::leaf_cost(context_, root_, solver_.loss()); }
+  private:
+    void choose_sample(const Incumbent& start);
+    RootAnswer prove_first_bound(const RootRequest& request);
 
-void BySweeps::resume(const Checkpoint& checkpoint) { earlier_ = checkpoint; }
+    Context& context_;
+    NodeBuilder builder_;
+    NodeSolver solver_;
+    Node root_;
+    bool with_ties_, limited_;
+    std::optional<Checkpoint> earlier_;  // what an earlier process has proven
+    TieChoice ties_;
+    // The sample of rows is used by whichever thread has a tree to try, so it shares nothing with any of them.
+    Monitor unwatched_{std::numeric_limits<double>::infinity(), nullptr};
+    Context sampling_;
+    NodeBuilder sampling_builder_;
+    Levels sampling_levels_;
+    std::unique_ptr<LazyRows> lazy_;
+};
 
 Incumbent BySweeps::start(Shape shape) {
     Outcome start;
     start.upper = leaf_cost();
     if (shape.depth < 3) return start;
-    Greedy greedy(context_, builder_, solver_);
     const bool grows = !context_.off(kNoStart);
-    if (grows) start = greedy.grow(root_, shape);
+    if (grows) start = grow_greedily(solver_, root_, shape);
     // Deeper, the exact search of a shortlist rarely ends, and better trees are found beside the proof. A proof that
     // goes on has its tree.
     if (grows && shape.depth == 3 && context_.wide(root_.columns.size()) && !(earlier_ && earlier_->root.best.plan))
-        start = Shortlist(context_, builder_, solver_).search(root_, shape, start);
+        start = search_shortlist(solver_, root_, shape, start);
     choose_sample(start);
     // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
-    if (grows && !lazy_) start = greedy.grow_with_exact_bottoms(root_, shape, start);
+    if (grows && !lazy_) start = grow_with_exact_bottoms(solver_, root_, shape, start);
     return start;
 }
 
@@ -80,10 +109,10 @@ void BySweeps::choose_sample(const Incumbent& start) {
 }
 
 // A file is about one search: the targets leave it alone but for the tree and the bound they end with.
-RootAnswer BySweeps::prove_by_targets(const RootRequest& request) {
+RootAnswer BySweeps::prove_first_bound(const RootRequest& request) {
     CheckpointFile* file = std::exchange(context_.checkpoint, nullptr);
     const std::uint64_t enough = with_ties_ ? kStepsOfFirstBound : file ? kStepsBesideFile : ~std::uint64_t{0};
-    const RootAnswer answer = Targets(context_, builder_, solver_, root_).prove(request, enough);
+    const RootAnswer answer = prove_by_targets(solver_, root_, request, enough);
     context_.checkpoint = file;
     if (file) {
         Checkpoint known = checkpoint_of(context_);
@@ -97,8 +126,8 @@ RootAnswer BySweeps::prove(const RootRequest& request) {
     RootAnswer answer;
     answer.outcome.take(request.start);
     // Proofs up to depth four are best left alone once there is some bound, and so are those that are kept on disk.
-    if (limited_ && request.role == Role::kProof && !lazy_ && !earlier_ && Targets::worthwhile(context_, request.shape))
-        answer = prove_by_targets(request);
+    if (limited_ && request.role == Role::kProof && !lazy_ && !earlier_ && targets_pay(context_, request.shape))
+        answer = prove_first_bound(request);
     Outcome& outcome = answer.outcome;
     if (!answer.stopped && (with_ties_ || outcome.lower < outcome.upper)) {
         RootRequest whole = request;
@@ -107,19 +136,10 @@ RootAnswer BySweeps::prove(const RootRequest& request) {
             solver_, root_, whole,
             {.ties = with_ties_ ? &ties_ : nullptr, .lazy = lazy_.get(), .earlier = earlier_ ? &*earlier_ : nullptr});
     }
-    sampled_rows_ = lazy_ ? lazy_->sample().rows : root_.rows;
+    context_.counters.sampled_rows = lazy_ ? lazy_->sample().rows : root_.rows;
     context_.counters.add(sampling_.counters);
     lazy_.reset();
     return answer;
-}
-
-FlatTree BySweeps::finish(const PlanPtr& plan) {
-    return Finisher(context_, builder_, solver_.levels()).finish(root_, plan, solver_.loss());
-}
-
-PlanPtr BySweeps::preferred(Shape shape, const Outcome& best) {
-    const Closings::Silence aside(context_.closings);
-    return preferred_below(solver_, root_, shape, best, ties_, 0);
 }
 
 PlanPtr BySweeps::preferred(Shape shape, Outcome best, const Loss& refined, Cost factor, bool& complete) {
@@ -134,6 +154,12 @@ PlanPtr BySweeps::preferred(Shape shape, Outcome best, const Loss& refined, Cost
     } catch (const StopSearch&) {
         return best.plan;
     }
+}
+
+}  // namespace
+
+std::unique_ptr<Method> by_sweeps(Context& context, const Loss& loss, bool with_ties, bool limited) {
+    return std::make_unique<BySweeps>(context, loss, with_ties, limited);
 }
 
 }  // namespace provetree

@@ -1,6 +1,9 @@
 // A way to search: by sweeps over sorted columns, or on bits. What the driver needs of both.
 #pragma once
 
+#include <memory>
+
+#include "kernels/bit_kernel.hpp"
 #include "proof/checkpoint.hpp"
 #include "run/context.hpp"
 #include "run/request.hpp"
@@ -30,7 +33,15 @@ class Method {
     // its cost under it. A stop is no failure: `complete` says whether the tree is the one preferred, or only one that
     // is no worse than the one given.
     virtual PlanPtr preferred(Shape shape, Outcome best, const Loss& refined, Cost factor, bool& complete) = 0;
-    virtual void describe(Counters& counters) const = 0;
 };
+
+// By sweeps over sorted columns: greedy start, sample of rows, targets, proof. `with_ties`: the proof finds the split
+// that the tie rule prefers, too. `limited`: the search may end before its proof, so that a bound matters early.
+std::unique_ptr<Method> by_sweeps(Context& context, const Loss& loss, bool with_ties, bool limited);
+
+// On bits. The weights of the rows are their counts: such a row is as many rows.
+std::unique_ptr<Method> by_bits(Context& context, const BitKernel& kernel, const Loss& loss);
+// Whether all columns have so few values, and the table so few rows, that this search is the one to use.
+bool bits_fit(const Table& table, int max_depth, unsigned switches);
 
 }  // namespace provetree

@@ -8,12 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "bits/bit_search.hpp"
 #include "improve/improvement.hpp"
 #include "proof/checkpoint.hpp"
-#include "search/by_bits.hpp"
-#include "search/by_sweeps.hpp"
-#include "search/search_plan.hpp"
+#include "search/method.hpp"
 #include "table/unmerged.hpp"
 #include "tree/route.hpp"
 
@@ -46,6 +43,46 @@ void check_limits(const FlatTree& tree, Shape allowed, std::int64_t min_leaf, co
     }
     if (!within) defect("a tree exceeds its limits");
 }
+
+// What a search decides once, before it begins.
+struct SearchPlan {
+    // `rows` as they are searched. `known_cost`: what an optimal tree costs, where an earlier search has proven it.
+    SearchPlan(const SearchOptions& options, bool on_bits, Index rows, Cost known_cost)
+        : allowed(Shape::of(options.max_depth, options.max_splits)),
+          shape(allowed.on(rows)),
+          deep(shape.depth > kDepthAtOnce && !on_bits),
+          known(deep ? known_cost : 0),
+          tie_rule(!(options.switches & kNoTieRule) && known <= 0),
+          at_once(tie_rule && shape.depth <= kDepthAtOnce),
+          limited(options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity()),
+          factor(allowed.splits + 1),
+          users(options.loss),
+          refined(users.counting_splits(factor)),
+          loss(at_once ? refined : users),
+          unit(at_once ? factor : 1),
+          rebuilds(options.n_jobs > 1 && !options.max_work && options.checkpoint.empty() &&
+                   !(options.switches & kNoTieRule)) {}
+
+    // Up to this depth the cost and the fewest splits are proven in one search, which takes hardly longer. In deeper
+    // trees the fewest splits can be far harder to prove than the cost, so the cost comes first.
+    static constexpr int kDepthAtOnce = 4;
+
+    Shape allowed;  // by the user
+    Shape shape;    // the same on so many rows
+    bool deep;      // by sweeps, and deeper than what is proven at once
+    Cost known;     // the optimal cost where it is known: the search ends with the first tree that has it; 0 otherwise
+    bool tie_rule;  // among equally good trees, the one that the tie rule prefers
+    bool at_once;   // the cost and the fewest splits are proven in one search
+    bool limited;   // the search may end before its proof
+    // Fewest splits among the cheapest trees: costs are multiplied by `factor`, so that a split counts as a unit, and
+    // all splits of a tree together are less than one unit of the user's cost.
+    Cost factor;
+    Loss users, refined;
+    Loss loss;      // of the proof
+    Cost unit;      // of the proof's costs, in the user's
+    bool rebuilds;  // the tree is found again by one thread where the tie rule does not settle it. Not for a proof that
+                    // goes on from a file: it has met other trees on its way than one thread would.
+};
 
 // One search from beginning to end.
 class Driver {
@@ -109,7 +146,7 @@ Driver::Driver(const Table& merged, const SearchOptions& options, const Tick& ti
     : options_(options),
       tick_(tick),
       merged_(merged),
-      by_bits_(BitSearch::fits(merged, options.max_depth, options.switches) &&
+      by_bits_(bits_fit(merged, options.max_depth, options.switches) &&
                Shape::of(options.max_depth, options.max_splits).on(merged.rows).depth >= 3),
       unmerged_(by_bits_ ? std::nullopt : std::make_optional<Unmerged>(merged)),
       table_(by_bits_ ? merged : unmerged_->table),
@@ -124,17 +161,18 @@ Driver::Driver(const Table& merged, const SearchOptions& options, const Tick& ti
     if (options.max_work) monitor_.limit_work(options.max_work);
     // A limit on work is there to give the same tree every time, which threads cannot.
     context_.n_jobs = options.max_work || options.closings ? 1 : std::max(1, options.n_jobs);
-    context_.remembers_sets = plan_.deep && (plan_.users.split_penalty > 0 || plan_.binding());
+    context_.remembers_sets =
+        plan_.deep && (plan_.users.split_penalty > 0 || plan_.shape.splits < Shape::full(plan_.shape.depth));
     result_.proof_loss = plan_.loss;
 }
 
 void Driver::open() {
     {
         const Monitor::NoStops whole(monitor_);
-        if (plan_.by_bits)
-            method_ = std::make_unique<ByBits>(context_, choose_bit_kernel(options_.kernel), plan_.loss);
+        if (by_bits_)
+            method_ = by_bits(context_, choose_bit_kernel(options_.kernel), plan_.loss);
         else
-            method_ = std::make_unique<BySweeps>(context_, plan_.loss, plan_.at_once, plan_.limited);
+            method_ = by_sweeps(context_, plan_.loss, plan_.at_once, plan_.limited);
     }
     if (method_->leaf_cost() >= kInfinite)
         throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
@@ -149,7 +187,7 @@ void Driver::open_checkpoint() {
     if (!earlier_) file_->write({});  // a file that cannot be written is told of at once
     context_.checkpoint = &*file_;
     if (!earlier_) return;
-    if (plan_.by_bits ? earlier_->by_sweeps() : earlier_->by_bits()) earlier_->forget_method();
+    if (by_bits_ ? earlier_->by_sweeps() : earlier_->by_bits()) earlier_->forget_method();
     if (!earlier_->sample.empty() && earlier_->sample.size() != table_.rows) throw file_->damaged();
     if (plan_.shape.depth >= 3) method_->resume(*earlier_);
     context_.found.bound = earlier_->bound;
@@ -178,7 +216,6 @@ void Driver::prove() {
         if (!prove_few_splits() && !stopped_) prove_shape();
     }
     settle();
-    method_->describe(context_.counters);
     if (!stopped_ && plan_.tie_rule) limit_tie_rule();
 }
 
@@ -186,7 +223,7 @@ void Driver::prove() {
 // few. True where that proves the optimum.
 bool Driver::prove_few_splits() {
     const bool no_errors = start_.upper <= plan_.loss.leaf(1);
-    if (!plan_.at_once || plan_.by_bits || !no_errors || table_.rows >= kFewRows || file_) return false;
+    if (!plan_.at_once || by_bits_ || !no_errors || table_.rows >= kFewRows || file_) return false;
     for (std::int64_t k = 1; k <= kFewSplits && k < plan_.shape.splits; ++k) {
         searched_ = Shape::of(plan_.shape.depth, k);
         const RootAnswer answer = method_->prove({searched_, start_});
@@ -207,7 +244,7 @@ void Driver::prove_shape() {
     Cost proven = plan_.known;
     // A tree as good as the bound ends a deep proof, which may be far from the end of the split that it is at. A proof
     // with ties has to go on.
-    const Improvement::Policy policy{plan_.limited && plan_.deep, plan_.by_bits, plan_.deep && !file_};
+    const Improvement::Policy policy{plan_.limited && plan_.deep, by_bits_, plan_.deep && !file_};
     const Improvement improvement(
         context_, method_->root(), plan_.shape, plan_.loss, start_, policy, [&](Cost cost) { tell(cost, proven); },
         [&] { return std::max(proven, context_.found.bound) >= std::min(start_.upper, context_.found.upper); });
@@ -302,7 +339,7 @@ void Driver::tell(Cost upper, Cost lower) {
 }
 
 void Driver::limit_tie_rule() {
-    const std::uint64_t own = plan_.by_bits ? kTieRuleStepsOfBits : kTieRuleSteps;
+    const std::uint64_t own = by_bits_ ? kTieRuleStepsOfBits : kTieRuleSteps;
     if (!monitor_.effort_capped()) tie_rule_cap_.emplace(monitor_, std::max(own, context_.all_steps()));
 }
 

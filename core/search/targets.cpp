@@ -52,87 +52,11 @@ Index nearest_row(const Table& table, const std::vector<double>& scale, Index fr
     return nearest;
 }
 
-}  // namespace
-
-bool Targets::worthwhile(const Context& context, Shape shape) {
-    if (context.eager_improvement()) return shape.depth > 2;
-    return shape.depth > 3 && steps_of_pass(context.table, shape) >= (shape.depth > 4 ? kShortPass : kShortPassOfFour);
-}
-
-RootAnswer Targets::prove(const RootRequest& request, std::uint64_t enough) {
-    const Shape shape = request.shape;
-    RootAnswer answer;
-    Outcome& best = answer.outcome;
-    best.take(request.start);
-    best.lower = context_.found.bound;
-    const std::uint64_t begin = context_.monitor.steps();
-    const auto go_on = [&] {
-        return !answer.stopped && best.lower < best.upper && context_.monitor.steps() - begin < enough;
-    };
-    const auto keep_bound = [&](Cost bound) {
-        context_.found.bound = best.lower = best.relaxed = std::max({bound, best.lower, context_.found.bound});
-    };
-    const double pass = steps_of_pass(context_.table, shape), share = kLongPass / pass;
-    Index rows = share >= 1 ? root_.rows : std::max(kFewestRows, static_cast<Index>(share * root_.rows));
-    if (context_.eager_improvement()) rows = 4;
-    for (; rows < root_.rows / 2 && go_on(); rows *= kMoreRows) {
-        best.offer(context_.found);
-        try {
-            keep_bound(bound_of_hard_rows(shape, best, rows));
-        } catch (const StopSearch& stop) {
-            answer.stopped = stop.reason;
-        }
-        request.listener(best.upper, best.lower);
-    }
-    Cost target = std::max(best.lower + 1, first_target(best.upper, shape));
-    while (go_on() && pass < static_cast<double>(enough)) {
-        // The last step is not worth another search.
-        if (target > best.upper / 3 * 2) target = kInfinite;
-        const std::uint64_t before = context_.monitor.steps();
-        // Nothing is taken over from lower targets. It would be in the way: splits between those known would be tried,
-        // although those known are the ones to try again.
-        const Cost bound = best.lower;
-        RootRequest below = request;
-        below.start = best;
-        below.limit = target;
-        answer = search_root(solver_, root_, below, {});
-        ++context_.counters.targets;
-        keep_bound(bound);
-        best.offer(context_.found);
-        const std::uint64_t steps = context_.monitor.steps() - before;
-        if (target < kInfinite)
-            target += std::max<Cost>(1, steps < kCheap || steps < (before - begin) / 8 ? target : target / 2);
-    }
-    return answer;
-}
-
-// A bound that some of the rows give. Without the minimum leaf size, which would not carry over: without it trees are
-// only better.
-Cost Targets::bound_of_hard_rows(Shape shape, const Outcome& best, Index wanted) {
-    Context context(context_, context_.monitor);
-    context.min_leaf = 1;
-    NodeBuilder builder(context.table, context.kernel, 1);
-    NodeSolver solver(context, builder, solver_.loss());
-    std::vector<std::vector<Weight>> unused(root_.columns.size(),
-                                            std::vector<Weight>(static_cast<std::size_t>(root_.rows) + 1));
-    Node rows;
-    builder.choose(root_, hard_rows(best, wanted), rows, unused);
-    context.monitor.work(std::uint64_t{root_.rows} * root_.columns.size());
-    if (rows.columns.empty()) return 0;
-    Greedy greedy(context, builder, solver);
-    const Outcome start = greedy.grow_with_exact_bottoms(rows, shape, greedy.grow(rows, shape));
-    const RootRequest request{.shape = shape, .start = start, .limit = first_target(start.upper, shape)};
-    const auto [outcome, stopped] = search_root(solver, rows, request, {});
-    context_.counters.add(context.counters);
-    ++context_.counters.targets;
-    if (stopped) throw StopSearch{*stopped};
-    context_.closings.close([&] { return Region::all_splits(0, shape); }, outcome.lower, Reason::kSample);
-    return outcome.lower;
-}
-
-std::vector<std::uint8_t> Targets::hard_rows(const Outcome& best, Index wanted) {
-    const Table& table = context_.table;
-    const FlatTree tree = Finisher(context_, builder_, solver_.levels()).finish(root_, best.plan, solver_.loss());
+// Of all rows, those that are hardest to tell apart.
+std::vector<std::uint8_t> hard_rows(NodeSolver& solver, const Node& root, const Outcome& best, Index wanted) {
+    Context& context = solver.context();
+    const Table& table = context.table;
+    const FlatTree tree = Finisher(context, solver.builder(), solver.levels()).finish(root, best.plan, solver.loss());
     std::vector<Index> wrong;
     std::vector<std::int32_t> taken_for;
     for (Index row = 0; row < table.rows; ++row) {
@@ -155,13 +79,91 @@ std::vector<std::uint8_t> Targets::hard_rows(const Outcome& best, Index wanted) 
         any = false;
         for (std::size_t i = 0; i < wrong.size() && count < wanted; i += step) {
             const Index row = nearest_row(table, scale, wrong[i], taken_for[i], marked);
-            context_.monitor.work(std::uint64_t{table.rows} * table.columns);
+            context.monitor.work(std::uint64_t{table.rows} * table.columns);
             if (row == kNoRow) continue;
             add(row);
             any = true;
         }
     }
     return marked;
+}
+
+// A bound that some of the rows give. Without the minimum leaf size, which would not carry over: without it trees are
+// only better.
+Cost bound_of_hard_rows(NodeSolver& whole, const Node& root, Shape shape, const Outcome& best, Index wanted) {
+    Context context(whole.context(), whole.context().monitor);
+    context.min_leaf = 1;
+    NodeBuilder builder(context.table, context.kernel, 1);
+    NodeSolver solver(context, builder, whole.loss());
+    std::vector<std::vector<Weight>> unused(root.columns.size(),
+                                            std::vector<Weight>(static_cast<std::size_t>(root.rows) + 1));
+    Node rows;
+    builder.choose(root, hard_rows(whole, root, best, wanted), rows, unused);
+    context.monitor.work(std::uint64_t{root.rows} * root.columns.size());
+    if (rows.columns.empty()) return 0;
+    const Outcome start = grow_with_exact_bottoms(solver, rows, shape, grow_greedily(solver, rows, shape));
+    const RootRequest request{.shape = shape, .start = start, .limit = first_target(start.upper, shape)};
+    const auto [outcome, stopped] = search_root(solver, rows, request, {});
+    whole.context().counters.add(context.counters);
+    ++whole.context().counters.targets;
+    if (stopped) throw StopSearch{*stopped};
+    whole.context().closings.close([&] { return Region::all_splits(0, shape); }, outcome.lower, Reason::kSample);
+    return outcome.lower;
+}
+
+}  // namespace
+
+bool targets_pay(const Context& context, Shape shape) {
+    if (context.eager_improvement()) return shape.depth > 2;
+    return shape.depth > 3 && steps_of_pass(context.table, shape) >= (shape.depth > 4 ? kShortPass : kShortPassOfFour);
+}
+
+RootAnswer prove_by_targets(NodeSolver& solver, const Node& root, const RootRequest& request, std::uint64_t enough) {
+    Context& context = solver.context();
+    const Shape shape = request.shape;
+    RootAnswer answer;
+    Outcome& best = answer.outcome;
+    best.take(request.start);
+    best.lower = context.found.bound;
+    const std::uint64_t begin = context.monitor.steps();
+    const auto go_on = [&] {
+        return !answer.stopped && best.lower < best.upper && context.monitor.steps() - begin < enough;
+    };
+    const auto keep_bound = [&](Cost bound) {
+        context.found.bound = best.lower = best.relaxed = std::max({bound, best.lower, context.found.bound});
+    };
+    const double pass = steps_of_pass(context.table, shape), share = kLongPass / pass;
+    Index rows = share >= 1 ? root.rows : std::max(kFewestRows, static_cast<Index>(share * root.rows));
+    if (context.eager_improvement()) rows = 4;
+    for (; rows < root.rows / 2 && go_on(); rows *= kMoreRows) {
+        best.offer(context.found);
+        try {
+            keep_bound(bound_of_hard_rows(solver, root, shape, best, rows));
+        } catch (const StopSearch& stop) {
+            answer.stopped = stop.reason;
+        }
+        request.listener(best.upper, best.lower);
+    }
+    Cost target = std::max(best.lower + 1, first_target(best.upper, shape));
+    while (go_on() && pass < static_cast<double>(enough)) {
+        // The last step is not worth another search.
+        if (target > best.upper / 3 * 2) target = kInfinite;
+        const std::uint64_t before = context.monitor.steps();
+        // Nothing is taken over from lower targets. It would be in the way: splits between those known would be tried,
+        // although those known are the ones to try again.
+        const Cost bound = best.lower;
+        RootRequest below = request;
+        below.start = best;
+        below.limit = target;
+        answer = search_root(solver, root, below, {});
+        ++context.counters.targets;
+        keep_bound(bound);
+        best.offer(context.found);
+        const std::uint64_t steps = context.monitor.steps() - before;
+        if (target < kInfinite)
+            target += std::max<Cost>(1, steps < kCheap || steps < (before - begin) / 8 ? target : target / 2);
+    }
+    return answer;
 }
 
 }  // namespace provetree

@@ -8,38 +8,16 @@
 // that the tree takes it for.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <vector>
-
 #include "intervals/node_solver.hpp"
-#include "run/context.hpp"
 #include "run/request.hpp"
-#include "sweeps/node.hpp"
 
 namespace provetree {
 
-class Targets {
-  public:
-    // `search` is that of all rows, `root`.
-    Targets(Context& context, NodeBuilder& builder, NodeSolver& solver, const Node& root)
-        : context_(context), builder_(builder), solver_(solver), root_(root) {}
+// Whether the first targets are shown so soon, compared with the whole proof, that it pays to begin with them.
+bool targets_pay(const Context& context, Shape shape);
 
-    // Whether the first targets are shown so soon, compared with the whole proof, that it pays to begin with them.
-    static bool worthwhile(const Context& context, Shape shape);
-
-    // As the search of the root, but no target is tried once so many steps are done: then there is a bound, and perhaps
-    // a better tree than the first one.
-    RootAnswer prove(const RootRequest& request, std::uint64_t enough);
-
-  private:
-    Cost bound_of_hard_rows(Shape shape, const Outcome& best, Index wanted);
-    std::vector<std::uint8_t> hard_rows(const Outcome& best, Index wanted);
-
-    Context& context_;
-    NodeBuilder& builder_;
-    NodeSolver& solver_;
-    const Node& root_;
-};
+// As the search of the root, but no target is tried once so many steps are done: then there is a bound, and perhaps a
+// better tree than the first one.
+RootAnswer prove_by_targets(NodeSolver& solver, const Node& root, const RootRequest& request, std::uint64_t enough);
 
 }  // namespace provetree

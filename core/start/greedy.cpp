@@ -18,9 +18,13 @@ constexpr std::int64_t kLargestTable = 255;
 constexpr std::size_t kDeep = 12;
 constexpr std::uint64_t kManyCells = 10'000'000;
 
-}  // namespace
+struct Option {
+    Cost cost = kInfinite;
+    PlanPtr plan;
+    std::int64_t left_splits = 0;
+};
 
-const NodeColumn* Greedy::best_gini_split(const Node& node, Index& best_position) {
+const NodeColumn* best_gini_split(Context& context, const Node& node, Index& best_position) {
     const NodeColumn* best = nullptr;
     double best_score = -1;
     score_splits<Gini>(
@@ -31,21 +35,23 @@ const NodeColumn* Greedy::best_gini_split(const Node& node, Index& best_position
             best = &node.columns[column];
             best_position = position;
         },
-        [&] { context_.monitor.work(node.rows); });
+        [&] { context.monitor.work(node.rows); });
     return best;
 }
 
-std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::size_t level, bool exact_bottoms) {
+// options[b]: the best tree found with at most b splits.
+std::vector<Option> options(NodeSolver& solver, const Node& node, Shape shape, std::size_t level, bool exact_bottoms) {
+    Context& context = solver.context();
     std::vector<Option> table(1);
-    table[0].cost = leaf_cost(context_, node, solver_.loss());
+    table[0].cost = leaf_cost(context, node, solver.loss());
     if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return table;
     // A table so large, or a tree so deep, that even growing takes long: then a leaf must do once the time is over.
     const std::uint64_t cells = std::uint64_t{node.rows} * node.columns.size();
-    if (context_.monitor.late() && (level >= kDeep || cells > kManyCells)) return table;
+    if (context.monitor.late() && (level >= kDeep || cells > kManyCells)) return table;
     const bool full = shape.splits == Shape::full(shape.depth);
     if (shape.depth == 1 || (exact_bottoms && shape.depth == 2 && full)) {
         // The whole optimum of the last level, or of the last two; fewer splits than it uses are left to the leaf.
-        const Outcome outcome = solver_.solve(node, {shape, table[0].cost, {}, false, level});
+        const Outcome outcome = solver.solve(node, {shape, table[0].cost, {}, false, level});
         if (outcome.upper < table[0].cost) {
             table.resize(static_cast<std::size_t>(shape.splits) + 1, table[0]);
             table.back() = {outcome.upper, outcome.plan, 0};
@@ -53,19 +59,21 @@ std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::
         return table;
     }
     Index position = 0;
-    const NodeColumn* column = best_gini_split(node, position);
+    const NodeColumn* column = best_gini_split(context, node, position);
     if (!column) return table;
-    Levels::Children& kids = solver_.levels().at(level);
-    builder_.split(node, *column, position, kids.left, kids.right);
-    context_.counters.nodes += 2;
+    Levels::Children& kids = solver.levels().at(level);
+    solver.builder().split(node, *column, position, kids.left, kids.right);
+    context.counters.nodes += 2;
     const Index rank = column->ranks[position - 1], id = column->id;
     const std::int64_t below = std::min(Shape::full(shape.depth - 1), shape.splits - 1);
-    const std::vector<Option> left = options(kids.left, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
-    const std::vector<Option> right = options(kids.right, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
+    const std::vector<Option> left =
+        options(solver, kids.left, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
+    const std::vector<Option> right =
+        options(solver, kids.right, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
     const std::int64_t most =
         std::min<std::int64_t>(shape.splits, static_cast<std::int64_t>(left.size() + right.size()) - 1);
     if (most > kLargestTable && full) {
-        const Cost cost = left.back().cost + right.back().cost + solver_.loss().split_penalty;
+        const Cost cost = left.back().cost + right.back().cost + solver.loss().split_penalty;
         table.resize(2, table[0]);
         if (cost < table[0].cost)
             table[1] = {cost, split_plan(id, rank, left.back().plan, right.back().plan), Shape::full(shape.depth - 1)};
@@ -76,7 +84,7 @@ std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::
         for (std::size_t b = 0; b < right.size() && static_cast<std::int64_t>(a + b) + 1 <= most; ++b) {
             Option& option = table[a + b + 1];
             if (left[a].cost >= kInfinite || right[b].cost >= kInfinite) continue;
-            const Cost cost = left[a].cost + right[b].cost + solver_.loss().split_penalty;
+            const Cost cost = left[a].cost + right[b].cost + solver.loss().split_penalty;
             if (cost < option.cost)
                 option = {cost, split_plan(id, rank, left[a].plan, right[b].plan), static_cast<std::int64_t>(a)};
         }
@@ -86,7 +94,7 @@ std::vector<Greedy::Option> Greedy::options(const Node& node, Shape shape, std::
     return table;
 }
 
-Outcome Greedy::best_of(const std::vector<Option>& table, Shape shape) const {
+Outcome best_of(const std::vector<Option>& table, Shape shape) {
     const Option& best =
         *std::min_element(table.begin(), table.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; });
     Outcome outcome;
@@ -97,16 +105,18 @@ Outcome Greedy::best_of(const std::vector<Option>& table, Shape shape) const {
     return outcome;
 }
 
-Outcome Greedy::grow(const Node& node, Shape shape) {
-    const Monitor::NoStops whole(context_.monitor);
-    const Closings::Silence aside(context_.closings);
-    return best_of(options(node, shape, 0, false), shape);
+}  // namespace
+
+Outcome grow_greedily(NodeSolver& solver, const Node& node, Shape shape) {
+    const Monitor::NoStops whole(solver.context().monitor);
+    const Closings::Silence aside(solver.context().closings);
+    return best_of(options(solver, node, shape, 0, false), shape);
 }
 
-Outcome Greedy::grow_with_exact_bottoms(const Node& node, Shape shape, const Outcome& plain) {
-    const Closings::Silence aside(context_.closings);
+Outcome grow_with_exact_bottoms(NodeSolver& solver, const Node& node, Shape shape, const Outcome& plain) {
+    const Closings::Silence aside(solver.context().closings);
     try {
-        const Outcome exact = best_of(options(node, shape, 0, true), shape);
+        const Outcome exact = best_of(options(solver, node, shape, 0, true), shape);
         return exact.upper < plain.upper ? exact : plain;
     } catch (const StopSearch&) {
         return plain;  // the search that follows meets the same stop at once

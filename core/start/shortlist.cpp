@@ -1,11 +1,10 @@
-// The shortlist of columns; see start/shortlist.hpp.
-#include "start/shortlist.hpp"
-
+// The shortlist of columns; see start/greedy.hpp.
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
 #include "intervals/root_search.hpp"
+#include "start/greedy.hpp"
 #include "sweeps/depth_one.hpp"
 
 namespace provetree {
@@ -36,44 +35,45 @@ Node with_columns(const Node& node, const std::vector<Index>& ids) {
     return few;
 }
 
-}  // namespace
-
-void Shortlist::collect(const Node& node, const Plan* plan, int depth, std::size_t level) {
+// Adds the best columns of the nodes of a plan.
+void collect(NodeSolver& solver, const Node& node, const Plan* plan, int depth, std::size_t level,
+             std::vector<Index>& ids) {
     if (node.columns.empty() || node.leaf_error() == 0) return;
     std::vector<Weight> errors;
-    column_stumps(context_, node, errors);
+    column_stumps(solver.context(), node, errors);
     std::vector<Index> best(node.columns.size());
     std::iota(best.begin(), best.end(), Index{0});
     const std::size_t taken = std::min(best.size(), kTaken[std::min(level, std::size(kTaken) - 1)]);
     std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(taken), best.end(),
                       [&](Index a, Index b) { return errors[a] != errors[b] ? errors[a] < errors[b] : a < b; });
-    for (std::size_t i = 0; i < taken; ++i) ids_.push_back(node.columns[best[i]].id);
+    for (std::size_t i = 0; i < taken; ++i) ids.push_back(node.columns[best[i]].id);
     if (depth <= 1 || level + 1 >= std::size(kTaken) || !plan || plan->stump || plan->bottom_splits) return;
     const NodeColumn* column = find_column(node, plan->column);
     if (!column) return;
-    ids_.push_back(column->id);
-    Levels::Children& kids = solver_.levels().at(level);
-    builder_.split(node, *column, Node::rows_up_to(*column, plan->rank, 0, node.rows), kids.left, kids.right);
-    context_.counters.nodes += 2;
-    collect(kids.left, plan->left.get(), depth - 1, level + 1);
-    collect(kids.right, plan->right.get(), depth - 1, level + 1);
+    ids.push_back(column->id);
+    Levels::Children& kids = solver.levels().at(level);
+    solver.builder().split(node, *column, Node::rows_up_to(*column, plan->rank, 0, node.rows), kids.left, kids.right);
+    solver.context().counters.nodes += 2;
+    collect(solver, kids.left, plan->left.get(), depth - 1, level + 1, ids);
+    collect(solver, kids.right, plan->right.get(), depth - 1, level + 1, ids);
 }
 
-Outcome Shortlist::search(const Node& root, Shape shape, const Outcome& first) {
-    ids_.clear();
+}  // namespace
+
+Outcome search_shortlist(NodeSolver& solver, const Node& root, Shape shape, const Outcome& first) {
+    std::vector<Index> ids;
     try {
-        collect(root, first.plan.get(), shape.depth, 0);
+        collect(solver, root, first.plan.get(), shape.depth, 0, ids);
     } catch (const StopSearch&) {
         return first;  // the search that follows meets the same stop at once
     }
-    std::sort(ids_.begin(), ids_.end());
-    ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
-    if (ids_.size() >= root.columns.size()) return first;
-    const Node few = with_columns(root, ids_);
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    if (ids.size() >= root.columns.size()) return first;
+    const Node few = with_columns(root, ids);
     const std::uint64_t cells = std::uint64_t{root.rows} * root.columns.size();
-    Monitor& monitor = context_.monitor;
-    const Monitor::EffortCap cap(monitor, std::min(kMostSteps, kPanels * cells));
-    Outcome found = search_root(solver_, few, {.shape = shape, .start = first}, {}).outcome;
+    const Monitor::EffortCap cap(solver.context().monitor, std::min(kMostSteps, kPanels * cells));
+    Outcome found = search_root(solver, few, {.shape = shape, .start = first}, {}).outcome;
     if (found.upper >= first.upper) return first;
     found.lower = found.relaxed = 0;
     found.profile = nullptr;
