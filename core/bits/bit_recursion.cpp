@@ -56,22 +56,6 @@ BitRecursion::BitRecursion(Context& context, const BitKernel& kernel, const Loss
       bottoms_(context.memory_limit / 2),
       proven_(context.memory_limit / 16) {}
 
-void BitRecursion::refine_loss(const Loss& loss, Cost factor) {
-    loss_ = loss;
-    proven_.keep_bounds(factor);
-}
-
-void BitRecursion::begin_sample() {
-    bottoms_.clear();
-    bottoms_.grow_sample();
-    proven_.clear();
-}
-
-void BitRecursion::grow_sample() {
-    bottoms_.grow_sample();
-    proven_.keep_bounds(1);
-}
-
 Proven BitRecursion::solve(BitNode& node, Shape shape, Cost limit, std::size_t level) {
     shape = shape.on(static_cast<Index>(node.size()));
     if (std::optional<Proven> answer = answer_at_hand(node, shape, limit, level)) return *std::move(answer);
@@ -108,10 +92,6 @@ std::optional<Proven> BitRecursion::answer_at_hand(BitNode& node, Shape shape, C
     return *known;
 }
 
-SplitLoop BitRecursion::splits_of(BitNode& node, Shape shape, Cost cut, std::size_t level) {
-    return SplitLoop(context_, nodes_, loss_, node, shape, level, nodes_.promising_order(node), cut);
-}
-
 Proven BitRecursion::conclude(const BitNode& node, Shape shape, Cost limit, const Incumbent& best, Cost least,
                               std::size_t level) {
     const Proven proven{best.upper < limit ? best.upper : std::min(least, best.upper), best.upper, best.plan};
@@ -130,11 +110,6 @@ Cost BitRecursion::cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, 
 PlanPtr BitRecursion::plan_of_bottom(Cost cost, Weight leaf_error, Shape shape) const {
     if (cost >= loss_.leaf(leaf_error)) return nullptr;
     return shape.depth == 1 ? stump_plan() : bottom_plan(static_cast<int>(shape.splits));
-}
-
-Proven BitRecursion::solve_bottom(BitNode& node, Shape shape) {
-    const Cost cost = cost_of_bottom(nodes_.solve_bottom(node), node.leaf_error(), shape);
-    return {cost, cost, plan_of_bottom(cost, node.leaf_error(), shape)};
 }
 
 void BitRecursion::make_side(BitNode& node, std::uint32_t feature, bool right, std::size_t level, BitNode& child) {

@@ -123,11 +123,21 @@ class BitRecursion {
     Bottoms& bottoms() { return bottoms_; }
 
     // From now on costs are at least `factor` times what they were: bounds that are proven stay so.
-    void refine_loss(const Loss& loss, Cost factor);
+    void refine_loss(const Loss& loss, Cost factor) {
+        loss_ = loss;
+        proven_.keep_bounds(factor);
+    }
     // From now on a sample of the rows is searched: of what is known nothing holds.
-    void begin_sample();
+    void begin_sample() {
+        bottoms_.clear();
+        bottoms_.grow_sample();
+        proven_.clear();
+    }
     // From now on a larger sample is searched: bounds stay, trees do not.
-    void grow_sample();
+    void grow_sample() {
+        bottoms_.grow_sample();
+        proven_.keep_bounds(1);
+    }
 
     // Whether whatever costs less than this has no errors.
     bool leaves_no_errors(Cost cost) const { return loss_.split_penalty > 0 && cost <= loss_.leaf(1); }
@@ -137,7 +147,9 @@ class BitRecursion {
     // The three steps of it. Shapes are those that the rows of the node allow.
     // The answer, where no split has to be tried.
     std::optional<Proven> answer_at_hand(BitNode& node, Shape shape, Cost limit, std::size_t level);
-    SplitLoop splits_of(BitNode& node, Shape shape, Cost cut, std::size_t level);
+    SplitLoop splits_of(BitNode& node, Shape shape, Cost cut, std::size_t level) {
+        return {context_, nodes_, loss_, node, shape, level, nodes_.promising_order(node), cut};
+    }
     // Keeps and gives what is proven when all splits are tried. `best` is the leaf where no tree is below `limit`.
     Proven conclude(const BitNode& node, Shape shape, Cost limit, const Incumbent& best, Cost least, std::size_t level);
 
@@ -145,7 +157,10 @@ class BitRecursion {
     Incumbent solve_split(BitNode& node, const Division& share, std::uint32_t feature, SideCosts& sides, Cost cut,
                           std::size_t level);
     // The best tree of the last two levels, or of one.
-    Proven solve_bottom(BitNode& node, Shape shape);
+    Proven solve_bottom(BitNode& node, Shape shape) {
+        const Cost cost = cost_of_bottom(nodes_.solve_bottom(node), node.leaf_error(), shape);
+        return {cost, cost, plan_of_bottom(cost, node.leaf_error(), shape)};
+    }
     // One side of a split, for a search below it.
     void make_side(BitNode& node, std::uint32_t feature, bool right, std::size_t level, BitNode& child);
     PlanPtr plan_of_split(std::uint32_t feature, const PlanPtr& left, const PlanPtr& right) const {

@@ -101,23 +101,24 @@ Grower::Options Grower::bottom_options(const Node& node, Shape shape, std::size_
     return table;
 }
 
-Grower::Options Grower::options_below(const Node& node, Shape shape, const Candidate& split, const Subtree* left_guide,
-                                      const Subtree* right_guide, const BranchingPreference& preference, Cost limit,
-                                      std::size_t level, std::uint64_t path) {
+Grower::Options Grower::options_below(const Node& node, Shape shape, const Candidate& split, const Subtree* guide,
+                                      const BranchingPreference& preference, Cost limit, std::size_t level,
+                                      std::uint64_t path) {
     const NodeColumn& column = node.columns[split.column];
     const Index id = column.id, rank = column.ranks[split.position - 1];
     Levels::Children& kids = solver_.levels().at(level);
-    builder_.split(node, column, split.position, kids.left, kids.right);
+    solver_.builder().split(node, column, split.position, kids.left, kids.right);
     context_.counters.nodes += 2;
     context_.monitor.work(std::uint64_t{node.rows} * (node.columns.size() + 1) / 2);
     const Cost penalty = solver_.loss().split_penalty;
     const Shape below = Shape::of(shape.depth - 1, shape.splits - 1);
     const std::uint64_t next = path >> 62 ? path : 2 * path;  // deeper than any path can name: then no discrepancies
-    const Options left = options(kids.left, below, left_guide, preference, limit - penalty, level + 1, next);
+    const Options left =
+        options(kids.left, below, guide ? guide->left.get() : nullptr, preference, limit - penalty, level + 1, next);
     const SubtreePtr best_left = best_of(left, limit - penalty);
     if (!best_left) return {};
-    const Options right = options(kids.right, below, right_guide, preference, limit - penalty - best_left->cost,
-                                  level + 1, next + (next != path));
+    const Options right = options(kids.right, below, guide ? guide->right.get() : nullptr, preference,
+                                  limit - penalty - best_left->cost, level + 1, next + (next != path));
     if (!best_of(right, limit - penalty - best_left->cost)) return {};
     const auto joined = [&](const SubtreePtr& a, const SubtreePtr& b) {
         Subtree subtree = joined_subtree(id, rank, a, b);
@@ -150,23 +151,10 @@ Grower::Options Grower::options(const Node& node, Shape shape, const Subtree* gu
         if (ranked.empty()) return {leaf(node)};
         split = ranked[std::min(preference.place(path), ranked.size() - 1)];
     }
-    Options table = options_below(node, shape, split, guided ? guide->left.get() : nullptr,
-                                  guided ? guide->right.get() : nullptr, preference, limit, level, path);
+    Options table = options_below(node, shape, split, guided ? guide : nullptr, preference, limit, level, path);
     if (binding_) return table;
     const SubtreePtr alone = leaf(node);
     return table.empty() || alone->cost <= table[0]->cost ? Options{alone} : table;
-}
-
-SubtreePtr Grower::grow(const Node& node, Shape shape, const Subtree* guide, const BranchingPreference& preference,
-                        Cost limit, std::size_t level) {
-    return best_of(options(node, shape, guide, preference, limit, level, 1), limit);
-}
-
-SubtreePtr Grower::grow_below(const Node& node, Shape shape, const Candidate& split, const Subtree* left_guide,
-                              const Subtree* right_guide, const BranchingPreference& preference, Cost limit,
-                              std::size_t level) {
-    return best_of(
-        options_below(node, shape.on(node.rows), split, left_guide, right_guide, preference, limit, level, 1), limit);
 }
 
 }  // namespace provetree

@@ -93,33 +93,33 @@ class Grower {
   public:
     // `binding`: the split budget is smaller than the depth allows. Then trees are grown for every number of splits,
     // and the best division is chosen.
-    Grower(Context& context, NodeBuilder& builder, NodeSolver& solver, bool binding)
-        : context_(context), builder_(builder), solver_(solver), binding_(binding) {}
+    Grower(NodeSolver& solver, bool binding) : context_(solver.context()), solver_(solver), binding_(binding) {}
 
     // The tree that the guide and the preference lead to; null where it would not cost less than `limit`. A guide may
     // be null or end anywhere.
     SubtreePtr grow(const Node& node, Shape shape, const Subtree* guide, const BranchingPreference& preference,
-                    Cost limit, std::size_t level);
+                    Cost limit, std::size_t level) {
+        return best_of(options(node, shape, guide, preference, limit, level, 1), limit);
+    }
 
-    // The same with a given first split.
-    SubtreePtr grow_below(const Node& node, Shape shape, const Candidate& split, const Subtree* left_guide,
-                          const Subtree* right_guide, const BranchingPreference& preference, Cost limit,
-                          std::size_t level);
+    // The same with a given first split: the guide is about what is below it.
+    SubtreePtr grow_below(const Node& node, Shape shape, const Candidate& split, const Subtree* guide,
+                          const BranchingPreference& preference, Cost limit, std::size_t level) {
+        return best_of(options_below(node, shape.on(node.rows), split, guide, preference, limit, level, 1), limit);
+    }
 
   private:
     // table[b]: the best tree with at most b splits. Without a binding budget there is one entry, for any number.
     using Options = std::vector<SubtreePtr>;
     Options options(const Node& node, Shape shape, const Subtree* guide, const BranchingPreference& preference,
                     Cost limit, std::size_t level, std::uint64_t path);
-    Options options_below(const Node& node, Shape shape, const Candidate& split, const Subtree* left_guide,
-                          const Subtree* right_guide, const BranchingPreference& preference, Cost limit,
-                          std::size_t level, std::uint64_t path);
+    Options options_below(const Node& node, Shape shape, const Candidate& split, const Subtree* guide,
+                          const BranchingPreference& preference, Cost limit, std::size_t level, std::uint64_t path);
     Options bottom_options(const Node& node, Shape shape, std::size_t level);
     SubtreePtr leaf(const Node& node) const;
     static SubtreePtr best_of(const Options& options, Cost limit);
 
     Context& context_;
-    NodeBuilder& builder_;
     NodeSolver& solver_;
     bool binding_;
 };

@@ -106,18 +106,13 @@ void Improvement::begin() {
         std::max(errors_of_classes_without_leaf(context_.table, shape_), errors_of_equal_rows(context_));
     context_.found.bound = std::max(context_.found.bound, loss_.tree(errors, 0));
     listener_(start_.upper);
-    improver_ = std::make_unique<Improver>(context_, *root_, shape_, loss_, start_,
-                                           [this](Cost cost, const PlanPtr& plan, std::int64_t splits_left) {
-                                               keep(cost, plan, left_budget(shape_, splits_left));
-                                           });
-}
-
-// A better tree; `left_splits` is the budget of its left child as the search of the root divides it: the least that is
-// enough.
-void Improvement::keep(Cost cost, const PlanPtr& plan, std::int64_t left_splits) {
-    if (!context_.found.offer({cost, plan, left_splits})) return;
-    ++context_.counters.improvements;
-    listener_(cost);
+    // The budget of the left child is what the search of the root divides: the least that is enough.
+    const auto keep = [this](Cost cost, const PlanPtr& plan, std::int64_t left_splits) {
+        if (!context_.found.offer({cost, plan, left_budget(shape_, left_splits)})) return;
+        ++context_.counters.improvements;
+        listener_(cost);
+    };
+    improver_ = std::make_unique<Improver>(context_, *root_, shape_, loss_, start_, keep);
 }
 
 // The part of all steps that goes into better trees.

@@ -36,7 +36,6 @@ class Improvement {
     std::uint64_t turn();
     double share() const;
     void begin();
-    void keep(Cost cost, const PlanPtr& plan, std::int64_t left_splits);
 
     Context& context_;
     const Node* root_;

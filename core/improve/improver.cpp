@@ -31,7 +31,7 @@ Improver::Improver(Context& context, const Node& root, Shape shape, const Loss& 
       root_(root),
       shape_(shape.on(root.rows)),
       binding_(shape_.splits < Shape::full(shape_.depth)),
-      grower_(context, builder_, solver_, binding_),
+      grower_(solver_, binding_),
       listener_(std::move(listener)),
       current_(outline(start.plan, shape_.depth)),
       best_cost_(start.upper) {}
@@ -67,8 +67,6 @@ void Improver::step() {
         exchange(task.path);
     if (stop_) throw *stop_;
 }
-
-// ---------------------------------------------------------------- the tree at hand
 
 SubtreePtr Improver::at(const Path& path) const {
     SubtreePtr subtree = current_;
@@ -115,8 +113,6 @@ SubtreePtr Improver::with(const SubtreePtr& subtree, const Path& path, std::size
     return std::make_shared<const Subtree>(changed);
 }
 
-void Improver::replace(const Path& path, const SubtreePtr& part) { take(with(current_, path, 0, part)); }
-
 void Improver::take(const SubtreePtr& tree) {
     path_.clear();
     current_ = tree;
@@ -126,8 +122,6 @@ void Improver::take(const SubtreePtr& tree) {
     rounds_in_vain_ = 0;
     listener_(best_cost_, best_->plan(), best_->branches() ? best_->left->splits : Shape::full(shape_.depth));
 }
-
-// ---------------------------------------------------------------- rounds
 
 void Improver::list_tasks(const Subtree& subtree, const Path& path) {
     if (subtree.cost <= solver_.loss().split_penalty || subtree.exact) return;
@@ -162,7 +156,7 @@ void Improver::solve_again(const Path& path) {
     const SubtreePtr better =
         solved(descend(path), subtree, std::clamp(2 * subtree->effort, kFirstEffort, kMostEffort), spare);
     improved_ |= better->cost < subtree->cost;
-    replace(path, better);
+    take(with(current_, path, 0, better));
 }
 
 // The subtree solved by the exact search for three levels, or as far as the effort goes. Where the split budget binds,
@@ -200,8 +194,6 @@ SubtreePtr Improver::polished(const Node& node, const SubtreePtr& subtree, int d
     changed.splits += changed.left->splits - subtree->left->splits + changed.right->splits - subtree->right->splits;
     return std::make_shared<const Subtree>(changed);
 }
-
-// ---------------------------------------------------------------- other splits
 
 std::vector<Candidate> Improver::proposals(const Node& node, const Subtree& subtree) {
     std::vector<Candidate> all;
@@ -243,9 +235,8 @@ void Improver::exchange(const Path& path) {
         const bool along = subtree->branches() && (node.columns[split.column].id == subtree->column || random(2));
         BranchingPreference preference;
         preference.purity = random(2) ? Purity::kGini : Purity::kEntropy;
-        if (const SubtreePtr grown =
-                grower_.grow_below(node, shape, split, along ? subtree->left.get() : nullptr,
-                                   along ? subtree->right.get() : nullptr, preference, limit, path.size())) {
+        if (const SubtreePtr grown = grower_.grow_below(node, shape, split, along ? subtree.get() : nullptr, preference,
+                                                        limit, path.size())) {
             best = grown;
             limit = grown->cost;
         }
@@ -255,10 +246,8 @@ void Improver::exchange(const Path& path) {
     if (best->cost >= subtree->cost) best = polished(node, best, depth, path.size(), spare);
     if (best->cost > subtree->cost) return;
     improved_ |= best->cost < subtree->cost;
-    replace(path, best);
+    take(with(current_, path, 0, best));
 }
-
-// ---------------------------------------------------------------- starting again
 
 BranchingPreference Improver::next_preference() {
     BranchingPreference preference;
@@ -282,9 +271,9 @@ SubtreePtr Improver::shaken() {
     const std::vector<Candidate> splits = proposals(node, *subtree);
     if (splits.empty()) return best_;
     const bool along = subtree->branches() && random(2);
-    const SubtreePtr grown = grower_.grow_below(node, Shape::of(remaining(path), budget(*subtree)),
-                                                splits[random(splits.size())], along ? subtree->left.get() : nullptr,
-                                                along ? subtree->right.get() : nullptr, {}, kInfinite, path.size());
+    const SubtreePtr grown =
+        grower_.grow_below(node, Shape::of(remaining(path), budget(*subtree)), splits[random(splits.size())],
+                           along ? subtree.get() : nullptr, {}, kInfinite, path.size());
     return grown ? with(best_, path, 0, grown) : best_;
 }
 

@@ -60,7 +60,6 @@ class Improver {
     const Node& descend(const Path& path);
     void split_into_levels(const Node& node, const Subtree& subtree, std::size_t level);
     SubtreePtr with(const SubtreePtr& subtree, const Path& path, std::size_t from, const SubtreePtr& part) const;
-    void replace(const Path& path, const SubtreePtr& part);
     void take(const SubtreePtr& tree);
     void list_tasks(const Subtree& subtree, const Path& path);
     void solve_again(const Path& path);

@@ -81,8 +81,7 @@ class BySweeps final : public Method {
 };
 
 Incumbent BySweeps::start(Shape shape) {
-    Outcome start;
-    start.upper = leaf_cost();
+    Incumbent start{leaf_cost(), nullptr, 0};
     if (shape.depth < 3) return start;
     const bool grows = !context_.off(kNoStart);
     if (grows) start = grow_greedily(solver_, root_, shape);

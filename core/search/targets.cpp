@@ -101,7 +101,7 @@ Cost bound_of_hard_rows(NodeSolver& whole, const Node& root, Shape shape, const 
     builder.choose(root, hard_rows(whole, root, best, wanted), rows, unused);
     context.monitor.work(std::uint64_t{root.rows} * root.columns.size());
     if (rows.columns.empty()) return 0;
-    const Outcome start = grow_with_exact_bottoms(solver, rows, shape, grow_greedily(solver, rows, shape));
+    const Incumbent start = grow_with_exact_bottoms(solver, rows, shape, grow_greedily(solver, rows, shape));
     const RootRequest request{.shape = shape, .start = start, .limit = first_target(start.upper, shape)};
     const auto [outcome, stopped] = search_root(solver, rows, request, {});
     whole.context().counters.add(context.counters);

@@ -18,12 +18,6 @@ constexpr std::int64_t kLargestTable = 255;
 constexpr std::size_t kDeep = 12;
 constexpr std::uint64_t kManyCells = 10'000'000;
 
-struct Option {
-    Cost cost = kInfinite;
-    PlanPtr plan;
-    std::int64_t left_splits = 0;
-};
-
 const NodeColumn* best_gini_split(Context& context, const Node& node, Index& best_position) {
     const NodeColumn* best = nullptr;
     double best_score = -1;
@@ -40,10 +34,11 @@ const NodeColumn* best_gini_split(Context& context, const Node& node, Index& bes
 }
 
 // options[b]: the best tree found with at most b splits.
-std::vector<Option> options(NodeSolver& solver, const Node& node, Shape shape, std::size_t level, bool exact_bottoms) {
+std::vector<Incumbent> options(NodeSolver& solver, const Node& node, Shape shape, std::size_t level,
+                               bool exact_bottoms) {
     Context& context = solver.context();
-    std::vector<Option> table(1);
-    table[0].cost = leaf_cost(context, node, solver.loss());
+    std::vector<Incumbent> table(1);
+    table[0].upper = leaf_cost(context, node, solver.loss());
     if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return table;
     // A table so large, or a tree so deep, that even growing takes long: then a leaf must do once the time is over.
     const std::uint64_t cells = std::uint64_t{node.rows} * node.columns.size();
@@ -51,8 +46,8 @@ std::vector<Option> options(NodeSolver& solver, const Node& node, Shape shape, s
     const bool full = shape.splits == Shape::full(shape.depth);
     if (shape.depth == 1 || (exact_bottoms && shape.depth == 2 && full)) {
         // The whole optimum of the last level, or of the last two; fewer splits than it uses are left to the leaf.
-        const Outcome outcome = solver.solve(node, {shape, table[0].cost, {}, false, level});
-        if (outcome.upper < table[0].cost) {
+        const Outcome outcome = solver.solve(node, {shape, table[0].upper, {}, false, level});
+        if (outcome.upper < table[0].upper) {
             table.resize(static_cast<std::size_t>(shape.splits) + 1, table[0]);
             table.back() = {outcome.upper, outcome.plan, 0};
         }
@@ -66,61 +61,58 @@ std::vector<Option> options(NodeSolver& solver, const Node& node, Shape shape, s
     context.counters.nodes += 2;
     const Index rank = column->ranks[position - 1], id = column->id;
     const std::int64_t below = std::min(Shape::full(shape.depth - 1), shape.splits - 1);
-    const std::vector<Option> left =
+    const std::vector<Incumbent> left =
         options(solver, kids.left, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
-    const std::vector<Option> right =
+    const std::vector<Incumbent> right =
         options(solver, kids.right, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
     const std::int64_t most =
         std::min<std::int64_t>(shape.splits, static_cast<std::int64_t>(left.size() + right.size()) - 1);
     if (most > kLargestTable && full) {
-        const Cost cost = left.back().cost + right.back().cost + solver.loss().split_penalty;
+        const Cost cost = left.back().upper + right.back().upper + solver.loss().split_penalty;
         table.resize(2, table[0]);
-        if (cost < table[0].cost)
+        if (cost < table[0].upper)
             table[1] = {cost, split_plan(id, rank, left.back().plan, right.back().plan), Shape::full(shape.depth - 1)};
         return table;
     }
     table.resize(static_cast<std::size_t>(most) + 1, table[0]);
     for (std::size_t a = 0; a < left.size(); ++a) {
         for (std::size_t b = 0; b < right.size() && static_cast<std::int64_t>(a + b) + 1 <= most; ++b) {
-            Option& option = table[a + b + 1];
-            if (left[a].cost >= kInfinite || right[b].cost >= kInfinite) continue;
-            const Cost cost = left[a].cost + right[b].cost + solver.loss().split_penalty;
-            if (cost < option.cost)
+            Incumbent& option = table[a + b + 1];
+            if (left[a].upper >= kInfinite || right[b].upper >= kInfinite) continue;
+            const Cost cost = left[a].upper + right[b].upper + solver.loss().split_penalty;
+            if (cost < option.upper)
                 option = {cost, split_plan(id, rank, left[a].plan, right[b].plan), static_cast<std::int64_t>(a)};
         }
     }
     for (std::size_t b = 1; b < table.size(); ++b)
-        if (table[b - 1].cost < table[b].cost) table[b] = table[b - 1];
+        if (table[b - 1].upper < table[b].upper) table[b] = table[b - 1];
     return table;
 }
 
-Outcome best_of(const std::vector<Option>& table, Shape shape) {
-    const Option& best =
-        *std::min_element(table.begin(), table.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; });
-    Outcome outcome;
-    outcome.upper = best.cost;
-    outcome.plan = best.plan;
-    outcome.left_splits =
-        shape.depth > 0 && shape.splits == Shape::full(shape.depth) ? Shape::full(shape.depth - 1) : best.left_splits;
-    return outcome;
+Incumbent best_of(const std::vector<Incumbent>& table, Shape shape) {
+    Incumbent best = *std::min_element(table.begin(), table.end(),
+                                       [](const Incumbent& a, const Incumbent& b) { return a.upper < b.upper; });
+    if (shape.depth > 0 && shape.splits == Shape::full(shape.depth)) best.left_splits = Shape::full(shape.depth - 1);
+    return best;
 }
 
 }  // namespace
 
-Outcome grow_greedily(NodeSolver& solver, const Node& node, Shape shape) {
+Incumbent grow_greedily(NodeSolver& solver, const Node& node, Shape shape) {
     const Monitor::NoStops whole(solver.context().monitor);
     const Closings::Silence aside(solver.context().closings);
     return best_of(options(solver, node, shape, 0, false), shape);
 }
 
-Outcome grow_with_exact_bottoms(NodeSolver& solver, const Node& node, Shape shape, const Outcome& plain) {
+Incumbent grow_with_exact_bottoms(NodeSolver& solver, const Node& node, Shape shape, const Incumbent& plain) {
     const Closings::Silence aside(solver.context().closings);
+    Incumbent best = plain;
     try {
-        const Outcome exact = best_of(options(solver, node, shape, 0, true), shape);
-        return exact.upper < plain.upper ? exact : plain;
+        best.offer(best_of(options(solver, node, shape, 0, true), shape));
     } catch (const StopSearch&) {
-        return plain;  // the search that follows meets the same stop at once
+        // The search that follows meets the same stop at once.
     }
+    return best;
 }
 
 }  // namespace provetree

@@ -8,15 +8,15 @@ namespace provetree {
 
 // The best greedy tree of this shape; its upper cost is kInfinite where not even a leaf is feasible. Growing is never
 // cut short: it takes about as long as sorting the table.
-Outcome grow_greedily(NodeSolver& solver, const Node& node, Shape shape);
+Incumbent grow_greedily(NodeSolver& solver, const Node& node, Shape shape);
 
 // The better of `plain` and a greedy tree whose last two levels are optimal for their rows; `plain` where the search is
 // to stop meanwhile.
-Outcome grow_with_exact_bottoms(NodeSolver& solver, const Node& node, Shape shape, const Outcome& plain);
+Incumbent grow_with_exact_bottoms(NodeSolver& solver, const Node& node, Shape shape, const Incumbent& plain);
 
 // The best tree of the columns that are best by themselves in the nodes of the tree `first`; that one where it is no
 // worse. Nearly all columns of wide tables mean nothing, but proving that takes a good tree. Cut short after a number
 // of steps that depends on the table only.
-Outcome search_shortlist(NodeSolver& solver, const Node& root, Shape shape, const Outcome& first);
+Incumbent search_shortlist(NodeSolver& solver, const Node& root, Shape shape, const Incumbent& first);
 
 }  // namespace provetree

@@ -60,7 +60,7 @@ void collect(NodeSolver& solver, const Node& node, const Plan* plan, int depth, 
 
 }  // namespace
 
-Outcome search_shortlist(NodeSolver& solver, const Node& root, Shape shape, const Outcome& first) {
+Incumbent search_shortlist(NodeSolver& solver, const Node& root, Shape shape, const Incumbent& first) {
     std::vector<Index> ids;
     try {
         collect(solver, root, first.plan.get(), shape.depth, 0, ids);
@@ -73,11 +73,9 @@ Outcome search_shortlist(NodeSolver& solver, const Node& root, Shape shape, cons
     const Node few = with_columns(root, ids);
     const std::uint64_t cells = std::uint64_t{root.rows} * root.columns.size();
     const Monitor::EffortCap cap(solver.context().monitor, std::min(kMostSteps, kPanels * cells));
-    Outcome found = search_root(solver, few, {.shape = shape, .start = first}, {}).outcome;
-    if (found.upper >= first.upper) return first;
-    found.lower = found.relaxed = 0;
-    found.profile = nullptr;
-    return found;
+    Incumbent best = first;
+    best.offer(search_root(solver, few, {.shape = shape, .start = first}, {}).outcome);
+    return best;
 }
 
 }  // namespace provetree

@@ -11,11 +11,10 @@ void SerialExecutor::run(RootTasks& root, Cost& left) {
     SplitTask task;
     while (root.next(kInfinite, task) == RootTasks::Next::kTask) {
         left = task.bound;
-        worker_.prepare(task);
-        SplitAnswer answer = solved(worker_, task);
-        while (!root.settle(task, answer)) {
+        for (bool settled = false; !settled;) {
             worker_.prepare(task);
-            answer = solved(worker_, task);
+            SplitAnswer answer = solved(worker_, task);
+            settled = root.settle(task, answer);
         }
         left = kInfinite;
         root.report(kInfinite);

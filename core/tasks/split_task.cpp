@@ -1,6 +1,7 @@
 // Tasks and answers as text; see tasks/split_task.hpp.
 #include "tasks/split_task.hpp"
 
+#include <array>
 #include <sstream>
 #include <stdexcept>
 
@@ -43,6 +44,15 @@ auto unpacked(const std::string& text, const char* kind, const Read& read) {
     }
 }
 
+// The numbers and the profiles of a task in the order in which they stand in the text.
+auto costs_of(auto& task) {
+    return std::array{&task.bound, &task.cut,       &task.least_left, &task.least_right,
+                      &task.slack, &task.most_left, &task.most_right};
+}
+auto profiles_of(auto& task) {
+    return std::array{&task.inner_left, &task.outer_left, &task.inner_right, &task.outer_right};
+}
+
 }  // namespace
 
 std::string pack(const SplitTask& task) {
@@ -51,11 +61,8 @@ std::string pack(const SplitTask& task) {
     write_split(out, task.split);
     write_shape(out, task.left);
     write_shape(out, task.right);
-    for (Cost cost :
-         {task.bound, task.cut, task.least_left, task.least_right, task.slack, task.most_left, task.most_right})
-        write_cost(out, cost);
-    for (const ProfilePtr* profile : {&task.inner_left, &task.outer_left, &task.inner_right, &task.outer_right})
-        write_profile(out, *profile);
+    for (const Cost* cost : costs_of(task)) write_cost(out, *cost);
+    for (const ProfilePtr* profile : profiles_of(task)) write_profile(out, *profile);
     out << task.sample << ' ' << task.sample_weight;
     return std::move(out.text);
 }
@@ -67,11 +74,8 @@ SplitTask unpack_task(const std::string& text, ByteCount& held) {
         task.split = read_split(in);
         task.left = read_shape(in);
         task.right = read_shape(in);
-        for (Cost* cost : {&task.bound, &task.cut, &task.least_left, &task.least_right, &task.slack, &task.most_left,
-                           &task.most_right})
-            *cost = read_cost(in);
-        for (ProfilePtr* profile : {&task.inner_left, &task.outer_left, &task.inner_right, &task.outer_right})
-            *profile = read_profile(in, text.size(), held);
+        for (Cost* cost : costs_of(task)) *cost = read_cost(in);
+        for (ProfilePtr* profile : profiles_of(task)) *profile = read_profile(in, text.size(), held);
         in >> task.sample >> task.sample_weight;
         return task;
     });
