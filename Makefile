@@ -9,7 +9,7 @@ BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.2" cmake ninja
 PIP := -m pip --disable-pip-version-check --quiet
 
 SOURCES := CMakeLists.txt $(wildcard core/*.cpp core/*.hpp core/*.h core/*/*.cpp core/*/*.hpp core/*/*.h) \
-	$(shell find src/provetree -name '*.py' -o -name '*.pyi' -o -name py.typed -o -name '*.json' -o -name '*.css' -o -name '*.js' -o -name '*.html' 2>/dev/null)
+	$(shell find src/provetree -name '*.py' -o -name '*.pyi' -o -name py.typed -o -name '*.json' -o -name '*.txt' -o -name '*.css' -o -name '*.js' -o -name '*.html' 2>/dev/null)
 
 .PHONY: help demo test docs lint format sanitize bench clean
 .SECONDARY:
