@@ -89,10 +89,6 @@ bool BitProof::recall(std::uint32_t feature, const Division& share, SideCosts& s
     return true;
 }
 
-void BitProof::note(std::uint32_t feature, std::int64_t left_splits, const SideCosts& sides) {
-    if (recursion_.context().checkpoint) sides_[{feature, left_splits}] = sides;
-}
-
 void BitProof::save_if_due(const Incumbent& best) const {
     const CheckpointFile* file = recursion_.context().checkpoint;
     if (file && file->due()) save(best, true);
@@ -105,11 +101,10 @@ void BitProof::save(const Incumbent& best, bool with_sets) const {
     checkpoint.root.best = {best.upper, best.plan, 0};
     for (const auto& [split, sides] : sides_) {
         const Feature& feature = recursion_.nodes().features()[split.first];
-        KnownNode::Point point{};
+        KnownNode::Point& point = checkpoint.root.points.emplace_back();
         point.split = {feature.column, split.second, feature.rank};
         point.left = sides.left;
         point.right = sides.right;
-        checkpoint.root.points.push_back(std::move(point));
     }
     if (with_sets) {
         checkpoint.sets = recursion_.proven().known();
@@ -118,11 +113,6 @@ void BitProof::save(const Incumbent& best, bool with_sets) const {
             checkpoint.sets.insert(checkpoint.sets.end(), sets.begin(), sets.end());
     }
     context.checkpoint->write(checkpoint);
-}
-
-void BitProof::tell(std::size_t thread, std::vector<KnownSet> sets) {
-    const std::lock_guard<std::mutex> held(lock_);
-    of_threads_[thread] = std::move(sets);
 }
 
 BitRoot::BitRoot(BitRecursion& recursion, Shape shape, Cost limit, Incumbent& found)

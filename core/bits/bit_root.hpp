@@ -27,14 +27,19 @@ class BitProof {
     // Raises what the sides of a split of the root cost at least by what is known from an earlier search. Says whether
     // it knows the split.
     bool recall(std::uint32_t feature, const Division& share, SideCosts& sides) const;
-    void note(std::uint32_t feature, std::int64_t left_splits, const SideCosts& sides);
+    void note(std::uint32_t feature, std::int64_t left_splits, const SideCosts& sides) {
+        if (recursion_.context().checkpoint) sides_[{feature, left_splits}] = sides;
+    }
 
     // `with_sets`: what is proven for sets of conditions holds for all rows, and is saved, too.
     void save(const Incumbent& best, bool with_sets) const;
     void save_if_due(const Incumbent& best) const;
 
     // What other threads have proven for sets of conditions, by thread; each thread tells it now and then.
-    void tell(std::size_t thread, std::vector<KnownSet> sets);
+    void tell(std::size_t thread, std::vector<KnownSet> sets) {
+        const std::lock_guard<std::mutex> held(lock_);
+        of_threads_[thread] = std::move(sets);
+    }
     void forget_threads() { of_threads_.clear(); }
 
   private:

@@ -71,9 +71,7 @@ Candidate placed(const Node& node, Index column, Index rank) {
 }
 
 SubtreePtr Grower::leaf(const Node& node) const {
-    Subtree alone;
-    alone.cost = leaf_cost(context_, node, solver_.loss());
-    return std::make_shared<const Subtree>(alone);
+    return std::make_shared<const Subtree>(Subtree{.cost = leaf_cost(context_, node, solver_.loss())});
 }
 
 SubtreePtr Grower::best_of(const Options& options, Cost limit) {

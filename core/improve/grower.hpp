@@ -22,10 +22,10 @@ struct Subtree {
     std::uint64_t effort = 0;  // steps that went into solving it without coming to an end
     bool split = false;
     Index column = 0;
-    Index rank = 0;   // rank <= this goes left
-    SubtreePtr left;  // both or neither: without them the subtree is what `bottom` says, a leaf where that is null
-    SubtreePtr right;
-    PlanPtr bottom;
+    Index rank = 0;     // rank <= this goes left
+    SubtreePtr left{};  // both or neither: without them the subtree is what `bottom` says, a leaf where that is null
+    SubtreePtr right{};
+    PlanPtr bottom{};
 
     bool branches() const { return left != nullptr; }
     PlanPtr plan() const { return branches() ? split_plan(column, rank, left->plan(), right->plan()) : bottom; }
@@ -47,13 +47,7 @@ inline Subtree found_subtree(Cost cost, std::int64_t splits, const PlanPtr& plan
 
 // A split with these two subtrees below it.
 inline Subtree joined_subtree(Index column, Index rank, const SubtreePtr& left, const SubtreePtr& right) {
-    Subtree subtree;
-    subtree.split = true;
-    subtree.column = column;
-    subtree.rank = rank;
-    subtree.left = left;
-    subtree.right = right;
-    return subtree;
+    return {.split = true, .column = column, .rank = rank, .left = left, .right = right};
 }
 
 // The upper splits of a plan, those above the last two levels of `depth`. Costs are not known yet.

@@ -36,8 +36,6 @@ Improver::Improver(Context& context, const Node& root, Shape shape, const Loss& 
       current_(outline(start.plan, shape_.depth)),
       best_cost_(start.upper) {}
 
-std::uint64_t Improver::random(std::uint64_t below) { return splitmix(state_ += kSplitmixStep) % below; }
-
 void Improver::go_on_from(Cost cost, const PlanPtr& plan) {
     if (cost >= best_cost_) return;
     best_cost_ = cost;

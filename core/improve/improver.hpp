@@ -71,7 +71,7 @@ class Improver {
     void start_again();
     SubtreePtr shaken();
     BranchingPreference next_preference();
-    std::uint64_t random(std::uint64_t below);
+    std::uint64_t random(std::uint64_t below) { return splitmix(state_ += kSplitmixStep) % below; }
 
     Context& context_;
     NodeBuilder builder_;
