@@ -125,7 +125,7 @@ double Improvement::share() const {
 }
 
 std::uint64_t Improvement::turn() {
-    const Closings::Heard silence(context_.closings, nullptr);  // what it looks at is no part of the proof
+    const Closings::Heard silence(context_.closings);  // what it looks at is no part of the proof
     const Monitor& monitor = context_.monitor;
     std::uint64_t& steps = context_.counters.improvement_steps;
     if (!improver_ && !proven_()) begin();

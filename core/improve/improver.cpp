@@ -49,7 +49,7 @@ void Improver::go_on_from(Cost cost, const PlanPtr& plan) {
 
 void Improver::step() {
     if (finished()) return;
-    const Closings::Silence aside(context_.closings);
+    const Closings::Heard silence(context_.closings);
     if (!best_) {
         take(grower_.grow(root_, shape_, current_.get(), {}, kInfinite, 0));
         best_ = current_;  // even where the tree to beat costs less: then only better ones are told

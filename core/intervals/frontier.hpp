@@ -28,6 +28,9 @@ struct Survey {
     std::vector<std::uint32_t> order;  // by column of the node, the most promising first; empty where nothing is known
 };
 
+// What a side of a split that was solved to its end leaves on disk.
+KnownNode record_of(const Outcome& outcome, Shape shape, Index rows);
+
 // The preferred split of a tree.
 TieChoice choice_of(const Context& context, const Node& node, const Incumbent& best);
 
@@ -80,6 +83,12 @@ class Frontier {
     // Bounds of all splits that are settled, for relatives of the node.
     ProfilePtr make_profile() const;
 
+    // What it leaves on disk, and how another one goes on from there once its splits are listed
+    // (intervals/frontier_record.cpp). What is known holds for all rows of the node, because it was proven on these
+    // rows or on some of them. Trees are taken over where the rows are the same.
+    KnownNode record() const;
+    void take_up(const KnownNode& known);
+
     const Node& node() const { return node_; }
     const Outcome& outcome() const { return outcome_; }
     Shape shape() const { return shape_; }
@@ -101,10 +110,6 @@ class Frontier {
     }
 
   private:
-    // What a frontier leaves on disk and takes up again; see intervals/frontier_record.hpp.
-    friend KnownNode record_of(const Frontier& frontier);
-    friend class FrontierResumption;
-
     // The splits of one column with one division of the split budget.
     struct Family {
         Index column;  // index into the node's columns
@@ -136,6 +141,11 @@ class Frontier {
     Index widest_tie(const Interval& interval) const;
     Cost bound_of_small_sides() const;
     void close(std::uint32_t family, Positions closed, Cost bound, Reason reason);
+    // Of taking up what is known:
+    bool still_settled(const KnownNode& known);
+    DeepPoint placed(const KnownNode& known, const KnownNode::Point& of, std::uint32_t family, Index position) const;
+    void settle_known(std::uint32_t family, std::vector<DeepPoint> ends, const KnownNode& known);
+    void list_between(std::uint32_t family, std::uint32_t a, std::uint32_t b, const KnownNode& known);
     void close_beside(std::uint32_t family, std::uint32_t a, std::uint32_t b, Positions within, Positions open);
 
     Context& context_;

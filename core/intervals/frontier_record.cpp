@@ -1,19 +1,17 @@
-// Frontiers on disk; see intervals/frontier_record.hpp.
-#include "intervals/frontier_record.hpp"
-
+// What a frontier leaves on disk, and how another one goes on from there.
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <utility>
 
+#include "intervals/frontier.hpp"
 #include "intervals/hints.hpp"
 
 namespace provetree {
 
 namespace {
 
-constexpr std::size_t kMostPoints = 100'000;         // of one node; what is beyond is found again
-constexpr std::size_t kMostProfilePoints = 300'000;  // of the sides of splits, in one file
+constexpr std::size_t kMostPoints = 100'000;  // of one node; what is beyond is found again
 
 // Fewer points, where there are too many: bounds taken over first, then evenly. Each of them is true by itself.
 void thin_out(std::vector<KnownNode::Point>& points) {
@@ -27,19 +25,7 @@ void thin_out(std::vector<KnownNode::Point>& points) {
 
 // A split that is bounded and not settled.
 KnownNode::Point bounded(const SplitName& split, const DeepPoint& point) {
-    KnownNode::Point kept{};
-    kept.split = split;
-    kept.left = point.left;
-    kept.right = point.right;
-    return kept;
-}
-
-std::size_t points_in(const ProfilePtr& profile) {
-    std::size_t points = 0;
-    if (!profile) return points;
-    for (const PanelColumn& column : profile->panel) points += column.points.size();
-    for (const DeepFamily& family : profile->deep) points += family.points.size();
-    return points;
+    return {.split = split, .left = point.left, .right = point.right, .of_left = {}, .of_right = {}};
 }
 
 }  // namespace
@@ -60,32 +46,30 @@ KnownNode record_of(const Outcome& outcome, Shape shape, Index rows) {
     return node;
 }
 
-KnownNode record_of(const Frontier& frontier) {
+KnownNode Frontier::record() const {
     KnownNode known;
-    known.shape = frontier.shape_;
-    known.rows = frontier.node_.rows;
-    known.weight = frontier.node_.weight;
-    known.best.take(frontier.outcome_);
-    known.cut = std::min(frontier.limit_, frontier.outcome_.upper);
-    known.by_tie_rule = frontier.ties_ != nullptr;
-    for (std::uint32_t f = 0; f < frontier.families_.size(); ++f) {
-        const Frontier::Family& family = frontier.families_[f];
+    known.shape = shape_;
+    known.rows = node_.rows;
+    known.weight = node_.weight;
+    known.best.take(outcome_);
+    known.cut = std::min(limit_, outcome_.upper);
+    known.by_tie_rule = ties_ != nullptr;
+    for (std::uint32_t f = 0; f < families_.size(); ++f) {
+        const Family& family = families_[f];
         std::vector<std::uint32_t> numbers = family.settled;
-        std::sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return by_position(frontier.points_[a], frontier.points_[b]);
-        });
+        std::sort(numbers.begin(), numbers.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return by_position(points_[a], points_[b]); });
         // What is known of the sides of a split helps its neighbours only, where they are open.
         const auto open = [&](std::uint32_t a, std::uint32_t b) {
-            const DeepPoint &low = frontier.points_[a], &high = frontier.points_[b];
-            Frontier::Opening opening;
-            return high.position - low.position >= 2 &&
-                   frontier.look_between(f, low, high, {0, frontier.node_.rows}, opening);
+            const DeepPoint &low = points_[a], &high = points_[b];
+            Opening opening;
+            return high.position - low.position >= 2 && look_between(f, low, high, {0, node_.rows}, opening);
         };
-        bool open_before = numbers.empty() || open(Frontier::low_end(f), numbers[0]);
+        bool open_before = numbers.empty() || open(low_end(f), numbers[0]);
         for (std::size_t i = 0; i < numbers.size(); ++i) {
-            const DeepPoint& point = frontier.points_[numbers[i]];
-            const bool open_after = open(numbers[i], i + 1 < numbers.size() ? numbers[i + 1] : Frontier::high_end(f));
-            KnownNode::Point kept = bounded(frontier.name_of(f, point.position), point);
+            const DeepPoint& point = points_[numbers[i]];
+            const bool open_after = open(numbers[i], i + 1 < numbers.size() ? numbers[i + 1] : high_end(f));
+            KnownNode::Point kept = bounded(name_of(f, point.position), point);
             kept.settled = true;
             kept.left_upper = point.left_upper;
             kept.right_upper = point.right_upper;
@@ -98,163 +82,114 @@ KnownNode record_of(const Frontier& frontier) {
             open_before = open_after;
         }
         for (const DeepPoint& hint : family.hints)
-            if (hint.position > 0 && hint.position < frontier.node_.rows)
-                known.points.push_back(bounded(frontier.name_of(f, hint.position), hint));
+            if (hint.position > 0 && hint.position < node_.rows)
+                known.points.push_back(bounded(name_of(f, hint.position), hint));
     }
     thin_out(known.points);
-    for (const Frontier::Attempt& first : frontier.resumed_)
-        known.tried.push_back(frontier.name_of(first.interval.family, first.position));
+    for (const Attempt& first : resumed_) known.tried.push_back(name_of(first.interval.family, first.position));
     return known;
 }
 
-// How a frontier takes up what is known of its node.
-class FrontierResumption {
-  public:
-    FrontierResumption(Frontier& frontier, const KnownNode& known)
-        : frontier_(frontier),
-          known_(known),
-          same_rows_(known.rows == frontier.node_.rows),
-          same_sample_(same_rows_ && known.weight == frontier.node_.weight) {}
-
-    void take_up();
-
-  private:
-    bool still_settled();
-    DeepPoint placed(const KnownNode::Point& of, const NodeColumn& column, Index position) const;
-    void take_up_family(std::uint32_t family, std::vector<DeepPoint> ends);
-    void list_between(std::uint32_t family, std::uint32_t a, std::uint32_t b);
-
-    Frontier& frontier_;
-    const KnownNode& known_;
-    const bool same_rows_, same_sample_;
-};
-
 // Takes over the tree. Splits that were tried are settled for good, unless more is asked for than was then. Under the
 // tie rule, a tree that costs as much is less.
-bool FrontierResumption::still_settled() {
-    Outcome& outcome = frontier_.outcome_;
-    TieChoice* ties = frontier_.ties_;
+bool Frontier::still_settled(const KnownNode& known) {
+    if (known.rows != node_.rows) return false;
     bool same_choice = false;
-    if (same_rows_ && known_.best.plan &&
-        (known_.best.upper < outcome.upper || (ties && known_.best.upper == outcome.upper))) {
-        outcome.take(known_.best);
-        if (ties) *ties = choice_of(frontier_.context_, frontier_.node_, outcome);
-        same_choice = known_.by_tie_rule;
+    if (known.best.plan && (known.best.upper < outcome_.upper || (ties_ && known.best.upper == outcome_.upper))) {
+        outcome_.take(known.best);
+        if (ties_) *ties_ = choice_of(context_, node_, outcome_);
+        same_choice = known.by_tie_rule;
     }
-    const Cost now = std::min(frontier_.limit_, outcome.upper);
-    return same_rows_ && (ties ? now < known_.cut || (now == known_.cut && same_choice) : now <= known_.cut);
+    const Cost now = std::min(limit_, outcome_.upper);
+    return ties_ && !same_choice ? now < known.cut : now <= known.cut;
 }
 
-DeepPoint FrontierResumption::placed(const KnownNode::Point& of, const NodeColumn& column, Index position) const {
-    DeepPoint point{};
-    point.rank = of.split.rank;
-    point.position = position;
-    point.weight = frontier_.node_.weight_left(column, position);
-    point.left = of.left;
-    point.right = of.right;
-    point.inner_left = of.of_left;
-    point.inner_right = of.of_right;
-    if (!same_sample_) return point;
-    point.left_upper = of.left_upper;
-    point.right_upper = of.right_upper;
-    if (of.whole) {
-        point.outer_left = of.of_left;
-        point.outer_right = of.of_right;
-    }
-    return point;
+DeepPoint Frontier::placed(const KnownNode& known, const KnownNode::Point& of, std::uint32_t family,
+                           Index position) const {
+    const bool same_sample = known.rows == node_.rows && known.weight == node_.weight;
+    return {.rank = of.split.rank,
+            .position = position,
+            .weight = node_.weight_left(column(family), position),
+            .left = of.left,
+            .right = of.right,
+            .inner_left = of.of_left,
+            .outer_left = same_sample && of.whole ? of.of_left : nullptr,
+            .inner_right = of.of_right,
+            .outer_right = same_sample && of.whole ? of.of_right : nullptr,
+            .left_upper = same_sample ? of.left_upper : kInfinite,
+            .right_upper = same_sample ? of.right_upper : kInfinite};
 }
 
-void FrontierResumption::take_up() {
-    if (frontier_.context_.off(kNoInheritance)) return;
-    const Node& node = frontier_.node_;
-    const bool settled = still_settled();
+void Frontier::take_up(const KnownNode& known) {
+    if (context_.off(kNoInheritance)) return;
+    const bool settled = still_settled(known);
     std::map<std::pair<Index, std::int64_t>, std::vector<const KnownNode::Point*>> by_family;
-    for (const KnownNode::Point& point : known_.points)
+    for (const KnownNode::Point& point : known.points)
         by_family[{point.split.column, point.split.left_splits}].push_back(&point);
-    frontier_.heap_ = {};
-    for (std::uint32_t f = 0; f < frontier_.families_.size(); ++f) {
-        Frontier::Family& family = frontier_.families_[f];
-        const NodeColumn& column = frontier_.column(f);
+    heap_ = {};
+    for (std::uint32_t f = 0; f < families_.size(); ++f) {
+        Family& family = families_[f];
+        const NodeColumn& column = this->column(f);
         std::vector<DeepPoint> ends;
         for (const KnownNode::Point* of : by_family[{column.id, family.share.left_splits}]) {
-            const Index position = Node::rows_up_to(column, of->split.rank, 0, node.rows);
-            if (position == 0 || position == node.rows) continue;
-            (settled && of->settled ? ends : family.hints).push_back(placed(*of, column, position));
+            const Index position = Node::rows_up_to(column, of->split.rank, 0, node_.rows);
+            if (position == 0 || position == node_.rows) continue;
+            (settled && of->settled ? ends : family.hints).push_back(placed(known, *of, f, position));
         }
-        for (const DeepPoint& end : ends) frontier_.close(f, {end.position, end.position}, known_.cut, Reason::kKnown);
-        if (!family.hints.empty()) tidy(family.hints, frontier_.loss_);
+        for (const DeepPoint& end : ends) close(f, {end.position, end.position}, known.cut, Reason::kKnown);
+        if (!family.hints.empty()) tidy(family.hints, loss_);
         // What its bounds close is settled as well.
         if (!settled) {
-            const auto cost = [&](const DeepPoint& hint) {
-                return hint.left + hint.right + frontier_.loss_.split_penalty;
-            };
+            const auto cost = [&](const DeepPoint& hint) { return hint.left + hint.right + loss_.split_penalty; };
             const auto open =
                 std::stable_partition(family.hints.begin(), family.hints.end(), [&](const DeepPoint& hint) {
-                    return cost(hint) < frontier_.cut(f) || hint.position == 0 || hint.position == node.rows;
+                    return cost(hint) < cut(f) || hint.position == 0 || hint.position == node_.rows;
                 });
             for (auto hint = open; hint != family.hints.end(); ++hint)
-                frontier_.close(f, {hint->position, hint->position}, cost(*hint), Reason::kKnown);
+                close(f, {hint->position, hint->position}, cost(*hint), Reason::kKnown);
             std::move(open, family.hints.end(), std::back_inserter(ends));
             family.hints.erase(open, family.hints.end());
         }
-        take_up_family(f, std::move(ends));
+        settle_known(f, std::move(ends), known);
     }
-    const Cost proven = same_rows_ ? known_.lower : known_.relaxed;
-    if (proven > 0 && proven >= std::min(frontier_.limit_, frontier_.outcome_.upper)) {
-        frontier_.heap_ = {};
-        frontier_.resumed_.clear();
-        frontier_.relaxed_ = std::min(frontier_.relaxed_, known_.relaxed);
-        frontier_.context_.closings.close([&] { return Region::all_splits(frontier_.level_, frontier_.shape_); },
-                                          proven, Reason::kKnown);
+    const Cost proven = known.rows == node_.rows ? known.lower : known.relaxed;
+    if (proven > 0 && proven >= std::min(limit_, outcome_.upper)) {
+        heap_ = {};
+        resumed_.clear();
+        relaxed_ = std::min(relaxed_, known.relaxed);
+        context_.closings.close([&] { return Region::all_splits(level_, shape_); }, proven, Reason::kKnown);
     }
 }
 
 // The points are those where the family is settled, and between them it is open.
-void FrontierResumption::take_up_family(std::uint32_t family, std::vector<DeepPoint> ends) {
+void Frontier::settle_known(std::uint32_t family, std::vector<DeepPoint> ends, const KnownNode& known) {
     std::stable_sort(ends.begin(), ends.end(), by_position);
     ends.erase(std::unique(ends.begin(), ends.end(),
                            [](const DeepPoint& a, const DeepPoint& b) { return a.position == b.position; }),
                ends.end());
-    std::uint32_t last = Frontier::low_end(family);
+    std::uint32_t last = low_end(family);
     for (DeepPoint& point : ends) {
-        const std::uint32_t number = frontier_.add_point(family, std::move(point));
-        list_between(family, last, number);
+        const std::uint32_t number = add_point(family, std::move(point));
+        list_between(family, last, number, known);
         last = number;
     }
-    list_between(family, last, Frontier::high_end(family));
+    list_between(family, last, high_end(family), known);
 }
 
 // An interval with a split that was being solved comes first.
-void FrontierResumption::list_between(std::uint32_t family, std::uint32_t a, std::uint32_t b) {
-    const NodeColumn& column = frontier_.column(family);
-    const Positions all{0, frontier_.node_.rows};
-    for (const SplitName& split : known_.tried) {
-        if (split.column != column.id || split.left_splits != frontier_.families_[family].share.left_splits) continue;
-        const Index position = Node::rows_up_to(column, split.rank, 0, frontier_.node_.rows);
-        if (position <= frontier_.points_[a].position || position >= frontier_.points_[b].position) continue;
-        Frontier::Attempt first;
+void Frontier::list_between(std::uint32_t family, std::uint32_t a, std::uint32_t b, const KnownNode& known) {
+    const NodeColumn& column = this->column(family);
+    const Positions all{0, node_.rows};
+    for (const SplitName& split : known.tried) {
+        if (split.column != column.id || split.left_splits != families_[family].share.left_splits) continue;
+        const Index position = Node::rows_up_to(column, split.rank, 0, node_.rows);
+        if (position <= points_[a].position || position >= points_[b].position) continue;
+        Attempt first;
         first.position = position;
-        if (frontier_.find_interval(family, a, b, all, first.interval)) frontier_.resumed_.push_back(first);
+        if (find_interval(family, a, b, all, first.interval)) resumed_.push_back(first);
         return;
     }
-    frontier_.push(family, a, b, all);
-}
-
-void take_up(Frontier& frontier, const KnownNode& known) { FrontierResumption(frontier, known).take_up(); }
-
-void limit_profiles(Checkpoint& checkpoint) {
-    std::size_t room = kMostProfilePoints;
-    const auto limit = [&](KnownNode& node) {
-        for (KnownNode::Point& point : node.points) {
-            const std::size_t points = points_in(point.of_left) + points_in(point.of_right);
-            if (points > room)
-                point.of_left = point.of_right = nullptr;
-            else
-                room -= points;
-        }
-    };
-    limit(checkpoint.root);
-    for (KnownNode& node : checkpoint.below) limit(node);
+    push(family, a, b, all);
 }
 
 }  // namespace provetree

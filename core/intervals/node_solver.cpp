@@ -67,20 +67,20 @@ Outcome NodeSolver::solve_with_ties(const Node& node, const NodeRequest& request
 
 Outcome NodeSolver::search(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice* ties) {
     Frontier frontier(context_, loss_, node, request, start, ties);
-    ResumeStack::Scope noted(resume_, frontier);
     try {
         frontier.open(survey(node.columns, node, request));
-        noted.enter();
+        if (resume_) resume_->enter(frontier);
         for (Frontier::Attempt attempt; frontier.next(attempt);) {
             const SplitTask task = frontier.task_of(attempt);
             divide(node, task.split, request.level);
             frontier.settle(attempt, solve_sides(task, node.columns.size(), request.level), true);
             ++context_.counters.intervals;
         }
-    } catch (const StopSearch&) {
-        noted.keep_unwound();
+    } catch (...) {
+        if (resume_) resume_->unwind(frontier);
         throw;
     }
+    if (resume_) resume_->leave(request.level);
     return frontier.finished(request.keep_profile);
 }
 

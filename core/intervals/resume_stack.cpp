@@ -4,15 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "intervals/frontier_record.hpp"
-
 namespace provetree {
-
-namespace {
-
-constexpr std::chrono::seconds kBetweenTelling{5};
-
-}  // namespace
 
 std::optional<KnownNode> ResumeNotes::known(const Path& path) {
     if (left_.load(std::memory_order_relaxed) == 0) return std::nullopt;
@@ -64,20 +56,21 @@ void ResumeStack::put(const Frontier& frontier) {
 }
 
 void ResumeStack::enter_root(Frontier& root, const KnownNode* known) {
-    if (known) take_up(root, *known);
+    if (known) root.take_up(*known);
     put(root);
 }
 
 void ResumeStack::enter(Frontier& frontier) {
     const std::optional<KnownNode> known = notes_.known(path_to(frontier.level()));
     if (known && known->shape.depth == frontier.shape().depth && known->shape.splits == frontier.shape().splits)
-        take_up(frontier, *known);
+        frontier.take_up(*known);
     put(frontier);
 }
 
-void ResumeStack::keep_unwound(const Frontier& frontier) {
+void ResumeStack::unwind(const Frontier& frontier) {
     const std::size_t level = frontier.level();
     if (entries_.size() > level && entries_[level].frontier == &frontier) add_nodes(level, unwound_);
+    leave(level);
 }
 
 void ResumeStack::leave(std::size_t level) {
@@ -120,7 +113,7 @@ std::optional<SplitName> ResumeStack::at_root() const {
 void ResumeStack::add_nodes(std::size_t level, std::vector<KnownNode>& nodes) const {
     const Entry& entry = entries_[level];
     if (level > 0 && entry.frontier) {
-        KnownNode node = record_of(*entry.frontier);
+        KnownNode node = entry.frontier->record();
         node.path = path_to(level);
         if (entry.trying) node.tried.push_back(entry.step.split);
         nodes.push_back(std::move(node));
@@ -139,6 +132,7 @@ std::vector<KnownNode> ResumeStack::nodes() const {
 }
 
 void ResumeStack::tell(bool at_once) {
+    constexpr std::chrono::seconds kBetweenTelling{5};
     if (!at_once && Clock::now() < next_) return;
     notes_.publish(who_, at_root(), nodes());
     next_ = Clock::now() + std::min<Clock::duration>(kBetweenTelling, notes_.file().between());

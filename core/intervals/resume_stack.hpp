@@ -71,28 +71,11 @@ class ResumeStack {
     // A thread that does not lead tells the others, if it is time or if it must.
     void tell(bool at_once);
 
-    // The search of a node below the root is on the stack from `enter` on until it ends. Does nothing without a stack.
-    class Scope {
-      public:
-        Scope(ResumeStack* stack, Frontier& frontier) : stack_(stack), frontier_(frontier) {}
-        ~Scope() {
-            if (stack_) stack_->leave(frontier_.level());
-        }
-        Scope(const Scope&) = delete;
-        Scope& operator=(const Scope&) = delete;
-        // Its splits are listed: takes up what is known of them.
-        void enter() {
-            if (stack_) stack_->enter(frontier_);
-        }
-        // A stop unwinds the search: what it knows stays.
-        void keep_unwound() {
-            if (stack_) stack_->keep_unwound(frontier_);
-        }
-
-      private:
-        ResumeStack* stack_;
-        Frontier& frontier_;
-    };
+    // The search of a node below the root has its splits listed: takes up what is known of them. It is on the stack
+    // until it leaves, or until an exception unwinds it: then what it knows stays.
+    void enter(Frontier& frontier);
+    void leave(std::size_t level);
+    void unwind(const Frontier& frontier);
 
   private:
     using Clock = CheckpointFile::Clock;
@@ -113,9 +96,6 @@ class ResumeStack {
     };
 
     void put(const Frontier& frontier);
-    void enter(Frontier& frontier);
-    void keep_unwound(const Frontier& frontier);
-    void leave(std::size_t level);
     Path path_to(std::size_t level) const;
     void add_nodes(std::size_t level, std::vector<KnownNode>& nodes) const;
 

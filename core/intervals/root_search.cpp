@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "intervals/frontier.hpp"
-#include "intervals/frontier_record.hpp"
 #include "intervals/lazy_rows.hpp"
 #include "intervals/resume_stack.hpp"
 #include "tasks/executor.hpp"
@@ -277,18 +276,41 @@ void RootSearch::report(Cost busy) {
     if (file_ && file_->due()) save();
 }
 
+constexpr std::size_t kMostProfilePoints = 300'000;  // of the sides of splits, in one file
+
+std::size_t points_in(const ProfilePtr& profile) {
+    std::size_t points = 0;
+    if (!profile) return points;
+    for (const PanelColumn& column : profile->panel) points += column.points.size();
+    for (const DeepFamily& family : profile->deep) points += family.points.size();
+    return points;
+}
+
+// Drops what is known of the sides of splits beyond what a file should hold.
+void limit_profiles(KnownNode& node, std::size_t& room) {
+    for (KnownNode::Point& point : node.points) {
+        const std::size_t points = points_in(point.of_left) + points_in(point.of_right);
+        if (points > room)
+            point.of_left = point.of_right = nullptr;
+        else
+            room -= points;
+    }
+}
+
 // Leaves the best tree and the bounds of all splits tried, or known from before, on disk: those of the root and of the
 // nodes that are searched below it.
 void RootSearch::save() {
     if (!stack_->begun()) return;  // it has not taken up yet what the file knows
     Checkpoint checkpoint = checkpoint_of(context_);
-    checkpoint.root = record_of(frontier_);
+    checkpoint.root = frontier_.record();
     if (options_.lazy && !options_.lazy->complete()) checkpoint.sample = options_.lazy->marked();
     checkpoint.root.best.offer(context_.found);
     if (const std::optional<SplitName> split = stack_->at_root()) checkpoint.root.tried.push_back(*split);
     checkpoint.below = stack_->nodes();
     notes_->add_to(checkpoint);
-    limit_profiles(checkpoint);
+    std::size_t room = kMostProfilePoints;
+    limit_profiles(checkpoint.root, room);
+    for (KnownNode& below : checkpoint.below) limit_profiles(below, room);
     file_->write(checkpoint);
 }
 
@@ -296,8 +318,8 @@ void RootSearch::save() {
 
 RootAnswer search_root(NodeSolver& solver, const Node& node, const RootRequest& request, const RootOptions& options) {
     Context& context = solver.context();
-    std::optional<Closings::Silence> aside;
-    if (request.role == Role::kAside) aside.emplace(context.closings);
+    std::optional<Closings::Heard> silence;
+    if (request.role == Role::kAside) silence.emplace(context.closings);
     const Shape shape = request.shape.on(node.rows);
     RootAnswer answer;
     Outcome& outcome = answer.outcome;

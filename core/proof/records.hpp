@@ -1,8 +1,10 @@
-// How plans, splits and profiles are written as text and read again: for checkpoint files and for tasks.
+// How plans, splits and profiles are written as text and read again, for checkpoint files and for tasks. What has the
+// same fields both ways is listed once, by a `list` that takes a Writer and the thing, or a Reader and the thing.
 #pragma once
 
 #include <charconv>
-#include <istream>
+#include <concepts>
+#include <sstream>
 #include <string>
 #include <type_traits>
 
@@ -12,51 +14,79 @@
 
 namespace provetree {
 
-// Numbers and words one after the other: some hundred thousand of them, several times faster than a stream.
-struct Text {
+// Each number with a space after it: some hundred thousand of them, several times faster than a stream.
+struct Writer {
     std::string text;
 
-    Text& operator<<(char c) {
-        text += c;
-        return *this;
+    template <class... Things>
+    void operator()(const Things&... things) {
+        (put(things), ...);
     }
-    Text& operator<<(const char* word) {
-        text += word;
-        return *this;
+    // Infinite costs are -1.
+    void costs(std::same_as<Cost> auto... all) { (put(all >= kInfinite ? -1 : all), ...); }
+    void count(const auto& things, char end = ' ') {
+        put(things.size());
+        text.back() = end;
     }
-    template <class Number>
-    Text& operator<<(Number number) {
-        char digits[24];
-        if constexpr (std::is_same_v<Number, bool>)
-            text += number ? '1' : '0';
-        else
-            text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-        return *this;
+    void end_line() { text += '\n'; }
+
+  private:
+    template <class Thing>
+    void put(const Thing& thing) {
+        if constexpr (std::is_same_v<Thing, bool>) {
+            text += thing ? "1 " : "0 ";
+        } else if constexpr (std::is_arithmetic_v<Thing>) {
+            char digits[24];
+            text.append(digits, std::to_chars(digits, digits + sizeof digits, thing).ptr) += ' ';
+        } else {
+            list(*this, thing);
+        }
     }
 };
 
-// What is read throws std::ios_base::failure where it is not what was written.
-void write_plan(Text& out, const PlanPtr& plan);
-PlanPtr read_plan(std::istream& in);
+// Throws std::ios_base::failure where the text is not what was written. Profiles are counted in `held`.
+struct Reader {
+    Reader(const std::string& text, ByteCount& counted_in) : in(text), most(text.size()), held(counted_in) {}
 
-// Infinite costs are -1.
-void write_cost(Text& out, Cost cost);
-Cost read_cost(std::istream& in);
+    std::istringstream in;
+    std::size_t most;  // of things that the text can hold
+    ByteCount& held;
 
-void write_split(Text& out, const SplitName& split);
-SplitName read_split(std::istream& in);
+    template <class... Things>
+    void operator()(Things&... things) {
+        (get(things), ...);
+    }
+    void costs(std::same_as<Cost> auto&... all) {
+        (get(all), ...);
+        ((all = all < 0 ? kInfinite : all), ...);
+    }
+    std::size_t number_up_to(std::size_t largest) {
+        std::size_t number = 0;
+        if (!(in >> number) || number > largest) throw std::ios_base::failure("count");
+        return number;
+    }
+    void count(auto& things, char = ' ') { things.resize(number_up_to(most)); }
+    void end_line() {}
 
-void write_shape(Text& out, Shape shape);
-Shape read_shape(std::istream& in);
+  private:
+    template <class Thing>
+    void get(Thing& thing) {
+        if constexpr (std::is_arithmetic_v<Thing>)
+            in >> thing;
+        else
+            list(*this, thing);
+    }
+};
 
-void write_incumbent(Text& out, const Incumbent& incumbent);
-Incumbent read_incumbent(std::istream& in);
+template <class Thing, class Of>
+concept Is = std::same_as<std::remove_const_t<Thing>, Of>;
 
-// A number of things, at most so many.
-std::size_t read_count(std::istream& in, std::size_t most);
-
-// A profile without those of its own sides; null is a profile, too. What is read is counted in `held`.
-void write_profile(Text& out, const ProfilePtr& profile);
-ProfilePtr read_profile(std::istream& in, std::size_t most, ByteCount& held);
+// A profile is without those of its own sides. Null is a plan and a profile, too.
+void list(Writer& writer, const PlanPtr& plan);
+void list(Reader& reader, PlanPtr& plan);
+void list(Writer& writer, const ProfilePtr& profile);
+void list(Reader& reader, ProfilePtr& profile);
+void list(auto& archive, Is<SplitName> auto& split) { archive(split.column, split.left_splits, split.rank); }
+void list(auto& archive, Is<Shape> auto& shape) { archive(shape.depth, shape.splits); }
 
 }  // namespace provetree

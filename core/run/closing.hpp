@@ -37,13 +37,7 @@ struct Region {
     std::int64_t left_splits = -1;        // budget of the left child; -1: any
     Shape shape{};                        // of trees of the node
 
-    static Region all_splits(std::size_t level, Shape shape) {
-        Region region;
-        region.level = level;
-        region.whole = true;
-        region.shape = shape;
-        return region;
-    }
+    static Region all_splits(std::size_t level, Shape shape) { return {.level = level, .whole = true, .shape = shape}; }
 };
 
 // One step on the path from the root to a node.
@@ -66,10 +60,10 @@ class Closings {
   public:
     bool heard() const { return listener_ != nullptr; }
 
-    // While it lives, closings are told to this listener; null: to nobody.
+    // While it lives, closings are told to this listener; null: to nobody, for searches beside the proof.
     class Heard {
       public:
-        Heard(Closings& closings, ClosingListener* by)
+        explicit Heard(Closings& closings, ClosingListener* by = nullptr)
             : closings_(closings), before_(std::exchange(closings.listener_, by)) {}
         ~Heard() { closings_.listener_ = before_; }
         Heard(const Heard&) = delete;
@@ -92,11 +86,6 @@ class Closings {
         if (listener_) [[unlikely]]
             tell(region(), bound, reason);
     }
-
-    // While it lives, nobody is told: for searches beside the proof, which are not on its path.
-    struct Silence : Heard {
-        explicit Silence(Closings& closings) : Heard(closings, nullptr) {}
-    };
 
   private:
     void tell(const Region& region, Cost bound, Reason reason) {

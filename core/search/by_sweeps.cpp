@@ -56,7 +56,7 @@ class BySweeps final : public Method {
     }
     const Node* root() const override { return &root_; }
     PlanPtr preferred(Shape shape, const Outcome& best) override {
-        const Closings::Silence aside(context_.closings);
+        const Closings::Heard silence(context_.closings);
         return preferred_below(solver_, root_, shape, best, ties_, 0);
     }
     PlanPtr preferred(Shape shape, Outcome best, const Loss& refined, Cost factor, bool& complete) override;
@@ -142,7 +142,7 @@ RootAnswer BySweeps::prove(const RootRequest& request) {
 }
 
 PlanPtr BySweeps::preferred(Shape shape, Outcome best, const Loss& refined, Cost factor, bool& complete) {
-    const Closings::Silence aside(context_.closings);
+    const Closings::Heard silence(context_.closings);
     solver_.use(refined);
     const ProfilePtr known = scaled(context_, std::exchange(best.profile, nullptr), factor);
     try {

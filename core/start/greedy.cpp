@@ -100,12 +100,12 @@ Incumbent best_of(const std::vector<Incumbent>& table, Shape shape) {
 
 Incumbent grow_greedily(NodeSolver& solver, const Node& node, Shape shape) {
     const Monitor::NoStops whole(solver.context().monitor);
-    const Closings::Silence aside(solver.context().closings);
+    const Closings::Heard silence(solver.context().closings);
     return best_of(options(solver, node, shape, 0, false), shape);
 }
 
 Incumbent grow_with_exact_bottoms(NodeSolver& solver, const Node& node, Shape shape, const Incumbent& plain) {
-    const Closings::Silence aside(solver.context().closings);
+    const Closings::Heard silence(solver.context().closings);
     Incumbent best = plain;
     try {
         best.offer(best_of(options(solver, node, shape, 0, true), shape));
