@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "intervals/hints.hpp"
 #include "sweeps/depth_one.hpp"
 
 namespace provetree {
@@ -179,8 +178,7 @@ Index Frontier::choose_position(const Interval& interval, const Opening& opening
     return nearest_split(column(interval.family), opening.stretch.middle(), opening.stretch);
 }
 
-// Only a tie can be found in the interval: the widest margin decides it for the whole of it. 0 where what there is is
-// preferred.
+// Only a tie can be found in the interval: its widest margin decides it. 0 where what there is is preferred.
 Index Frontier::widest_tie(const Interval& interval) const {
     const NodeColumn& column = this->column(interval.family);
     Index widest = 0;
@@ -204,8 +202,7 @@ SplitTask Frontier::task_of(const Attempt& attempt) const {
     const Family& family = families_[interval.family];
     const Index position = attempt.position;
     const DeepPoint &low = points_[interval.a], &high = points_[interval.b];
-    // What is known nearest below and above this split: the ends of the interval, or hints between them. A hint at the
-    // split itself is on both sides.
+    // What is known nearest below and above this split: ends or hints. A hint at the split itself is on both sides.
     const std::vector<DeepPoint>& hints = family.hints;
     const auto after = std::lower_bound(hints.begin(), hints.end(), position,
                                         [](const DeepPoint& hint, Index wanted) { return hint.position < wanted; });
@@ -230,8 +227,7 @@ SplitTask Frontier::task_of(const Attempt& attempt) const {
         task.least_right = std::max({task.least_right, low.right - loss_.slack(weight - low.weight),
                                      below.right - loss_.slack(weight - below.weight)});
     }
-    // A child that stops as soon as it cannot improve proves little about its neighbours; a raised budget makes its
-    // bound close more of the interval.
+    // A child that stops as soon as it cannot improve says little of its neighbours: a raised budget closes more.
     if (!context_.off(kNoSlack))
         task.slack = std::min(task.cut, loss_.slack(std::min(weight - low.weight, high.weight - weight)) / 2);
     // A tree of a neighbouring child is a tree of this one: it costs no more on fewer rows, and at most their weight
@@ -352,8 +348,6 @@ ProfilePtr Frontier::make_profile() const {
 
 // No tree that begins with a split at these positions costs less than the bound.
 void Frontier::close(std::uint32_t family, Positions closed, Cost bound, Reason reason) {
-    if (!context_.closings.heard()) [[likely]]
-        return;
     context_.closings.close(
         [&] {
             Region region = region_of(column(family), closed, shape_, level_);

@@ -28,6 +28,15 @@ struct Survey {
     std::vector<std::uint32_t> order;  // by column of the node, the most promising first; empty where nothing is known
 };
 
+inline bool by_position(const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; }
+
+// Merges points of one position, tightens all from their neighbours and drops those that say nothing more than these.
+void tidy(std::vector<DeepPoint>& points, const Loss& loss);
+
+// What the relatives know of the splits of a column with one division of the split budget, by position in the node.
+std::vector<DeepPoint> hints_from(Relatives relatives, const Node& node, const NodeColumn& column,
+                                  std::int64_t left_splits, const Loss& loss);
+
 // What a side of a split that was solved to its end leaves on disk.
 KnownNode record_of(const Outcome& outcome, Shape shape, Index rows);
 
@@ -118,8 +127,7 @@ class Frontier {
         std::uint32_t order;
         std::vector<std::uint32_t> settled;  // numbers of points
     };
-    // What is open between two points: the least bound (penalty included), the stretch of splits that has it, and all
-    // that is open.
+    // What is open between two points: the least bound (with the penalty), the stretch that has it, and all of it.
     struct Opening {
         Cost bound = 0;
         Positions stretch{}, all{};

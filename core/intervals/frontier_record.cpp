@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "intervals/frontier.hpp"
-#include "intervals/hints.hpp"
 
 namespace provetree {
 

@@ -1,9 +1,7 @@
-// Bounds taken over from relatives; see intervals/hints.hpp.
-#include "intervals/hints.hpp"
-
+// Bounds of splits that a node takes over from its relatives before any of its splits is tried.
 #include <algorithm>
 
-#include "sweeps/open_splits.hpp"
+#include "intervals/frontier.hpp"
 
 namespace provetree {
 

@@ -2,6 +2,7 @@
 #include "intervals/lazy_rows.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace provetree {
 
@@ -10,8 +11,8 @@ namespace {
 constexpr Index kFewestRows = 1500;  // below this the bookkeeping costs more than it saves
 constexpr Index kFewestRowsIfWide = 400;
 constexpr Index kFirstSample = 256;
-constexpr Index kRowsPerError =
-    16;  // with many columns: so that a column that means nothing has as many errors on a side of the sample
+// With many columns: so that a column that means nothing has as many errors on a side of the sample.
+constexpr Index kRowsPerError = 16;
 constexpr std::int64_t kMostNoise = 8;  // not where one row in so many is wrong
 constexpr Cost kFirstErrors = 70;
 constexpr Cost kLeastGrowth = 64;
@@ -20,20 +21,14 @@ constexpr Cost kGrowth = 3;  // times the errors that would have kept the tree f
 }  // namespace
 
 bool LazyRows::worthwhile(const Context& context, const Node& all, Weight errors) {
-    // Every error of the optimum must be in the sample, each with what makes it one: with much noise that is most of
-    // the table.
+    // Every error of the optimum must be in the sample, with what makes it one: with much noise, most of the table.
     if (context.off(kNoLazyRows) || context.constrained()) return false;
     const Index fewest = context.wide(all.columns.size()) ? kFewestRowsIfWide : kFewestRows;
     return context.tiny_samples() || (all.rows >= fewest && std::int64_t{errors} * kMostNoise < all.weight);
 }
 
 LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const Loss& loss)
-    : context_(context),
-      builder_(builder),
-      finisher_(context, builder, levels),
-      all_(all),
-      loss_(loss),
-      marked_(all.rows, 0) {
+    : context_(context), builder_(builder), levels_(levels), all_(all), loss_(loss), marked_(all.rows, 0) {
     view_.rows = all.rows;
     view_.count = all.count;
     view_.by_class = all.by_class;
@@ -89,7 +84,7 @@ void LazyRows::rebuild() {
 }
 
 LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
-    FlatTree tree = finisher_.finish(sample(), plan, loss_);
+    FlatTree tree = finish_plan(context_, builder_, levels_, sample(), plan, loss_);
     const std::size_t n_nodes = tree.column.size();
     // A split of the sample is one of several of the table: the middle one errs least on rows not seen. The first split
     // is the one that was asked for.
@@ -102,9 +97,8 @@ LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
     for (std::size_t i = 0; i < n_nodes; ++i) {
         const std::uint32_t here = static_cast<std::uint32_t>(i);
         if (tree.column[i] < 0) {
-            steps[i] = {context_.table.ranks,
-                        0,
-                        {here, here}};  // a leaf leads to itself, so that all rows take equally many steps
+            // A leaf leads to itself, so that all rows take equally many steps.
+            steps[i] = {context_.table.ranks, 0, {here, here}};
             continue;
         }
         const Index upto =
@@ -127,11 +121,8 @@ LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
     context_.monitor.work(all_.rows);
     Cost errors = 0;
     for (std::size_t i = 0; i < n_nodes; ++i) {
-        const auto begin = weights.begin() + static_cast<std::ptrdiff_t>(i * n_classes),
-                   end = begin + static_cast<std::ptrdiff_t>(n_classes);
-        Weight total = 0;
-        for (auto weight = begin; weight != end; ++weight) total += *weight;
-        errors += total - *std::max_element(begin, end);
+        const Weight *begin = weights.data() + i * n_classes, *end = begin + n_classes;
+        errors += std::accumulate(begin, end, Weight{0}) - *std::max_element(begin, end);
     }
     std::vector<PlanPtr> plans(n_nodes);  // children come after their parents
     for (std::size_t i = n_nodes; i-- > 0;) {

@@ -17,8 +17,7 @@ namespace provetree {
 
 class LazyRows {
   public:
-    // Starts with an even sample and some of the rows that `first` (a tree for all rows, with so many errors) gets
-    // wrong.
+    // Starts with an even sample and some of the rows that `first`, a tree with so many errors, gets wrong.
     LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const PlanPtr& first,
              Weight errors, const Loss& loss);
 
@@ -44,8 +43,7 @@ class LazyRows {
     };
     Trial try_on_all(const PlanPtr& plan);
 
-    // Adds rows that the tree tried last gets wrong (there are some where it costs more on all rows than on the
-    // sample); returns their weight.
+    // Adds rows that the tree tried last gets wrong, if it costs more than on the sample; returns their weight.
     Weight grow(Cost wanted);
 
     // Adds the first and the last row of a column where the sample lacks them; returns their weight.
@@ -58,7 +56,7 @@ class LazyRows {
 
     Context& context_;
     NodeBuilder& builder_;
-    Finisher finisher_;
+    Levels& levels_;
     const Node& all_;
     Loss loss_;
     Node sample_, view_;

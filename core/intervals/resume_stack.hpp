@@ -53,8 +53,7 @@ class ResumeStack {
   public:
     ResumeStack(ResumeNotes& notes, std::size_t who) : notes_(notes), who_(who), next_(Clock::now()) {}
 
-    // The root's splits are listed: takes up what is known of them, if anything. Its search is on the stack until the
-    // end.
+    // The root's splits are listed: takes up what is known of them. Its search is on the stack until the end.
     void enter_root(Frontier& root, const KnownNode* known);
     // Whether the root is on the stack already.
     bool begun() const { return !entries_.empty(); }

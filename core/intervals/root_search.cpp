@@ -244,8 +244,7 @@ bool RootSearch::holds_on_all_rows(const Frontier::Attempt& attempt, const Split
     LazyRows& lazy = *options_.lazy;
     if (task.sample != frontier_.sample()) {
         if (answer.best.upper < cut) return false;
-        // The bounds hold; the trees may get the new rows wrong, and the rows they were solved on are a part of those
-        // there are now.
+        // The bounds hold, for these are more rows; the trees may get the new ones wrong.
         const Cost more = loss_.slack(frontier_.node().weight - task.sample_weight);
         answer.left.upper = std::min(kInfinite, answer.left.upper + more);
         answer.right.upper = std::min(kInfinite, answer.right.upper + more);
@@ -297,8 +296,7 @@ void limit_profiles(KnownNode& node, std::size_t& room) {
     }
 }
 
-// Leaves the best tree and the bounds of all splits tried, or known from before, on disk: those of the root and of the
-// nodes that are searched below it.
+// Leaves the best tree on disk, and the bounds that are known of the root and of the nodes searched below it.
 void RootSearch::save() {
     if (!stack_->begun()) return;  // it has not taken up yet what the file knows
     Checkpoint checkpoint = checkpoint_of(context_);

@@ -19,19 +19,14 @@ class SolvedSets {
     // Whether the request is answered by what is known: exactly, or by a bound that reaches the limit. The answer
     // does not depend on the path to the node, because a node is its set of rows.
     bool find(const Node& node, const NodeRequest& request, Outcome& outcome) const {
-        const Proven* known = known_.find(key(node, request));
+        const Bounded* known = known_.find(key(node, request));
         if (!known || (known->lower < request.limit && known->lower < known->upper)) return false;
-        outcome.upper = known->upper;
-        outcome.plan = known->plan;
-        outcome.left_splits = known->left_splits;
-        outcome.lower = known->lower;
-        outcome.relaxed = known->relaxed;
+        static_cast<Bounded&>(outcome) = *known;
         return true;
     }
     void keep(const Node& node, const NodeRequest& request, const Outcome& outcome) {
-        Proven& known = known_.at(key(node, request));
-        if (outcome.lower < known.lower) return;
-        known = {outcome.lower, outcome.relaxed, outcome.upper, outcome.left_splits, outcome.plan};
+        Bounded& known = known_.at(key(node, request));
+        if (outcome.lower >= known.lower) known = outcome;
     }
     void clear() { known_.clear(); }
 
@@ -50,16 +45,11 @@ class SolvedSets {
             return static_cast<std::size_t>(mixed ^ mixed >> 29);
         }
     };
-    struct Proven {
-        Cost lower = 0, relaxed = 0, upper = kInfinite;
-        std::int64_t left_splits = 0;
-        PlanPtr plan;
-    };
     static Key key(const Node& node, const NodeRequest& request) {
         return {node.members, request.shape.splits, request.shape.depth};
     }
 
-    FlatMap<Key, Proven, Hash> known_;
+    FlatMap<Key, Bounded, Hash> known_;
 };
 
 }  // namespace provetree

@@ -1,8 +1,7 @@
-// The choice among optimal trees; see intervals/ties.hpp.
-#include "intervals/ties.hpp"
-
+// The choice among optimal trees: the tree that the tie rule prefers, split by split from the root down.
 #include <utility>
 
+#include "intervals/node_solver.hpp"
 #include "sweeps/depth_one.hpp"
 
 namespace provetree {

@@ -36,8 +36,7 @@ struct KnownNode {
         Cost left, right;
         bool settled = false;
         Cost left_upper = kInfinite, right_upper = kInfinite;  // costs of trees of the sides
-        // Bounds of the splits of the sides, where they help what is open beside this one; `whole` where they are about
-        // all rows of the sides.
+        // Bounds of the splits of the sides, where they help what is open beside; `whole`: about all their rows.
         ProfilePtr of_left, of_right;
         bool whole = false;
     };
@@ -104,8 +103,7 @@ class CheckpointFile {
     void write(const Checkpoint& checkpoint);
     void remove() const;
 
-    // Who writes when it is time and nobody comes by: `look` is called now and then, from inside the search. Null:
-    // nobody.
+    // Who writes when it is time, if anybody: `look` is called now and then, from inside the search.
     void keep_by(std::function<void()> keeper) { keeper_ = std::move(keeper); }
     void look() const {
         if (keeper_ && due()) keeper_();

@@ -27,8 +27,7 @@ enum class Reason : std::uint8_t {
 inline constexpr const char* kReasonNames[] = {"leaf",           "too_few_rows", "no_budget", "known",    "solved",
                                                "between_splits", "split_bound",  "tried",     "tie_rule", "sample"};
 
-// Splits of one node: those of a column between two ranks, with one division of the split budget. `whole` means all
-// splits of the node.
+// Splits of a node: all of them (`whole`), or of a column between two ranks, with one division of the budget.
 struct Region {
     std::size_t level = 0;  // of the node, from 0 at the root
     bool whole = false;

@@ -1,5 +1,4 @@
-// What every part of one search shares: the table, the constraints, the kernel, limits and counters. One per call,
-// nothing global.
+// What every part of one search shares: table, constraints, kernel, limits, counters. One per call, nothing global.
 #pragma once
 
 #include <cstdint>
@@ -138,8 +137,7 @@ struct Context {
     bool eager_threads() const { return (switches & kEagerThreads) != 0; }
     bool text_tasks() const { return (switches & kTextTasks) != 0; }
     bool tiny_samples() const { return (switches & kTinySamples) != 0; }
-    // Whether so many columns make a plain pass over all of them cheap beside the panels: then it pays to ask each
-    // column what it can do alone.
+    // Whether so many columns make it cheap, beside the panels, to ask each one what it can do alone.
     bool wide(std::size_t columns) const {
         return !off(kNoWide) && (columns >= kManyColumns || (columns > 0 && (switches & kAlwaysWide) != 0));
     }

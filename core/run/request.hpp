@@ -1,5 +1,4 @@
-// What is asked of the search of a root, and what it answers. The role is said outright: nothing is read out of whether
-// somebody listens.
+// What is asked of the search of a root, and what it answers.
 #pragma once
 
 #include <functional>

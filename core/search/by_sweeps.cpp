@@ -4,7 +4,6 @@
 
 #include "intervals/lazy_rows.hpp"
 #include "intervals/root_search.hpp"
-#include "intervals/ties.hpp"
 #include "search/method.hpp"
 #include "search/targets.hpp"
 #include "start/greedy.hpp"
@@ -52,7 +51,7 @@ class BySweeps final : public Method {
     Incumbent start(Shape shape) override;
     RootAnswer prove(const RootRequest& request) override;
     FlatTree finish(const PlanPtr& plan) override {
-        return Finisher(context_, builder_, solver_.levels()).finish(root_, plan, solver_.loss());
+        return finish_plan(context_, builder_, solver_.levels(), root_, plan, solver_.loss());
     }
     const Node* root() const override { return &root_; }
     PlanPtr preferred(Shape shape, const Outcome& best) override {

@@ -56,7 +56,7 @@ Index nearest_row(const Table& table, const std::vector<double>& scale, Index fr
 std::vector<std::uint8_t> hard_rows(NodeSolver& solver, const Node& root, const Outcome& best, Index wanted) {
     Context& context = solver.context();
     const Table& table = context.table;
-    const FlatTree tree = Finisher(context, solver.builder(), solver.levels()).finish(root, best.plan, solver.loss());
+    const FlatTree tree = finish_plan(context, solver.builder(), solver.levels(), root, best.plan, solver.loss());
     std::vector<Index> wrong;
     std::vector<std::int32_t> taken_for;
     for (Index row = 0; row < table.rows; ++row) {

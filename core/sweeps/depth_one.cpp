@@ -63,8 +63,7 @@ Stump best_stump(Context& context, const Node& node, const Loss& loss, bool cano
             const Cost cost = loss.stump(errors);
             best.relaxed = std::min(best.relaxed, cost);
             if (cost > best.cost || i < column.first_split || i > column.last_split) return;
-            // Columns and positions come in ascending order, so among equals only a wider margin of the same column
-            // wins.
+            // Columns and positions ascend, so among equals only a wider margin of the same column wins.
             if (cost == best.cost && (!canonical || best.column != &column)) return;
             if (canonical) {
                 const double gap = margin(context, column, i);

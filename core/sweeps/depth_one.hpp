@@ -1,5 +1,4 @@
-// Depth one: the best single split of a node, by plain code. Used where a whole panel would be too much, and to finish
-// trees.
+// Depth one: the best single split of a node, by plain code: where a panel would be too much, and to finish trees.
 #pragma once
 
 #include <vector>
@@ -25,8 +24,7 @@ Cost leaf_cost(const Context& context, const Node& node, const Loss& loss);
 // lowest threshold.
 Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical);
 
-// The least errors (weights) of a tree with at most one split on each column of the node by itself, whatever the leaf
-// sizes.
+// The least errors (weights) of a tree with at most one split on each column by itself, whatever the leaf sizes.
 void column_stumps(Context& context, const Node& node, std::vector<Weight>& errors);
 
 // Distance between the two values that a split after `position` rows separates; 0 where one of them is "missing".

@@ -22,8 +22,7 @@ void raise(PanelPoint& point, const PanelPoint& other) {
 // Errors have a slack of one for each unit of weight.
 Weight in_errors(Weight weight) { return weight; }
 
-// Tightens all points from their neighbours and drops those that are only bounded and say nothing their neighbours do
-// not.
+// Tightens all points from their neighbours and drops those not evaluated that say nothing more than these.
 void tidy(std::vector<PanelPoint>& points) {
     tighten(points, in_errors);
     drop_implied(points, in_errors, [](const PanelPoint& point) { return point.evaluated; });
@@ -41,8 +40,7 @@ void merge_equal(std::vector<PanelPoint>& points) {
     points.resize(kept);
 }
 
-// Whole panels, with at least two lanes for each column: small rounds, because each one sharpens what the next must
-// look at.
+// Whole panels, at least two lanes for each column: small rounds, because each sharpens what the next looks at.
 std::size_t lanes_per_round(std::size_t columns) {
     return std::max<std::size_t>(1, (columns * 2 + kLanes - 1) / kLanes) * kLanes;
 }
@@ -88,8 +86,7 @@ void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives rel
     std::inplace_merge(points.begin() + first, points.begin() + from_inner, points.end(), before);
 }
 
-// With three or more classes a stump gets everything wrong but its two labels' classes: counting classes bounds splits
-// before any sweep.
+// A stump gets all but two classes wrong: with three or more, counting classes bounds splits before any sweep.
 void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::vector<PanelPoint>& points) {
     // A point for every so many rows: together they cost about a sixteenth of a panel.
     const Index step = std::clamp<Index>(node.rows / 96, 64, 1024);
@@ -100,11 +97,7 @@ void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::ve
     for (Index target = step; target < node.rows; target = counted + step) {
         // The end of the group of ties that the target lies in.
         const Index rank = column.ranks[target - 1];
-        const Index position =
-            column.no_ties
-                ? target
-                : static_cast<Index>(std::upper_bound(column.ranks + target, column.ranks + node.rows, rank) -
-                                     column.ranks);
+        const Index position = column.no_ties ? target : Node::rows_up_to(column, rank, target, node.rows);
         if (position >= node.rows) break;
         if (by_code) {
             context_.kernel.count_codes(column.order + counted, position - counted, static_cast<int>(n_classes),
@@ -150,15 +143,14 @@ void DepthTwo::know_column(const Node& node, std::size_t c, Relatives relatives,
     if (points.size() > 2) tidy(points);
 }
 
-void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieChoice* ties) {
+void DepthTwo::start(const Node& node, Relatives relatives) {
     next_points_.clear();
     next_regions_.clear();
     evaluated_.clear();
     if (known_.size() < node.columns.size()) known_.resize(node.columns.size());
     PanelPoint begin{0, 0, 0, 0, 0, 0, 0, true}, end{0, node.rows, node.weight, 0, 0, 0, 0, true};
     if (wide_) {
-        // At either end of a column one side has all rows: so splits near the ends cost about what no split at all
-        // does.
+        // At either end of a column one side has all rows: splits near the ends cost about what no split does.
         column_stumps(context_, node, stumps_);
         best_stump_ = *std::min_element(stumps_.begin(), stumps_.end());
         column_costs_.assign(node.columns.size(), kInfinite);
@@ -177,7 +169,7 @@ void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieC
             merge_equal(merged_);
             tidy(merged_);
         }
-        find_open(node, static_cast<Index>(c), counts ? merged_ : known_[c], cut, ties);
+        find_open(node, static_cast<Index>(c), counts ? merged_ : known_[c]);
     }
     points_.swap(next_points_);
     regions_.swap(next_regions_);
@@ -185,8 +177,8 @@ void DepthTwo::start(const Node& node, Relatives relatives, Cost cut, const TieC
 
 Cost DepthTwo::point_bound(const PanelPoint& point) const {
     const auto cost = [&](bool split_left, bool split_right) {
-        return side_cost(point.leaf_left, point.stump_left, split_left) +
-               side_cost(point.leaf_right, point.stump_right, split_right);
+        const SideBounds sides = side_bounds(point, split_left, split_right);
+        return sides.left + sides.right;
     };
     return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
 }
@@ -208,11 +200,10 @@ OpenRange DepthTwo::range_between(const PanelPoint& a, const PanelPoint& b, Cost
 }
 
 // Adds the open regions of a column, given its points or a stretch of them.
-void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint>& points, Cost cut,
-                         const TieChoice* ties) {
+void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint>& points) {
     const NodeColumn& column = node.columns[c];
     // Columns after the preferred one cannot win a tie, only a lower cost.
-    const Cost room = cut - loss_.split_penalty - (ties && ties->any && column.id > ties->column ? 1 : 0);
+    const Cost room = cut() - loss_.split_penalty - (ties_ && ties_->any && column.id > ties_->column ? 1 : 0);
     const auto keep = [&](Positions open, Cost bound, std::size_t first, std::size_t last) {
         const std::uint32_t begin = static_cast<std::uint32_t>(next_points_.size());
         next_points_.insert(next_points_.end(), points.begin() + static_cast<std::ptrdiff_t>(first),
@@ -257,21 +248,20 @@ void DepthTwo::close_around(const NodeColumn& column, Index a, Index b, Position
     close(column, {open.last + 1, b - 1}, bound, Reason::kBetweenSplits);
 }
 
-DepthTwo::Portion DepthTwo::portion_of(const Node& node, int round, Cost cut, bool searching) const {
+DepthTwo::Portion DepthTwo::portion_of(const Node& node, int round) const {
     if (!wide_) {
         const std::size_t lanes = lanes_per_round(node.columns.size());
         return {lanes, lanes, false};
     }
-    // Many columns: a good tree first, from the columns that are best by themselves, then a few columns at a time, so
-    // that the others meet a better tree.
+    // Many columns: a good tree first, from the columns that are best by themselves, then a few columns at a time.
     constexpr std::size_t kFirstColumns = 16, kMostLanes = 16 * kLanes;
     constexpr int kFirstRounds = 4;
     constexpr Cost kMostForOne = 4;
-    if (searching && round < kFirstRounds) return {kFirstColumns, kLanes, true};
+    if (outcome_.upper <= limit_ && round < kFirstRounds) return {kFirstColumns, kLanes, true};
     // Below a split on a column that means nothing, errors fall to either side as rows do. Then w evenly spread splits
     // leave at least w / (w + 1) of the errors of the best stump between any two of them: so many lanes close such a
     // column.
-    const Cost allowed = loss_.errors_for(cut), spare = best_stump_ - allowed;
+    const Cost allowed = loss_.errors_for(cut()), spare = best_stump_ - allowed;
     const Cost lanes_each = spare > 0 ? std::clamp<Cost>((allowed + spare - 1) / spare, 1, kMostForOne) : kMostForOne;
     const std::size_t each = static_cast<std::size_t>(lanes_each),
                       regions = std::min(regions_.size(), kMostLanes / each);
@@ -328,11 +318,9 @@ void DepthTwo::share_lanes(const Node& node, std::size_t wanted_lanes) {
         const NodeColumn& column = node.columns[region.column];
         Share share{1, region.open.size(), splits_found_.size()};
         if (few_values(node, column)) {
-            const Index* ranks = column.ranks;
             for (Index position = region.open.first; position <= region.open.last;) {
                 if (Node::is_split(column, position)) splits_found_.push_back(position);
-                position = static_cast<Index>(
-                    std::upper_bound(ranks + position, ranks + region.open.last + 1, ranks[position]) - ranks);
+                position = Node::rows_up_to(column, column.ranks[position], position, region.open.last + 1);
             }
             share.splits = splits_found_.size() - share.listed;
             share.lanes = std::min<std::uint64_t>(1, share.splits);
@@ -363,10 +351,10 @@ void DepthTwo::share_lanes(const Node& node, std::size_t wanted_lanes) {
         if (share.listed == SIZE_MAX) share.splits = 0;
 }
 
-void DepthTwo::evaluate_lanes(const Node& node, Cost cut) {
+void DepthTwo::evaluate_lanes(const Node& node) {
     results_.resize(lanes_.size());
     // Errors that both sides together may have while a split can still win.
-    const Weight of_interest = static_cast<Weight>(std::min<Cost>(loss_.errors_for(cut) + 1, node.weight));
+    const Weight of_interest = static_cast<Weight>(std::min<Cost>(loss_.errors_for(cut()) + 1, node.weight));
     const bool pack = !context_.off(kNoPacking);
     for (std::size_t begin = 0, end; begin < lanes_.size(); begin = end) {
         end = std::min(lanes_.size(), begin + kLanes);
@@ -378,7 +366,7 @@ void DepthTwo::evaluate_lanes(const Node& node, Cost cut) {
     }
 }
 
-void DepthTwo::refine(const Node& node, Cost cut, const TieChoice* ties) {
+void DepthTwo::refine(const Node& node) {
     next_points_.clear();
     next_regions_.clear();
     std::size_t lane = 0;
@@ -400,7 +388,7 @@ void DepthTwo::refine(const Node& node, Cost cut, const TieChoice* ties) {
         }
         merged_.insert(merged_.end(), old, old_end);
         if (touched && merged_.size() > 1) tidy(merged_);
-        find_open(node, region.column, merged_, cut, ties);
+        find_open(node, region.column, merged_);
     }
     points_.swap(next_points_);
     regions_.swap(next_regions_);
@@ -471,13 +459,13 @@ void DepthTwo::begin(const Node& node, const NodeRequest& request, const Loss& l
 
 Outcome DepthTwo::solve(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
     begin(node, request, loss, ties);
-    start(node, context_.off(kNoInheritance) ? Relatives{} : request.relatives, cut(), ties);
+    start(node, context_.off(kNoInheritance) ? Relatives{} : request.relatives);
     for (int round = 0;; ++round) {
-        choose_lanes(node, portion_of(node, round, cut(), outcome_.upper <= limit_));
+        choose_lanes(node, portion_of(node, round));
         if (lanes_.empty()) break;
-        evaluate_lanes(node, cut());
+        evaluate_lanes(node);
         for (std::size_t i = 0; i < lanes_.size(); ++i) consider(node, lanes_[i], results_[i]);
-        refine(node, cut(), ties);
+        refine(node);
         standing_.take(outcome_);
         standing_.lower = std::min(limit_, outcome_.upper);
         for (const Region& region : regions_)

@@ -27,8 +27,7 @@ class DepthTwo {
     // tried. Tables with many columns only.
     const std::vector<Cost>& column_costs() const { return column_costs_; }
 
-    // Where the last solve stands after its last round: the best tree so far, and a bound. For a solve that was
-    // stopped.
+    // Where a solve that was stopped stood after its last round: the best tree so far, and a bound.
     const Outcome& standing() const { return standing_; }
 
   private:
@@ -59,25 +58,23 @@ class DepthTwo {
     }
     void know_column(const Node& node, std::size_t c, Relatives relatives, const PanelPoint& begin,
                      const PanelPoint& end);
-    void start(const Node& node, Relatives relatives, Cost cut, const TieChoice* ties);
-    void refine(const Node& node, Cost cut, const TieChoice* ties);
-    void find_open(const Node& node, Index column, const std::vector<PanelPoint>& points, Cost cut,
-                   const TieChoice* ties);
+    void start(const Node& node, Relatives relatives);
+    void refine(const Node& node);
+    void find_open(const Node& node, Index column, const std::vector<PanelPoint>& points);
     void close(const NodeColumn& column, Positions at, Cost bound, Reason reason);
     void close_around(const NodeColumn& column, Index a, Index b, Positions open, Cost room);
     SideBounds side_bounds(const PanelPoint& point, bool split_left, bool split_right) const;
     OpenRange range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const;
     Cost point_bound(const PanelPoint& point) const;
-    // How much a round looks at: so many regions, those of the lowest bounds or of the best trees so far, and so many
-    // lanes for them all.
+    // What a round looks at: so many regions, of the lowest bounds or the best trees so far, and lanes for them all.
     struct Portion {
         std::size_t regions, lanes;
         bool best_first = false;
     };
-    Portion portion_of(const Node& node, int round, Cost cut, bool searching) const;
+    Portion portion_of(const Node& node, int round) const;
     void choose_lanes(const Node& node, Portion portion);
     void share_lanes(const Node& node, std::size_t wanted_lanes);
-    void evaluate_lanes(const Node& node, Cost cut);
+    void evaluate_lanes(const Node& node);
     void consider(const Node& node, const Lane& lane, const LaneResult& result);
     // What a tree that begins with an evaluated split costs.
     struct TreeCosts {
@@ -115,8 +112,7 @@ class DepthTwo {
     std::vector<std::vector<PanelPoint>> known_;  // per column what relatives told, kept for the profile
     std::vector<Evaluated> evaluated_;
     std::vector<Weight> seen_;
-    // Tables with many columns: the least errors of each column's own stump, of all of them, and of the trees tried so
-    // far.
+    // Tables with many columns: the least errors of each column's own stump, of all, and of the trees tried so far.
     bool wide_ = false;
     std::vector<Weight> stumps_;
     Weight best_stump_ = 0;

@@ -5,21 +5,25 @@
 
 namespace provetree {
 
-FlatTree Finisher::finish(const Node& root, const PlanPtr& plan, const Loss& loss) {
-    tree_ = {};
-    errors_ = 0;
-    loss_ = loss;
-    add(root, plan.get(), 0);
-    tree_.cost = loss.tree(errors_, tree_.splits);
-    return std::move(tree_);
-}
+namespace {
+
+struct Finisher {
+    Context& context;
+    NodeBuilder& builder;
+    Levels& levels;
+    const Loss& loss;
+    FlatTree tree{};
+    Cost errors = 0;
+
+    std::int32_t add(const Node& node, const Plan* plan, std::size_t level);
+};
 
 std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level) {
-    const std::int32_t number = tree_.add_leaf(node.majority());
+    const std::int32_t number = tree.add_leaf(node.majority());
     const NodeColumn* column = nullptr;
     Index position = 0;
     if (plan && plan->stump) {
-        const Stump stump = best_stump(context_, node, loss_, true);
+        const Stump stump = best_stump(context, node, loss, true);
         column = stump.column;
         position = stump.position;
     } else if (plan) {
@@ -27,17 +31,27 @@ std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level
         if (column) position = Node::rows_up_to(*column, plan->rank, 0, node.rows);
     }
     if (!column || position == 0 || position == node.rows) {
-        errors_ += node.leaf_error();
+        errors += node.leaf_error();
         return number;
     }
-    tree_.make_split(number, column->id, column->ranks[position - 1], column->ranks[position]);
-    Levels::Children& kids = levels_.at(level);
-    builder_.split(node, *column, position, kids.left, kids.right);
+    tree.make_split(number, column->id, column->ranks[position - 1], column->ranks[position]);
+    Levels::Children& kids = levels.at(level);
+    builder.split(node, *column, position, kids.left, kids.right);
     const bool known = !plan->stump;
     const std::int32_t left = add(kids.left, known ? plan->left.get() : nullptr, level + 1);
     const std::int32_t right = add(kids.right, known ? plan->right.get() : nullptr, level + 1);
-    tree_.set_children(number, left, right);
+    tree.set_children(number, left, right);
     return number;
+}
+
+}  // namespace
+
+FlatTree finish_plan(Context& context, NodeBuilder& builder, Levels& levels, const Node& root, const PlanPtr& plan,
+                     const Loss& loss) {
+    Finisher finisher{context, builder, levels, loss};
+    finisher.add(root, plan.get(), 0);
+    finisher.tree.cost = loss.tree(finisher.errors, finisher.tree.splits);
+    return std::move(finisher.tree);
 }
 
 }  // namespace provetree

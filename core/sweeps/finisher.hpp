@@ -8,22 +8,7 @@
 
 namespace provetree {
 
-class Finisher {
-  public:
-    Finisher(Context& context, NodeBuilder& builder, Levels& levels)
-        : context_(context), builder_(builder), levels_(levels) {}
-
-    FlatTree finish(const Node& root, const PlanPtr& plan, const Loss& loss);
-
-  private:
-    std::int32_t add(const Node& node, const Plan* plan, std::size_t level);
-
-    Context& context_;
-    NodeBuilder& builder_;
-    Loss loss_;
-    Levels& levels_;
-    FlatTree tree_;
-    Cost errors_ = 0;
-};
+FlatTree finish_plan(Context& context, NodeBuilder& builder, Levels& levels, const Node& root, const PlanPtr& plan,
+                     const Loss& loss);
 
 }  // namespace provetree

@@ -8,8 +8,7 @@ namespace provetree {
 
 namespace {
 
-constexpr Index kSentinelBefore = 0xffffffffu;
-constexpr Index kSentinelAfter = 0xfffffffeu;
+constexpr Index kSentinelBefore = 0xffffffffu, kSentinelAfter = 0xfffffffeu;
 constexpr std::uint32_t kRightBit = 1u << 31;
 
 }  // namespace
@@ -80,9 +79,10 @@ void NodeBuilder::sum_rows(Node& node) const {
     }
 }
 
-void NodeBuilder::finish_column(Node& node, NodeColumn& column) const {
-    // A minimum leaf size makes every end of a group of ties matter, not only changes of class: the best feasible split
-    // may lie inside a run.
+// A column that does not vary cannot split this node or anything below it: false.
+bool NodeBuilder::keep_column(Node& node, NodeColumn& column) const {
+    if (node.rows == 0 || column.ranks[0] == column.ranks[node.rows - 1]) return false;
+    // With a minimum leaf size the best feasible split may lie inside a run of one class: every end of ties matters.
     seal_order(kernel_, column.order, column.ranks, node.rows, min_leaf_ > 1, column.checks, column.groups);
     column.no_ties = column.groups == node.rows;
     column.first_split = 1;
@@ -98,6 +98,7 @@ void NodeBuilder::finish_column(Node& node, NodeColumn& column) const {
         column.first_split = std::max<Index>(1, first);
         column.last_split = std::min(node.rows - 1, last);
     }
+    return true;
 }
 
 void NodeBuilder::build_root(Node& root) const {
@@ -111,8 +112,9 @@ void NodeBuilder::build_root(Node& root) const {
     sum_rows(root);
     root.lay_out(table_.rows, table_.columns);
     std::vector<Index> next;
+    std::size_t kept = 0;
     for (Index c = 0; c < table_.columns; ++c) {
-        NodeColumn& column = root.columns[c];
+        NodeColumn& column = root.columns[kept];
         column.id = c;
         const Index* ranks = table_.ranks + static_cast<std::size_t>(c) * table_.rows;
         next.assign(static_cast<std::size_t>(table_.tops[c]) + 2, 0);  // counting sort: ranks are dense
@@ -123,11 +125,9 @@ void NodeBuilder::build_root(Node& root) const {
             column.order[at] = i | entry::class_code(root.classes[i]) << entry::kClassShift;
             column.ranks[at] = ranks[i];
         }
-        finish_column(root, column);
+        kept += keep_column(root, column);
     }
-    std::erase_if(root.columns, [&](const NodeColumn& column) {
-        return root.rows == 0 || column.ranks[0] == column.ranks[root.rows - 1];
-    });
+    root.columns.resize(kept);
     add_weight_sums(root);
 }
 
@@ -197,15 +197,8 @@ void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position
         to_left.id = to_right.id = column.id;
         kernel_.partition(column.order, column.ranks, parent.rows, new_rows_.data(), to_left.order, to_left.ranks,
                           to_right.order, to_right.ranks);
-        // A column that no longer varies cannot split this node or anything below it.
-        if (left.rows && to_left.ranks[0] != to_left.ranks[left.rows - 1]) {
-            finish_column(left, to_left);
-            ++kept_left;
-        }
-        if (right.rows && to_right.ranks[0] != to_right.ranks[right.rows - 1]) {
-            finish_column(right, to_right);
-            ++kept_right;
-        }
+        kept_left += keep_column(left, to_left);
+        kept_right += keep_column(right, to_right);
     }
     left.columns.resize(kept_left);
     right.columns.resize(kept_right);
@@ -250,10 +243,7 @@ void NodeBuilder::choose(const Node& parent, const std::vector<std::uint8_t>& ma
             at += in;
         }
         before[parent.rows] = sum;
-        if (count && to.ranks[0] != to.ranks[count - 1]) {
-            finish_column(chosen, to);
-            ++kept;
-        }
+        kept += keep_column(chosen, to);
     }
     chosen.columns.resize(kept);
     add_weight_sums(chosen);

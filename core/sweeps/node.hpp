@@ -1,5 +1,4 @@
-// A node of the search: a set of rows, renumbered from 0, and for each ordered column that still varies the rows in
-// that column's order.
+// A node of the search: a set of rows, renumbered from 0, and their order by each column that still varies.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +13,7 @@
 
 namespace provetree {
 
-// One ordered column within a node. The arrays lie in the node's own storage; ranks[-1], ranks[rows] and ranks[rows +
-// 1] hold sentinels.
+// One ordered column within a node, in the node's storage; ranks[-1], ranks[rows], ranks[rows + 1] are sentinels.
 struct NodeColumn {
     Index id;  // column of the table
     std::uint32_t* order;
@@ -87,8 +85,7 @@ class Levels {
     std::vector<std::unique_ptr<Children>> levels_;
 };
 
-// Room around the arrays of a column: sentinels before and after the ranks, and slack for the vector stores of the
-// kernels.
+// Room around the arrays of a column: sentinels around the ranks, and slack for the vector stores of the kernels.
 inline constexpr std::size_t kRoomBefore = 1;
 inline constexpr std::size_t kRoomAfter = 19;
 
@@ -113,7 +110,7 @@ class NodeBuilder {
     void move_rows(const Node& parent, Index position, Node& left, Node& right);
     void divide_members(const Node& parent, Node& left, Node& right) const;
     void sum_rows(Node& node) const;
-    void finish_column(Node& node, NodeColumn& column) const;
+    bool keep_column(Node& node, NodeColumn& column) const;
     void add_weight_sums(Node& node) const;
 
     const Table& table_;

@@ -1,5 +1,4 @@
-// Which splits of a column are still open between splits whose sides are bounded: the bounds of the interval search and
-// of the depth-two solver, in one place.
+// Which splits of a column are open between bounded ones: the bounds of the interval search and of depth two.
 #pragma once
 
 #include <algorithm>
@@ -71,18 +70,14 @@ inline Positions positions_of(const NodeColumn& column, Index a, Index b, Weight
     return {first, last};
 }
 
-// The split nearest to `position` within the range, moving off a group of ties; 0 where the whole range lies inside one
-// group.
+// The split nearest to `position` within the range, off a group of ties; 0 where the range lies inside one group.
 inline Index nearest_split(const NodeColumn& column, Index position, Positions range) {
     if (column.no_ties || Node::is_split(column, position)) return position;
     const Index rank = column.ranks[position];
     const Index* first = column.ranks + range.first - 1;
     const Index begin = static_cast<Index>(
         std::lower_bound(first, static_cast<const Index*>(column.ranks) + position, rank) - column.ranks);
-    const Index end =
-        static_cast<Index>(std::upper_bound(static_cast<const Index*>(column.ranks) + position,
-                                            static_cast<const Index*>(column.ranks) + range.last + 1, rank) -
-                           column.ranks);
+    const Index end = Node::rows_up_to(column, rank, position, range.last + 1);
     const bool begin_fits = begin >= range.first, end_fits = end <= range.last;
     if (begin_fits && (!end_fits || position - begin <= end - position)) return begin;
     return end_fits ? end : 0;
@@ -91,14 +86,12 @@ inline Index nearest_split(const NodeColumn& column, Index position, Positions r
 // The splits of a column at these positions, as a region to be closed: up to the next rank, so that it holds for more
 // rows than the node has. Positions inside a group of ties are no splits: then the region is empty.
 inline Region region_of(const NodeColumn& column, Positions at, Shape shape, std::size_t level) {
-    Region region;
-    region.level = level;
-    region.shape = shape;
-    region.column = column.id;
     const bool any = !at.empty() && column.ranks[at.first - 1] != column.ranks[at.last];
-    region.first_rank = any ? column.ranks[at.first - 1] : 1;
-    region.last_rank = any ? column.ranks[at.last] - 1 : 0;
-    return region;
+    return {.level = level,
+            .column = column.id,
+            .first_rank = any ? column.ranks[at.first - 1] : 1,
+            .last_rank = any ? column.ranks[at.last] - 1 : 0,
+            .shape = shape};
 }
 
 // Joins open ranges of one column that adjoin, and hands each stretch on that holds a split. Ranges come in ascending

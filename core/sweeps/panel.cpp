@@ -15,8 +15,7 @@ std::uint64_t lanes_from(int begin, int end) {
 }  // namespace
 
 void Panel::mark_left_rows(const Node& node, const Lane* lanes, int n_lanes) {
-    // For each column either set the bits of the rows on the left, or start from "all left" and clear those of the rows
-    // on the right: whichever touches fewer rows.
+    // Set the bits of the rows on the left, or start from "all left" and clear the others: whichever touches fewer.
     const auto group_end = [&](int begin) {
         int end = begin + 1;
         while (end < n_lanes && lanes[end].column == lanes[begin].column) ++end;
@@ -62,8 +61,7 @@ void Panel::evaluate(const Node& node, const Lane* lanes, int n_lanes, Weight of
 
 namespace {
 
-// The long run of ties of an order, if it has one. What is longer than an eighth of the rows holds one of eight evenly
-// spread rows.
+// The long run of ties of an order, if any: longer than an eighth of the rows, it holds one of eight even rows.
 void find_run(const Index* ranks, Index rows, SweepColumn& column) {
     constexpr Index kParts = 8;
     if (rows < 8 * kParts) return;
@@ -80,8 +78,7 @@ void find_run(const Index* ranks, Index rows, SweepColumn& column) {
     }
 }
 
-// The first column swept gives the totals that the others need to pass their runs by: the one with the shortest run,
-// swept whole.
+// The first column is swept whole, for totals by which the others pass their runs: that of the shortest run.
 void totals_first(std::vector<SweepColumn>& columns) {
     const auto run = [](const SweepColumn& column) { return column.run_end - column.run_begin; };
     const auto first = std::min_element(columns.begin(), columns.end(),

@@ -18,8 +18,7 @@ struct Lane {
 // Errors (weights) on one side of a split.
 struct SideErrors {
     Weight leaf;   // as a single leaf
-    Weight stump;  // with at most one split, whatever the leaf sizes; a lower bound where both sides' errors exceed
-                   // those of interest
+    Weight stump;  // with at most one split, whatever the leaf sizes; a lower bound beyond the errors of interest
     Weight feasible_split;  // with exactly one split that respects the minimum leaf size; -1 where there is none
     bool feasible_leaf;     // enough rows for a leaf
 };
@@ -36,8 +35,7 @@ class Panel {
         n_pairs_ = 0;
         columns_.clear();
     }
-    // At most kLanes lanes. Splits whose sides have more than `of_interest` + reach errors together may be given bounds
-    // instead of exact errors.
+    // At most kLanes lanes. Splits with more than `of_interest` + reach errors may be given bounds instead.
     void evaluate(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results);
 
   private:

@@ -19,8 +19,7 @@
 
 namespace provetree {
 
-// Bounds at one split of a depth-two node, in errors (weights), so that they hold under any penalty: for each side as a
-// leaf and with one split.
+// Bounds at one split of a depth-two node, in errors, to hold under any penalty: each side as a leaf and split once.
 struct PanelPoint {
     Index rank;
     Index position;
@@ -113,8 +112,7 @@ inline ProfilePtr counted(Context& context, std::shared_ptr<Profile> profile) {
     return profile;
 }
 
-// Where a split that a relative knows lies in a node, and the weight of the relative's rows that the node lacks on
-// either side of it.
+// Where a split of a relative lies in a node, and the weight of the relative's rows that either side of it lacks.
 struct Carried {
     Index position;
     Weight weight;  // of the node's rows going left

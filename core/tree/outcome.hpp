@@ -30,10 +30,14 @@ struct Incumbent {
     }
 };
 
-// What solving a node gives. Exact where lower == upper; otherwise lower is at least the limit that was asked for.
-struct Outcome : Incumbent {
+// What is proven of a node. Exact where lower == upper; otherwise lower is at least the limit that was asked for.
+struct Bounded : Incumbent {
     Cost lower = 0;    // no tree of this shape (minimum leaf size respected) costs less
     Cost relaxed = 0;  // the same without the minimum leaf size: what neighbouring row sets may use
+};
+
+// What solving a node gives.
+struct Outcome : Bounded {
     ProfilePtr profile;
 };
 

@@ -13,9 +13,8 @@ struct Plan;
 using PlanPtr = std::shared_ptr<const Plan>;  // null: a leaf
 
 struct Plan {
-    bool stump = false;  // the best depth-one tree of whatever rows arrive; not worked out until the tree is wanted
-    int bottom_splits =
-        0;  // where above 0: the best tree of depth two with so many splits, likewise; plans of the bit search only
+    bool stump = false;     // the best depth-one tree of whatever rows arrive; not worked out until the tree is wanted
+    int bottom_splits = 0;  // above 0: the best tree of depth two with so many splits, likewise; of the bit search
     Index column = 0;
     Index rank = 0;  // rank <= this goes left
     PlanPtr left;
@@ -80,8 +79,7 @@ struct Shape {
         if (splits > full(depth)) splits = full(depth);
         return {depth, splits};
     }
-    // What the shape allows on so many rows: fewer rows than leaves make the budget no budget, and depth beyond them no
-    // use.
+    // What the shape allows on so many rows: fewer rows than leaves make the budget none, and more depth no use.
     Shape on(Index rows) const {
         if (rows == 0 || splits < static_cast<std::int64_t>(rows) - 1) return *this;
         const int useful = static_cast<int>(std::min<std::int64_t>(depth, static_cast<std::int64_t>(rows) - 1));

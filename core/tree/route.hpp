@@ -11,13 +11,12 @@
 namespace provetree {
 
 struct Routed {
-    std::vector<std::int64_t> weights;      // of each class, node by node
-    std::vector<std::int64_t> counts;       // rows
-    std::vector<std::int32_t> left, right;  // children, -1 for leaves
-    std::vector<std::int32_t> depth;        // splits above
-    std::vector<std::int32_t> label;        // the class that weighs most, the first of them on a tie
-    std::vector<std::uint8_t>
-        heavier_left;  // of splits: whether the left child weighs at least as much as the right one
+    std::vector<std::int64_t> weights;       // of each class, node by node
+    std::vector<std::int64_t> counts;        // rows
+    std::vector<std::int32_t> left, right;   // children, -1 for leaves
+    std::vector<std::int32_t> depth;         // splits above
+    std::vector<std::int32_t> label;         // the class that weighs most, the first of them on a tie
+    std::vector<std::uint8_t> heavier_left;  // of splits: the left child weighs at least as much as the right one
     // Of the rows that arrive at a split, ranks in its column: the last that goes left, the first that goes right, and
     // the ends. -1 where there is none.
     std::vector<std::int64_t> last_left, first_right, lowest, highest;
