@@ -89,8 +89,7 @@ KnownNode Frontier::record() const {
     return known;
 }
 
-// Takes over the tree. Splits that were tried are settled for good, unless more is asked for than was then. Under the
-// tie rule, a tree that costs as much is less.
+// Takes over the tree. Splits tried are settled unless more is asked for; under the tie rule, equal costs are more.
 bool Frontier::still_settled(const KnownNode& known) {
     if (known.rows != node_.rows) return false;
     bool same_choice = false;

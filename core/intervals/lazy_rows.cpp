@@ -86,8 +86,7 @@ void LazyRows::rebuild() {
 LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
     FlatTree tree = finish_plan(context_, builder_, levels_, sample(), plan, loss_);
     const std::size_t n_nodes = tree.column.size();
-    // A split of the sample is one of several of the table: the middle one errs least on rows not seen. The first split
-    // is the one that was asked for.
+    // A split of the sample is several of the table: the middle one errs least. The first is as it was asked for.
     struct Step {
         const Index* ranks;
         Index upto;

@@ -32,8 +32,7 @@ class LazyRows {
     bool complete() const { return complete_; }
     const std::vector<std::uint8_t>& marked() const { return marked_; }  // by row: whether it is in the sample
 
-    // All rows, with the weights of the sample: what lies between two splits is measured by the rows that the bounds
-    // were proven on.
+    // All rows, with the weights of the sample: by these rows the bounds between two splits were proven.
     const Node& view() const { return view_; }
 
     // A tree of the sample, tried on all rows.

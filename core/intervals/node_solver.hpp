@@ -65,8 +65,7 @@ class NodeSolver {
     ResumeStack* resume_ = nullptr;
 };
 
-// Among all optimal trees of cost `best.upper` or less, the one preferred. The relatives of the request bound the
-// splits of this node; its limit says nothing.
+// The preferred tree of cost `best.upper` or less. Relatives bound the splits of the node; the limit says nothing.
 PlanPtr preferred_tree(NodeSolver& solver, const Node& node, NodeRequest request, const Outcome& best);
 
 // The rest of that tree, given the split it begins with: the outcome and choice of a search with ties.

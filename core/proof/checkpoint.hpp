@@ -1,7 +1,6 @@
-// What a long proof leaves on disk, so that another process can go on with it: the best tree, the bounds of the splits
-// of the root that were tried, and the same of the nodes below it that are being searched. The file is replaced as a
-// whole, so a process that is killed at any moment leaves the old one or the new one, and it carries a fingerprint of
-// the problem and a sum over its content.
+// What a long proof leaves on disk, so that another process can go on with it: the best tree, and the bounds of splits
+// that were tried at the root and at nodes being searched below it. The file is replaced as a whole, so a process that
+// is killed leaves the old one or the new one. It carries a fingerprint of the problem and a sum over its content.
 #pragma once
 
 #include <chrono>

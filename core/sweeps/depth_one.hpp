@@ -20,8 +20,7 @@ struct Stump {
 // Cost of the node as a leaf; kInfinite where it has too few rows.
 Cost leaf_cost(const Context& context, const Node& node, const Loss& loss);
 
-// The best stump. With `canonical`, ties are decided by the tie rule: leaf first, then lowest column, widest margin,
-// lowest threshold.
+// The best stump. With `canonical`, by the tie rule: leaf first, lowest column, widest margin, lowest threshold.
 Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical);
 
 // The least errors (weights) of a tree with at most one split on each column by itself, whatever the leaf sizes.

@@ -23,8 +23,7 @@ class DepthTwo {
     // With `ties`, also finds the preferred split among all that attain the optimum, which must be below the limit.
     Outcome solve(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties);
 
-    // For each column of the node solved last, the least errors found with its splits first; kInfinite where none was
-    // tried. Tables with many columns only.
+    // With many columns: the least errors found with splits of each first in the node solved last, or kInfinite.
     const std::vector<Cost>& column_costs() const { return column_costs_; }
 
     // Where a solve that was stopped stood after its last round: the best tree so far, and a bound.

@@ -101,8 +101,7 @@ class NodeBuilder {
     void build_root(Node& root) const;
     // The first `position` rows of a column go left, the others right.
     void split(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
-    // The rows of the parent that are marked, as a node of their own. weight_before[c][i] becomes the marked weight of
-    // the first i rows of column c.
+    // The marked rows as a node of their own; weight_before[c][i]: marked weight of the first i rows of column c.
     void choose(const Node& parent, const std::vector<std::uint8_t>& marked, Node& chosen,
                 std::vector<std::vector<Weight>>& weight_before);
 

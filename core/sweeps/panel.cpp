@@ -173,11 +173,10 @@ struct SideClasses {
     static constexpr int kMostClasses = static_cast<int>(entry::kSharedCode);
     int n_classes, n_lanes;
     Weight of_class[2][kMostClasses][kLanes];
-    Weight leaf[2][kLanes];          // of the largest class
-    Weight most_correct[2][kLanes];  // of the two largest classes: no stump classifies more correctly
-    Weight least_correct[2]
-                        [kLanes];  // up to this it is of no interest: even the best other side leaves too many errors
-    Weight correct[2][kLanes];     // the most that a leaf or a stump is known to classify correctly
+    Weight leaf[2][kLanes];           // of the largest class
+    Weight most_correct[2][kLanes];   // of the two largest classes: no stump classifies more correctly
+    Weight least_correct[2][kLanes];  // up to this of no interest: the best other side leaves too many errors
+    Weight correct[2][kLanes];        // the most that a leaf or a stump is known to classify correctly
 
     void count(const Kernel& kernel, const Node& node, const Lane* lanes);
     void bound(const Node& node, const Lane* lanes, Weight of_interest);

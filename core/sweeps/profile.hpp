@@ -39,9 +39,8 @@ struct PanelColumn {
     std::vector<PanelPoint> points;  // by position
 };
 
-// Bounds at one split of a deeper node, in costs, and what its children left behind. A child's profile is kept apart as
-// the profile of a subset (inner) and of a superset (outer) of that child's rows; at a split evaluated in this very
-// node both are the child's own.
+// Bounds at one split of a deeper node, in costs, and profiles of a subset (inner) and of a superset (outer) of each
+// child's rows; at a split evaluated in this very node both are the child's own.
 struct DeepPoint {
     Index rank;
     Index position;

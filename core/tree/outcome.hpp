@@ -41,8 +41,7 @@ struct Outcome : Bounded {
     ProfilePtr profile;
 };
 
-// Among splits of equal cost, the one that the tie rule prefers so far: lowest column, widest margin, lowest threshold,
-// fewest splits on the left.
+// The best of equals by the tie rule: lowest column, widest margin, lowest threshold, fewest splits on the left.
 struct TieChoice {
     bool any = false;
     Index column = 0;

@@ -17,8 +17,7 @@ struct Routed {
     std::vector<std::int32_t> depth;         // splits above
     std::vector<std::int32_t> label;         // the class that weighs most, the first of them on a tie
     std::vector<std::uint8_t> heavier_left;  // of splits: the left child weighs at least as much as the right one
-    // Of the rows that arrive at a split, ranks in its column: the last that goes left, the first that goes right, and
-    // the ends. -1 where there is none.
+    // Ranks of the rows at a split: the last that goes left, the first that goes right, the ends; -1: none.
     std::vector<std::int64_t> last_left, first_right, lowest, highest;
 };
 
