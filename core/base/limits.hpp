@@ -28,14 +28,10 @@ enum class StopReason {
 // How a search ended that was unwound for this reason.
 inline Status status_of(StopReason reason) {
     switch (reason) {
-        case StopReason::kTimeLimit:
-            return Status::kTimeLimit;
-        case StopReason::kInterrupted:
-            return Status::kInterrupted;
-        case StopReason::kWorkLimit:
-            return Status::kWorkLimit;
-        default:
-            return Status::kOptimal;
+        case StopReason::kTimeLimit: return Status::kTimeLimit;
+        case StopReason::kInterrupted: return Status::kInterrupted;
+        case StopReason::kWorkLimit: return Status::kWorkLimit;
+        default: return Status::kOptimal;
     }
 }
 
@@ -60,9 +56,7 @@ class Monitor {
 
     // Of a thread that does not lead: no limits of its own.
     explicit Monitor(Team& team, std::function<bool()> tick = nullptr)
-        : start_(Clock::now()),
-          time_limit_(std::numeric_limits<double>::infinity()),
-          tick_(std::move(tick)),
+        : start_(Clock::now()), time_limit_(std::numeric_limits<double>::infinity()), tick_(std::move(tick)),
           team_(&team) {}
     // Heeds the limits now, whatever was worked.
     void look_now() { look(); }

@@ -44,13 +44,10 @@ std::size_t ConditionSet::Hash::operator()(const ConditionSet& set) const {
 }
 
 BitNodes::BitNodes(Context& context, const BitKernel& kernel)
-    : context_(context),
-      kernel_(kernel),
-      features_(features_of(context.table)),
+    : context_(context), kernel_(kernel), features_(features_of(context.table)),
       circle_(static_cast<int>(features_.size())),
       least_leaf_(static_cast<int>(std::clamp<std::int64_t>(context.min_leaf, 1, INT16_MAX))),
-      by_differences_(context.table.n_classes == 2 && least_leaf_ == 1),
-      lanes_(circle_.lanes),
+      by_differences_(context.table.n_classes == 2 && least_leaf_ == 1), lanes_(circle_.lanes),
       word_stride_(by_differences_ ? circle_.lanes + circle_.margin : circle_.lanes),
       blocks_(circle_.lanes / kFeatureBlock) {
     const Table& table = context.table;

@@ -7,16 +7,8 @@ namespace provetree {
 
 SplitLoop::SplitLoop(Context& context, BitNodes& nodes, const Loss& loss, BitNode& node, Shape shape, std::size_t level,
                      std::vector<std::uint32_t> order, Cost cut)
-    : context_(context),
-      nodes_(nodes),
-      loss_(loss),
-      node_(node),
-      shape_(shape),
-      level_(level),
-      penalty_(loss.split_penalty),
-      order_(std::move(order)),
-      shares_(divisions(shape)),
-      floors_(nodes.no_floors(node)),
+    : context_(context), nodes_(nodes), loss_(loss), node_(node), shape_(shape), level_(level),
+      penalty_(loss.split_penalty), order_(std::move(order)), shares_(divisions(shape)), floors_(nodes.no_floors(node)),
       costs_are_small_(loss.tree(BitNodes::kMostRows, Shape::full(ProvenSets::kMostDepth)) < INT32_MAX / 4),
       raises_(costs_are_small_ && nodes.any_leaf_size() && shares_.size() == 1) {
     set_floors(cut);
@@ -50,10 +42,7 @@ void SplitLoop::set_floors(Cost cut) {
 }
 
 BitRecursion::BitRecursion(Context& context, const BitKernel& kernel, const Loss& loss)
-    : context_(context),
-      loss_(loss),
-      nodes_(context, kernel),
-      bottoms_(context.memory_limit / 2),
+    : context_(context), loss_(loss), nodes_(context, kernel), bottoms_(context.memory_limit / 2),
       proven_(context.memory_limit / 16) {}
 
 Proven BitRecursion::solve(BitNode& node, Shape shape, Cost limit, std::size_t level) {

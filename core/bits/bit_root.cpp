@@ -48,8 +48,7 @@ struct BitThread {
                   }),
           context(leader.context(), monitor,
                   leader.context().memory_limit / static_cast<std::uint64_t>(leader.context().n_jobs)),
-          recursion(context, leader.nodes().kernel(), leader.loss()),
-          worker(recursion, root) {
+          recursion(context, leader.nodes().kernel(), leader.loss()), worker(recursion, root) {
         leader.bottoms().share_with(recursion.bottoms());
     }
 
@@ -116,12 +115,8 @@ void BitProof::save(const Incumbent& best, bool with_sets) const {
 }
 
 BitRoot::BitRoot(BitRecursion& recursion, Shape shape, Cost limit, Incumbent& found)
-    : recursion_(recursion),
-      node_(recursion.nodes().root()),
-      shape_(shape.on(static_cast<Index>(node_.size()))),
-      limit_(limit),
-      found_(found),
-      best_{recursion.loss().leaf(node_.leaf_error()), nullptr, 0},
+    : recursion_(recursion), node_(recursion.nodes().root()), shape_(shape.on(static_cast<Index>(node_.size()))),
+      limit_(limit), found_(found), best_{recursion.loss().leaf(node_.leaf_error()), nullptr, 0},
       reported_(best_.upper) {}
 
 RootTasks::Next BitRoot::next(Cost, SplitTask& task) {

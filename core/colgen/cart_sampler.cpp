@@ -46,10 +46,7 @@ struct Chosen {
 class Grower {
   public:
     Grower(const SamplerInput& input, const std::vector<std::vector<Index>>& orders)
-        : in_(input),
-          orders_(orders),
-          classes_(input.table.n_classes),
-          weight_(input.table.rows),
+        : in_(input), orders_(orders), classes_(input.table.n_classes), weight_(input.table.rows),
           node_(input.table.rows) {}
 
     // Column and rank of each node, which are -1 before.

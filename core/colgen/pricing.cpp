@@ -48,14 +48,8 @@ struct Branch {
 class Enumeration {
   public:
     Enumeration(const Instance& instance, const RouteSet& routes, const PricingInput& input, Monitor& monitor)
-        : instance_(instance),
-          routes_(routes),
-          in_(input),
-          monitor_(monitor),
-          depth_(instance.depth()),
-          lanes_(input.targets),
-          chosen_(depth_, 0),
-          best_(instance.n_leaves(), Best(input.best, input.least)),
+        : instance_(instance), routes_(routes), in_(input), monitor_(monitor), depth_(instance.depth()),
+          lanes_(input.targets), chosen_(depth_, 0), best_(instance.n_leaves(), Best(input.best, input.least)),
           levels_(depth_ + 1) {
         counting_ = in_.leaf_price != 0 || in_.min_count > 1;
         stride_ = lanes_ + counting_;

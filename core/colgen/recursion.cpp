@@ -32,11 +32,7 @@ struct Leaf {
 class Recursion {
   public:
     Recursion(const Instance& instance, const RecursionInput& input, Monitor& monitor)
-        : instance_(instance),
-          in_(input),
-          monitor_(monitor),
-          depth_(instance.depth()),
-          lanes_(input.targets),
+        : instance_(instance), in_(input), monitor_(monitor), depth_(instance.depth()), lanes_(input.targets),
           width_(lanes_ + 2),
           two_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target),
           three_targets_(instance, input.profit, input.targets, input.allowed_candidate, input.allowed_target),

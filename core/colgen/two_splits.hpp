@@ -32,10 +32,7 @@ class TwoLevels {
     // profit: items x targets, >= 0; allowed_target: leaves x targets; allowed_candidate: all candidates of the tree.
     TwoLevels(const Instance& instance, const std::int64_t* profit, int targets, const std::uint8_t* allowed_candidate,
               const std::uint8_t* allowed_target)
-        : instance_(instance),
-          profit_(profit),
-          allowed_candidate_(allowed_candidate),
-          allowed_target_(allowed_target),
+        : instance_(instance), profit_(profit), allowed_candidate_(allowed_candidate), allowed_target_(allowed_target),
           any_(targets) {}
 
     // The best tree worth more than `floor` (which may be anything below zero); a negative value says that there is

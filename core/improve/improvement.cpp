@@ -85,14 +85,8 @@ Weight errors_of_equal_rows(Context& context) {
 
 Improvement::Improvement(Context& context, const Node* root, Shape shape, const Loss& loss, const Incumbent& start,
                          Policy policy, Listener listener, Proven proven)
-    : context_(context),
-      root_(root),
-      shape_(shape),
-      loss_(loss),
-      start_(start),
-      policy_(policy),
-      listener_(std::move(listener)),
-      proven_(std::move(proven)) {
+    : context_(context), root_(root), shape_(shape), loss_(loss), start_(start), policy_(policy),
+      listener_(std::move(listener)), proven_(std::move(proven)) {
     if (context.off(kNoImprovement) || shape.depth < 3 || start.upper <= 0) return;
     turns_.emplace(context_.monitor, first_turn(context, shape, policy.by_bits), [this] { return turn(); });
 }

@@ -24,17 +24,10 @@ constexpr int kPatience = 2;
 
 Improver::Improver(Context& context, const Node& root, Shape shape, const Loss& loss, const Incumbent& start,
                    Listener listener)
-    : context_(context),
-      builder_(context.table, context.kernel, context.min_leaf),
-      solver_(context, builder_, loss),
-      inner_(context, builder_, loss),
-      root_(root),
-      shape_(shape.on(root.rows)),
-      binding_(shape_.splits < Shape::full(shape_.depth)),
-      grower_(solver_, binding_),
-      listener_(std::move(listener)),
-      current_(outline(start.plan, shape_.depth)),
-      best_cost_(start.upper) {}
+    : context_(context), builder_(context.table, context.kernel, context.min_leaf), solver_(context, builder_, loss),
+      inner_(context, builder_, loss), root_(root), shape_(shape.on(root.rows)),
+      binding_(shape_.splits < Shape::full(shape_.depth)), grower_(solver_, binding_), listener_(std::move(listener)),
+      current_(outline(start.plan, shape_.depth)), best_cost_(start.upper) {}
 
 void Improver::go_on_from(Cost cost, const PlanPtr& plan) {
     if (cost >= best_cost_) return;

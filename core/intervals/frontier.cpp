@@ -16,14 +16,8 @@ TieChoice choice_of(const Context& context, const Node& node, const Incumbent& b
 
 Frontier::Frontier(Context& context, const Loss& loss, const Node& node, const NodeRequest& request,
                    const Incumbent& start, TieChoice* ties)
-    : context_(context),
-      loss_(loss),
-      node_(node),
-      shape_(request.shape),
-      limit_(request.limit),
-      relatives_(context.off(kNoInheritance) ? Relatives{} : request.relatives),
-      level_(request.level),
-      ties_(ties),
+    : context_(context), loss_(loss), node_(node), shape_(request.shape), limit_(request.limit),
+      relatives_(context.off(kNoInheritance) ? Relatives{} : request.relatives), level_(request.level), ties_(ties),
       relaxed_(loss.leaf(node.leaf_error())) {
     outcome_.take(start);
     // On few rows a budget is none, so this node may have more splits to share out than a node with more rows had.

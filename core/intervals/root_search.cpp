@@ -92,11 +92,8 @@ struct RootSearch::OtherThread {
                       if (stack) stack->tell(false);
                       return true;
                   }),
-          context(root.context_, monitor),
-          builder(context.table, context.kernel, context.min_leaf),
-          solver(context, builder, root.loss_),
-          worker(root, solver),
-          counters(root.context_.counters) {
+          context(root.context_, monitor), builder(context.table, context.kernel, context.min_leaf),
+          solver(context, builder, root.loss_), worker(root, solver), counters(root.context_.counters) {
         if (!root.notes_) return;
         stack.emplace(*root.notes_, who);
         solver.note_in(&*stack);
@@ -114,13 +111,8 @@ struct RootSearch::OtherThread {
 };
 
 RootSearch::RootSearch(NodeSolver& solver, const Node& node, const RootRequest& request, const RootOptions& options)
-    : solver_(solver),
-      context_(solver.context()),
-      loss_(solver.loss()),
-      node_(node),
-      request_(request),
-      options_(options),
-      asked_{request.shape.on(node.rows), request.limit, {}, !options.ties, 0},
+    : solver_(solver), context_(solver.context()), loss_(solver.loss()), node_(node), request_(request),
+      options_(options), asked_{request.shape.on(node.rows), request.limit, {}, !options.ties, 0},
       frontier_(context_, loss_, options.lazy ? options.lazy->view() : node, asked_, request.start, options.ties) {
     if (!proof() || !context_.checkpoint) return;
     file_ = context_.checkpoint;

@@ -27,9 +27,7 @@ class ItemsetSearch {
   public:
     ItemsetSearch(const Transactions& transactions, LeafCost& leaf_cost, const Options& options,
                   const std::function<bool(const Progress&)>& tick)
-        : transactions_(transactions),
-          leaf_cost_(leaf_cost),
-          options_(options),
+        : transactions_(transactions), leaf_cost_(leaf_cost), options_(options),
           monitor_(options.time_limit, [&] { return !tick || tick(now(best_cost_)); }),
           cache_(pool_, options.memory_limit) {}
 

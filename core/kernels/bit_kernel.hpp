@@ -35,8 +35,7 @@ struct FeatureCircle {
     explicit FeatureCircle(int count)
         : features(count),
           lanes(count < kFeatureBlock ? kFeatureBlock : (count + kFeatureBlock - 1) / kFeatureBlock * kFeatureBlock),
-          half(count / 2),
-          margin((half + kFeatureBlock - 1) / kFeatureBlock * kFeatureBlock) {}
+          half(count / 2), margin((half + kFeatureBlock - 1) / kFeatureBlock * kFeatureBlock) {}
 
     std::ptrdiff_t pairs() const { return static_cast<std::ptrdiff_t>(half) * lanes; }
     // 16-bit numbers that best_stumps_by_differences needs as scratch, for each side.

@@ -18,14 +18,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class Merger {
   public:
     Merger(const Points& points, Monitor& monitor)
-        : points_(points),
-          monitor_(monitor),
-          clusters(points),
-          taboo_(points.size(), 0),
-          version_(points.size(), 0),
-          best_(points.size(), Pair{kInfinity, 0, 0}),
-          seen_version_(points.size(), 0),
-          place_(points.size()) {
+        : points_(points), monitor_(monitor), clusters(points), taboo_(points.size(), 0), version_(points.size(), 0),
+          best_(points.size(), Pair{kInfinity, 0, 0}), seen_version_(points.size(), 0), place_(points.size()) {
         const std::size_t n = points.size();
         active_.resize(n);
         coordinates_.resize(n * points.width());

@@ -55,13 +55,8 @@ struct Node {
 class Search {
   public:
     Search(const ClusterTable& table, Monitor& monitor)
-        : table_(table),
-          monitor_(monitor),
-          scale_(table.max_splits + 1),
-          size_(table.clusters, 0),
-          moved_(table.clusters, 0),
-          goes_right_(table.rows, 0),
-          stamp_(table.clusters, 0) {
+        : table_(table), monitor_(monitor), scale_(table.max_splits + 1), size_(table.clusters, 0),
+          moved_(table.clusters, 0), goes_right_(table.rows, 0), stamp_(table.clusters, 0) {
         for (Side* side : {&whole_, &half_[0], &half_[1]}) {
             side->rows.resize(table.clusters);
             side->totals.resize(table.n_classes);

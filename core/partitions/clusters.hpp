@@ -16,10 +16,7 @@ namespace provetree::partitions {
 class Clusters {
   public:
     explicit Clusters(const Points& points)
-        : points_(points),
-          cluster_(points.size()),
-          members_(points.size()),
-          medoid_(points.size()),
+        : points_(points), cluster_(points.size()), members_(points.size()), medoid_(points.size()),
           total_(points.size(), 0.0) {
         std::iota(cluster_.begin(), cluster_.end(), Row{0});
         medoid_ = cluster_;

@@ -23,11 +23,8 @@ class PairStreams {
   public:
     // Measures the distance of each row to another class, and in the same pass finds its first pairs.
     PairStreams(const Points& points, const Clusters& clusters, Monitor& monitor)
-        : points_(points),
-          clusters_(clusters),
-          monitor_(monitor),
-          to_other_(points.size(), std::numeric_limits<double>::infinity()),
-          waiting_(points.size()),
+        : points_(points), clusters_(clusters), monitor_(monitor),
+          to_other_(points.size(), std::numeric_limits<double>::infinity()), waiting_(points.size()),
           last_(points.size(), Pair{-1, 0, 0}) {
         for (std::size_t i = 0; i < points.size(); ++i) {
             const Row row = static_cast<Row>(i);

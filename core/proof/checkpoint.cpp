@@ -131,8 +131,7 @@ std::uint64_t fingerprint_of(const Table& table, int max_depth, std::int64_t max
 }
 
 CheckpointFile::CheckpointFile(std::string path, std::uint64_t fingerprint, double seconds_between)
-    : path_(std::move(path)),
-      fingerprint_(fingerprint),
+    : path_(std::move(path)), fingerprint_(fingerprint),
       between_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds_between))),
       next_(Clock::now() + between_) {}
 

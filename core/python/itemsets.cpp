@@ -55,8 +55,7 @@ class CompiledCost final : public UserCost {
   public:
     CompiledCost(std::uintptr_t function, std::uintptr_t data, bool of_rows, int classes, double numerator,
                  double denominator)
-        : UserCost(of_rows, classes, numerator, denominator),
-          function_(function),
+        : UserCost(of_rows, classes, numerator, denominator), function_(function),
           data_(reinterpret_cast<void*>(data)) {}
 
     Leaf of(const std::int64_t* totals, const std::vector<std::int64_t>& rows) override {

@@ -10,10 +10,7 @@ namespace provetree {
 BoundTable::BoundTable(Array2<const Index> ranks, Array1<const double> values, Array1<const std::int64_t> value_ends,
                        Array1<const std::int32_t> classes, Array1<const std::int64_t> weights,
                        Array1<const std::int64_t> counts, int n_classes)
-    : ranks_(std::move(ranks)),
-      values_(std::move(values)),
-      classes_(std::move(classes)),
-      weights_(std::move(weights)),
+    : ranks_(std::move(ranks)), values_(std::move(values)), classes_(std::move(classes)), weights_(std::move(weights)),
       counts_(std::move(counts)) {
     const std::size_t columns = ranks_.shape(0), rows = classes_.shape(0);
     must(rows > 0 && rows < entry::kRowMask, "A table needs between 1 and 268435454 rows.");

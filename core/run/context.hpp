@@ -92,23 +92,14 @@ struct Found : Incumbent {
 struct Context {
     Context(const Table& of_table, const Kernel& of_kernel, std::int64_t least_rows, unsigned off, std::uint64_t bytes,
             Monitor& of_monitor)
-        : table(of_table),
-          kernel(of_kernel),
-          min_leaf(least_rows),
-          switches(off),
-          memory_limit(bytes),
+        : table(of_table), kernel(of_kernel), min_leaf(least_rows), switches(off), memory_limit(bytes),
           monitor(of_monitor) {}
     // Of a part of the same search, with counters of its own: another thread, or a search on some of the rows. What
     // its profiles take counts together with the others'.
     Context(Context& whole, Monitor& of_monitor) : Context(whole, of_monitor, whole.memory_limit) {}
     Context(Context& whole, Monitor& of_monitor, std::uint64_t bytes)
-        : table(whole.table),
-          kernel(whole.kernel),
-          min_leaf(whole.min_leaf),
-          switches(whole.switches),
-          memory_limit(bytes),
-          monitor(of_monitor),
-          profile_bytes(whole.profile_bytes),
+        : table(whole.table), kernel(whole.kernel), min_leaf(whole.min_leaf), switches(whole.switches),
+          memory_limit(bytes), monitor(of_monitor), profile_bytes(whole.profile_bytes),
           remembers_sets(whole.remembers_sets) {}
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;

@@ -35,11 +35,8 @@ ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
 class BySweeps final : public Method {
   public:
     BySweeps(Context& context, const Loss& loss, bool with_ties, bool limited)
-        : context_(context),
-          builder_(context.table, context.kernel, context.min_leaf),
-          solver_(context, builder_, loss),
-          with_ties_(with_ties),
-          limited_(limited),
+        : context_(context), builder_(context.table, context.kernel, context.min_leaf),
+          solver_(context, builder_, loss), with_ties_(with_ties), limited_(limited),
           sampling_(context.table, context.kernel, context.min_leaf, context.switches, context.memory_limit,
                     unwatched_),
           sampling_builder_(context.table, context.kernel, context.min_leaf) {

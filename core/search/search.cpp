@@ -48,18 +48,12 @@ void check_limits(const FlatTree& tree, Shape allowed, std::int64_t min_leaf, co
 struct SearchPlan {
     // `rows` as they are searched. `known_cost`: what an optimal tree costs, where an earlier search has proven it.
     SearchPlan(const SearchOptions& options, bool on_bits, Index rows, Cost known_cost)
-        : allowed(Shape::of(options.max_depth, options.max_splits)),
-          shape(allowed.on(rows)),
-          deep(shape.depth > kDepthAtOnce && !on_bits),
-          known(deep ? known_cost : 0),
-          tie_rule(!(options.switches & kNoTieRule) && known <= 0),
-          at_once(tie_rule && shape.depth <= kDepthAtOnce),
+        : allowed(Shape::of(options.max_depth, options.max_splits)), shape(allowed.on(rows)),
+          deep(shape.depth > kDepthAtOnce && !on_bits), known(deep ? known_cost : 0),
+          tie_rule(!(options.switches & kNoTieRule) && known <= 0), at_once(tie_rule && shape.depth <= kDepthAtOnce),
           limited(options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity()),
-          factor(allowed.splits + 1),
-          users(options.loss),
-          refined(users.counting_splits(factor)),
-          loss(at_once ? refined : users),
-          unit(at_once ? factor : 1),
+          factor(allowed.splits + 1), users(options.loss), refined(users.counting_splits(factor)),
+          loss(at_once ? refined : users), unit(at_once ? factor : 1),
           rebuilds(options.n_jobs > 1 && !options.max_work && options.checkpoint.empty() &&
                    !(options.switches & kNoTieRule)) {}
 
@@ -143,14 +137,11 @@ class Driver {
 };
 
 Driver::Driver(const Table& merged, const SearchOptions& options, const Tick& tick, Cost known)
-    : options_(options),
-      tick_(tick),
-      merged_(merged),
+    : options_(options), tick_(tick), merged_(merged),
       by_bits_(bits_fit(merged, options.max_depth, options.switches) &&
                Shape::of(options.max_depth, options.max_splits).on(merged.rows).depth >= 3),
       unmerged_(by_bits_ ? std::nullopt : std::make_optional<Unmerged>(merged)),
-      table_(by_bits_ ? merged : unmerged_->table),
-      plan_(options, by_bits_, table_.rows, known),
+      table_(by_bits_ ? merged : unmerged_->table), plan_(options, by_bits_, table_.rows, known),
       monitor_(options.time_limit,
                [this] {
                    if (file_) file_->look();
