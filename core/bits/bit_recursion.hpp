@@ -168,7 +168,7 @@ class BitRecursion {
     }
     // Closes all splits of a node.
     void close_node(std::size_t level, Shape shape, Cost bound, Reason reason) {
-        context_.closings.close([&] { return Region{level, true, 0, 0, 0, -1, shape}; }, bound, reason);
+        context_.closings.close([&] { return Region::all_splits(level, shape); }, bound, reason);
     }
 
   private:

@@ -53,9 +53,7 @@ struct SearchPlan {
           tie_rule(!(options.switches & kNoTieRule) && known <= 0), at_once(tie_rule && shape.depth <= kDepthAtOnce),
           limited(options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity()),
           factor(allowed.splits + 1), users(options.loss), refined(users.counting_splits(factor)),
-          loss(at_once ? refined : users), unit(at_once ? factor : 1),
-          rebuilds(options.n_jobs > 1 && !options.max_work && options.checkpoint.empty() &&
-                   !(options.switches & kNoTieRule)) {}
+          loss(at_once ? refined : users), unit(at_once ? factor : 1) {}
 
     // Up to this depth the cost and the fewest splits are proven in one search, which takes hardly longer. In deeper
     // trees the fewest splits can be far harder to prove than the cost, so the cost comes first.
@@ -72,11 +70,15 @@ struct SearchPlan {
     // all splits of a tree together are less than one unit of the user's cost.
     Cost factor;
     Loss users, refined;
-    Loss loss;      // of the proof
-    Cost unit;      // of the proof's costs, in the user's
-    bool rebuilds;  // the tree is found again by one thread where the tie rule does not settle it. Not for a proof that
-                    // goes on from a file: it has met other trees on its way than one thread would.
+    Loss loss;  // of the proof
+    Cost unit;  // of the proof's costs, in the user's
 };
+
+// Whether the tree is found again by one thread where the tie rule does not settle it. A proof that goes on from a file
+// has met other trees on its way than one thread would.
+bool rebuilds(const SearchOptions& options) {
+    return options.n_jobs > 1 && !options.max_work && options.checkpoint.empty() && !(options.switches & kNoTieRule);
+}
 
 // One search from beginning to end.
 class Driver {
@@ -300,7 +302,7 @@ void Driver::check() {
 void Driver::choose_with_fewest_splits() {
     // Whether a tree without errors has the fewest splits can hardly be settled. One thread tries, where there are
     // several.
-    const bool left_to_one = plan_.rebuilds && plan_.deep && outcome_.upper <= 0 && result_.tree.splits > 0;
+    const bool left_to_one = rebuilds(options_) && plan_.deep && outcome_.upper <= 0 && result_.tree.splits > 0;
     if (stopped_ || !plan_.tie_rule || left_to_one) return;
     const std::int64_t splits = result_.tree.splits;
     outcome_.upper = plan_.refined.tree(plan_.users.errors_of(result_.tree.cost, splits), splits);
@@ -361,7 +363,7 @@ SearchResult run_search(const Table& table, const SearchOptions& options, const 
     const auto begin = Monitor::Clock::now();
     SearchResult result = Driver(table, options, tick, 0).run();
     const bool open_tie = result.status == Status::kOptimal && !result.tie_rule_complete && result.tree.splits > 0;
-    if (SearchPlan(options, false, table.rows, 0).rebuilds && open_tie)
+    if (rebuilds(options) && open_tie)
         rebuild_by_one(result, table, options, std::chrono::duration<double>(Monitor::Clock::now() - begin).count(),
                        tick);
     return result;
