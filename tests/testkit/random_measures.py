@@ -1,0 +1,165 @@
+"""Random small problems for every loss, with the awkward things switched on by the seed.
+
+Each pair of loss and seed stands for one problem for ever, so a failing one can be written down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testkit.naive_measures import CLASS_LOSSES, LOSSES, MeasureCase
+
+#: Rows the naive twin can stand at each depth.
+MOST_ROWS = (20, 24, 24, 16, 11)
+#: What a node of other numbers of rows than a vector has would miss: a few larger problems.
+LARGER = (60, 60, 60, 28, 14)
+
+
+def random_case(loss: str, seed: int, *, max_depth: int | None = None) -> MeasureCase:
+    """The problem of a loss and a seed; the depth is of the seed too, unless it is given."""
+    rng = np.random.default_rng((LOSSES.index(loss), seed))
+
+    def chance(p: float) -> bool:
+        return bool(rng.random() < p)
+
+    depth = int(rng.choice([0, 1, 2, 3, 4], p=[0.03, 0.12, 0.5, 0.3, 0.05]))
+    depth = depth if max_depth is None else max_depth
+    n = int(rng.integers(1, (LARGER if chance(0.03) else MOST_ROWS)[depth] + 1))
+    if chance(0.1):
+        n = int(rng.integers(1, 4))
+    columns = [
+        _column(rng, n) for _ in range(int(rng.choice([1, 2, 3, 4], p=[0.15, 0.35, 0.35, 0.15])))
+    ]
+    if len(columns) > 1 and chance(0.1):  # a duplicate of a column, or its mirror image
+        columns[-1] = columns[0] if chance(0.5) else columns[0].max() - columns[0]
+    table = np.array(columns)
+    n_classes, classes, targets = _outcomes(rng, loss, table)
+    if n > 1 and chance(0.25):  # rows that agree in all columns, sometimes in the outcome as well
+        source = rng.integers(0, max(1, n // 2), n)
+        table = table[:, source]
+        if chance(0.5):
+            classes = classes[source]
+            targets = None if targets is None else targets[source]
+    ranks = np.array([np.unique(x, return_inverse=True)[1].reshape(-1) for x in table])
+    weights, counts = _weights(rng, n)
+    least = int(rng.integers(2, max(3, int(counts.sum()) // 2))) if chance(0.3) else 1
+    return MeasureCase(
+        loss=loss,
+        ranks=np.ascontiguousarray(ranks.astype(np.uint32)),
+        values=tuple(_values(rng, int(own.max()) + 1) for own in ranks),
+        classes=classes.astype(np.int32),
+        weights=weights,
+        counts=counts,
+        n_classes=n_classes,
+        targets=targets,
+        max_depth=depth,
+        max_splits=int(rng.integers(0, 2**depth)) if chance(0.3) else 2**depth - 1,
+        min_samples_leaf=least if least <= counts.sum() else 1,
+        penalty=float(rng.choice([0.0, 1e-12, 1e-6, 0.01, 0.1, 0.3, 1.0], p=_PENALTY_CHANCES)),
+    )
+
+
+_PENALTY_CHANCES = [0.65, 0.03, 0.04, 0.1, 0.1, 0.05, 0.03]
+
+
+def _column(rng: np.random.Generator, n: int) -> NDArray[np.int64]:
+    """Ranks of one column, not yet dense: all different, few values, or one."""
+    kind = rng.random()
+    if kind < 0.06:
+        return np.zeros(n, dtype=np.int64)
+    if kind < 0.4:
+        return rng.permutation(n)
+    return rng.integers(0, int(rng.integers(2, 8)), n)
+
+
+def _values(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    """Numbers for the ranks of a column, sometimes with the missing ones at an end."""
+    values = np.cumsum(rng.choice([0.5, 1.0, 3.0], count)) - 2.0
+    if rng.random() < 0.15:
+        values[int(rng.choice([0, -1]))] = np.nan
+    return values
+
+
+def _outcomes(
+    rng: np.random.Generator, loss: str, table: NDArray[np.int64]
+) -> tuple[int, NDArray[np.int64], NDArray[np.float64] | None]:
+    """Number of classes, classes and targets of the rows."""
+    n = table.shape[1]
+    signal = table[0] + (table[-1] if rng.random() < 0.5 else 0)
+    if loss in CLASS_LOSSES:
+        n_classes = int(rng.choice([1, 2, 3, 4, 6], p=[0.05, 0.55, 0.2, 0.12, 0.08]))
+        classes = rng.integers(0, n_classes, n)
+        if rng.random() < 0.5:  # classes that follow the columns, with some noise
+            classes = np.where(rng.random(n) < 0.8, signal % n_classes, classes)
+        if rng.random() < 0.06:
+            classes = np.full(n, int(rng.integers(0, n_classes)))
+        return n_classes, classes, None
+    width = int(rng.choice([1, 2, 3, 5], p=[0.6, 0.2, 0.1, 0.1]))
+    if loss == "linear":
+        width = int(rng.choice([1, 2, 3, 5, 20], p=[0.05, 0.3, 0.3, 0.25, 0.1]))
+    targets = np.column_stack([_target(rng, signal) for _ in range(width)])
+    if rng.random() < 0.5:  # one offset and one scale for all
+        targets = _offset(rng) + _scale(rng) * targets
+    else:
+        targets = np.column_stack([_offset(rng) + _scale(rng) * y for y in targets.T])
+    return 1, np.zeros(n, dtype=np.int64), np.ascontiguousarray(targets)
+
+
+def _target(rng: np.random.Generator, signal: NDArray[np.int64]) -> NDArray[np.float64]:
+    n = len(signal)
+    kind = int(rng.integers(0, 7))
+    if kind == 0:
+        return np.full(n, float(rng.choice([0.0, 1.0, -2.5, 0.1])))
+    if kind == 1:
+        return rng.integers(0, 2, n).astype(float)
+    if kind == 2:  # few values, with ties
+        return rng.integers(-3, 4, n) / float(rng.choice([1, 3, 10]))
+    if kind == 3:  # one row far away from the others
+        return rng.normal(size=n) + 10.0 ** rng.integers(0, 6) * (
+            np.arange(n) == rng.integers(0, n)
+        )
+    if kind == 4:
+        return rng.exponential(size=n)
+    return signal + rng.normal(size=n) * float(rng.choice([0.0, 0.1, 1.0]))
+
+
+def _offset(rng: np.random.Generator) -> float:
+    return float(rng.choice([0.0, 1.0, -1e3, 1e9, -1e12], p=[0.6, 0.1, 0.1, 0.15, 0.05]))
+
+
+def _scale(rng: np.random.Generator) -> float:
+    return float(rng.choice([1.0, 1e-9, 1e-3, 1e6], p=[0.6, 0.15, 0.15, 0.1]))
+
+
+def _weights(rng: np.random.Generator, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Weights and counts; mostly ones, sometimes of merged rows, sometimes huge."""
+    ones = np.ones(n, dtype=np.int64)
+    kind = int(rng.integers(0, 10))
+    if kind < 5:
+        return ones, ones
+    if kind == 5:  # merged rows
+        counts = rng.integers(1, 4, n)
+        return counts, counts
+    if kind == 6:
+        return rng.integers(1, 10, n), rng.integers(1, 3, n)
+    if kind == 7:
+        return rng.integers(1, 2**29 // n + 1, n), ones
+    if kind == 8:  # one row outweighs all others
+        return ones + (np.arange(n) == 0) * 10**6, ones
+    return rng.integers(1, 4, n), ones
+
+
+def shuffled(case: MeasureCase, seed: int) -> MeasureCase:
+    """The same case with its rows in another order."""
+    order = np.random.default_rng(seed).permutation(case.n_rows)
+    return replace(
+        case,
+        ranks=np.ascontiguousarray(case.ranks[:, order]),
+        classes=case.classes[order],
+        weights=case.weights[order],
+        counts=case.counts[order],
+        targets=None if case.targets is None else np.ascontiguousarray(case.targets[order]),
+    )
