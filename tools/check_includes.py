@@ -19,6 +19,7 @@ FOLDERS = (
     "loss",
     "run",
     "sweeps",
+    "measures",
     "proof",
     "tasks",
     "intervals",

@@ -51,9 +51,13 @@ std::vector<Candidate> best_split_of_each_column(Context& context, const Node& n
 }  // namespace
 
 std::vector<Candidate> ranked_splits(Context& context, const Node& node, Purity purity) {
-    std::vector<Candidate> ranked = purity == Purity::kGini
-                                        ? best_split_of_each_column<GiniByDifferences>(context, node)
-                                        : best_split_of_each_column<Entropy>(context, node);
+    std::vector<Candidate> ranked;
+    if (node.measure)
+        for (const ScoredSplit& split : best_measured_splits(context, node))
+            ranked.push_back({-static_cast<double>(split.units), split.column, split.position});
+    else
+        ranked = purity == Purity::kGini ? best_split_of_each_column<GiniByDifferences>(context, node)
+                                         : best_split_of_each_column<Entropy>(context, node);
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
     return ranked;
@@ -139,7 +143,7 @@ Grower::Options Grower::options(const Node& node, Shape shape, const Subtree* gu
                                 const BranchingPreference& preference, Cost limit, std::size_t level,
                                 std::uint64_t path) {
     shape = shape.on(node.rows);
-    if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return {leaf(node)};
+    if (shape.depth == 0 || node.columns.empty() || node.leaf_amount() == 0) return {leaf(node)};
     if (shape.depth <= 2) return bottom_options(node, shape, level);
     Candidate split{0, 0, 0};
     if (guide && guide->split) split = placed(node, guide->column, guide->rank);

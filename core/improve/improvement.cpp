@@ -96,9 +96,11 @@ void Improvement::begin() {
         NodeBuilder(context_.table, context_.kernel, context_.min_leaf).build_root(own_root_);
         root_ = &own_root_;
     }
-    const Weight errors =
-        std::max(errors_of_classes_without_leaf(context_.table, shape_), errors_of_equal_rows(context_));
-    context_.found.bound = std::max(context_.found.bound, loss_.tree(errors, 0));
+    if (!root_->measure) {
+        const Weight errors =
+            std::max(errors_of_classes_without_leaf(context_.table, shape_), errors_of_equal_rows(context_));
+        context_.found.bound = std::max(context_.found.bound, loss_.tree(errors, 0));
+    }
     listener_(start_.upper);
     // The budget of the left child is what the search of the root divides: the least that is enough.
     const auto keep = [this](Cost cost, const PlanPtr& plan, std::int64_t left_splits) {

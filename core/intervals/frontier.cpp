@@ -18,7 +18,7 @@ Frontier::Frontier(Context& context, const Loss& loss, const Node& node, const N
                    const Incumbent& start, TieChoice* ties)
     : context_(context), loss_(loss), node_(node), shape_(request.shape), limit_(request.limit),
       relatives_(context.off(kNoInheritance) ? Relatives{} : request.relatives), level_(request.level), ties_(ties),
-      relaxed_(loss.leaf(node.leaf_error())) {
+      relaxed_(leaf_cost_of(node, loss)) {
     outcome_.take(start);
     // On few rows a budget is none, so this node may have more splits to share out than a node with more rows had.
     if (relatives_.outer && relatives_.outer->shape.splits < shape_.splits) relatives_.outer = nullptr;

@@ -22,7 +22,7 @@ constexpr Cost kGrowth = 3;  // times the errors that would have kept the tree f
 
 bool LazyRows::worthwhile(const Context& context, const Node& all, Weight errors) {
     // Every error of the optimum must be in the sample, with what makes it one: with much noise, most of the table.
-    if (context.off(kNoLazyRows) || context.constrained()) return false;
+    if (context.off(kNoLazyRows) || context.constrained() || all.measure) return false;
     const Index fewest = context.wide(all.columns.size()) ? kFewestRowsIfWide : kFewestRows;
     return context.tiny_samples() || (all.rows >= fewest && std::int64_t{errors} * kMostNoise < all.weight);
 }

@@ -15,7 +15,7 @@ Outcome NodeSolver::solve(const Node& node, const NodeRequest& request) {
     const auto whole = [&] { return Region::all_splits(request.level, request.shape); };
     Outcome leaf;
     leaf.upper = leaf_cost(context_, node, loss_);
-    leaf.relaxed = loss_.leaf(node.leaf_error());
+    leaf.relaxed = leaf_cost_of(node, loss_);
     leaf.lower = leaf.upper;
     // No split can pay where the leaf costs no more than one split does (without the minimum leaf size, too).
     const bool leaf_pays = leaf.relaxed <= loss_.split_penalty && leaf.upper < kInfinite;
@@ -49,7 +49,7 @@ Outcome NodeSolver::solve(const Node& node, const NodeRequest& request) {
 }
 
 Outcome NodeSolver::solve_shallow(const Node& node, const NodeRequest& request) {
-    if (request.shape.depth == 2) return depth_two_.solve(node, request, loss_, nullptr);
+    if (request.shape.depth == 2) return solve_two(node, request, nullptr);
     const Stump stump = best_stump(context_, node, loss_, false);
     Outcome outcome;
     outcome.upper = outcome.lower = stump.cost;
@@ -61,7 +61,7 @@ Outcome NodeSolver::solve_shallow(const Node& node, const NodeRequest& request) 
 
 Outcome NodeSolver::solve_with_ties(const Node& node, const NodeRequest& request, const Incumbent& start,
                                     TieChoice& ties) {
-    if (request.shape.depth == 2) return depth_two_.solve(node, request, loss_, &ties);
+    if (request.shape.depth == 2) return solve_two(node, request, &ties);
     return search(node, request, start, &ties);
 }
 
@@ -138,6 +138,7 @@ Survey NodeSolver::survey(const std::vector<NodeColumn>& columns, const Node& ro
     Survey known;
     if (request.shape.depth != 3 || !context_.wide(columns.size())) return known;
     known.whole = solve(rows, {.shape = Shape::of(2, request.shape.splits - 1), .level = request.level}).relaxed;
+    if (rows.measure) return known;
     // The columns by the best depth-two tree that begins with them.
     const std::vector<Cost>& costs = depth_two_.column_costs();
     if (costs.size() != rows.columns.size()) return known;

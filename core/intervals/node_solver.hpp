@@ -7,6 +7,7 @@
 #include "intervals/frontier.hpp"
 #include "intervals/solved_sets.hpp"
 #include "loss/loss.hpp"
+#include "measures/depth_two.hpp"
 #include "run/context.hpp"
 #include "sweeps/depth_two.hpp"
 #include "sweeps/node.hpp"
@@ -19,7 +20,8 @@ class ResumeStack;
 class NodeSolver {
   public:
     NodeSolver(Context& context, NodeBuilder& builder, const Loss& loss)
-        : context_(context), builder_(builder), loss_(loss), depth_two_(context), solved_(context.memory_limit / 4) {}
+        : context_(context), builder_(builder), loss_(loss), depth_two_(context), measured_two_(context),
+          solved_(context.memory_limit / 4) {}
 
     // Exact where the optimum is below the limit.
     Outcome solve(const Node& node, const NodeRequest& request);
@@ -47,19 +49,26 @@ class NodeSolver {
     // Children of the nodes at hand, by level.
     Levels& levels() { return levels_; }
     // Where the last solve of depth two stands: the best tree so far, and a bound.
-    const Outcome& standing() const { return depth_two_.standing(); }
+    const Outcome& standing() const {
+        return context_.table.measure ? measured_two_.standing() : depth_two_.standing();
+    }
 
     // Where this solver notes what it is at while a proof is kept on disk; null elsewhere.
     void note_in(ResumeStack* stack) { resume_ = stack; }
 
   private:
     Outcome solve_shallow(const Node& node, const NodeRequest& request);
+    Outcome solve_two(const Node& node, const NodeRequest& request, TieChoice* ties) {
+        return node.measure ? measured_two_.solve(node, request, loss_, ties)
+                            : depth_two_.solve(node, request, loss_, ties);
+    }
     Outcome search(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice* ties);
 
     Context& context_;
     NodeBuilder& builder_;
     Loss loss_;
     DepthTwo depth_two_;
+    MeasuredDepthTwo measured_two_;
     SolvedSets solved_;
     Levels levels_;
     ResumeStack* resume_ = nullptr;

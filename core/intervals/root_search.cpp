@@ -273,6 +273,7 @@ std::size_t points_in(const ProfilePtr& profile) {
     std::size_t points = 0;
     if (!profile) return points;
     for (const PanelColumn& column : profile->panel) points += column.points.size();
+    for (const MeasuredColumn& column : profile->measured) points += column.points.size();
     for (const DeepFamily& family : profile->deep) points += family.points.size();
     return points;
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "loss/measure.hpp"
 #include "proof/records.hpp"
 #include "run/context.hpp"
 
@@ -127,7 +128,8 @@ std::uint64_t fingerprint_of(const Table& table, int max_depth, std::int64_t max
     sum = sum_of(table.ranks, rows * table.columns * sizeof(Index), sum);
     sum = sum_of(table.classes, rows * sizeof(std::int32_t), sum);
     sum = sum_of(table.weights, rows * sizeof(std::int64_t), sum);
-    return sum_of(table.counts, rows * sizeof(std::int64_t), sum);
+    sum = sum_of(table.counts, rows * sizeof(std::int64_t), sum);
+    return table.measure ? table.measure->fingerprint(sum) : sum;
 }
 
 CheckpointFile::CheckpointFile(std::string path, std::uint64_t fingerprint, double seconds_between)

@@ -37,16 +37,22 @@ PlanPtr read_plan(std::istream& in, int depth) {
     return split_plan(column, rank, std::move(left), std::move(right));
 }
 
-void list_profile(auto& archive, auto& profile) {
-    archive(profile.shape, profile.rows, profile.weight);
-    archive.count(profile.panel);
-    for (auto& column : profile.panel) {
+void list_columns(auto& archive, auto& columns) {
+    archive.count(columns);
+    for (auto& column : columns) {
         archive(column.id);
         archive.count(column.points);
         for (auto& point : column.points)
             archive(point.rank, point.position, point.weight, point.leaf_left, point.leaf_right, point.stump_left,
                     point.stump_right);
     }
+}
+
+void list_profile(auto& archive, auto& profile) {
+    archive(profile.shape, profile.rows, profile.weight);
+    list_columns(archive, profile.panel);
+    // A node of depth two has columns: none in errors means that they are in units.
+    if (profile.panel.empty() && profile.shape.depth == 2) list_columns(archive, profile.measured);
     archive.count(profile.deep);
     for (auto& family : profile.deep) {
         archive(family.id, family.left_splits);

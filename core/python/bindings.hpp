@@ -11,10 +11,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/limits.hpp"
+#include "loss/measure.hpp"
 #include "table/table.hpp"
 
 namespace provetree {
@@ -148,8 +151,15 @@ class BoundTable {
   public:
     BoundTable(Array2<const Index> ranks, Array1<const double> values, Array1<const std::int64_t> value_ends,
                Array1<const std::int32_t> classes, Array1<const std::int64_t> weights,
-               Array1<const std::int64_t> counts, int n_classes);
+               Array1<const std::int64_t> counts, int n_classes, const std::string& loss,
+               std::optional<Array2<const double>> targets, int cost_bits);
+    // The rows with their weights.
     const Table& table() const { return table_; }
+    // The same as the search takes it: under a loss other than errors, with its measure.
+    const Table& searched() const { return searched_; }
+    // The user's cost of one unit of cost, and what is added to the cost of every tree.
+    double cost_unit() const { return measure_ ? measure_->unit() : 1; }
+    double constant() const { return measure_ ? measure_->constant() : 0; }
 
   private:
     void check_rows();
@@ -159,7 +169,8 @@ class BoundTable {
     Array1<const double> values_;
     Array1<const std::int32_t> classes_;
     Array1<const std::int64_t> weights_, counts_;
-    Table table_;
+    std::optional<Measure> measure_;
+    Table table_, searched_;
 };
 
 struct SearchOptions;

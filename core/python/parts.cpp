@@ -16,8 +16,8 @@ namespace {
 struct Bench {
     Bench(const BoundTable& bound, std::int64_t min_leaf, const std::string& kernel, unsigned switches = 0)
         : monitor(std::numeric_limits<double>::infinity(), nullptr),
-          context(bound.table(), choose_kernel(kernel), min_leaf, switches, std::uint64_t{1} << 30, monitor),
-          builder(bound.table(), context.kernel, min_leaf) {
+          context(bound.searched(), choose_kernel(kernel), min_leaf, switches, std::uint64_t{1} << 30, monitor),
+          builder(bound.searched(), context.kernel, min_leaf) {
         builder.build_root(root);
     }
     Monitor monitor;
@@ -106,10 +106,10 @@ class ClosingList final : public ClosingListener {
 
 // A search, as (cost, status, error scale and split penalty of the proof, what the proof closed).
 nb::tuple closings_of(const BoundTable& table, const nb::kwargs& given) {
-    SearchOptions options = search_options_of(given, table.table());
+    SearchOptions options = search_options_of(given, table.searched());
     ClosingList closings;
     options.closings = &closings;
-    const SearchResult result = run_search(table.table(), options, nullptr);
+    const SearchResult result = run_search(table.searched(), options, nullptr);
     return nb::make_tuple(result.tree.cost, result.status == Status::kOptimal, result.proof_loss.error_scale,
                           result.proof_loss.split_penalty, closings.tuples());
 }

@@ -44,14 +44,14 @@ nb::dict dict_of_result(SearchResult&& result) {
 }
 
 nb::dict search_table(const BoundTable& bound, nb::object on_progress, const nb::kwargs& given) {
-    const SearchOptions options = search_options_of(given, bound.table());
+    const SearchOptions options = search_options_of(given, bound.searched());
     const nb::object nobody = nb::none();
     Signals signals;
     const auto tick = [&](const ProgressPoint& at) {
         // There is nothing to tell before the first tree.
         return signals.report(at.cost < kInfinite ? on_progress : nobody, at.seconds, at.cost, at.bound);
     };
-    SearchResult result = without_gil([&] { return run_search(bound.table(), options, tick); });
+    SearchResult result = without_gil([&] { return run_search(bound.searched(), options, tick); });
     signals.rethrow();
     return dict_of_result(std::move(result));
 }
@@ -68,8 +68,12 @@ nb::dict bits_of(const NamedSwitch (&switches)[n]) {
 void register_search(nb::module_& module) {
     nb::class_<BoundTable>(module, "Table")
         .def(nb::init<Array2<const Index>, Array1<const double>, Array1<const std::int64_t>, Array1<const std::int32_t>,
-                      Array1<const std::int64_t>, Array1<const std::int64_t>, int>(),
-             "ranks"_a, "values"_a, "value_ends"_a, "classes"_a, "weights"_a, "counts"_a, "n_classes"_a);
+                      Array1<const std::int64_t>, Array1<const std::int64_t>, int, const std::string&,
+                      std::optional<Array2<const double>>, int>(),
+             "ranks"_a, "values"_a, "value_ends"_a, "classes"_a, "weights"_a, "counts"_a, "n_classes"_a,
+             "loss"_a = "errors", "targets"_a.none() = nb::none(), "cost_bits"_a = 44)
+        .def_prop_ro("cost_unit", &BoundTable::cost_unit)
+        .def_prop_ro("constant", &BoundTable::constant);
     module.def("route_rows", &routed_rows_of, "table"_a, "column"_a, "rank"_a);
     module.def("search", &search_table, "table"_a, "on_progress"_a.none() = nb::none(), "options"_a);
     module.def("available_kernels", &available_kernels);

@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 
+#include "loss/measure.hpp"
 #include "python/bindings.hpp"
 #include "search/search.hpp"
 
@@ -93,6 +94,11 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
              options.loss.split_penalty >= 0,
          "search needs max_depth, max_splits, split_penalty >= 0 and error_scale >= 1.");
     options.max_splits = std::min<std::int64_t>(options.max_splits, table.rows);
+    if (table.measure) {
+        must(options.loss.error_scale == 1, "search takes error_scale = 1 with a loss other than errors.");
+        options.loss.error_scale = table.measure->units_per_reach();
+        options.loss.unit_scale = 1;
+    }
     options.initial = plan_of(initial_column, initial_rank, table);
     check_scale(options);
     return options;

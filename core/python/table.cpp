@@ -9,7 +9,8 @@ namespace provetree {
 
 BoundTable::BoundTable(Array2<const Index> ranks, Array1<const double> values, Array1<const std::int64_t> value_ends,
                        Array1<const std::int32_t> classes, Array1<const std::int64_t> weights,
-                       Array1<const std::int64_t> counts, int n_classes)
+                       Array1<const std::int64_t> counts, int n_classes, const std::string& loss,
+                       std::optional<Array2<const double>> targets, int cost_bits)
     : ranks_(std::move(ranks)), values_(std::move(values)), classes_(std::move(classes)), weights_(std::move(weights)),
       counts_(std::move(counts)) {
     const std::size_t columns = ranks_.shape(0), rows = classes_.shape(0);
@@ -27,6 +28,20 @@ BoundTable::BoundTable(Array2<const Index> ranks, Array1<const double> values, A
     table_.counts = counts_.data();
     check_rows();
     for (std::size_t c = 0; c < columns; ++c) add_column(c, c ? value_ends.data()[c - 1] : 0, value_ends.data()[c]);
+    searched_ = table_;
+    if (loss == "errors") return;
+    must(!targets || targets->shape(0) == rows, "A table needs targets over the same rows.");
+    must(cost_bits >= 8 && cost_bits <= 48, "A table needs cost_bits between 8 and 48.");
+    measure_.emplace(MeasureInput{.loss = loss,
+                                  .rows = table_.rows,
+                                  .weights = table_.weights,
+                                  .classes = table_.classes,
+                                  .n_classes = n_classes,
+                                  .targets = targets ? targets->data() : nullptr,
+                                  .width = targets ? static_cast<int>(targets->shape(1)) : 0,
+                                  .cost_bits = cost_bits});
+    searched_.measure = &*measure_;
+    searched_.weights = measure_->reach().data();
 }
 
 void BoundTable::check_rows() {

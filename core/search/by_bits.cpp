@@ -123,7 +123,7 @@ PlanPtr ByBits::preferred(Shape shape, Outcome best, const Loss& refined, Cost f
 
 bool bits_fit(const Table& table, int max_depth, unsigned switches) {
     const bool deep = max_depth >= 3 && max_depth <= ProvenSets::kMostDepth;
-    if ((switches & kNoBits) || !deep || table.n_classes > kMostBitClasses) return false;
+    if ((switches & kNoBits) || !deep || table.measure || table.n_classes > kMostBitClasses) return false;
     std::int64_t total = 0;
     for (Index i = 0; i < table.rows && total <= BitNodes::kMostRows; ++i) {
         if (table.weights[i] != table.counts[i]) return false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -72,6 +73,11 @@ struct SearchPlan {
     Loss users, refined;
     Loss loss;  // of the proof
     Cost unit;  // of the proof's costs, in the user's
+
+    // Under a measure the sweeps round, each by a few units for a leaf: what is proven holds to so much of the proof's
+    // costs.
+    Cost tolerance() const { return loss.measured(kRoundedUnits) * (allowed.splits + 1); }
+    static constexpr Cost kRoundedUnits = 4;
 };
 
 // Whether the tree is found again by one thread where the tie rule does not settle it. A proof that goes on from a file
@@ -114,7 +120,7 @@ class Driver {
     FlatTree finish(const PlanPtr& plan);
     // What a tree costs the user, given its cost under the loss of a proof.
     Cost user_cost(const FlatTree& tree, const Loss& loss) const {
-        return plan_.users.tree(loss.errors_of(tree.cost, tree.splits), tree.splits);
+        return plan_.users.tree(loss.amount_of(tree.cost, tree.splits), tree.splits);
     }
 
     const SearchOptions& options_;
@@ -215,7 +221,7 @@ void Driver::prove() {
 // Where a tree without errors is at hand, whatever is better has fewer splits: one more at a time, as long as they are
 // few. True where that proves the optimum.
 bool Driver::prove_few_splits() {
-    const bool no_errors = start_.upper <= plan_.loss.leaf(1);
+    const bool no_errors = start_.upper <= (table_.measure ? plan_.loss.measured(1) : plan_.loss.leaf(1));
     if (!plan_.at_once || by_bits_ || !no_errors || table_.rows >= kFewRows || file_) return false;
     for (std::int64_t k = 1; k <= kFewSplits && k < plan_.shape.splits; ++k) {
         searched_ = Shape::of(plan_.shape.depth, k);
@@ -263,8 +269,10 @@ void Driver::prove_shape() {
 void Driver::settle() {
     const Found& found = context_.found;
     if (stopped_) outcome_.lower = std::max({outcome_.lower, found.bound, plan_.known});
-    if (!stopped_ && found.bound > outcome_.upper) defect("a bound exceeds the proven optimum");
-    if (outcome_.offer(found) && !stopped_) defect("a tree costs less than the proven optimum");
+    const Cost proven = outcome_.upper;
+    if (!stopped_ && found.bound > proven + plan_.tolerance()) defect("a bound exceeds the proven optimum");
+    if (outcome_.offer(found) && !stopped_ && outcome_.upper + plan_.tolerance() < proven)
+        defect("a tree costs less than the proven optimum");
     const bool tree_ended_it = stopped_ == StopReason::kTreeIsOptimal && !plan_.at_once;
     if (tree_ended_it && outcome_.lower >= outcome_.upper) stopped_.reset();
 }
@@ -285,8 +293,10 @@ void Driver::choose() {
 void Driver::check() {
     result_.tree = finish(outcome_.plan);
     FlatTree& tree = result_.tree;
-    if (tree.cost > outcome_.upper || (!stopped_ && tree.cost < outcome_.upper))
+    const Cost tolerance = plan_.tolerance();
+    if (tree.cost > outcome_.upper + tolerance || (!stopped_ && tree.cost < outcome_.upper - tolerance))
         defect("a tree does not cost what the search claims");
+    if (tolerance > 0 && !stopped_) outcome_.upper = tree.cost;
     check_limits(tree, plan_.allowed, context_.min_leaf, table_);
     tree.cost = user_cost(tree, plan_.loss);
     result_.lower_bound = std::min(tree.cost, (stopped_ ? outcome_.lower : outcome_.upper) / plan_.unit);
@@ -305,11 +315,13 @@ void Driver::choose_with_fewest_splits() {
     const bool left_to_one = rebuilds(options_) && plan_.deep && outcome_.upper <= 0 && result_.tree.splits > 0;
     if (stopped_ || !plan_.tie_rule || left_to_one) return;
     const std::int64_t splits = result_.tree.splits;
-    outcome_.upper = plan_.refined.tree(plan_.users.errors_of(result_.tree.cost, splits), splits);
+    outcome_.upper = plan_.refined.tree(plan_.users.amount_of(result_.tree.cost, splits), splits);
     FlatTree tree = finish(
         method_->preferred(plan_.shape, std::move(outcome_), plan_.refined, plan_.factor, result_.tie_rule_complete));
     tree.cost = user_cost(tree, plan_.refined);
-    if (tree.cost != result_.lower_bound) defect("the tree chosen by the tie rule is not optimal");
+    if (std::abs(tree.cost - result_.lower_bound) * plan_.unit > plan_.tolerance())
+        defect("the tree chosen by the tie rule is not optimal");
+    result_.lower_bound = tree.cost;
     result_.tree = std::move(tree);
 }
 
@@ -352,8 +364,11 @@ void rebuild_by_one(SearchResult& result, const Table& table, SearchOptions opti
     SearchResult alone = Driver(table, options, still_done, result.tree.cost).run();
     result.counters.add(alone.counters);
     if (alone.status != Status::kOptimal) return;
-    if (alone.tree.cost != result.tree.cost) defect("one thread finds another optimum than several");
+    const Cost tolerance = SearchPlan(options, false, table.rows, 0).tolerance();
+    if (std::abs(alone.tree.cost - result.tree.cost) > tolerance)
+        defect("one thread finds another optimum than several");
     result.tree = std::move(alone.tree);
+    result.lower_bound = result.tree.cost;
     result.tie_rule_complete = alone.tie_rule_complete;
 }
 

@@ -114,6 +114,7 @@ Cost bound_of_hard_rows(NodeSolver& whole, const Node& root, Shape shape, const 
 }  // namespace
 
 bool targets_pay(const Context& context, Shape shape) {
+    if (context.table.measure) return false;  // the rows of a target are chosen by their classes
     if (context.eager_improvement()) return shape.depth > 2;
     return shape.depth > 3 && steps_of_pass(context.table, shape) >= (shape.depth > 4 ? kShortPass : kShortPassOfFour);
 }

@@ -18,8 +18,19 @@ constexpr std::int64_t kLargestTable = 255;
 constexpr std::size_t kDeep = 12;
 constexpr std::uint64_t kManyCells = 10'000'000;
 
-const NodeColumn* best_gini_split(Context& context, const Node& node, Index& best_position) {
+// The split of the purest sides, or the best one by the measure.
+const NodeColumn* best_split(Context& context, const Node& node, Index& best_position) {
     const NodeColumn* best = nullptr;
+    if (node.measure) {
+        Cost least = kInfinite;
+        for (const ScoredSplit& split : best_measured_splits(context, node)) {
+            if (split.units >= least) continue;
+            least = split.units;
+            best = &node.columns[split.column];
+            best_position = split.position;
+        }
+        return best;
+    }
     double best_score = -1;
     score_splits<Gini>(
         node,
@@ -39,7 +50,7 @@ std::vector<Incumbent> options(NodeSolver& solver, const Node& node, Shape shape
     Context& context = solver.context();
     std::vector<Incumbent> table(1);
     table[0].upper = leaf_cost(context, node, solver.loss());
-    if (shape.depth == 0 || node.columns.empty() || node.leaf_error() == 0) return table;
+    if (shape.depth == 0 || node.columns.empty() || node.leaf_amount() == 0) return table;
     // A table so large, or a tree so deep, that even growing takes long: then a leaf must do once the time is over.
     const std::uint64_t cells = std::uint64_t{node.rows} * node.columns.size();
     if (context.monitor.late() && (level >= kDeep || cells > kManyCells)) return table;
@@ -54,7 +65,7 @@ std::vector<Incumbent> options(NodeSolver& solver, const Node& node, Shape shape
         return table;
     }
     Index position = 0;
-    const NodeColumn* column = best_gini_split(context, node, position);
+    const NodeColumn* column = best_split(context, node, position);
     if (!column) return table;
     Levels::Children& kids = solver.levels().at(level);
     solver.builder().split(node, *column, position, kids.left, kids.right);

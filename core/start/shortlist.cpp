@@ -30,6 +30,9 @@ Node with_columns(const Node& node, const std::vector<Index>& ids) {
     few.weights = node.weights;
     few.counts = node.counts;
     few.steps = node.steps;
+    few.measure = node.measure;
+    few.ids = node.ids;
+    few.leaf_units = node.leaf_units;
     for (const NodeColumn& column : node.columns)
         if (std::binary_search(ids.begin(), ids.end(), column.id)) few.columns.push_back(column);
     return few;
@@ -38,7 +41,7 @@ Node with_columns(const Node& node, const std::vector<Index>& ids) {
 // Adds the best columns of the nodes of a plan.
 void collect(NodeSolver& solver, const Node& node, const Plan* plan, int depth, std::size_t level,
              std::vector<Index>& ids) {
-    if (node.columns.empty() || node.leaf_error() == 0) return;
+    if (node.columns.empty() || node.leaf_amount() == 0) return;
     std::vector<Weight> errors;
     column_stumps(solver.context(), node, errors);
     std::vector<Index> best(node.columns.size());

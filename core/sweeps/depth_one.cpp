@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "loss/running.hpp"
+
 namespace provetree {
 
 namespace {
@@ -38,10 +40,34 @@ class StumpSweep {
     std::vector<Weight> seen_, after_;
 };
 
+// Sweeps the columns of a node under a measure: `use(c, i, units)` is told, for each split after i rows of a column,
+// the units of its two leaves; `done()` after each column.
+template <class Use, class Done>
+void sweep_measured(const Node& node, const Use& use, const Done& done) {
+    with_running(*node.measure, [&](auto&& leaf) {
+        std::vector<Cost> after(node.rows + 1u, 0);
+        for (Index c = 0; c < node.columns.size(); ++c) {
+            const NodeColumn& column = node.columns[c];
+            const auto add = [&](Index i) { leaf.add(node.ids[column.order[i] & entry::kRowMask]); };
+            leaf.clear();
+            for (Index i = node.rows; i-- > 1;) {
+                add(i);
+                if (Node::is_split(column, i)) after[i] = leaf.units();
+            }
+            leaf.clear();
+            for (Index i = 1; i < node.rows; ++i) {
+                add(i - 1);
+                if (Node::is_split(column, i)) use(c, i, leaf.units() + after[i]);
+            }
+            done();
+        }
+    });
+}
+
 }  // namespace
 
 Cost leaf_cost(const Context& context, const Node& node, const Loss& loss) {
-    return context.constrained() && node.count < context.min_leaf ? kInfinite : loss.leaf(node.leaf_error());
+    return context.constrained() && node.count < context.min_leaf ? kInfinite : leaf_cost_of(node, loss);
 }
 
 double margin(const Context& context, const NodeColumn& column, Index position) {
@@ -54,28 +80,52 @@ double margin(const Context& context, const NodeColumn& column, Index position) 
 Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical) {
     Stump best;
     best.cost = leaf_cost(context, node, loss);
-    best.relaxed = loss.leaf(node.leaf_error());
-    StumpSweep sweep(node);
+    best.relaxed = leaf_cost_of(node, loss);
     double best_margin = 0;
+    const auto take = [&](const NodeColumn& column, Index i, Cost cost) {
+        best.relaxed = std::min(best.relaxed, cost);
+        if (cost > best.cost || i < column.first_split || i > column.last_split) return;
+        // Columns and positions ascend, so among equals only a wider margin of the same column wins.
+        if (cost == best.cost && (!canonical || best.column != &column)) return;
+        if (canonical) {
+            const double gap = margin(context, column, i);
+            if (cost == best.cost && !(gap > best_margin)) return;
+            best_margin = gap;
+        }
+        best.cost = cost;
+        best.column = &column;
+        best.position = i;
+    };
+    const auto swept = [&] { context.monitor.work(2 * std::uint64_t{node.rows}); };
+    if (node.measure) {
+        sweep_measured(
+            node,
+            [&](Index c, Index i, Cost units) { take(node.columns[c], i, loss.measured(units) + loss.split_penalty); },
+            swept);
+        return best;
+    }
+    StumpSweep sweep(node);
     for (const NodeColumn& column : node.columns) {
-        context.monitor.work(2 * std::uint64_t{node.rows});
-        sweep(column, [&](Index i, Weight errors) {
-            const Cost cost = loss.stump(errors);
-            best.relaxed = std::min(best.relaxed, cost);
-            if (cost > best.cost || i < column.first_split || i > column.last_split) return;
-            // Columns and positions ascend, so among equals only a wider margin of the same column wins.
-            if (cost == best.cost && (!canonical || best.column != &column)) return;
-            if (canonical) {
-                const double gap = margin(context, column, i);
-                if (cost == best.cost && !(gap > best_margin)) return;
-                best_margin = gap;
-            }
-            best.cost = cost;
-            best.column = &column;
-            best.position = i;
-        });
+        swept();
+        sweep(column, [&](Index i, Weight errors) { take(column, i, loss.stump(errors)); });
     }
     return best;
+}
+
+std::vector<ScoredSplit> best_measured_splits(Context& context, const Node& node) {
+    std::vector<ScoredSplit> found;
+    sweep_measured(
+        node,
+        [&](Index c, Index i, Cost units) {
+            const NodeColumn& column = node.columns[c];
+            if (i < column.first_split || i > column.last_split) return;
+            if (found.empty() || found.back().column != c)
+                found.push_back({c, i, units});
+            else if (units < found.back().units)
+                found.back() = {c, i, units};
+        },
+        [&] { context.monitor.work(2 * std::uint64_t{node.rows}); });
+    return found;
 }
 
 void column_stumps(Context& context, const Node& node, std::vector<Weight>& errors) {

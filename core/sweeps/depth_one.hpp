@@ -23,6 +23,16 @@ Cost leaf_cost(const Context& context, const Node& node, const Loss& loss);
 // The best stump. With `canonical`, by the tie rule: leaf first, lowest column, widest margin, lowest threshold.
 Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical);
 
+// A split that leaves two leaves of so many units.
+struct ScoredSplit {
+    Index column;  // index into the node's columns
+    Index position;
+    Cost units;
+};
+
+// Under a measure: the best split of each column that leaves both sides enough rows.
+std::vector<ScoredSplit> best_measured_splits(Context& context, const Node& node);
+
 // The least errors (weights) of a tree with at most one split on each column by itself, whatever the leaf sizes.
 void column_stumps(Context& context, const Node& node, std::vector<Weight>& errors);
 

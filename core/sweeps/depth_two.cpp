@@ -450,7 +450,7 @@ void DepthTwo::begin(const Node& node, const NodeRequest& request, const Loss& l
     ties_ = ties;
     outcome_ = {};
     outcome_.upper = leaf_cost(context_, node, loss);
-    relaxed_ = loss.leaf(node.leaf_error());
+    relaxed_ = leaf_cost_of(node, loss);
     keep_profile_ = request.keep_profile && !context_.off(kNoInheritance) && worth_keeping(node);
     panel_.start();
     standing_ = {};

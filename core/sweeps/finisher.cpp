@@ -13,13 +13,13 @@ struct Finisher {
     Levels& levels;
     const Loss& loss;
     FlatTree tree{};
-    Cost errors = 0;
+    Cost amount = 0;  // errors or units of the leaves
 
     std::int32_t add(const Node& node, const Plan* plan, std::size_t level);
 };
 
 std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level) {
-    const std::int32_t number = tree.add_leaf(node.majority());
+    const std::int32_t number = tree.add_leaf(node.label());
     const NodeColumn* column = nullptr;
     Index position = 0;
     if (plan && plan->stump) {
@@ -31,7 +31,7 @@ std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level
         if (column) position = Node::rows_up_to(*column, plan->rank, 0, node.rows);
     }
     if (!column || position == 0 || position == node.rows) {
-        errors += node.leaf_error();
+        amount += node.leaf_amount();
         return number;
     }
     tree.make_split(number, column->id, column->ranks[position - 1], column->ranks[position]);
@@ -50,7 +50,7 @@ FlatTree finish_plan(Context& context, NodeBuilder& builder, Levels& levels, con
                      const Loss& loss) {
     Finisher finisher{context, builder, levels, loss};
     finisher.add(root, plan.get(), 0);
-    finisher.tree.cost = loss.tree(finisher.errors, finisher.tree.splits);
+    finisher.tree.cost = loss.tree(finisher.amount, finisher.tree.splits);
     return std::move(finisher.tree);
 }
 

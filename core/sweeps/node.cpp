@@ -15,7 +15,8 @@ constexpr std::uint32_t kRightBit = 1u << 31;
 
 Weight Node::leaf_error() const { return weight - *std::max_element(by_class.begin(), by_class.end()); }
 
-int Node::majority() const {
+int Node::label() const {
+    if (measure) return measure->label(ids.data(), rows);
     return static_cast<int>(std::max_element(by_class.begin(), by_class.end()) - by_class.begin());
 }
 
@@ -54,10 +55,12 @@ void Node::make_rows(Index n) {
     classes.resize(n);
     weights.resize(n, 1);
     counts.resize(n, 1);
+    if (measure) ids.resize(n);
 }
 
 void NodeBuilder::sum_rows(Node& node) const {
     node.unit_weights = unit_weights_;
+    if (node.measure) node.leaf_units = node.measure->leaf(node.ids.data(), node.rows);
     node.by_class.assign(static_cast<std::size_t>(table_.n_classes), 0);
     if (unit_weights_ && min_leaf_ <= 1) {
         for (std::uint32_t cls : node.classes) ++node.by_class[cls];
@@ -102,7 +105,9 @@ bool NodeBuilder::keep_column(Node& node, NodeColumn& column) const {
 }
 
 void NodeBuilder::build_root(Node& root) const {
+    root.measure = table_.measure;
     root.make_rows(table_.rows);
+    if (root.measure) std::iota(root.ids.begin(), root.ids.end(), Index{0});
     for (Index i = 0; i < table_.rows; ++i) {
         root.classes[i] = static_cast<std::uint32_t>(table_.classes[i]);
         root.weights[i] = static_cast<Weight>(table_.weights[i]);
@@ -149,6 +154,7 @@ void NodeBuilder::add_weight_sums(Node& node) const {
 }
 
 void NodeBuilder::move_rows(const Node& parent, Index position, Node& left, Node& right) {
+    left.measure = right.measure = parent.measure;
     left.make_rows(position);
     right.make_rows(parent.rows - position);
     Index next[2] = {0, 0};
@@ -158,6 +164,7 @@ void NodeBuilder::move_rows(const Node& parent, Index position, Node& left, Node
         const Index at = next[side]++;
         new_rows_[row] |= at;
         children[side]->classes[at] = parent.classes[row];
+        if (parent.measure) children[side]->ids[at] = parent.ids[row];
     }
     if (!unit_weights_ || min_leaf_ > 1) {
         for (Index row = 0; row < parent.rows; ++row) {
@@ -210,6 +217,7 @@ void NodeBuilder::choose(const Node& parent, const std::vector<std::uint8_t>& ma
                          std::vector<std::vector<Weight>>& weight_before) {
     Index count = 0;
     for (Index row = 0; row < parent.rows; ++row) count += marked[row] != 0;
+    chosen.measure = parent.measure;
     chosen.make_rows(count);
     Index next = 0;
     for (Index row = 0; row < parent.rows; ++row) {
@@ -221,6 +229,7 @@ void NodeBuilder::choose(const Node& parent, const std::vector<std::uint8_t>& ma
         chosen.classes[next] = parent.classes[row];
         chosen.weights[next] = parent.weights[row];
         chosen.counts[next] = parent.counts[row];
+        if (parent.measure) chosen.ids[next] = parent.ids[row];
         ++next;
     }
     sum_rows(chosen);

@@ -9,6 +9,8 @@
 #include "base/types.hpp"
 #include "kernels/entry.hpp"
 #include "kernels/kernel.hpp"
+#include "loss/loss.hpp"
+#include "loss/measure.hpp"
 #include "table/table.hpp"
 
 namespace provetree {
@@ -40,9 +42,16 @@ class Node {
     std::vector<Weight> weights;  // all one where unit_weights
     std::vector<std::int32_t> counts;
     std::vector<std::int32_t> steps;  // two classes with weights only: +weight for class 1, -weight for class 0
+    // Under a measure only: which rows of the table these are, and what they cost as one leaf.
+    const Measure* measure = nullptr;
+    std::vector<Index> ids;
+    Cost leaf_units = 0;
 
     Weight leaf_error() const;
-    int majority() const;  // the lowest class of largest weight
+    // The same in errors or in units, whatever the loss is about.
+    Cost leaf_amount() const { return measure ? leaf_units : leaf_error(); }
+    // What a leaf predicts: the lowest class of largest weight, or what the measure says.
+    int label() const;
     Weight weight_left(const NodeColumn& column, Index position) const {
         return column.weight_before ? column.weight_before[position] : static_cast<Weight>(position);
     }
@@ -60,6 +69,11 @@ class Node {
     void make_rows(Index rows);
     void lay_out(Index rows, std::size_t columns);
 };
+
+// What the rows cost as one leaf, however few they are.
+inline Cost leaf_cost_of(const Node& node, const Loss& loss) {
+    return node.measure ? loss.measured(node.leaf_units) : loss.leaf(node.leaf_error());
+}
 
 // Null where the column does not vary within the node.
 inline const NodeColumn* find_column(const Node& node, Index id) {

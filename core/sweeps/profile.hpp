@@ -19,25 +19,33 @@
 
 namespace provetree {
 
-// Bounds at one split of a depth-two node, in errors, to hold under any penalty: each side as a leaf and split once.
-struct PanelPoint {
+// Bounds at one split of a depth-two node, in errors or in units, to hold under any penalty: each side as a leaf and
+// split once.
+template <class Amount>
+struct TwoSides {
     Index rank;
     Index position;
     Weight weight;  // of the rows going left
-    Weight leaf_left, leaf_right, stump_left, stump_right;
+    Amount leaf_left, leaf_right, stump_left, stump_right;
     bool evaluated = false;  // in the node at hand: then the split itself is settled, not only bounded
 
     static constexpr auto sides() {
-        using Pair = std::pair<Weight PanelPoint::*, Weight PanelPoint::*>;
-        return std::array<Pair, 2>{Pair{&PanelPoint::leaf_left, &PanelPoint::leaf_right},
-                                   Pair{&PanelPoint::stump_left, &PanelPoint::stump_right}};
+        using Pair = std::pair<Amount TwoSides::*, Amount TwoSides::*>;
+        return std::array<Pair, 2>{Pair{&TwoSides::leaf_left, &TwoSides::leaf_right},
+                                   Pair{&TwoSides::stump_left, &TwoSides::stump_right}};
     }
 };
 
-struct PanelColumn {
+template <class Amount>
+struct TwoSidesColumn {
     Index id;
-    std::vector<PanelPoint> points;  // by position
+    std::vector<TwoSides<Amount>> points;  // by position
 };
+
+using PanelPoint = TwoSides<Weight>;
+using PanelColumn = TwoSidesColumn<Weight>;
+using MeasuredPoint = TwoSides<Cost>;
+using MeasuredColumn = TwoSidesColumn<Cost>;
 
 // Bounds at one split of a deeper node, in costs, and profiles of a subset (inner) and of a superset (outer) of each
 // child's rows; at a split evaluated in this very node both are the child's own.
@@ -67,13 +75,16 @@ struct Profile {
     Shape shape;
     Index rows;
     Weight weight;
-    std::vector<PanelColumn> panel;  // shape.depth == 2
-    std::vector<DeepFamily> deep;    // shape.depth >= 3
+    std::vector<PanelColumn> panel;        // shape.depth == 2
+    std::vector<MeasuredColumn> measured;  // the same under a measure
+    std::vector<DeepFamily> deep;          // shape.depth >= 3
 
     // Adds what this profile holds to the running total of its search.
     void account() {
         bytes_ = sizeof(Profile);
         for (const PanelColumn& column : panel) bytes_ += sizeof column + column.points.capacity() * sizeof(PanelPoint);
+        for (const MeasuredColumn& column : measured)
+            bytes_ += sizeof column + column.points.capacity() * sizeof(MeasuredPoint);
         for (const DeepFamily& family : deep) bytes_ += sizeof family + family.points.capacity() * sizeof(DeepPoint);
         held_ += bytes_;
     }

@@ -8,6 +8,8 @@
 
 namespace provetree {
 
+class Measure;
+
 // The problem as the core sees it; the arrays belong to the caller. ranks[c * rows + i] is the dense rank of row i in
 // column c.
 struct Table {
@@ -20,6 +22,7 @@ struct Table {
     const std::int64_t* counts = nullptr;
     std::vector<const double*> values;  // values[c][rank], NaN where the rank stands for "missing"
     std::vector<Index> tops;            // the highest rank in each column
+    const Measure* measure = nullptr;   // what leaves cost; null: errors. With one, weights are what rows can add
 };
 
 }  // namespace provetree

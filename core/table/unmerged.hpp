@@ -13,6 +13,7 @@ namespace provetree {
 class Unmerged {
   public:
     explicit Unmerged(const Table& merged) : table(merged) {
+        if (merged.measure) return;  // it knows the rows by their numbers
         std::int64_t total = 0;
         for (Index i = 0; i < merged.rows; ++i) {
             if (merged.weights[i] != merged.counts[i]) return;

@@ -69,7 +69,16 @@ class Table:
         weights: NDArray[np.int64],
         counts: NDArray[np.int64],
         n_classes: int,
+        loss: str = "errors",
+        targets: NDArray[np.float64] | None = None,
+        cost_bits: int = 44,
     ) -> None: ...
+    @property
+    def cost_unit(self) -> float:
+        """The user's cost of one unit of cost; 1 where costs are errors."""
+    @property
+    def constant(self) -> float:
+        """What is added to the cost of every tree."""
 
 def available_kernels() -> list[str]:
     """Return the kernels that run on this machine, slowest first."""

@@ -1,0 +1,353 @@
+// Losses other than errors; see loss/measure.hpp.
+#include "loss/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+namespace provetree {
+
+namespace {
+
+// Sums of squares of targets of so many bits, times a weight of 30 bits, fit in 128 bits twice over.
+constexpr int kMostTargetBits = 46, kMostSumBits = 61;
+// Slack may exceed the cost of one leaf by so many bits.
+constexpr int kSlackBits = 9;
+// Reach is rounded up by so many units more than it is: rounding up the cost of each leaf of a tree stays below that.
+constexpr double kRoundingUnits = 1024;
+constexpr double kMostReach = 0x1p29;
+constexpr int kDecimals = 6;
+constexpr std::size_t kLargestTable = std::size_t{1} << 20;
+
+double xlogx(double x) { return x > 0 ? x * std::log(x) : 0; }
+
+struct Outputs {
+    double lowest, highest;
+};
+
+}  // namespace
+
+double added_errors(double weight, double errors) {
+    constexpr double z = 0.6744897501960817, square = z * z, confidence = 0.25;
+    if (weight <= 0) return 0;
+    const auto none = [&] { return weight * (1 - std::exp(std::log(confidence) / weight)); };
+    if (errors < 1e-6) return none();
+    if (errors < 0.9999) return none() + errors * (added_errors(weight, 1.0) - none());
+    if (errors + 0.5 >= weight) return 0.67 * (weight - errors);
+    const double more = errors + 0.5;
+    const double rate =
+        (more + square / 2 + std::sqrt(square * (more * (1 - more / weight) + square / 4))) / (weight + square);
+    return weight * rate - errors;
+}
+
+Measure::Measure(const MeasureInput& input) : name_(input.loss), n_classes_(input.n_classes) {
+    weights_.resize(input.rows);
+    for (Index i = 0; i < input.rows; ++i) weights_[i] = static_cast<Weight>(input.weights[i]);
+    total_weight_ = std::accumulate(weights_.begin(), weights_.end(), Weight{0});
+    classes_.assign(input.classes, input.classes + input.rows);
+    of_classes_ = name_ == "gini" || name_ == "entropy" || name_ == "pessimistic";
+    const bool known = of_classes_ || name_ == "squared_error" || name_ == "absolute_error" || name_ == "linear";
+    if (!known) throw std::invalid_argument("A table does not know the loss '" + name_ + "'.");
+    if (of_classes_ != (input.targets == nullptr) || (!of_classes_ && input.width < 1))
+        throw std::invalid_argument("A table of the loss '" + name_ +
+                                    (of_classes_ ? "' takes classes, not targets." : "' needs targets."));
+    if (of_classes_)
+        take_classes(input);
+    else if (name_ == "linear")
+        take_costs(input);
+    else
+        take_outputs(input);
+}
+
+// ---- units ----
+
+// The unit is so small that the cost of all rows in one leaf has `cost_bits`, and so large that slack cannot overflow.
+void Measure::set_unit(double root_cost, double total_reach, int cost_bits) {
+    const double by_cost = std::ldexp(root_cost, -cost_bits),
+                 by_reach = std::ldexp(total_reach, -(cost_bits + kSlackBits));
+    unit_ = std::max(by_cost, by_reach);
+    if (!(unit_ > 0)) unit_ = 1;
+}
+
+// `most`: what each row can add at most, in the user's cost.
+void Measure::set_reach(const std::vector<double>& most) {
+    double total = 0;
+    for (double one : most) total += one / unit_;
+    units_per_reach_ = std::max<Cost>(1, static_cast<Cost>(std::ceil(total / kMostReach)));
+    const double per = static_cast<double>(units_per_reach_), more = exact_ ? 0 : kRoundingUnits;
+    reach_.resize(most.size());
+    for (std::size_t i = 0; i < most.size(); ++i)
+        reach_[i] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil((most[i] / unit_ + more) / per)));
+}
+
+Cost Measure::rounded_up(double cost) const { return static_cast<Cost>(std::ceil(std::max(0.0, cost / unit_))); }
+
+// ---- classes ----
+
+void Measure::take_classes(const MeasureInput& input) {
+    std::vector<Weight> by_class(static_cast<std::size_t>(n_classes_), 0);
+    for (Index i = 0; i < input.rows; ++i) by_class[static_cast<std::size_t>(classes_[i])] += weights_[i];
+    const double total = total_weight_;
+    double root = 0, per_weight = 0;
+    if (name_ == "gini") {
+        // W (1 - sum of squared shares) is the squared error of the class indicators; of two classes, twice that of
+        // one of them. A row adds at most its squared distance from the shares of its leaf: 2.
+        kind_ = MeasureKind::kSquared;
+        width_ = n_classes_ <= 2 ? 1 : n_classes_;
+        double squares = 0;
+        for (Weight one : by_class) squares += static_cast<double>(one) * one;
+        root = total - squares / total;
+        per_weight = 2;
+        targets_.assign(std::size_t{input.rows} * static_cast<unsigned>(width_), 0);
+        for (Index i = 0; i < input.rows; ++i) {
+            if (width_ == 1)
+                targets_[i] = classes_[i];
+            else
+                targets_[std::size_t{i} * static_cast<unsigned>(width_) + static_cast<unsigned>(classes_[i])] = 1;
+        }
+    } else {
+        width_ = n_classes_;
+        kind_ = name_ == "entropy" ? MeasureKind::kEntropy : MeasureKind::kPessimistic;
+        if (kind_ == MeasureKind::kEntropy) {
+            const std::size_t n = std::min<std::size_t>(kLargestTable, static_cast<std::size_t>(total_weight_) + 1);
+            xlogx_.resize(n);
+            for (std::size_t i = 0; i < n; ++i) xlogx_[i] = xlogx(static_cast<double>(i));
+            root = xlogx(total);
+            for (Weight one : by_class) root -= xlogx(one);
+            // The sum over classes of x ln x does not fall, and W ln W rises by at most ln W + 1 for each unit.
+            per_weight = std::log(total) + 1;
+        } else {
+            const double errors = total - *std::max_element(by_class.begin(), by_class.end());
+            root = errors + added_errors(total, errors);
+            per_weight = 1.5;  // checked in tests: no unit of weight adds more than 1.24
+        }
+    }
+    set_unit(root, per_weight * total, input.cost_bits);
+    units_per_square_ = (width_ == 1 ? 2 : 1) / unit_;
+    std::vector<double> most(input.rows);
+    for (Index i = 0; i < input.rows; ++i) most[i] = per_weight * weights_[i];
+    set_reach(most);
+}
+
+double Measure::cost_of_two(Weight weight, Weight ones) const {
+    const auto part = [&](Weight x) {
+        return static_cast<std::size_t>(x) < xlogx_.size() ? xlogx_[static_cast<std::size_t>(x)] : xlogx(x);
+    };
+    if (kind_ == MeasureKind::kEntropy) return part(weight) - part(ones) - part(weight - ones);
+    const double errors = std::min(ones, weight - ones);
+    return errors + added_errors(weight, errors);
+}
+
+Cost Measure::of_class_weights(const Weight* by_class, Weight weight) const {
+    if (kind_ == MeasureKind::kPessimistic) {
+        const double errors = weight - *std::max_element(by_class, by_class + n_classes_);
+        return rounded_up(errors + added_errors(weight, errors));
+    }
+    const auto part = [&](Weight x) {
+        return static_cast<std::size_t>(x) < xlogx_.size() ? xlogx_[static_cast<std::size_t>(x)] : xlogx(x);
+    };
+    double cost = part(weight);
+    bool pure = false;
+    for (int c = 0; c < n_classes_; ++c) {
+        cost -= part(by_class[c]);
+        pure |= by_class[c] == weight;
+    }
+    return pure ? 0 : rounded_up(cost);
+}
+
+// ---- outputs ----
+
+// Steps for one unit of the user's targets: a power of ten that makes all of them whole, or as many as fit.
+double Measure::steps_of(const MeasureInput& input, double lowest, double highest, double most) const {
+    const std::size_t cells = std::size_t{input.rows} * static_cast<unsigned>(input.width);
+    double scale = 1;
+    for (int k = 0; k <= kDecimals; ++k, scale *= 10) {
+        if ((highest - lowest) * scale > most) break;
+        bool whole = true;
+        for (std::size_t i = 0; i < cells && whole; ++i) {
+            // As many decimals as the number was written with: its nearest whole number of steps gives it back.
+            const double steps = std::nearbyint(input.targets[i] * scale);
+            whole = steps / scale == input.targets[i] && std::abs(steps) < 0x1p53;
+        }
+        if (whole) return scale;
+    }
+    return highest > lowest ? most / (highest - lowest) : 1;
+}
+
+void Measure::take_outputs(const MeasureInput& input) {
+    kind_ = name_ == "squared_error" ? MeasureKind::kSquared : MeasureKind::kAbsolute;
+    width_ = input.width;
+    const std::size_t width = static_cast<std::size_t>(width_), cells = input.rows * width;
+    std::vector<Outputs> range(width, {INFINITY, -INFINITY});
+    for (std::size_t i = 0; i < cells; ++i) {
+        if (!std::isfinite(input.targets[i])) throw std::invalid_argument("A table needs targets that are finite.");
+        Outputs& of = range[i % width];
+        of.lowest = std::min(of.lowest, input.targets[i]);
+        of.highest = std::max(of.highest, input.targets[i]);
+    }
+    double widest = 0;
+    for (const Outputs& of : range) widest = std::max(widest, of.highest - of.lowest);
+    const int weight_bits = static_cast<int>(std::ceil(std::log2(static_cast<double>(total_weight_) + 1)));
+    const double most = std::ldexp(1, std::min(kMostTargetBits, kMostSumBits - weight_bits));
+    const double steps = steps_of(input, 0, widest, most);
+    // From the lowest target of each output: differences of neighbouring numbers are exact, so a large offset is lost
+    // without a trace.
+    targets_.resize(cells);
+    for (std::size_t i = 0; i < cells; ++i)
+        targets_[i] = std::llround((input.targets[i] - range[i % width].lowest) * steps);
+    std::vector<Index> all(input.rows);
+    std::iota(all.begin(), all.end(), Index{0});
+    const bool squared = kind_ == MeasureKind::kSquared;
+    // What a row can add: its distance from the farthest leaf value there can be.
+    std::vector<double> reach(input.rows, 0);
+    for (Index i = 0; i < input.rows; ++i)
+        for (std::size_t k = 0; k < width; ++k) {
+            const double at = static_cast<double>(targets_[i * width + k]) / steps,
+                         far = std::max(at, range[k].highest - range[k].lowest - at) * (1 + 1e-12);
+            reach[i] += (squared ? far * far : far) * weights_[i];
+        }
+    units_per_square_ = units_per_step_ = 1;
+    const double root = static_cast<double>(leaf(all.data(), input.rows)) / (squared ? steps * steps : steps);
+    set_unit(root, std::accumulate(reach.begin(), reach.end(), 0.0), input.cost_bits);
+    if (!squared && unit_ <= 1 / steps) unit_ = 1 / steps;  // whole by itself
+    exact_ = !squared && unit_ == 1 / steps;
+    units_per_square_ = 1 / (steps * steps * unit_);
+    units_per_step_ = exact_ ? 1 : 1 / (steps * unit_);
+    set_reach(reach);
+}
+
+Cost Measure::squared(Weight weight, Wide squares, Wide squared_sums) const {
+    if (weight <= 0) return 0;
+    const Wide all = squares * static_cast<Wide>(weight);
+    if (all <= squared_sums) return 0;
+    const long double cost = static_cast<long double>(all - squared_sums) / static_cast<long double>(weight);
+    return static_cast<Cost>(std::ceil(cost * static_cast<long double>(units_per_square_)));
+}
+
+// Sums of distances from the weighted median of each output.
+Cost Measure::absolute_leaf(const Index* rows, Index n) const {
+    double cost = 0;
+    Cost whole = 0;
+    std::vector<std::pair<std::int64_t, Weight>> sorted(n);
+    for (int k = 0; k < width_; ++k) {
+        std::int64_t total = 0;
+        for (Index i = 0; i < n; ++i) {
+            sorted[i] = {targets(rows[i])[k], weights_[rows[i]]};
+            total += weights_[rows[i]];
+        }
+        std::sort(sorted.begin(), sorted.end());
+        std::int64_t seen = 0, median = 0, steps = 0;
+        for (const auto& [at, weight] : sorted) {
+            seen += weight;
+            median = at;
+            if (2 * seen >= total) break;
+        }
+        for (const auto& [at, weight] : sorted) steps += std::abs(at - median) * weight;
+        if (exact_)
+            whole += steps;
+        else
+            cost += static_cast<double>(steps) * units_per_step_;
+    }
+    return exact_ ? whole : static_cast<Cost>(std::ceil(cost));
+}
+
+// ---- costs of actions ----
+
+void Measure::take_costs(const MeasureInput& input) {
+    kind_ = MeasureKind::kLinear;
+    width_ = input.width;
+    const std::size_t width = static_cast<std::size_t>(width_), cells = input.rows * width;
+    for (std::size_t i = 0; i < cells; ++i)
+        if (!std::isfinite(input.targets[i])) throw std::invalid_argument("A table needs costs that are finite.");
+    // The least cost of a row is paid by every tree: without it, costs are nonnegative and bounds are tight.
+    std::vector<double> more(cells), reach(input.rows), sums(width, 0);
+    double compensation = 0;
+    for (Index i = 0; i < input.rows; ++i) {
+        const double* of = input.targets + i * width;
+        const double least = *std::min_element(of, of + width);
+        const double paid = least * weights_[i] - compensation, sum = constant_ + paid;
+        compensation = (sum - constant_) - paid;
+        constant_ = sum;
+        for (std::size_t k = 0; k < width; ++k) {
+            more[i * width + k] = (of[k] - least) * weights_[i];
+            sums[k] += more[i * width + k];
+            reach[i] = std::max(reach[i], more[i * width + k]);
+        }
+    }
+    set_unit(*std::min_element(sums.begin(), sums.end()), std::accumulate(reach.begin(), reach.end(), 0.0),
+             input.cost_bits);
+    // Whole numbers, and those of few decimals, stay what they are.
+    double scale = 1;
+    for (int k = 0; k <= kDecimals && 1 / scale >= unit_; ++k, scale *= 10) {
+        if (std::all_of(more.begin(), more.end(), [&](double one) {
+                return std::abs(one * scale - std::nearbyint(one * scale)) <= 1e-9 && one * scale < 0x1p40;
+            })) {
+            unit_ = 1 / scale;
+            break;
+        }
+    }
+    exact_ = true;
+    targets_.resize(cells);
+    std::fill(reach.begin(), reach.end(), 0.0);
+    for (std::size_t i = 0; i < cells; ++i) {
+        targets_[i] = std::llround(more[i] / unit_);
+        reach[i / width] = std::max(reach[i / width], static_cast<double>(targets_[i]) * unit_);
+    }
+    set_reach(reach);
+}
+
+// ---- any loss ----
+
+Cost Measure::leaf(const Index* rows, Index n) const {
+    if (n == 0) return 0;
+    if (kind_ == MeasureKind::kAbsolute) return absolute_leaf(rows, n);
+    const std::size_t width = static_cast<std::size_t>(width_);
+    Weight weight = 0;
+    if (kind_ == MeasureKind::kEntropy || kind_ == MeasureKind::kPessimistic) {
+        std::vector<Weight> by_class(width, 0);
+        for (Index i = 0; i < n; ++i) {
+            weight += weights_[rows[i]];
+            by_class[static_cast<std::size_t>(classes_[rows[i]])] += weights_[rows[i]];
+        }
+        return of_class_weights(by_class.data(), weight);
+    }
+    std::vector<std::int64_t> sums(width, 0);
+    Wide squares = 0, squared_sums = 0;
+    const bool linear = kind_ == MeasureKind::kLinear;
+    for (Index i = 0; i < n; ++i) {
+        const std::int64_t* const of = targets(rows[i]);
+        const std::int64_t times = linear ? 1 : weights_[rows[i]];
+        weight += weights_[rows[i]];
+        for (std::size_t k = 0; k < width; ++k) {
+            sums[k] += of[k] * times;
+            if (!linear) squares += square_of(of[k]) * static_cast<Wide>(times);
+        }
+    }
+    if (linear) return *std::min_element(sums.begin(), sums.end());
+    for (std::int64_t sum : sums) squared_sums += square_of(sum);
+    return squared(weight, squares, squared_sums);
+}
+
+std::int32_t Measure::label(const Index* rows, Index n) const {
+    const bool linear = kind_ == MeasureKind::kLinear;
+    if (!linear && !of_classes_) return 0;
+    const std::size_t width = static_cast<std::size_t>(linear ? width_ : n_classes_);
+    std::vector<std::int64_t> sums(width, 0);
+    for (Index i = 0; i < n; ++i) {
+        if (!linear) sums[static_cast<std::size_t>(classes_[rows[i]])] -= weights_[rows[i]];
+        for (std::size_t k = 0; linear && k < width; ++k) sums[k] += targets(rows[i])[k];
+    }
+    return static_cast<std::int32_t>(std::min_element(sums.begin(), sums.end()) - sums.begin());
+}
+
+std::uint64_t Measure::fingerprint(std::uint64_t sum) const {
+    const auto mix = [&](std::uint64_t number) { sum = (sum ^ number) * 0x9e3779b97f4a7c15ull, sum ^= sum >> 29; };
+    for (char letter : name_) mix(static_cast<unsigned char>(letter));
+    mix(static_cast<std::uint64_t>(width_));
+    for (Weight weight : weights_) mix(static_cast<std::uint64_t>(weight));
+    for (std::int64_t target : targets_) mix(static_cast<std::uint64_t>(target));
+    return sum;
+}
+
+}  // namespace provetree

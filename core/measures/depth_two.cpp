@@ -1,0 +1,324 @@
+// The depth-two solver of measures; see measures/depth_two.hpp.
+#include "measures/depth_two.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sweeps/depth_one.hpp"
+
+namespace provetree {
+
+namespace {
+
+bool before(const MeasuredPoint& a, const MeasuredPoint& b) { return a.position < b.position; }
+
+// Merges bounds of one position into one point.
+void merge_equal(std::vector<MeasuredPoint>& points) {
+    std::size_t kept = 0;
+    for (const MeasuredPoint& point : points) {
+        if (!kept || points[kept - 1].position != point.position) {
+            points[kept++] = point;
+            continue;
+        }
+        MeasuredPoint& same = points[kept - 1];
+        for (const auto& [left, right] : kSides<MeasuredPoint>) {
+            same.*left = std::max(same.*left, point.*left);
+            same.*right = std::max(same.*right, point.*right);
+        }
+        same.evaluated |= point.evaluated;
+    }
+    points.resize(kept);
+}
+
+const MeasuredColumn* find_column(const Profile* profile, Index id) {
+    if (!profile) return nullptr;
+    const auto at = std::lower_bound(profile->measured.begin(), profile->measured.end(), id,
+                                     [](const MeasuredColumn& column, Index wanted) { return column.id < wanted; });
+    return at != profile->measured.end() && at->id == id ? &*at : nullptr;
+}
+
+}  // namespace
+
+// More rows never cost less, and never more than their reach.
+void MeasuredDepthTwo::tidy(Points& points) const {
+    const auto in_units = [&](Weight weight) { return measure_->units_per_reach() * weight; };
+    if (!context_.off(kNoLipschitz)) {
+        tighten(points, in_units);
+        drop_implied(points, in_units, [](const MeasuredPoint& point) { return point.evaluated; });
+        return;
+    }
+    for (std::size_t i = 1; i < points.size(); ++i)
+        for (const auto& [left, right] : kSides<MeasuredPoint>)
+            points[i].*left = std::max(points[i].*left, points[i - 1].*left);
+    for (std::size_t i = points.size(); i-- > 1;)
+        for (const auto& [left, right] : kSides<MeasuredPoint>)
+            points[i - 1].*right = std::max(points[i - 1].*right, points[i].*right);
+}
+
+// What relatives know of a column's splits.
+void MeasuredDepthTwo::know_column(const Node& node, Index c, Relatives relatives) {
+    const NodeColumn& column = node.columns[c];
+    Points& points = points_[c];
+    points.clear();
+    points.push_back({0, 0, 0, 0, 0, 0, 0, true});
+    const auto add = [&](MeasuredPoint point, const Carried& at) {
+        point.position = at.position;
+        point.weight = at.weight;
+        point.evaluated = at.position == 0 || at.position == node.rows;
+        points.push_back(point);
+    };
+    if (const MeasuredColumn* inner = find_column(relatives.inner, column.id))
+        for (const MeasuredPoint& point : inner->points)
+            add(point, carry_from_subset(node, column, point, *relatives.inner));
+    if (const MeasuredColumn* outer = find_column(relatives.outer, column.id)) {
+        for (MeasuredPoint point : outer->points) {
+            const Carried at = carry_from_superset(node, column, point, *relatives.outer);
+            const Cost left = measure_->units_per_reach() * at.gone_left,
+                       right = measure_->units_per_reach() * at.gone_right;
+            point.leaf_left = std::max<Cost>(0, point.leaf_left - left);
+            point.stump_left = std::max<Cost>(0, point.stump_left - left);
+            point.leaf_right = std::max<Cost>(0, point.leaf_right - right);
+            point.stump_right = std::max<Cost>(0, point.stump_right - right);
+            add(point, at);
+        }
+    }
+    points.push_back({0, node.rows, node.weight, node.leaf_units, 0, 0, 0, true});
+    points.front().leaf_right = node.leaf_units;
+    if (points.size() == 2) return;
+    std::stable_sort(points.begin(), points.end(), before);
+    merge_equal(points);
+    tidy(points);
+}
+
+Cost MeasuredDepthTwo::point_bound(const MeasuredPoint& point) const {
+    const auto cost = [&](bool split_left, bool split_right) {
+        const SideBounds sides = side_bounds(point, split_left, split_right);
+        return sides.left + sides.right;
+    };
+    return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
+}
+
+OpenRange MeasuredDepthTwo::range_between(const MeasuredPoint& a, const MeasuredPoint& b, Cost room) const {
+    const auto range = [&](bool split_left, bool split_right) {
+        return open_range(side_bounds(a, split_left, split_right), side_bounds(b, split_left, split_right), room, loss_,
+                          !context_.off(kNoLipschitz));
+    };
+    if (splits_ >= 3) return range(true, true);
+    const OpenRange one = range(true, false), other = range(false, true);
+    if (!one.open || !other.open) return one.open ? one : other;
+    return {true, std::min(one.bound, other.bound), std::min(one.from, other.from), std::max(one.upto, other.upto)};
+}
+
+void MeasuredDepthTwo::close(const NodeColumn& column, Positions at, Cost bound, Reason reason) {
+    if (at.empty()) return;
+    context_.closings.close([&] { return region_of(column, at, {2, splits_}, level_); }, bound, reason);
+}
+
+Cost MeasuredDepthTwo::find_open(const Node& node, Index c, bool closing) {
+    const NodeColumn& column = node.columns[c];
+    const Points& points = points_[c];
+    const Cost room = this->room(column), full = room + loss_.split_penalty;
+    Cost least = kInfinite;
+    open_.clear();
+    const auto keep = [&](Positions open, Cost bound, std::size_t, std::size_t) {
+        open_.push_back({open, bound});
+        least = std::min(least, bound);
+    };
+    StretchJoiner stretches(column, keep);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const MeasuredPoint& a = points[i];
+        if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split) {
+            const Cost bound = point_bound(a);
+            if (bound < room)
+                stretches.add({a.position, a.position}, bound, i, i);
+            else if (closing)
+                close(column, {a.position, a.position}, bound + loss_.split_penalty, Reason::kSplitBound);
+        }
+        if (i + 1 == points.size() || points[i + 1].position - a.position < 2) continue;
+        const MeasuredPoint& b = points[i + 1];
+        const OpenRange range = range_between(a, b, room);
+        Positions open =
+            range.open ? positions_of(column, a.position, b.position, range.from, range.upto) : Positions{1, 0};
+        if (!open.empty()) stretches.add(open, range.bound, i, i + 1);
+        if (!closing || !context_.closings.heard()) continue;
+        if (open.empty()) open = {b.position, b.position - 1};
+        close(column, {a.position + 1, open.first - 1}, full, Reason::kBetweenSplits);
+        close(column, {open.last + 1, b.position - 1}, full, Reason::kBetweenSplits);
+    }
+    stretches.finish();
+    return least;
+}
+
+// Lanes spread over the open splits of a column, by rows.
+void MeasuredDepthTwo::choose_lanes(const NodeColumn& column) {
+    lanes_.clear();
+    std::uint64_t rows = 0;
+    for (const Stretch& stretch : open_) rows += stretch.open.size();
+    const std::uint64_t wanted = std::min<std::uint64_t>(kLanes, rows);
+    std::uint64_t seen = 0;
+    std::size_t next = 0;
+    for (const Stretch& stretch : open_) {
+        const std::uint64_t size = stretch.open.size();
+        for (; next < wanted; ++next) {
+            const std::uint64_t at = (2 * next + 1) * rows / (2 * wanted);
+            if (at >= seen + size) break;
+            const Index target = stretch.open.first + static_cast<Index>(at - seen);
+            const Index position = nearest_split(column, target, stretch.open);
+            if (position && (lanes_.empty() || position > lanes_.back())) lanes_.push_back(position);
+        }
+        seen += size;
+    }
+    if (!lanes_.empty()) return;
+    // Every lane fell into a group of ties that ends elsewhere: the middle of a stretch is always near a split.
+    lanes_.push_back(nearest_split(column, open_.front().open.middle(), open_.front().open));
+}
+
+void MeasuredDepthTwo::add_points(const Node& node, Index c) {
+    const NodeColumn& column = node.columns[c];
+    Points& points = points_[c];
+    merged_.clear();
+    std::size_t old = 0;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        while (points[old].position < lanes_[i]) merged_.push_back(points[old++]);
+        if (points[old].position == lanes_[i]) ++old;
+        const LaneUnits& units = results_[i];
+        merged_.push_back({column.ranks[lanes_[i] - 1], lanes_[i], node.weight_left(column, lanes_[i]), units.left.leaf,
+                           units.right.leaf, units.left.stump, units.right.stump, true});
+    }
+    merged_.insert(merged_.end(), points.begin() + static_cast<std::ptrdiff_t>(old), points.end());
+    points.swap(merged_);
+    tidy(points);
+}
+
+void MeasuredDepthTwo::settle_column(const Node& node, Index c) {
+    const NodeColumn& column = node.columns[c];
+    for (;;) {
+        if (find_open(node, c, true) >= kInfinite) return;
+        choose_lanes(column);
+        results_.resize(lanes_.size());
+        const Cost of_interest = loss_.unit_scale ? cut() / loss_.unit_scale + 1 : kInfinite;
+        panel_->evaluate(node, c, lanes_.data(), static_cast<int>(lanes_.size()), of_interest, results_.data());
+        ++context_.counters.panels;
+        context_.counters.lanes += lanes_.size();
+        for (std::size_t i = 0; i < lanes_.size(); ++i) consider(node, column, lanes_[i], results_[i]);
+        add_points(node, c);
+    }
+}
+
+void MeasuredDepthTwo::begin(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
+    ++context_.counters.depth_two_solves;
+    if (measure_ != node.measure) {
+        measure_ = node.measure;
+        panel_ = make_lane_panel(context_, *measure_);
+    }
+    loss_ = loss;
+    splits_ = request.shape.splits;
+    limit_ = request.limit;
+    level_ = request.level;
+    ties_ = ties;
+    outcome_ = {};
+    outcome_.upper = leaf_cost(context_, node, loss);
+    relaxed_ = leaf_cost_of(node, loss);
+    keep_profile_ = request.keep_profile && !context_.off(kNoInheritance);
+    standing_ = {};
+    standing_.take(outcome_);
+    panel_->start(node);
+}
+
+Outcome MeasuredDepthTwo::solve(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
+    begin(node, request, loss, ties);
+    if (points_.size() < node.columns.size()) points_.resize(node.columns.size());
+    waiting_.clear();
+    const Relatives relatives = context_.off(kNoInheritance) ? Relatives{} : request.relatives;
+    for (Index c = 0; c < node.columns.size(); ++c) {
+        know_column(node, c, relatives);
+        waiting_.push_back({find_open(node, c, false), c});
+    }
+    std::sort(waiting_.begin(), waiting_.end());
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+        standing_.lower = std::min({limit_, outcome_.upper, waiting_[i].bound + loss_.split_penalty});
+        settle_column(node, waiting_[i].column);
+        standing_.take(outcome_);
+    }
+    outcome_.lower = std::min(limit_, outcome_.upper);
+    outcome_.relaxed =
+        context_.constrained() ? std::min({outcome_.lower, relaxed_, bound_of_small_sides(node)}) : outcome_.lower;
+    if (keep_profile_) outcome_.profile = make_profile(node);
+    return std::exchange(outcome_, {});
+}
+
+// A split with its sides as leaves or stumps, as the split budget allows.
+void MeasuredDepthTwo::consider(const Node& node, const NodeColumn& column, Index position, const LaneUnits& units) {
+    static_cast<void>(node);
+    Cost bound = kInfinite;
+    const auto consider = [&](bool split_left, bool split_right) {
+        const Cost relaxed = loss_.split_penalty + side_cost(units.left.leaf, units.left.stump, split_left) +
+                             side_cost(units.right.leaf, units.right.stump, split_right);
+        relaxed_ = std::min(relaxed_, relaxed);
+        bound = std::min(bound, relaxed);
+        offer(column, position, units, split_left, split_right);
+    };
+    if (splits_ >= 3) {
+        consider(true, true);
+    } else {
+        consider(false, true);  // the tie rule wants the fewest splits on the left
+        consider(true, false);
+    }
+    close(column, {position, position}, bound, Reason::kTried);
+}
+
+// Takes a tree over that costs less than the best, or as much where the tie rule prefers it.
+void MeasuredDepthTwo::offer(const NodeColumn& column, Index position, const LaneUnits& units, bool split_left,
+                             bool split_right) {
+    const auto leaf = [&](const SideUnits& side) { return side.feasible_leaf ? loss_.measured(side.leaf) : kInfinite; };
+    const auto cost = [&](const SideUnits& side, bool split) {
+        return split && side.feasible_split < kInfinite
+                   ? std::min(leaf(side), loss_.measured(side.feasible_split) + loss_.split_penalty)
+                   : leaf(side);
+    };
+    const Cost left = cost(units.left, split_left), right = cost(units.right, split_right);
+    const Cost total = std::min(kInfinite, loss_.split_penalty + left + right);
+    if (total > outcome_.upper || total >= kInfinite || (ties_ && total >= limit_)) return;
+    const Index rank = column.ranks[position - 1];
+    // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
+    if (total == outcome_.upper &&
+        (!ties_ || !outcome_.plan || !ties_->prefers(column.id, margin(context_, column, position), rank, 0)))
+        return;
+    outcome_.upper = total;
+    outcome_.plan = split_plan(column.id, rank, left < leaf(units.left) ? stump_plan() : nullptr,
+                               right < leaf(units.right) ? stump_plan() : nullptr);
+    if (ties_) *ties_ = {true, column.id, margin(context_, column, position), rank, 0};
+}
+
+Cost MeasuredDepthTwo::bound_of_small_sides(const Node& node) const {
+    Cost least = kInfinite;
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        SmallSides small(node.columns[c]);
+        for (const MeasuredPoint& point : points_[c]) {
+            const SideBounds bounds = side_bounds(point, true, true);
+            small.look(point.position, bounds.left, bounds.right);
+        }
+        least = std::min(least, small.bound(node.rows, loss_));
+    }
+    return least;
+}
+
+ProfilePtr MeasuredDepthTwo::make_profile(const Node& node) {
+    auto profile = new_profile(context_, Shape{2, splits_}, node);
+    if (!profile) return nullptr;
+    profile->measured.resize(node.columns.size());
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        profile->measured[c].id = column.id;
+        Points& points = profile->measured[c].points;
+        // The empty left side has no rank; what it says of the whole node the other end says, too.
+        points.assign(points_[c].begin() + 1, points_[c].end());
+        for (MeasuredPoint& point : points) {
+            point.rank = column.ranks[point.position - 1];
+            point.evaluated = false;
+        }
+    }
+    return counted(context_, std::move(profile));
+}
+
+}  // namespace provetree

@@ -1,0 +1,41 @@
+// Lanes of a measure: candidate splits of one column, and for each of them the best stump of its left rows and of its
+// right rows. One class for each way to sweep; all give the same units.
+#pragma once
+
+#include <memory>
+
+#include "run/context.hpp"
+#include "sweeps/node.hpp"
+
+namespace provetree {
+
+// Units on one side of a split; penalties of splits are in none of them.
+struct SideUnits {
+    Cost leaf;            // as a single leaf
+    Cost stump;           // with at most one split, whatever the leaf sizes
+    Cost feasible_split;  // with exactly one split that respects the minimum leaf size; kInfinite where there is none
+    bool feasible_leaf;   // enough rows for a leaf
+};
+
+struct LaneUnits {
+    SideUnits left, right;
+};
+
+class LanePanel {
+  public:
+    virtual ~LanePanel() = default;
+    // Called once for each node, before its lanes.
+    virtual void start(const Node& node) = 0;
+    // The splits of a column after so many rows, ascending; at most kLanes. Where both sides of a split together have
+    // more than `of_interest` units, lower bounds may be given in place of stumps.
+    virtual void evaluate(const Node& node, Index column, const Index* positions, int n, Cost of_interest,
+                          LaneUnits* results) = 0;
+};
+
+// The fastest way to sweep a measure.
+std::unique_ptr<LanePanel> make_lane_panel(Context& context, const Measure& measure);
+
+// The plain way, for any measure: a leaf that grows row by row. What the others have to agree with.
+std::unique_ptr<LanePanel> plain_lane_panel(Context& context, const Measure& measure);
+
+}  // namespace provetree
