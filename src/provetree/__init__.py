@@ -1,4 +1,4 @@
-"""Classification trees that are proven optimal.
+"""Decision trees that are proven optimal.
 
 The names below are loaded on first use, so that ``import provetree`` stays fast and a
 program that only reads stored trees never loads scikit-learn.
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from provetree.estimators.mip_tree import MIPTreeClassifier
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
     from provetree.estimators.optimal_tree_cv import OptimalTreeCV
+    from provetree.estimators.optimal_tree_regressor import OptimalTreeRegressor
     from provetree.estimators.partition_tree import PartitionTreeClassifier
     from provetree.export.model_file import StoredModel, load_model
     from provetree.itemsets.engine import ItemsetSearch
@@ -62,6 +63,7 @@ _HOMES = {
     "MIPTreeClassifier": "estimators.mip_tree",
     "OptimalTreeCV": "estimators.optimal_tree_cv",
     "OptimalTreeClassifier": "estimators.optimal_tree",
+    "OptimalTreeRegressor": "estimators.optimal_tree_regressor",
     "PartitionTreeClassifier": "estimators.partition_tree",
     "Problem": "problem.problem",
     "Progress": "solution",
@@ -99,6 +101,7 @@ __all__ = [
     "MIPTreeClassifier",
     "OptimalTreeCV",
     "OptimalTreeClassifier",
+    "OptimalTreeRegressor",
     "PartitionTreeClassifier",
     "Problem",
     "Progress",

@@ -19,6 +19,7 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 __all__ = [
+    "REGRESSOR_OPTIONS",
     "TREE_OPTIONS",
     "Allowed",
     "Option",
@@ -363,4 +364,39 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "With 1, a live line on the standard error stream shows how far the search is: seconds, "
         "best cost, lower bound and gap. 0 is silent.",
     ),
+)
+
+_BY_NAME = {option.name: option for option in TREE_OPTIONS}
+#: Options of every estimator that searches, whatever its trees predict.
+_OF_ANY_SEARCH = (
+    "categorical_features",
+    "time_limit",
+    "max_work",
+    "max_memory",
+    "n_jobs",
+    "checkpoint",
+    "verbose",
+)
+
+#: The options of :class:`provetree.OptimalTreeRegressor`, in the order of its parameters.
+REGRESSOR_OPTIONS: tuple[Option, ...] = (
+    _BY_NAME["max_depth"],
+    Option(
+        "criterion",
+        "squared_error",
+        (_word("squared_error"), _word("absolute_error")),
+        'What the tree minimises: "squared_error" adds up the squares of the errors, and leaves '
+        'predict means; "absolute_error" adds up their sizes, and leaves predict medians.',
+    ),
+    _BY_NAME["max_leaf_nodes"],
+    _BY_NAME["min_samples_leaf"],
+    Option(
+        "alpha",
+        0.0,
+        (_float(0.0, math.inf, "[)"),),
+        "The penalty for each split, as a share of what the best tree without splits costs: a "
+        "split that saves less is not made. So 0.01 asks for at least one hundredth of R² per "
+        "split, whatever the scale of the targets. It is the complexity parameter ``cp`` of rpart.",
+    ),
+    *(_BY_NAME[name] for name in _OF_ANY_SEARCH),
 )

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from provetree import OptimalTreeClassifier, Solution, Tree, verify
-from provetree.estimators import optimal_tree
+from provetree.estimators import _searched_tree
 
 
 @pytest.fixture(scope="module")
@@ -389,7 +389,7 @@ class Interrupted:
 
 
 def test_an_interrupt_leaves_a_fitted_estimator(monkeypatch):
-    monkeypatch.setattr(optimal_tree, "ExactSearch", lambda **options: Interrupted())
+    monkeypatch.setattr(_searched_tree, "ExactSearch", lambda **options: Interrupted())
     clf = OptimalTreeClassifier()
     with pytest.warns(ConvergenceWarning, match=r"interrupted.*best tree so far: cost 1, .* 0\."):
         clf.fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])

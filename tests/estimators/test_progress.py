@@ -7,7 +7,7 @@ import io
 import pytest
 
 from provetree import ExactSearch, OptimalTreeClassifier, Progress, Solution, Tree
-from provetree.estimators import optimal_tree
+from provetree.estimators import _searched_tree
 from provetree.estimators._progress import ProgressLine
 
 
@@ -57,7 +57,7 @@ def test_a_search_that_fails_leaves_the_line(monkeypatch):
 
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(optimal_tree, "ExactSearch", lambda **options: Broken())
+    monkeypatch.setattr(_searched_tree, "ExactSearch", lambda **options: Broken())
     with pytest.raises(MemoryError):
         OptimalTreeClassifier(verbose=True).fit([[0.0], [1.0]], [0, 1])
     assert stream.getvalue().count("\n") == 1
@@ -106,7 +106,7 @@ def test_progress_is_told_to_whoever_asks(monkeypatch, verbose):
             return ExactSearch().solve(problem, limits)
 
     heard: list[Progress] = []
-    monkeypatch.setattr(optimal_tree, "ExactSearch", lambda **options: Talks())
+    monkeypatch.setattr(_searched_tree, "ExactSearch", lambda **options: Talks())
     clf = OptimalTreeClassifier(verbose=verbose).fit(
         [[0.0], [1.0]], [0, 1], on_progress=heard.append
     )

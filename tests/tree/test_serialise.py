@@ -85,8 +85,8 @@ def test_files_of_version_1_are_still_read() -> None:
     ("path", "value", "message"),
     [
         (["format"], "x", "must have the format"),
-        (["version"], 3, "up to version 2. Got version 3"),
-        (["version"], "1", "up to version 2"),
+        (["version"], 4, "up to version 3. Got version 4"),
+        (["version"], "1", "up to version 3"),
         (["nodes"], [], "at least one node"),
         (["nodes"], None, "damaged"),
         (["nodes"], [3], "damaged"),

@@ -136,6 +136,7 @@ class ColumnGeneration:
             If it is proven that no tree of the candidate splits keeps the constraints, or if none
             was found before the time ran out.
         """
+        problem.must_count_errors(type(self).__name__)
         limits = Limits() if limits is None else limits
         if "cpsat" in (self.pricing, self.separation if self.form == "extra" else ""):
             get_solver("cp-sat")  # says which extra brings it, if it is not there

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from provetree.estimators.binarizer import Binarizer
     from provetree.estimators.dl85 import DL85Classifier
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
+    from provetree.estimators.optimal_tree_regressor import OptimalTreeRegressor
 
-__all__ = ["Binarizer", "DL85Classifier", "OptimalTreeClassifier"]
+__all__ = ["Binarizer", "DL85Classifier", "OptimalTreeClassifier", "OptimalTreeRegressor"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -22,5 +23,6 @@ __getattr__, __dir__ = lazy_names(
         "Binarizer": "binarizer",
         "DL85Classifier": "dl85",
         "OptimalTreeClassifier": "optimal_tree",
+        "OptimalTreeRegressor": "optimal_tree_regressor",
     },
 )

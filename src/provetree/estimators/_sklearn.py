@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-__all__ = ["TableClassifier"]
+__all__ = ["ClassifierFace", "RegressorFace", "TableEstimator"]
 
 
-class TableClassifier(ClassifierMixin, BaseEstimator):
-    """A scikit-learn classifier whose tables may hold missing values.
+class TableEstimator(BaseEstimator):
+    """A scikit-learn estimator whose tables may hold missing values."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _more_tags(self) -> dict[str, bool]:
+        # The form of the tags before 1.6.
+        return {"allow_nan": True}
+
+
+class ClassifierFace(ClassifierMixin):
+    """What makes a table estimator a classifier.
 
     Its tag ``poor_score`` is set for one reason only. scikit-learn's check of class weights weighs
     one class of noise ten million times the other, and expects it to be predicted nearly
@@ -21,10 +34,20 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.classifier_tags.poor_score = True
         return tags
 
     def _more_tags(self) -> dict[str, bool]:
-        # The form of the tags before 1.6.
-        return {"allow_nan": True, "poor_score": True}
+        return {"poor_score": True}
+
+
+class RegressorFace(RegressorMixin):
+    """What makes a table estimator a regressor of one or several outputs."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _more_tags(self) -> dict[str, bool]:
+        return {"multioutput": True}

@@ -8,19 +8,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from provetree.estimators._initial_tree import initial_splits
+from provetree.estimators._searched_tree import SearchedTree
 from provetree.estimators._tree_classifier import TreeClassifier
-from provetree.options import TREE_OPTIONS, documented, thread_count, validate
+from provetree.options import TREE_OPTIONS, documented, validate
 from provetree.problem.prepare import prepare_for
-from provetree.search.engine import ExactSearch, Splits
-from provetree.search.memory import cache_bytes
-from provetree.solution import Engine, Progress
+from provetree.solution import Progress
 
 __all__ = ["OptimalTreeClassifier"]
 
 
 @documented(TREE_OPTIONS)
-class OptimalTreeClassifier(TreeClassifier):
+class OptimalTreeClassifier(TreeClassifier, SearchedTree):
     """A classification tree with the fewest training errors of all trees of its size, proven.
 
     All thresholds of all columns are searched, in float64 and without binning. Among trees of the
@@ -150,18 +148,5 @@ class OptimalTreeClassifier(TreeClassifier):
         """
         validate(TREE_OPTIONS, vars(self), type(self).__name__)
         prepared = prepare_for(self, X, y, sample_weight)
-        solution = self._run(
-            self._engine(initial_splits(initial_tree, X, prepared, type(self).__name__)),
-            prepared.problem,
-            memory_limit=cache_bytes(self.max_memory, prepared.problem, thread_count(self.n_jobs)),
-            max_work=self.max_work,
-            n_jobs=self.n_jobs,
-            on_progress=on_progress,
-        )
-        self._keep(prepared, solution)
+        self._keep(prepared, self._search(X, prepared, initial_tree, on_progress))
         return self
-
-    def _engine(self, initial: Splits | None = None) -> Engine:
-        """Return the engine that solves the problem."""
-        file = None if self.checkpoint is None else os.fspath(self.checkpoint)
-        return ExactSearch(initial=initial, checkpoint=file)

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from provetree.export.plot import plot_tree
     from provetree.export.pmml import to_pmml
     from provetree.export.python_code import to_python
-    from provetree.export.sklearn import UnsupportedTreeError, to_sklearn
+    from provetree.export.sklearn import (
+        UnsupportedTreeError,
+        to_sklearn,
+        to_sklearn_regressor,
+    )
     from provetree.export.sklearn_pipeline import to_sklearn_pipeline
     from provetree.export.sql import to_sql
 
@@ -46,6 +50,7 @@ _HOMES = {
     "to_python": "python_code",
     "to_sklearn": "sklearn",
     "to_sklearn_pipeline": "sklearn_pipeline",
+    "to_sklearn_regressor": "sklearn",
     "to_sql": "sql",
 }
 
@@ -66,6 +71,7 @@ __all__ = [
     "to_python",
     "to_sklearn",
     "to_sklearn_pipeline",
+    "to_sklearn_regressor",
     "to_sql",
 ]
 

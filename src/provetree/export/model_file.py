@@ -226,8 +226,12 @@ class StoredModel:
         return encoder
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of each row of a table with the columns of training, in their order."""
-        return self.labels[self.tree.predict(self.encoder().transform(X))]
+        """Predict the label of each row of a table with the columns of training, in their order.
+
+        A model of numbers gives numbers, a model of actions the name of an action.
+        """
+        found = self.tree.predict(self.encoder().transform(X))
+        return found if self.tree.kind == "numbers" else np.asarray(self.labels[found])
 
     def predict_proba(self, X: Any) -> Float:
         """Predict the share of each label, in the order of :attr:`labels`."""

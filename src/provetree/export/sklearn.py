@@ -1,8 +1,9 @@
-"""A tree as scikit-learn's own ``DecisionTreeClassifier``, for the many libraries that read one.
+"""A tree as scikit-learn's own tree estimator, for the many libraries that read one.
 
 No public call builds such a tree. So a temporary stump is fitted on a toy table with the right
-number of columns and classes, and a new inner tree is made as unpickling does. The layout of the
-nodes is taken from the stump and filled by field name: it has changed before and will change again.
+number of columns and classes or outputs, and a new inner tree is made as unpickling does. The
+layout of the nodes is taken from the stump and filled by field name: it has changed before and will
+change again.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from provetree.export.words import split_text
 from provetree.number_types import Float
 from provetree.tree.tree import Tree
+from provetree.tree.values import Numbers
 
-__all__ = ["UnsupportedTreeError", "to_sklearn"]
+__all__ = ["UnsupportedTreeError", "to_sklearn", "to_sklearn_regressor"]
 
 #: What scikit-learn writes for the children, the feature and the threshold of a leaf.
 _LEAF, _NO_FEATURE, _NO_THRESHOLD = -1, -2, -2.0
@@ -81,6 +83,7 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     |   |--- weights: [1.00, 9.00] class: yes
     <BLANKLINE>
     """
+    _must_predict(tree, "classes", "a DecisionTreeClassifier", "to_sklearn_regressor")
     labels = _labels(tree, classes)
     if tree.has_other_labels:
         raise UnsupportedTreeError(
@@ -90,31 +93,92 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     model = DecisionTreeClassifier(max_depth=1).fit(
         np.zeros((tree.n_classes, tree.n_features), dtype=np.float32), np.arange(tree.n_classes)
     )
-    make, arguments, state = model.tree_.__reduce__()
     # Up to scikit-learn 1.3 the values are class totals, from 1.4 on class shares.
     in_shares = abs(model.tree_.value[0].sum() - 1.0) < 0.5 or tree.n_classes == 1
 
     totals = tree.value.sum(axis=1, keepdims=True)
     shares = np.divide(tree.value, totals, out=np.zeros_like(tree.value), where=totals > 0)
-    nodes = _nodes(tree, shares, state["nodes"].dtype)
     values = shares if in_shares else tree.value
+    _fill(model, tree, values[:, np.newaxis, :], 1.0 - np.square(shares).sum(axis=1))
+    model.classes_ = labels
+    model.n_classes_ = tree.n_classes
+    return model
+
+
+def to_sklearn_regressor(tree: Tree) -> DecisionTreeRegressor:
+    """Return a fitted ``DecisionTreeRegressor`` that predicts as `tree` does.
+
+    The nodes keep their numbers, and predictions are the same numbers. Values must be given as for
+    :func:`to_sklearn`.
+
+    Parameters
+    ----------
+    tree : Tree
+        A tree of numbers.
+
+    Returns
+    -------
+    sklearn.tree.DecisionTreeRegressor
+        A fitted regressor. The impurity of a node is its variance, or its mean absolute deviation
+        where the numbers are medians, as scikit-learn has it: the mean over the outputs.
+
+    Raises
+    ------
+    UnsupportedTreeError
+        If a category split sends a category left that is neither the first nor the last of those
+        that can reach it, which no threshold on codes can do.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeRegressor
+    >>> from provetree.export import to_sklearn_regressor
+    >>> reg = OptimalTreeRegressor(max_depth=1).fit([[1], [2], [3]], [0.5, 4.0, 5.0])
+    >>> to_sklearn_regressor(reg.tree_).tree_.impurity.tolist()[1:]
+    [0.0, 0.25]
+    """
+    values = tree.values
+    if not isinstance(values, Numbers):
+        raise _other_kind(tree, "a DecisionTreeRegressor", "to_sklearn")
+    squared = values.statistic == "mean"
+    criterion = "squared_error" if squared else "absolute_error"
+    n_outputs = tree.n_classes
+    toy = np.zeros((2, n_outputs) if n_outputs > 1 else 2)
+    model = DecisionTreeRegressor(max_depth=1, criterion=criterion).fit(
+        np.zeros((2, tree.n_features), dtype=np.float32), toy
+    )
+    impurity = (np.square(values.spread) if squared else values.spread).mean(axis=1)
+    _fill(model, tree, tree.value[:, :, np.newaxis], impurity)
+    return model
+
+
+def _must_predict(tree: Tree, kind: str, what: str, instead: str) -> None:
+    if tree.kind != kind:
+        raise _other_kind(tree, what, instead)
+
+
+def _other_kind(tree: Tree, what: str, instead: str) -> UnsupportedTreeError:
+    if tree.kind == "actions":
+        return UnsupportedTreeError(f"scikit-learn has no trees of actions to make {what} of.")
+    return UnsupportedTreeError(f"{what} has no {tree.kind} to predict: use {instead}.")
+
+
+def _fill(model: Any, tree: Tree, values: Float, impurity: Float) -> None:
+    """Put a tree into a model that was fitted on a toy table."""
+    make, arguments, state = model.tree_.__reduce__()
     inner = make(*arguments)
     inner.__setstate__(
         {
             **state,
             "max_depth": tree.depth,
             "node_count": tree.n_nodes,
-            "nodes": nodes,
-            "values": np.ascontiguousarray(values[:, np.newaxis, :], dtype=np.float64),
+            "nodes": _nodes(tree, impurity, state["nodes"].dtype),
+            "values": np.ascontiguousarray(values, dtype=np.float64),
         }
     )
     model.tree_ = inner
-    model.classes_ = labels
-    model.n_classes_ = tree.n_classes
     model.set_params(max_depth=max(1, tree.depth))
     if tree.feature_names is not None:
         model.feature_names_in_ = np.asarray(tree.feature_names, dtype=object)
-    return model
 
 
 def _labels(tree: Tree, classes: ArrayLike | None) -> NDArray[Any]:
@@ -127,7 +191,7 @@ def _labels(tree: Tree, classes: ArrayLike | None) -> NDArray[Any]:
     return labels
 
 
-def _nodes(tree: Tree, shares: Float, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _nodes(tree: Tree, impurity: Float, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Fill scikit-learn's node array; the fields it may gain in future stay zero."""
     split = tree.feature >= 0
     left, right = tree.left.copy(), tree.right.copy()
@@ -160,9 +224,9 @@ def _nodes(tree: Tree, shares: Float, dtype: np.dtype[Any]) -> NDArray[Any]:
         "right_child": np.where(split, right, _LEAF),
         "feature": np.where(split, tree.feature, _NO_FEATURE),
         "threshold": np.where(split, threshold, _NO_THRESHOLD),
-        "impurity": 1.0 - np.square(shares).sum(axis=1),
+        "impurity": impurity,
         "n_node_samples": tree.n_samples,
-        "weighted_n_node_samples": tree.value.sum(axis=1),
+        "weighted_n_node_samples": tree.weight,
         "missing_go_to_left": missing_left & split,
     }
     nodes = np.zeros(tree.n_nodes, dtype=dtype)

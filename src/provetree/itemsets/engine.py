@@ -84,6 +84,7 @@ class ItemsetSearch:
 
         The memory limit is that of the cache.
         """
+        problem.must_count_errors("ItemsetSearch")
         _check_problem(problem)
         limits = Limits() if limits is None else limits
         rows = _Transactions.of(problem)

@@ -187,6 +187,7 @@ class MIPSearch:
         SolverError
             If the solver failed, or gave back what its model forbids.
         """
+        problem.must_count_errors(type(self).__name__)
         return _Run(self, problem, limits or Limits(), on_progress).solution()
 
 

@@ -153,6 +153,7 @@ class PartitionSearch:
         on_progress: Callable[[Progress], None] | None = None,
     ) -> PartitionSolution:
         """Return the best tree found within the limits; see :meth:`provetree.Engine.solve`."""
+        problem.must_count_errors(type(self).__name__)
         return _Run(self, problem, limits or Limits(), on_progress).solution()
 
 

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree.number_types import Float
-from provetree.problem.problem import check_weights
+from provetree.problem.checks import check_weights
 
 __all__ = [
     "as_table",
     "column_names",
     "encode_labels",
     "is_missing",
+    "is_sparse",
     "known_label_codes",
     "label_codes",
     "row_weights",
@@ -54,7 +55,7 @@ def as_table(X: Any, owner: str) -> Any:
         raise TypeError(f"A lazy table was passed for X, but {owner} needs data: use X.collect().")
     elif hasattr(X, "shape") and (isinstance(X, np.ndarray) or hasattr(X, "columns")):
         table = X
-    elif _is_sparse(X):
+    elif is_sparse(X):
         raise TypeError(
             f"Sparse data was passed for X, but {owner} needs dense data: use X.toarray()."
         )
@@ -76,7 +77,7 @@ def as_table(X: Any, owner: str) -> Any:
     return table
 
 
-def _is_sparse(given: object) -> bool:
+def is_sparse(given: object) -> bool:
     """Tell whether something is a matrix or array of scipy.sparse, without loading that."""
     if isinstance(given, (np.ndarray, list)):
         return False
@@ -127,7 +128,7 @@ def encode_labels(y: Any, n_rows: int, owner: str) -> tuple[NDArray[Any], Codes]
     """
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-    if _is_sparse(y):
+    if is_sparse(y):
         raise TypeError(f"Sparse data was passed for y, but {owner} needs a dense array.")
     labels = _as_label_array(y, owner)
     if labels.ndim != 1:

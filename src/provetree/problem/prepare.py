@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from provetree.number_types import Float
 from provetree.problem.inputs import as_table, column_names, encode_labels, row_weights
-from provetree.problem.problem import Problem, build_problem
+from provetree.problem.losses import OF_NUMBERS
+from provetree.problem.problem import Predicts, Problem, build_problem
 from provetree.problem.table import TableEncoder
+from provetree.problem.targets import Targets, read_actions, read_targets
 from provetree.problem.weights import integer_weights
 
 __all__ = ["Prepared", "prepare", "prepare_for"]
@@ -51,6 +53,7 @@ class Prepared:
     classes: NDArray[Any]  # the labels in rising order
     codes: NDArray[np.intp]  # the place of each row's label among them
     weights: Float | None  # class weights included; None where all rows weigh one
+    targets: Targets | None = None  # the numbers to predict, or the costs or rewards of actions
 
     def whole_weights(self) -> NDArray[np.int64]:
         """Return the weights in the whole units of the problem; 0 for rows that count as absent."""
@@ -71,34 +74,55 @@ def prepare(
     owner: str = "prepare",
     class_weight: Mapping[Any, float] | str | None = None,
     categorical_features: ArrayLike | str | None = "from_dtype",
+    loss: str = "errors",
+    predicts: Predicts | None = None,
     **limits: Any,
 ) -> Prepared:
     """Validate a training table and make its problem; `limits` are those of ``build_problem``.
+
+    What `y` holds follows from the loss and from what the tree predicts: labels, numbers
+    ("squared_error", "absolute_error"), or the costs or rewards of actions ("linear").
 
     Examples
     --------
     >>> from provetree.problem.prepare import prepare
     >>> prepare([[1.0], [2.0]], [0, 1], max_depth=3, class_weight={1: 5}).weights.tolist()
     [1.0, 5.0]
+    >>> prepare([[1.0], [2.0]], [0.5, 0.75], max_depth=1, loss="squared_error").targets.values.shape
+    (2, 1)
     """
     table = as_table(X, owner)
     names = column_names(table)
     encoder = TableEncoder(categorical_features)
     encoded = encoder.fit_transform(table)
-    classes, codes = encode_labels(y, len(encoded), owner)
+    targets: Targets | None = None
+    learned: dict[str, Any]
+    if loss in OF_NUMBERS or predicts in ("costs", "rewards"):
+        targets = _read(y, len(encoded), owner, predicts)
+        classes, codes = np.zeros(1, dtype=np.intp), np.zeros(len(encoded), dtype=np.intp)
+        given = -targets.values if predicts == "rewards" else targets.values
+        learned = {"y": given, "class_names": targets.names, "predicts": predicts}
+    else:
+        classes, codes = encode_labels(y, len(encoded), owner)
+        learned = {"y": codes, "class_names": classes, "n_classes": len(classes)}
     weights = row_weights(sample_weight, class_weight, classes, codes)
     problem = build_problem(
         encoded,
-        codes,
-        n_classes=len(classes),
         max_depth=max_depth,
         categories=encoder.categories,
         sample_weight=weights,
         feature_names=encoder.feature_names,
-        class_names=classes,
+        loss=loss,
+        **learned,
         **limits,
     )
-    return Prepared(problem, encoder, names, encoded, classes, codes, weights)
+    return Prepared(problem, encoder, names, encoded, classes, codes, weights, targets)
+
+
+def _read(y: Any, n_rows: int, owner: str, predicts: Predicts | None) -> Targets:
+    if predicts in ("costs", "rewards"):
+        return read_actions(y, n_rows, owner, str(predicts))
+    return read_targets(y, n_rows, owner)
 
 
 def prepare_for(

@@ -1,24 +1,34 @@
 """The Problem: everything an engine knows of a table, the objective and the limits.
 
-:func:`build_problem` ranks the columns of an encoded table, merges equal rows, makes the
-weights and the penalty whole numbers, and brings every limit into one form.
+:func:`build_problem` ranks the columns of an encoded table, merges equal rows (unless they have
+targets of their own), makes the weights and the penalty whole numbers, and brings every limit into
+one form.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from provetree import _core
 from provetree.number_types import Float, Int, Int32
+from provetree.problem.checks import (
+    check_classes,
+    check_codes,
+    check_limits,
+    check_targets,
+    check_weights,
+)
 from provetree.problem.columns import ColumnSequence, RankedFeatures, Ranks
+from provetree.problem.cost_scale import CostScale, cost_scale_of, measured_penalty
+from provetree.problem.losses import LOSSES, OF_NUMBERS, OF_TARGETS
 from provetree.problem.weights import (
     MAX_TOTAL_WEIGHT,
     IntegerWeights,
@@ -32,13 +42,18 @@ MAX_CELLS = 2**28
 _MOST_COST = 2**60
 _MOST_SPLITS = 2**30 - 1
 
+#: What leaves predict: classes, numbers, or the action of least cost or of largest reward. Rewards
+#: are costs of the other sign.
+Predicts: TypeAlias = Literal["classes", "numbers", "costs", "rewards"]
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Ordered columns, classes, integer weights, the objective and the limits of a tree.
 
     A tree costs ``error_scale * (weight of the misclassified rows) + split_penalty *
-    (number of splits)``, an integer.
+    (number of splits)``, an integer. With another `loss` than "errors", its leaves cost what that
+    loss says, in whole units of ``cost_scale.unit``; see :mod:`provetree.problem.cost_scale`.
 
     Parameters
     ----------
@@ -65,7 +80,14 @@ class Problem:
     n_features : int
         Width of the table the columns come from.
     feature_names, class_names, categories
-        Passed on to the tree; no engine needs them.
+        Passed on to the tree; no engine needs them. The class names of numbers are those of the
+        outputs, the class names of costs and rewards those of the actions.
+    loss : str
+        What leaves cost: one of :data:`provetree.problem.losses.LOSSES`.
+    targets : array of float, shape (n_rows, n_outputs), or None
+        The numbers to predict, or the cost of each action; rows with targets are not merged.
+    predicts : {"classes", "numbers", "costs", "rewards"}
+        What the leaves of a tree predict.
 
     Examples
     --------
@@ -96,22 +118,54 @@ class Problem:
     feature_names: tuple[str, ...] | None
     class_names: tuple[object, ...] | None
     categories: tuple[tuple[object, ...] | None, ...]
+    loss: str = field(default="errors", kw_only=True)
+    targets: Float | None = field(default=None, kw_only=True)
+    predicts: Predicts = field(default="classes", kw_only=True)
 
     @cached_property
     def table(self) -> _core.Table:
         """The table as the core takes it, checked once."""
-        return _core.Table(
-            self.ranks,
-            self.columns.values,
-            self.columns.ends,
-            self.classes,
-            self.weights,
-            self.counts,
-            self.n_classes,
-        )
+        columns = (self.ranks, self.columns.values, self.columns.ends)
+        if self.loss == "errors":
+            rows = (self.classes, self.weights, self.counts)
+            return _core.Table(*columns, *rows, self.n_classes)
+        if self.targets is None:
+            rows = (self.classes, self.weights, self.counts)
+            return _core.Table(*columns, *rows, self.n_classes, loss=self.loss)
+        # Where rows have targets, these alone say what leaves cost.
+        rows = (np.zeros_like(self.classes), self.weights, self.counts)
+        return _core.Table(*columns, *rows, 1, loss=self.loss, targets=self.targets)
+
+    @cached_property
+    def cost_scale(self) -> CostScale:
+        """What the units of a measured loss mean; the cost of errors is whole by itself."""
+        return cost_scale_of(self)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the loss is another than errors."""
+        return self.loss != "errors"
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "table"}
+
+    def must_count_errors(self, owner: str) -> None:
+        """Refuse a problem of another loss than errors, for engines that know errors only.
+
+        Examples
+        --------
+        >>> from provetree import build_problem
+        >>> problem = build_problem([[1.0], [2.0]], [0.5, 0.7], loss="squared_error", max_depth=1)
+        >>> problem.must_count_errors("ItemsetSearch")
+        Traceback (most recent call last):
+            ...
+        ValueError: ItemsetSearch minimises errors; ExactSearch takes problems of the loss \
+'squared_error'.
+        """
+        if self.is_measured:
+            raise ValueError(
+                f"{owner} minimises errors; ExactSearch takes problems of the loss {self.loss!r}."
+            )
 
     @property
     def n_rows(self) -> int:
@@ -136,11 +190,15 @@ class Problem:
     @property
     def cost_unit(self) -> float:
         """Integer units per unit of the user's cost."""
+        if self.is_measured:
+            return self.cost_scale.weight_scale / self.cost_scale.unit
         return float(self.error_scale * self.weight_scale)
 
     @property
     def root_error(self) -> int:
-        """Integer weight that the best single leaf misclassifies."""
+        """Integer weight that the best single leaf misclassifies, or its cost in units."""
+        if self.is_measured:
+            return self.cost_scale.root_units
         return _root_error(self.classes, self.weights)
 
     def to_user_cost(self, cost: int) -> float:
@@ -155,6 +213,8 @@ class Problem:
         >>> problem.root_error, problem.to_user_cost(problem.root_error)
         (1, 0.5)
         """
+        if self.is_measured:
+            return self.cost_scale.cost(cost)
         if self.error_scale == 1 and self.weight_scale == 1:  # the common case, without fractions
             return cost
         size = 1 / (self.error_scale * self.weight_scale)
@@ -165,14 +225,21 @@ class Problem:
         except OverflowError:
             return math.inf
 
+    def to_user_bound(self, bound: int) -> float:
+        """Return a lower bound in the user's units: nothing costs less, roundings included."""
+        return self.cost_scale.bound(bound) if self.is_measured else self.to_user_cost(bound)
+
     def to_whole_cost(self, cost: float) -> int:
         """Return the integer cost behind a cost that :meth:`to_user_cost` returned."""
+        if self.is_measured:
+            return self.cost_scale.units(cost)
         return round(Fraction(cost) * self.error_scale * self.weight_scale)
 
     def with_penalty(self, penalty: Fraction) -> Problem:
         """Return the problem with a penalty per split, in integer units of weight.
 
-        A penalty of at least the error of a single leaf forbids every split.
+        A penalty of at least the error of a single leaf forbids every split. For a measured loss
+        the penalty is in units of its cost, and rounded to a whole number of them.
 
         Examples
         --------
@@ -187,14 +254,23 @@ class Problem:
         error, splits = self.root_error, self.max_splits
         if penalty > 0:
             splits = min(splits, math.ceil(error / penalty) - 1) if error else 0
-        error_scale, split_penalty = _objective(penalty, error, splits)
-        return replace(
+        error_scale, split_penalty = 1, min(round(penalty), error)
+        if not self.is_measured:
+            error_scale, split_penalty = _objective(penalty, error, splits)
+        changed = replace(
             self,
             max_depth=min(self.max_depth, splits),
             max_splits=splits,
             error_scale=error_scale,
             split_penalty=split_penalty,
         )
+        if self.is_measured:
+            changed._keep_table_of(self)
+        return changed
+
+    def _keep_table_of(self, other: Problem) -> None:
+        """Use the table of a problem that has the same rows and columns."""
+        vars(self).update({name: vars(other)[name] for name in ("table", "cost_scale")})
 
     def to_user_weight(self, weight: ArrayLike) -> Float:
         """Return integer weights in the user's units.
@@ -220,7 +296,7 @@ def build_problem(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    n_classes: int,
+    n_classes: int | None = None,
     max_depth: int,
     categories: Sequence[Iterable[object] | None] | None = None,
     sample_weight: ArrayLike | None = None,
@@ -231,6 +307,9 @@ def build_problem(
     class_names: Iterable[object] | None = None,
     merge: bool = True,
     keep_duplicates: bool = False,
+    loss: str = "errors",
+    targets: ArrayLike | None = None,
+    predicts: Predicts | None = None,
 ) -> Problem:
     """Return the problem of finding the best tree for an encoded table.
 
@@ -240,9 +319,10 @@ def build_problem(
         Numbers as they are (infinities are values like others), categories as their codes,
         missing values as NaN.
     y : array-like of int, shape (n_rows,)
-        Class of each row, from 0 to ``n_classes - 1``.
-    n_classes : int
-        Number of classes.
+        Class of each row, from 0 to ``n_classes - 1``. For a loss of targets that are not given as
+        `targets`, the targets instead: float, shape (n_rows,) or (n_rows, n_outputs).
+    n_classes : int, optional
+        Number of classes; classes need it, targets do not.
     max_depth : int
         Most splits on the way to a leaf.
     categories : sequence, optional
@@ -254,7 +334,9 @@ def build_problem(
     min_samples_leaf : int or float
         Least number of rows in a leaf, or the least share of the rows.
     alpha : float
-        Penalty per split, as a fraction of the error of the best single leaf.
+        Penalty per split, as a fraction of the error of the best single leaf; of what that leaf
+        costs with another loss. For "linear" costs it is the part of that which another choice of
+        actions could save.
     feature_names, class_names : sequence, optional
         Names for the tree.
     merge : bool
@@ -262,6 +344,14 @@ def build_problem(
         the rows of a weight above zero, and every column that offers a split, one by one.
     keep_duplicates : bool
         Keep columns that offer the same splits as an earlier one.
+    loss : str
+        What leaves cost: "errors", "gini", "entropy" or "pessimistic" for classes,
+        "squared_error" or "absolute_error" for numbers, "linear" for costs of actions.
+    targets : array-like of float, optional
+        The costs of each action where `y` holds classes as well: a row of the cost matrix each.
+    predicts : {"classes", "numbers", "costs", "rewards"}, optional
+        What leaves predict; by default what `loss` and `y` suggest. "rewards" are given as costs
+        of the other sign.
 
     Returns
     -------
@@ -277,38 +367,43 @@ def build_problem(
     (4, 1)
     """
     table = np.asarray(X, dtype=np.float64)
-    codes = np.asarray(y)
-    _check_table(table, codes, n_classes)
-    _check_limits(max_depth, max_leaf_nodes, min_samples_leaf, alpha)
+    learned = _what_is_learned(table, y, n_classes, loss, targets, predicts)
+    check_limits(max_depth, max_leaf_nodes, min_samples_leaf, alpha)
     levels = _levels(categories, table.shape[1])
 
-    table, classes, whole = _present_rows(table, codes.astype(np.int32), sample_weight)
-    n_samples = len(classes)
+    table, learned, whole = _present_rows(table, learned, sample_weight)
+    n_samples = len(table)
 
     rows, columns, ranks = _ordered(
-        table, levels, classes, whole.weights, merge=merge, keep_duplicates=keep_duplicates
+        table,
+        levels,
+        learned.classes,
+        whole.weights,
+        merge=merge and learned.targets is None,
+        keep_duplicates=keep_duplicates or not merge,
     )
-    classes, weights, counts = classes[rows.first], rows.weights, rows.counts
+    classes, weights, counts = learned.classes[rows.first], rows.weights, rows.counts
 
     least = _least_rows(min_samples_leaf, n_samples)
     max_splits = 0
     if len(columns):
         most_leaves = min(len(classes), n_samples // least)
         max_splits = _most_splits(max_depth, max_leaf_nodes, most_leaves, alpha)
-    root_error = _root_error(classes, weights)
     error_scale, split_penalty = 1, 0
-    if alpha > 0:
+    if alpha > 0 and loss == "errors":
+        root_error = _root_error(classes, weights)
         penalty = as_decimal(alpha) * root_error
         error_scale, split_penalty = _objective(penalty, root_error, max_splits)
-    for array in (ranks, classes, weights, counts):
-        array.flags.writeable = False
-    return Problem(
+    for array in (ranks, classes, weights, counts, learned.targets):
+        if array is not None:
+            array.flags.writeable = False
+    problem = Problem(
         columns=columns,
         ranks=ranks,
         classes=classes,
         weights=weights,
         counts=counts,
-        n_classes=int(n_classes),
+        n_classes=learned.n_classes,
         max_depth=min(int(max_depth), max_splits),
         max_splits=max_splits,
         min_samples_leaf=least,
@@ -320,57 +415,83 @@ def build_problem(
         feature_names=None if feature_names is None else tuple(feature_names),
         class_names=None if class_names is None else tuple(class_names),
         categories=levels,
+        loss=loss,
+        targets=learned.targets,
+        predicts=learned.predicts,
     )
+    return _measured(problem, alpha) if problem.is_measured else problem
+
+
+def _measured(problem: Problem, alpha: float) -> Problem:
+    """Return a problem of a measured loss with its penalty in units."""
+    scale = problem.cost_scale
+    if not scale.root > 0:
+        # Nothing is left to save; of trees of the same cost the smallest wins.
+        changed = replace(problem, max_depth=0, max_splits=0)
+    elif alpha > 0:
+        changed = replace(problem, split_penalty=measured_penalty(scale, alpha))
+    else:
+        return problem
+    changed._keep_table_of(problem)
+    return changed
+
+
+class _Learned(NamedTuple):
+    """What a tree is to learn about each row: its class, or its targets, or both."""
+
+    classes: Int32
+    n_classes: int
+    targets: Float | None
+    predicts: Predicts
+
+    def of_rows(self, rows: NDArray[np.bool_]) -> _Learned:
+        targets = None if self.targets is None else self.targets[rows]
+        return self._replace(classes=self.classes[rows], targets=targets)
+
+
+def _what_is_learned(
+    table: Float,
+    y: ArrayLike,
+    n_classes: int | None,
+    loss: str,
+    targets: ArrayLike | None,
+    predicts: Predicts | None,
+) -> _Learned:
+    """Return classes and targets of the rows; raise if they are wrong."""
+    if loss not in LOSSES:
+        raise ValueError(
+            f"The 'loss' must be one of {', '.join(map(repr, LOSSES))}. Got {loss!r} instead."
+        )
+    if loss not in OF_TARGETS:
+        if n_classes is None or targets is not None:
+            raise ValueError(f"The loss {loss!r} needs 'n_classes' and takes no 'targets'.")
+        codes = np.asarray(y)
+        check_classes(table, codes, n_classes)
+        return _Learned(codes.astype(np.int32), int(n_classes), None, "classes")
+    if targets is None:
+        numbers, codes, n_classes = np.array(y, dtype=np.float64), np.zeros(len(table), int), 1
+        if predicts is None:
+            predicts = "numbers" if loss in OF_NUMBERS else "costs"
+    else:
+        numbers, codes = np.array(targets, dtype=np.float64), np.asarray(y)
+    check_classes(table, codes, n_classes or 1)
+    check_targets(numbers, len(table))
+    numbers = np.ascontiguousarray(numbers.reshape(len(table), -1))
+    return _Learned(codes.astype(np.int32), int(n_classes or 1), numbers, predicts or "classes")
 
 
 def _present_rows(
-    table: Float, classes: Int32, sample_weight: ArrayLike | None
-) -> tuple[Float, Int32, IntegerWeights]:
+    table: Float, learned: _Learned, sample_weight: ArrayLike | None
+) -> tuple[Float, _Learned, IntegerWeights]:
     """Return the rows of a weight above zero, with whole weights."""
     if sample_weight is None:
-        return (
-            table,
-            classes,
-            IntegerWeights(np.ones(len(classes), dtype=np.int64), Fraction(1), 0.0),
-        )
-    given = check_weights(sample_weight, len(classes))
+        ones = np.ones(len(table), dtype=np.int64)
+        return table, learned, IntegerWeights(ones, Fraction(1), 0.0)
+    given = check_weights(sample_weight, len(table))
     present = given > 0
     if not present.all():
-        table, classes, given = table[present], classes[present], given[present]
-    return table, classes, integer_weights(given)
-
-
-def check_weights(sample_weight: ArrayLike, n_rows: int) -> Float:
-    """Return row weights as float64; raise if they are wrong.
-
-    Examples
-    --------
-    >>> from provetree.problem.problem import check_weights
-    >>> check_weights([1, 0, 2], 3).tolist()
-    [1.0, 0.0, 2.0]
-    """
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"The 'sample_weight' must be an array of numbers: {error}") from None
-    except OverflowError:
-        raise ValueError(
-            "The 'sample_weight' must hold finite numbers. Got one too large for float64."
-        ) from None
-    if weights.ndim == 0:
-        weights = np.full(n_rows, weights)
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            "The 'sample_weight' must be a 1D array with one weight per row, shape "
-            f"({n_rows},). Got shape {weights.shape} instead."
-        )
-    if not np.isfinite(weights).all():
-        raise ValueError("The 'sample_weight' must hold finite numbers. Got NaN or infinity.")
-    if weights.min() < 0:
-        raise ValueError(f"The 'sample_weight' must hold numbers >= 0. Got {weights.min()}.")
-    if weights.max() == 0:
-        raise ValueError("The 'sample_weight' must hold a number above zero. Got only zeros.")
-    return weights
+        table, learned, given = table[present], learned.of_rows(present), given[present]
+    return table, learned, integer_weights(given)
 
 
 class _Rows(NamedTuple):
@@ -411,7 +532,7 @@ def _ordered(
             f"column per category), and at most {MAX_CELLS} are supported. "
             "Use fewer rows or group rare categories."
         )
-    return rows, *features.ordered(rows.first, keep_duplicates=keep_duplicates or not merge)
+    return rows, *features.ordered(rows.first, keep_duplicates=keep_duplicates)
 
 
 def _rank_features(table: Float, levels: Sequence[tuple[object, ...] | None]) -> RankedFeatures:
@@ -422,7 +543,7 @@ def _rank_features(table: Float, levels: Sequence[tuple[object, ...] | None]) ->
         n_categories[index] = len(levels[index] or ())
     features = RankedFeatures(*_core.rank_columns(table), n_categories)
     for index in by_category:
-        _check_codes(index, features.values_of(index), int(n_categories[index]))
+        check_codes(index, features.values_of(index), int(n_categories[index]))
     return features
 
 
@@ -473,58 +594,3 @@ def _levels(
             f"Got {len(categories)} instead."
         )
     return tuple(None if level is None else tuple(level) for level in categories)
-
-
-def _check_table(table: Float, codes: NDArray[np.generic], n_classes: int) -> None:
-    if table.ndim != 2 or len(table) == 0:
-        raise ValueError(
-            "The table must be a 2D array with at least one row. "
-            f"Got an array of shape {table.shape} instead."
-        )
-    if codes.shape != (len(table),):
-        raise ValueError(
-            f"The classes must be a 1D array with one entry for each of the {len(table)} rows. "
-            f"Got an array of shape {codes.shape} instead."
-        )
-    if codes.dtype.kind not in "iub":
-        raise ValueError(f"The classes must be ints. Got an array of {codes.dtype} instead.")
-    low, high = int(codes.min()), int(codes.max())
-    if low < 0 or high >= n_classes:
-        raise ValueError(
-            f"The classes must be ints in the range [0, {n_classes}). Got {low} to {high} instead."
-        )
-
-
-def _check_codes(feature: int, values: Float, n_categories: int) -> None:
-    if len(values) == 0:
-        return
-    if values[0] < 0 or values[-1] >= n_categories or (values != np.floor(values)).any():
-        raise ValueError(
-            f"The codes of category feature {feature} must be ints in the range "
-            f"[0, {n_categories}). Got {values[0]} to {values[-1]} instead."
-        )
-
-
-def _check_limits(
-    max_depth: int, max_leaf_nodes: int | None, min_samples_leaf: int | float, alpha: float
-) -> None:
-    _must("max_depth", max_depth, max_depth >= 0, "an int in the range [0, inf)")
-    _must(
-        "max_leaf_nodes",
-        max_leaf_nodes,
-        max_leaf_nodes is None or max_leaf_nodes >= 1,
-        "an int in the range [1, inf) or None",
-    )
-    is_share = isinstance(min_samples_leaf, (float, np.floating))
-    _must(
-        "min_samples_leaf",
-        min_samples_leaf,
-        0.0 < min_samples_leaf < 1.0 if is_share else min_samples_leaf >= 1,
-        "an int in the range [1, inf) or a float in the range (0.0, 1.0)",
-    )
-    _must("alpha", alpha, 0.0 <= alpha < math.inf, "a float in the range [0.0, inf)")
-
-
-def _must(name: str, value: object, holds: bool, allowed: str) -> None:
-    if not holds:
-        raise ValueError(f"The '{name}' parameter must be {allowed}. Got {value!r} instead.")

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from provetree.number_types import Float
 from provetree.problem.inputs import encode_labels, known_label_codes, label_codes, row_weights
 from provetree.problem.table import TableEncoder
-from provetree.tree.importances import gini_importances
+from provetree.tree.importances import split_importances
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def column_facts(
     ('x0', 1.0, 2.0, 3.0, 0)
     """
     said = dict(notes)
-    importances = gini_importances(tree)
+    importances = split_importances(tree)
     facts = []
     for feature, (name, levels) in enumerate(zip(tree.column_names, tree.categories, strict=True)):
         x = encoded[:, feature]

@@ -64,7 +64,7 @@ class SharedTime:
         self._seconds = self.search_seconds = limits.seconds
         self._blocks: BlockBound | None = None
         large = problem.n_rows >= LARGE and 0 < problem.max_depth <= _DEEPEST
-        if not large or math.isinf(limits.seconds):
+        if not large or problem.is_measured or math.isinf(limits.seconds):
             return
         self._blocks = BlockBound(
             problem, kernel=kernel, n_jobs=limits.n_jobs, memory_limit=limits.memory_limit

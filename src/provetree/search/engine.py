@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from provetree import _core
+from provetree.problem.cost_scale import checked_cost
 from provetree.problem.problem import Problem
 from provetree.search.blocks import SharedTime
 from provetree.solution import Limits, Progress, Solution
 from provetree.tree.build import build_tree
+from provetree.tree.node_values import leaves_cost
 
 #: Name of the environment variable that chooses the kernels.
 KERNEL_VARIABLE = "PROVETREE_KERNEL"
@@ -69,7 +71,7 @@ class ExactSearch:
         limits = Limits() if limits is None else limits
 
         def progress(seconds: float, cost: int, bound: int) -> Progress:
-            return Progress(seconds, problem.to_user_cost(cost), problem.to_user_cost(bound))
+            return Progress(seconds, problem.to_user_cost(cost), problem.to_user_bound(bound))
 
         def tell(seconds: float, cost: int, bound: int) -> None:
             if on_progress is not None:
@@ -96,15 +98,38 @@ class ExactSearch:
             checkpoint=self.checkpoint or "",
             checkpoint_seconds=self.checkpoint_seconds,
         )
+        cost, bound = _user_costs(problem, found)
         solution = Solution(
-            tree=build_tree(problem, found["column"], found["rank_low"]),
-            cost=problem.to_user_cost(found["cost"]),
-            lower_bound=problem.to_user_cost(found["lower_bound"]),
+            tree=build_tree(
+                problem,
+                found["column"],
+                found["rank_low"],
+                # Where an action is not the one of least cost by rounding, it stays the core's.
+                found["label"] if problem.loss == "linear" else None,
+            ),
+            cost=cost,
+            lower_bound=bound,
             status=found["status"],
             history=tuple(progress(*moment) for moment in found["history"]),
             counters=found["counters"],
         )
         return shared.improve(solution, on_progress)
+
+
+def _user_costs(problem: Problem, found: _core.SearchResult) -> tuple[float, float]:
+    """Return cost and bound of a search in the user's units.
+
+    The cost of a measured loss is worked out anew on the rows. Where it is proven optimal, which
+    holds to a tolerance, it is its own bound.
+    """
+    if not problem.is_measured:
+        return problem.to_user_cost(found["cost"]), problem.to_user_cost(found["lower_bound"])
+    columns, ranks = found["column"].tolist(), found["rank_low"].tolist()
+    leaves = leaves_cost(problem, columns, ranks, found["label"].tolist())
+    cost = checked_cost(problem, found["cost"], leaves, len(columns) // 2)
+    if found["status"] == "optimal":
+        return cost, cost
+    return cost, min(cost, problem.to_user_bound(found["lower_bound"]))
 
 
 def chosen_kernel() -> str:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from provetree.problem.checks import check_weights
 from provetree.problem.inputs import known_label_codes
-from provetree.problem.problem import check_weights
 from provetree.tree.tree import Tree
 
 __all__ = ["refit_leaves"]

@@ -100,18 +100,19 @@ def class_totals(given: ArrayLike, n_nodes: int) -> Float:
     return values
 
 
-def leaf_labels(given: ArrayLike | None, totals: Float, split: NDArray[np.bool_]) -> Int32:
-    """Return the class of each node: the one with the largest total, unless a leaf has a label."""
-    largest: Int32 = totals.argmax(axis=1).astype(np.int32)
+def leaf_labels(
+    given: ArrayLike | None, best: Int32, n_labels: int, split: NDArray[np.bool_]
+) -> Int32:
+    """Return the label of each node: the best one, unless a leaf has been given one."""
     if given is None:
-        return largest
-    labels: Int32 = node_array("label", given, np.int32, len(totals))
-    if labels.min() < -1 or labels.max() >= totals.shape[1]:
+        return best
+    labels: Int32 = node_array("label", given, np.int32, len(best))
+    if labels.min() < -1 or labels.max() >= n_labels:
         raise ValueError(
-            f"The 'label' array of a tree must hold ints from -1 to {totals.shape[1] - 1}. "
+            f"The 'label' array of a tree must hold ints from -1 to {n_labels - 1}. "
             f"Got {labels.min()} to {labels.max()} instead."
         )
-    chosen: Int32 = np.where(split | (labels < 0), largest, labels)
+    chosen: Int32 = np.where(split | (labels < 0), best, labels)
     return chosen
 
 

@@ -3,6 +3,7 @@
 An engine gives the column and rank of each split. They become features, thresholds halfway between
 the neighbouring values of the node, categories, and the side of missing values. Class totals come
 from the problem's integer weights, so they are exact and do not depend on the order of the rows.
+Numbers and actions are worked out on the rows of each node, see :mod:`provetree.tree.node_values`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from provetree import _core
+from provetree.tree.node_values import node_rows, values_on_rows
 from provetree.tree.threshold import midpoint
 from provetree.tree.tree import Tree
 
@@ -28,7 +30,7 @@ def build_tree(
     """Return the tree whose splits are given as ordered columns and ranks, in preorder.
 
     The column of a leaf is -1. Rows of at most the rank of a split go left. `label` holds the
-    classes of leaves that do not predict the one with the largest total.
+    classes of leaves that do not predict the one with the largest total, or the actions of leaves.
 
     Examples
     --------
@@ -51,6 +53,10 @@ def build_tree(
         "class_names": problem.class_names,
         "categories": problem.categories,
     }
+    if problem.targets is not None:
+        values = values_on_rows(problem, node_rows(problem, columns, ranks))
+        counts = routed["counts"]
+        return Tree(value=values, n_samples=counts, label=label, **splits, **names)
     if label is None and problem.weight_scale == 1 and problem.of_numbers:
         # Sums of integer weights are exact in any order: nothing is left to check or complete.
         seen, left = splits["missing_seen"], splits["missing_left"]

@@ -1,5 +1,9 @@
 """Trees as plain dicts and as strict JSON, stamped with a format version.
 
+A tree of classes has the class totals of its leaves. A tree of numbers also has the values of its
+splits, as a median does not follow from those of the parts; a tree of actions has the totals of its
+leaves and their actions. Both say their ``kind``.
+
 JSON has no NaN and no infinities, so these are written as the strings "nan", "inf" and "-inf".
 All other floats are written with enough digits to read them back exactly.
 """
@@ -14,15 +18,23 @@ from typing import Any
 import numpy as np
 
 from provetree.tree.tree import Tree
+from provetree.tree.values import Actions, Numbers, Values
 
 FORMAT = "provetree-tree"
 #: The newest version that can be read. Version 2 adds leaves that predict another class than their
-#: heaviest. Trees without such leaves are still written as version 1, for older readers.
-VERSION = 2
+#: heaviest, version 3 trees of numbers and actions. A tree is written as the oldest version that
+#: can hold it, for older readers.
+VERSION = 3
+
+#: Number and names of the outputs or actions, by the kind of tree.
+_COUNT = {"classes": "n_classes", "numbers": "n_outputs", "actions": "n_actions"}
+_NAMES = {"classes": "class_names", "numbers": "output_names", "actions": "action_names"}
 
 
 def version_of(tree: Tree) -> int:
     """Return the oldest version of the format that can hold a tree."""
+    if tree.kind != "classes":
+        return 3
     return 2 if tree.has_other_labels else 1
 
 
@@ -32,15 +44,12 @@ def to_dict(tree: Tree) -> dict[str, Any]:
     for node in range(tree.n_nodes):
         feature = int(tree.feature[node])
         if feature < 0:
-            leaf: dict[str, Any] = {
-                "n_samples": int(tree.n_samples[node]),
-                "value": tree.value[node].tolist(),
-            }
-            if tree.label[node] != tree.value[node].argmax():
-                leaf["label"] = int(tree.label[node])
-            nodes.append(leaf)
+            leaf: dict[str, Any] = {"n_samples": int(tree.n_samples[node])}
+            nodes.append(leaf | _node_values(tree, node))
             continue
         split: dict[str, Any] = {"feature": feature}
+        if tree.kind == "numbers":
+            split |= _node_values(tree, node)
         if tree.category[node] >= 0:
             split["category"] = int(tree.category[node])
         else:
@@ -53,13 +62,40 @@ def to_dict(tree: Tree) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": version_of(tree),
+        **_kind_data(tree),
         "n_features": tree.n_features,
-        "n_classes": tree.n_classes,
+        _COUNT[tree.kind]: tree.n_classes,
         "feature_names": _names(tree.feature_names),
-        "class_names": _names(tree.class_names),
+        _NAMES[tree.kind]: _names(tree.class_names),
         "categories": [_names(level) for level in tree.categories],
         "nodes": nodes,
     }
+
+
+def _kind_data(tree: Tree) -> dict[str, Any]:
+    """Return what a tree of another kind than classes says about its values."""
+    values = tree.values
+    if isinstance(values, Numbers):
+        return {"kind": "numbers", "statistic": values.statistic}
+    if isinstance(values, Actions):
+        return {"kind": "actions", "rewards": values.rewards}
+    return {}
+
+
+def _node_values(tree: Tree, node: int) -> dict[str, Any]:
+    """Return what a node holds."""
+    values = tree.values
+    data: dict[str, Any] = {"value": values.value[node].tolist()}
+    if isinstance(values, Numbers):
+        return data | {
+            "weight": float(values.weight[node]),
+            "spread": values.spread[node].tolist(),
+        }
+    if isinstance(values, Actions):
+        return data | {"weight": float(values.weight[node]), "label": int(tree.label[node])}
+    if tree.label[node] != values.value[node].argmax():
+        data["label"] = int(tree.label[node])
+    return data
 
 
 def from_dict(data: Mapping[str, Any]) -> Tree:
@@ -123,16 +159,35 @@ def _read_names(names: list[object] | None) -> list[object] | None:
     return None if names is None else [read_name(name) for name in names]
 
 
-def tree_of_nodes(nodes: Sequence[Mapping[str, Any]], n_classes: int, **names: Any) -> Tree:
+def values_of(
+    nodes: Sequence[Mapping[str, Any]], width: int, about: Mapping[str, Any]
+) -> Values | list[list[float]]:
+    """Return the values of nodes; `about` says the kind of tree and what its values are."""
+    zeros = [0.0] * width
+    value = [node.get("value", zeros) for node in nodes]
+    kind = about.get("kind", "classes")
+    if kind == "classes":
+        return value
+    weight = [float(node.get("weight", 0.0)) for node in nodes]
+    if kind == "numbers":
+        spread = [node["spread"] for node in nodes]
+        return Numbers(value, weight, spread, about["statistic"])  # type: ignore[arg-type]
+    if kind == "actions":
+        return Actions(value, weight, about["rewards"])  # type: ignore[arg-type]
+    raise ValueError(f"The stored tree is damaged: its kind is {kind!r}.")
+
+
+def tree_of_nodes(
+    nodes: Sequence[Mapping[str, Any]], width: int, about: Mapping[str, Any], **names: Any
+) -> Tree:
     """Return the tree of nodes in preorder, each a mapping with what its split or leaf has."""
-    zeros = [0.0] * n_classes
     return Tree(
         feature=[node.get("feature", -1) for node in nodes],
         threshold=[float(node.get("threshold", "nan")) for node in nodes],
         category=[node.get("category", -1) for node in nodes],
         missing_left=[bool(node.get("missing_left", False)) for node in nodes],
         missing_seen=[bool(node.get("missing_seen", False)) for node in nodes],
-        value=[zeros if "feature" in node else node["value"] for node in nodes],
+        value=values_of(nodes, width, about),
         n_samples=[node.get("n_samples", 0) for node in nodes],
         label=[node.get("label", -1) for node in nodes],
         **names,
@@ -141,16 +196,20 @@ def tree_of_nodes(nodes: Sequence[Mapping[str, Any]], n_classes: int, **names: A
 
 def _read(data: Mapping[str, Any]) -> Tree:
     nodes = data["nodes"]
-    n_classes = data["n_classes"]
-    if any(len(node["value"]) != n_classes for node in nodes if "feature" not in node):
-        raise ValueError("The stored tree is damaged: its 'n_classes' does not fit.")
+    kind = data.get("kind", "classes")
+    if kind not in _COUNT:
+        raise ValueError(f"The stored tree is damaged: its kind is {kind!r}.")
+    width = data[_COUNT[kind]]
+    if any(len(node["value"]) != width for node in nodes if "feature" not in node):
+        raise ValueError(f"The stored tree is damaged: its {_COUNT[kind]!r} does not fit.")
     is_split = ["feature" in node for node in nodes]
     tree = tree_of_nodes(
         nodes,
-        n_classes,
+        width,
+        data,
         n_features=data["n_features"],
         feature_names=data["feature_names"],
-        class_names=_read_names(data["class_names"]),
+        class_names=_read_names(data[_NAMES[kind]]),
         categories=[_read_names(level) for level in data["categories"]],
     )
     # Redundant values are stored for other readers; if they disagree, the file is damaged.

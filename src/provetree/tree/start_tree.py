@@ -49,7 +49,10 @@ def holds_tree(value: Any) -> bool:
 
 def start_tree_of(problem: Problem, tree: Tree, table: Float) -> StartTree:
     """Return a tree as splits on the ordered columns of a problem."""
-    if tree.n_features != problem.n_features or tree.n_classes != problem.n_classes:
+    of_classes = problem.predicts == "classes"
+    if tree.n_features != problem.n_features or (
+        of_classes and tree.n_classes != problem.n_classes
+    ):
         raise ValueError(
             f"The start tree has {tree.n_features} features and {tree.n_classes} classes, and the "
             f"table has {problem.n_features} and {problem.n_classes}."
@@ -74,7 +77,8 @@ def read_start_tree(given: Any, X: Any, prepared: Prepared, what: str) -> StartT
     >>> read_start_tree(stump, X, prepare(X, y, max_depth=1), "tree").ranks
     (1, 0, 0)
     """
-    if isinstance(given, Tree):
+    of_classes = prepared.problem.predicts == "classes"
+    if isinstance(given, Tree) and (given.kind == "classes" or not of_classes):
         n_features = prepared.encoded.shape[1]
         if given.n_features != n_features:
             raise ValueError(
@@ -83,9 +87,9 @@ def read_start_tree(given: Any, X: Any, prepared: Prepared, what: str) -> StartT
             )
         nodes, leaf = _nodes_of_tree(given), given.apply(prepared.encoded)
     else:
-        found = _nodes_of(given)
+        found = _nodes_of(given, of_classes)
         if found is None:
-            raise _refusal(given, what)
+            raise _refusal(given, what, of_classes)
         nodes, leaf = found, _leaves(given, X, what)
     present = np.arange(len(prepared.encoded))
     if prepared.weights is not None:
@@ -111,14 +115,17 @@ def _nodes_of_tree(tree: Tree) -> _Nodes:
     return _Nodes(left, right, feature, np.asarray(tree.label, dtype=np.intp))
 
 
-def _nodes_of(classifier: Any) -> _Nodes | None:
-    """Return the nodes of a fitted classifier of this package or of scikit-learn, or None."""
-    tree: Any = getattr(classifier, "tree_", None)
+def _nodes_of(estimator: Any, of_classes: bool = True) -> _Nodes | None:
+    """Return the nodes of a fitted tree of this package or of scikit-learn, or None.
+
+    Where classes are wanted, the tree must predict classes; else only its splits matter.
+    """
+    tree: Any = getattr(estimator, "tree_", None)
     if isinstance(tree, Tree):
-        return _nodes_of_tree(tree)
-    if not hasattr(tree, "children_left") or not hasattr(classifier, "predict_proba"):
+        return _nodes_of_tree(tree) if tree.kind == "classes" or not of_classes else None
+    if not hasattr(tree, "children_left"):
         return None
-    if classifier.n_outputs_ != 1:
+    if of_classes and not (hasattr(estimator, "predict_proba") and estimator.n_outputs_ == 1):
         return None
     return _Nodes(
         np.asarray(tree.children_left, dtype=np.intp),
@@ -128,16 +135,19 @@ def _nodes_of(classifier: Any) -> _Nodes | None:
     )
 
 
-def _refusal(given: Any, what: str) -> ValueError:
+def _refusal(given: Any, what: str, of_classes: bool) -> ValueError:
     """Return what to raise for something that holds no tree; what is not fitted raises itself."""
     if hasattr(given, "fit") and hasattr(given, "decision_path"):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(given)
+    allowed = "a fitted tree of provetree or of scikit-learn"
+    if of_classes:
+        allowed = (
+            "a fitted tree classifier of provetree, a fitted DecisionTreeClassifier of scikit-learn"
+        )
     return ValueError(
-        f"The {what} must be a fitted tree classifier of provetree, a fitted "
-        "DecisionTreeClassifier of scikit-learn, a Tree or None. "
-        f"Got {type(given).__name__} instead."
+        f"The {what} must be {allowed}, a Tree or None. Got {type(given).__name__} instead."
     )
 
 

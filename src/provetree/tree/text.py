@@ -2,7 +2,9 @@
 
 Each split is written twice, as the condition of its left and of its right side, with the branch
 indented below. A leaf shows its class, the share of that class, its rows, and in brackets the
-total weight of every class. The legend names the classes and features in full.
+total weight of every class. A leaf of numbers shows them with their spread, a leaf of an action
+what that brings or costs per row; the brackets hold all digits. The legend names the classes (or
+outputs, or actions) and features in full.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from provetree.tree.serialise import (
     write_name,
 )
 from provetree.tree.tree import MOST_FEATURES, Tree
+from provetree.tree.values import Actions, Numbers
 
 _STEP = "|   "
 _OR_MISSING = " or missing"
@@ -33,6 +36,9 @@ _SIGN = re.compile(r" (<=|>|=|!=|is) ")
 _LEAF = re.compile(r"(?P<label>.*): \S+% of (?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
 _STAMP = re.compile(r"(\S+) version (\d+)")
 _LEGEND_LINE = re.compile(r"(classes|features|categories): (.*)")
+#: The same for trees of numbers and of actions, which only version 3 has.
+_LEGEND_LINE_3 = re.compile(r"(outputs|statistic|splits|actions|rewards|features|categories): (.*)")
+_LEAF_3 = re.compile(r"(?P<label>.*): .*\b(?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
 
 
 def to_text(tree: Tree, *, legend: bool = True) -> str:
@@ -51,7 +57,7 @@ def from_text(text: str) -> Tree:
         raise ValueError(f"A stored tree must start with the line '{FORMAT} version 1'.")
     check_stamp(stamp[1], int(stamp[2]))
     try:
-        return _Reader(lines[1:]).read()
+        return (_Reader if int(stamp[2]) < 3 else _ReaderOfValues)(lines[1:]).read()
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"The stored tree is damaged: {type(error).__name__}: {error}.") from None
 
@@ -86,12 +92,47 @@ def _lines(tree: Tree) -> Iterator[str]:
         waiting.append((int(tree.left[node]), level + 1, left))
 
 
+def _listed(numbers: Sequence[float]) -> str:
+    return ", ".join(number(x) for x in numbers)
+
+
+def few_digits(x: float) -> str:
+    """Return a number with at most five digits that count."""
+    return number(float(f"{x:.5g}"))
+
+
+def number_words(values: Numbers, node: int) -> str:
+    """Return the numbers of a node with their spread: "22.533 +- 3.1", for each output."""
+    pairs = zip(values.value[node].tolist(), values.spread[node].tolist(), strict=True)
+    return ", ".join(f"{few_digits(x)} +- {few_digits(spread)}" for x, spread in pairs)
+
+
 def _leaf(tree: Tree, node: int) -> str:
-    share, rows = tree.label_share(node), int(tree.n_samples[node])
+    values, rows = tree.values, int(tree.n_samples[node])
+    if isinstance(values, Numbers):
+        exact = _node_digits(values, node)
+        return f"{number_words(values, node)}: {rows} row{'' if rows == 1 else 's'} [{exact}]"
+    if isinstance(values, Actions):
+        label, weight = int(tree.label[node]), float(values.weight[node])
+        each = few_digits(float(values.value[node, label]) / weight) if weight > 0 else "0"
+        exact = f"{_listed(values.value[node].tolist())}; {number(weight)}"
+        return (
+            f"{_class_label(tree.class_names, label)}: {each} each of "
+            f"{rows} row{'' if rows == 1 else 's'} [{exact}]"
+        )
+    share = tree.label_share(node)
     totals = ", ".join(number(x) for x in tree.value[node].tolist())
     return (
         f"{_class_label(tree.class_names, int(tree.label[node]))}: {share:.1%} of "
         f"{rows} row{'' if rows == 1 else 's'} [{totals}]"
+    )
+
+
+def _node_digits(values: Numbers, node: int) -> str:
+    """Return value, spread and weight of a node, all digits."""
+    return (
+        f"{_listed(values.value[node].tolist())}; {_listed(values.spread[node].tolist())}; "
+        f"{number(float(values.weight[node]))}"
     )
 
 
@@ -157,9 +198,17 @@ def _legend(tree: Tree) -> Iterator[str]:
     def listed(names: tuple[Any, ...]) -> str:
         return _json([write_name(name) for name in names])
 
-    yield "classes: " + (
+    values = tree.values
+    thing = {"classes": "classes", "numbers": "outputs", "actions": "actions"}[tree.kind]
+    yield f"{thing}: " + (
         str(tree.n_classes) if tree.class_names is None else listed(tree.class_names)
     )
+    if isinstance(values, Numbers):
+        yield f"statistic: {_json(values.statistic)}"
+        splits = [n for n in range(tree.n_nodes) if tree.feature[n] >= 0]
+        yield f"splits: {_json([_node_digits(values, n) for n in splits])}"
+    elif isinstance(values, Actions):
+        yield f"rewards: {_json(values.rewards)}"
     yield "features: " + (
         str(tree.n_features) if tree.feature_names is None else listed(tree.feature_names)
     )
@@ -175,12 +224,16 @@ def _legend(tree: Tree) -> Iterator[str]:
 class _Reader:
     """Reads the lines below the stamp."""
 
+    legend_line = _LEGEND_LINE
+
     def __init__(self, lines: list[str]) -> None:
         legend: dict[str, Any] = {}
-        while lines and (entry := _LEGEND_LINE.fullmatch(lines[-1])) and entry[1] not in legend:
+        pattern = self.legend_line
+        while lines and (entry := pattern.fullmatch(lines[-1])) and entry[1] not in legend:
             legend[entry[1]] = json.loads(entry[2])
             lines = lines[:-1]
-        classes, features = legend["classes"], legend["features"]
+        self.legend = legend
+        classes, features = self.named_things(), legend["features"]
         self.lines = lines
         self.class_names = None if isinstance(classes, int) else [read_name(x) for x in classes]
         self.n_classes = classes if isinstance(classes, int) else len(classes)
@@ -193,6 +246,14 @@ class _Reader:
             self.levels[int(feature)] = [read_name(name) for name in level]
         labels = _feature_labels(self.feature_names, self.n_features)
         self.by_label = {label: feature for feature, label in enumerate(labels)}
+
+    def named_things(self) -> Any:
+        """Return the names of what leaves predict, or their number."""
+        return self.legend["classes"]
+
+    def about(self, nodes: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return what the values of the tree are; where splits have values, add them."""
+        return {}
 
     def read(self) -> Tree:
         nodes: list[dict[str, Any]] = []
@@ -219,6 +280,7 @@ class _Reader:
         return tree_of_nodes(
             nodes,
             self.n_classes,
+            self.about(nodes),
             n_features=self.n_features,
             feature_names=self.feature_names,
             class_names=self.class_names,
@@ -270,6 +332,47 @@ class _Reader:
             fits = sign == {"<=": ">", "=": "!="}[split["sign"]] and rest == split["rest"]
         if not fits:
             raise _damaged(line)
+
+
+class _ReaderOfValues(_Reader):
+    """Reads trees of numbers and of actions."""
+
+    legend_line = _LEGEND_LINE_3
+
+    def named_things(self) -> Any:
+        return self.legend["outputs" if "outputs" in self.legend else "actions"]
+
+    def about(self, nodes: list[dict[str, Any]]) -> dict[str, Any]:
+        if "actions" in self.legend:
+            return {"kind": "actions", "rewards": self.legend["rewards"]}
+        splits = [node for node in nodes if "feature" in node]
+        for node, digits in zip(splits, self.legend["splits"], strict=True):
+            node.update(self._numbers(digits))
+        return {"kind": "numbers", "statistic": self.legend["statistic"]}
+
+    def _numbers(self, digits: str) -> dict[str, Any]:
+        value, spread, weight = digits.split(";")
+        return {
+            "value": [float(x) for x in value.split(",")],
+            "spread": [float(x) for x in spread.split(",")],
+            "weight": float(weight),
+        }
+
+    def _read_leaf(self, text: str) -> dict[str, Any]:
+        leaf = _LEAF_3.fullmatch(text)
+        if leaf is None:
+            raise _damaged(text)
+        found: dict[str, Any] = {"n_samples": int(leaf["rows"])}
+        if "actions" in self.legend:
+            value, weight = leaf["value"].split(";")
+            names = [_class_label(self.class_names, index) for index in range(self.n_classes)]
+            found |= {"value": [float(x) for x in value.split(",")], "weight": float(weight)}
+            found["label"] = names.index(leaf["label"])
+        else:
+            found |= self._numbers(leaf["value"])
+        if len(found["value"]) != self.n_classes:
+            raise _damaged(text)
+        return found
 
 
 def _parts(text: str) -> tuple[str, str, str]:

@@ -3,6 +3,7 @@
 A tree works on an encoded table of float64: numbers as they are, categories as their codes
 0, 1, ..., missing values as NaN. The two children of a split follow from the preorder, and
 the class totals of a split are the sums over its leaves, so neither can contradict the rest.
+What nodes hold is a type of its own: classes, numbers or actions (:mod:`provetree.tree.values`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,18 @@ from provetree.tree.arrays import (
     Name,
     add_up_children,
     check_lengths,
-    class_totals,
     is_missing_code,
-    leaf_labels,
     named,
     named_levels,
     node_array,
     preorder_links,
+)
+from provetree.tree.values import (
+    ClassTotals,
+    Kind,
+    Values,
+    completed_values,
+    node_labels,
 )
 
 if TYPE_CHECKING:
@@ -33,10 +39,12 @@ if TYPE_CHECKING:
 
 #: More than any table has; a damaged file with a larger number must not exhaust the memory.
 MOST_FEATURES = 2**24
+#: What a column of the values is counted as.
+_COUNTED = {"classes": "n_classes", "numbers": "n_outputs", "actions": "n_actions"}
 
 
 class Tree:
-    """An immutable classification tree.
+    """An immutable tree that predicts classes, numbers or actions.
 
     The nodes are numbered in preorder: the root is 0, the left child of a split is the node
     after it. A row goes from the root to a leaf; at each split
@@ -54,9 +62,10 @@ class Tree:
         The feature each node splits on, -1 for a leaf.
     threshold : array of float, shape (n_nodes,)
         Thresholds of the splits on numbers; NaN is stored at leaves and category splits.
-    value : array of float, shape (n_nodes, n_classes)
+    value : array of float, shape (n_nodes, n_classes), or Numbers or Actions
         Total weight of each class in each leaf. Rows of splits are ignored: they are the
-        sums over the leaves below.
+        sums over the leaves below. Trees that predict numbers or actions are given
+        :class:`~provetree.tree.values.Numbers` or :class:`~provetree.tree.values.Actions`.
     n_samples : array of int, shape (n_nodes,)
         Number of training rows in each leaf; entries of splits are ignored.
     n_features : int
@@ -72,7 +81,8 @@ class Tree:
     feature_names : sequence of str, optional
         Names for the text form.
     class_names : sequence, optional
-        Names of the classes; plain values are kept, others become strings.
+        Names of the classes, the actions or the outputs; plain values are kept, others become
+        strings.
     categories : sequence, optional
         For each feature None (numbers) or the values its category codes stand for; a
         missing value has the code after the last of them. Category splits need it.
@@ -116,6 +126,7 @@ class Tree:
         "right",
         "threshold",
         "value",
+        "values",
     )
 
     feature: Int32
@@ -126,6 +137,7 @@ class Tree:
     left: Int32
     right: Int32
     value: Float
+    values: Values
     n_samples: Int
     label: Int32
     node_depth: Int32
@@ -140,7 +152,7 @@ class Tree:
         *,
         feature: ArrayLike,
         threshold: ArrayLike,
-        value: ArrayLike,
+        value: ArrayLike | Values,
         n_samples: ArrayLike,
         n_features: int,
         category: ArrayLike | None = None,
@@ -166,20 +178,19 @@ class Tree:
         seen = node_array("missing_seen", missing_seen, np.bool_, n_nodes, default=False)
         to_left = node_array("missing_left", missing_left, np.bool_, n_nodes, default=False)
         counts = node_array("n_samples", n_samples, np.int64, n_nodes)
-        values = class_totals(value, n_nodes)
+        values = completed_values(value, split, left, right)
         codes = np.where(split, codes, -1).astype(np.int32)
         if np.any(counts[~split] < 0):
             raise ValueError("The 'n_samples' array of a tree must hold ints >= 0.")
         levels = (None,) * n_features if categories is None else named_levels(categories)
         names, classes = named(feature_names, class_names)
-        check_lengths(n_features, values.shape[1], levels, names, classes)
+        check_lengths(n_features, values.value.shape[1], levels, names, classes)
         by_category = codes != -1
         thresholds[~split | by_category | np.isnan(thresholds)] = np.nan  # one NaN of the many
         seen &= split & ~by_category
 
-        add_up_children(values, left, right)
         add_up_children(counts, left, right)
-        weight = values.sum(axis=1)
+        weight = values.weight
         heavier_left = np.zeros(n_nodes, dtype=np.bool_)
         heavier_left[split] = weight[left[split]] >= weight[right[split]]
         to_left = np.where(seen, to_left, heavier_left) & split
@@ -194,9 +205,10 @@ class Tree:
             "missing_seen": seen,
             "left": left,
             "right": right,
-            "value": values,
+            "value": values.value,
+            "values": values,
             "n_samples": counts,
-            "label": leaf_labels(label, values, split),
+            "label": node_labels(values, label, split),
             "node_depth": depth,
             "n_features": n_features,
             "feature_names": names,
@@ -212,15 +224,18 @@ class Tree:
         *,
         feature_names: Sequence[str] | None,
         class_names: Iterable[object] | None,
+        value: Float,
         **fields: object,
     ) -> Tree:
         """Return a tree from arrays that are already checked and complete.
 
-        For trees from the core on tables of numbers: checking them can take longer than the search.
+        For trees of classes from the core on tables of numbers: checking them can take longer than
+        the search.
         """
         tree = cls.__new__(cls)
         names, classes = named(feature_names, class_names)
-        tree._set({**fields, "feature_names": names, "class_names": classes, "_hash": None})
+        fields |= {"value": value, "values": ClassTotals(value), "_hash": None}
+        tree._set({**fields, "feature_names": names, "class_names": classes})
         return tree
 
     def _set(self, fields: Mapping[str, object]) -> None:
@@ -243,8 +258,18 @@ class Tree:
         return len(self.feature)
 
     @property
+    def kind(self) -> Kind:
+        """What a leaf predicts: "classes" (one of them), "numbers" or "actions" (one of them)."""
+        return self.values.kind
+
+    @property
+    def weight(self) -> Float:
+        """The weight of the training rows of each node."""
+        return self.values.weight
+
+    @property
     def n_classes(self) -> int:
-        """Number of classes."""
+        """Number of classes, of outputs, or of actions."""
         return int(self.value.shape[1])
 
     @property
@@ -269,7 +294,7 @@ class Tree:
 
     @property
     def labels(self) -> tuple[Name, ...]:
-        """The labels of the classes; 0, 1, ... where they have none."""
+        """The labels of the classes, outputs or actions; 0, 1, ... where they have none."""
         return self.class_names or tuple(range(self.n_classes))
 
     def replaced(self, **changes: Any) -> Tree:
@@ -313,11 +338,12 @@ class Tree:
             node[rows] = np.where(self._goes_left(table, rows, at), self.left[at], self.right[at])
         return node
 
-    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Return the class index predicted for each row of the encoded table.
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return what is predicted for each row of the encoded table.
 
-        The class of a leaf is the one with the largest total, the first on a tie, unless the
-        tree was given another one.
+        A tree of classes or actions gives their index; a tree of numbers gives numbers, with one
+        column per output where there are several. The class of a leaf is the one with the largest
+        total, the first on a tie, unless the tree was given another one.
 
         Examples
         --------
@@ -327,7 +353,11 @@ class Tree:
         >>> tree.predict([[3.0], [3.1]]).tolist()
         [0, 1]
         """
-        return self.label[self.apply(X)].astype(np.intp)
+        leaves = self.apply(X)
+        if self.kind == "numbers":
+            found = self.value[leaves]
+            return found[:, 0] if self.n_classes == 1 else found
+        return self.label[leaves].astype(np.intp)
 
     def predict_proba(self, X: ArrayLike, laplace: float = 0.0) -> Float:
         """Return the class shares of the leaf of each row, shape (n_rows, n_classes).
@@ -387,8 +417,8 @@ class Tree:
 
     @property
     def has_other_labels(self) -> bool:
-        """Whether a leaf predicts another class than the one with its largest total."""
-        return bool(np.any(self.label != self.value.argmax(axis=1)))
+        """Whether a leaf predicts another class or action than its best one."""
+        return bool(np.any(self.label != self.values.best()))
 
     def shares(self, laplace: float = 0.0) -> Float:
         """Return the share of each class in each node.
@@ -410,6 +440,8 @@ class Tree:
         >>> leaf.shares().tolist(), leaf.shares(laplace=1.0).tolist()
         ([[1.0, 0.0]], [[0.8, 0.2]])
         """
+        if self.kind != "classes":
+            raise ValueError(f"Only trees of classes have class shares. This one has {self.kind}.")
         value = self.value + laplace
         total = value.sum(axis=1, keepdims=True)
         # A leaf without training rows gives all classes the same share.
@@ -513,7 +545,6 @@ class Tree:
             self.category,
             self.missing_left,
             self.missing_seen,
-            self.value + 0.0,
             self.n_samples,
             self.label,
         )
@@ -527,6 +558,7 @@ class Tree:
         return (
             self.value.shape == other.value.shape
             and self._names() == other._names()
+            and self.values == other.values
             and all(
                 np.array_equal(mine, theirs, equal_nan=mine.dtype == np.float64)
                 for mine, theirs in zip(self._arrays(), other._arrays(), strict=True)
@@ -545,13 +577,14 @@ class Tree:
 
     def _state(self) -> dict[str, Any]:
         """Return the parameters of the tree."""
-        derived = ("_hash", "left", "right", "node_depth")
-        return {name: getattr(self, name) for name in self.__slots__ if name not in derived}
+        derived = ("_hash", "left", "right", "node_depth", "values")
+        state = {name: getattr(self, name) for name in self.__slots__ if name not in derived}
+        return state if self.kind == "classes" else {**state, "value": self.values}
 
     def __repr__(self) -> str:
         return (
             f"Tree(depth={self.depth}, n_leaves={self.n_leaves}, "
-            f"n_features={self.n_features}, n_classes={self.n_classes})"
+            f"n_features={self.n_features}, {_COUNTED[self.kind]}={self.n_classes})"
         )
 
 

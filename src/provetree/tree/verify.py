@@ -1,7 +1,9 @@
 """An independent check of a tree: plain loops over the raw table, nothing shared with engines.
 
 It reads the user's table, follows the tree row by row, and adds up costs as exact fractions. So it
-finds mistakes in ranking, merging, weights or search.
+finds mistakes in ranking, merging, weights or search. A tree of numbers costs what its own numbers
+are off by, squared for means; a tree of actions what its actions cost, or the rewards they bring
+with the other sign.
 """
 
 from __future__ import annotations
@@ -22,13 +24,15 @@ class VerifiedCost:
     Parameters
     ----------
     cost : int or float
-        ``errors + alpha * root_error * n_splits``; an int if it is made of whole numbers.
+        ``errors + alpha * root_error * n_splits``; an int if it is made of whole numbers. For
+        actions, alpha is a share of what the best single action costs beyond the best of each row.
     errors : int or float
-        Weight of the misclassified rows.
+        Weight of the misclassified rows; what the leaves cost, for numbers and actions.
     n_errors : int
-        Number of misclassified rows of a weight above zero.
+        Number of rows of a weight above zero that are misclassified, not predicted exactly, or
+        for which another action is better.
     root_error : int or float
-        Weight that the best single leaf would misclassify.
+        What the best single leaf would cost.
     n_rows : int
         Number of rows of a weight above zero.
     n_splits, n_leaves, depth : int
@@ -83,7 +87,8 @@ def verify(
     X : array or table, shape (n_rows, n_features)
         The table as the user has it: categories are compared with ``tree.categories``.
     y : array, shape (n_rows,)
-        The classes: one of ``tree.class_names``, or their positions if it has none.
+        The classes: one of ``tree.class_names``, or their positions if it has none. For a tree of
+        numbers, the numbers; for a tree of actions, a row of costs or rewards for each row.
     sample_weight : array, optional
         Weight of each row; one by default.
     alpha : float
@@ -107,7 +112,7 @@ def verify(
     (1, ('The depth is 1, and at most 0 is allowed.',))
     """
     rows = _rows(X)
-    labels = list(y)
+    labels = _rows(y)
     weights: list[Any] = [1] * len(rows) if sample_weight is None else list(sample_weight)
     if not len(rows) == len(labels) == len(weights):
         raise ValueError(
@@ -115,10 +120,7 @@ def verify(
             f"Got {len(rows)}, {len(labels)} and {len(weights)}."
         )
 
-    errors = Fraction(0)
-    n_errors = 0
-    n_rows = 0
-    class_totals: dict[object, Fraction] = {}
+    judge = _JUDGES[tree.kind](tree)
     leaf_rows = {node: 0 for node in range(tree.n_nodes) if tree.feature[node] < 0}
     for row, label, given in zip(rows, labels, weights, strict=True):
         weight = _exact(given)
@@ -126,26 +128,22 @@ def verify(
             continue
         leaf = _leaf_of(tree, row)
         leaf_rows[leaf] += 1
-        n_rows += 1
-        true_class = _plain(label)
-        class_totals[true_class] = class_totals.get(true_class, Fraction(0)) + weight
-        if true_class != tree.labels[int(tree.label[leaf])]:
-            errors += weight
-            n_errors += 1
+        judge.see(leaf, label, weight)
 
     depth = _depth(tree)
     n_leaves = len(leaf_rows)
+    n_rows = sum(leaf_rows.values())
     n_splits = tree.n_nodes - n_leaves
     smallest = min(leaf_rows.values())
-    root_error = sum(class_totals.values()) - max(class_totals.values(), default=Fraction(0))
-    cost = errors + _exact(alpha) * root_error * n_splits
+    errors, root_error = judge.errors, judge.root_error()
+    cost = errors + _exact(alpha) * (root_error - judge.least) * n_splits
 
     limits = (max_depth, max_leaf_nodes, min_samples_leaf)
     violations = _violations(depth, n_leaves, smallest, n_rows, *limits)
     return VerifiedCost(
         cost=_number(cost),
         errors=_number(errors),
-        n_errors=n_errors,
+        n_errors=judge.n_errors,
         root_error=_number(root_error),
         n_rows=n_rows,
         n_splits=n_splits,
@@ -154,6 +152,98 @@ def verify(
         smallest_leaf=smallest,
         violations=tuple(violations),
     )
+
+
+class _Judge:
+    """Adds up what the rows cost in the leaves of a tree of classes."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.errors = Fraction(0)
+        self.n_errors = 0
+        self.least = Fraction(0)  # what no choice of leaves can save
+        self.totals: dict[object, Fraction] = {}
+
+    def see(self, leaf: int, truth: Any, weight: Fraction) -> None:
+        """Take note of a row."""
+        name = _plain(truth)
+        self.totals[name] = self.totals.get(name, Fraction(0)) + weight
+        if name != self.tree.labels[int(self.tree.label[leaf])]:
+            self.errors += weight
+            self.n_errors += 1
+
+    def root_error(self) -> Fraction:
+        """Return what the best single leaf would cost."""
+        return sum(self.totals.values(), Fraction(0)) - max(
+            self.totals.values(), default=Fraction(0)
+        )
+
+
+class _JudgeOfNumbers(_Judge):
+    """Adds up squares, or distances where the numbers are medians."""
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__(tree)
+        self.squared = getattr(tree.values, "statistic", "mean") == "mean"
+        self.seen: list[tuple[list[Fraction], Fraction]] = []
+
+    def see(self, leaf: int, truth: Any, weight: Fraction) -> None:
+        target = [Fraction(float(x)) for x in _as_row(truth)]
+        self.seen.append((target, weight))
+        cost = self._cost(target, [Fraction(x) for x in self.tree.value[leaf].tolist()])
+        self.errors += weight * cost
+        self.n_errors += cost > 0
+
+    def _cost(self, target: list[Fraction], value: list[Fraction]) -> Fraction:
+        apart = [x - v for x, v in zip(target, value, strict=True)]
+        return sum((d * d if self.squared else abs(d) for d in apart), Fraction(0))
+
+    def root_error(self) -> Fraction:
+        whole = sum((weight for _, weight in self.seen), Fraction(0))
+        centre = []
+        for output in range(self.tree.n_classes):
+            ranked = sorted((target[output], weight) for target, weight in self.seen)
+            if self.squared:
+                centre.append(sum((x * weight for x, weight in ranked), Fraction(0)) / whole)
+                continue
+            reached = Fraction(0)
+            for x, weight in ranked:
+                reached += weight
+                if 2 * reached >= whole:
+                    centre.append(x)
+                    break
+        return sum((weight * self._cost(x, centre) for x, weight in self.seen), Fraction(0))
+
+
+class _JudgeOfActions(_Judge):
+    """Adds up the costs of the chosen actions; rewards are costs of the other sign."""
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__(tree)
+        self.sign = -1 if getattr(tree.values, "rewards", False) else 1
+        self.each = [Fraction(0)] * tree.n_classes
+
+    def see(self, leaf: int, truth: Any, weight: Fraction) -> None:
+        costs = [self.sign * Fraction(float(x)) for x in _as_row(truth)]
+        chosen = costs[int(self.tree.label[leaf])]
+        self.errors += weight * chosen
+        self.n_errors += chosen > min(costs)
+        self.least += weight * min(costs)
+        self.each = [total + weight * x for total, x in zip(self.each, costs, strict=True)]
+
+    def root_error(self) -> Fraction:
+        return min(self.each)
+
+
+_JUDGES: dict[str, type[_Judge]] = {
+    "classes": _Judge,
+    "numbers": _JudgeOfNumbers,
+    "actions": _JudgeOfActions,
+}
+
+
+def _as_row(truth: Any) -> list[Any]:
+    return list(truth) if hasattr(truth, "__len__") else [truth]
 
 
 def _violations(
@@ -207,7 +297,7 @@ def _depth(tree: Tree) -> int:
 
 
 def _rows(X: Any) -> list[Sequence[Any]]:
-    if hasattr(X, "iloc"):
+    if hasattr(X, "iloc") and len(X.shape) == 2:
         return list(zip(*(list(X.iloc[:, j]) for j in range(X.shape[1])), strict=True))
     if hasattr(X, "iter_rows"):
         return list(X.iter_rows())
