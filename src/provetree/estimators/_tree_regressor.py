@@ -42,7 +42,8 @@ class TreeRegressor(RegressorFace, TreeEstimator):
         >>> reg.predict([[1.4], [9.0]])
         array([0.5, 4.5])
         """
-        return self.tree_.predict(self.encode(X))
+        encoded = self.encode(X)
+        return self.tree_.predict(encoded)
 
     def to_sklearn(self) -> DecisionTreeRegressor:
         """Return the tree as a fitted ``DecisionTreeRegressor`` of scikit-learn.

@@ -44,9 +44,13 @@ class CostScale(NamedTuple):
         """Return a cost in the user's units."""
         return (units * self.unit + self.constant) / self.weight_scale
 
-    def bound(self, units: int) -> float:
-        """Return the cost that no tree is below, given a bound in units."""
-        proven = max(units * self.unit - TOLERANCE * self.root, 0.0)
+    def bound(self, units: int, most_leaves: int) -> float:
+        """Return the cost that no tree of so many leaves is below, given a bound in units.
+
+        Each leaf may have been rounded up by a unit.
+        """
+        rounding = max(TOLERANCE * self.root, most_leaves * self.unit)
+        proven = max(units * self.unit - rounding, 0.0)
         return (proven + self.constant) / self.weight_scale
 
     def units(self, cost: float) -> int:
@@ -99,8 +103,9 @@ def checked_cost(problem: Problem, claimed: int, leaves: float, n_splits: int) -
     penalties = problem.split_penalty * n_splits * scale.unit
     exact = leaves + penalties
     told = claimed * scale.unit + scale.constant
-    # The constant and the leaves are sums of numbers that may be far larger than the root's cost.
-    rounding = 2.0**-40 * (abs(scale.constant) + abs(leaves))
+    # Each leaf is rounded up to a unit. The constant and the leaves are sums of numbers that may be
+    # far larger than the root's cost.
+    rounding = (n_splits + 1) * scale.unit + 2.0**-40 * (abs(scale.constant) + abs(leaves))
     if not abs(told - exact) <= TOLERANCE * scale.root + rounding:
         raise RuntimeError(
             "provetree core: a tree does not cost what the search claims; please report this."

@@ -227,7 +227,9 @@ class Problem:
 
     def to_user_bound(self, bound: int) -> float:
         """Return a lower bound in the user's units: nothing costs less, roundings included."""
-        return self.cost_scale.bound(bound) if self.is_measured else self.to_user_cost(bound)
+        if self.is_measured:
+            return self.cost_scale.bound(bound, self.max_splits + 1)
+        return self.to_user_cost(bound)
 
     def to_whole_cost(self, cost: float) -> int:
         """Return the integer cost behind a cost that :meth:`to_user_cost` returned."""
