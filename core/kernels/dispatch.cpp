@@ -3,6 +3,7 @@
 
 #include "kernels/bit_kernel.hpp"
 #include "kernels/kernel.hpp"
+#include "kernels/squared_kernel.hpp"
 
 namespace provetree {
 
@@ -62,6 +63,15 @@ const BitKernel& choose_bit_kernel(const std::string& name) {
     if (chosen == "avx2") return kernels::bits_avx2;
 #endif
     return kernels::bits_baseline;
+}
+
+const SquaredKernel& choose_squared_kernel(const std::string& name) {
+    const std::string chosen = choose_kernel(name).name;
+#if defined(PROVETREE_X86_KERNELS)
+    if (chosen == "avx512") return kernels::squared_avx512;
+    if (chosen == "avx2") return kernels::squared_avx2;
+#endif
+    return kernels::squared_baseline;
 }
 
 }  // namespace provetree

@@ -11,10 +11,12 @@ namespace provetree {
 
 // Units on one side of a split; penalties of splits are in none of them.
 struct SideUnits {
-    Cost leaf;            // as a single leaf
-    Cost stump;           // with at most one split, whatever the leaf sizes
-    Cost feasible_split;  // with exactly one split that respects the minimum leaf size; kInfinite where there is none
-    bool feasible_leaf;   // enough rows for a leaf
+    Cost leaf;   // as a single leaf
+    Cost stump;  // with at most one split, whatever the leaf sizes
+    // With exactly one split that respects the minimum leaf size; kInfinite where there is none that costs less than
+    // the leaf.
+    Cost feasible_split;
+    bool feasible_leaf;  // enough rows for a leaf
 };
 
 struct LaneUnits {
@@ -34,6 +36,9 @@ class LanePanel {
 
 // The fastest way to sweep a measure.
 std::unique_ptr<LanePanel> make_lane_panel(Context& context, const Measure& measure);
+
+// Squared error of one output.
+std::unique_ptr<LanePanel> squared_lane_panel(Context& context, const Measure& measure);
 
 // The plain way, for any measure: a leaf that grows row by row. What the others have to agree with.
 std::unique_ptr<LanePanel> plain_lane_panel(Context& context, const Measure& measure);

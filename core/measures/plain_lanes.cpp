@@ -89,6 +89,7 @@ std::unique_ptr<LanePanel> plain_lane_panel(Context& context, const Measure& mea
 }
 
 std::unique_ptr<LanePanel> make_lane_panel(Context& context, const Measure& measure) {
+    if (measure.kind() == MeasureKind::kSquared && measure.width() == 1) return squared_lane_panel(context, measure);
     return plain_lane_panel(context, measure);
 }
 

@@ -1,0 +1,79 @@
+// Sweeps for squared error, compiled once per instruction set and chosen at run time as the others are.
+//
+// Lanes are candidate splits of one column. A row has a code: the first lane that sends it left. Along another column
+// rows are added to the bucket of their code, one addition each whatever the number of lanes. Only at the end of a
+// block of rows are buckets summed up to lanes, and a bound tells whether a better stump can lie inside the block; if
+// so, the block is walked again for those lanes.
+//
+// With n the weight of the rows so far on a side of weight N and mean m, and d the sum of their weighted distances from
+// m, a split here saves N d^2 / (n (N - n)). All versions give the same answers but for rounding; see squared_impl.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/types.hpp"
+
+namespace provetree {
+
+// Of one row: its weight, and its weight times its target, in steps from a centre that the caller chooses.
+struct alignas(16) SquaredRow {
+    std::int64_t weight, sum;
+};
+
+// Rows in a column's order up to `end`, where a group of ties ends.
+struct SquaredBlock {
+    Index end;
+    bool one_tie;            // then no split lies inside
+    double lowest, highest;  // of the targets
+    double inverse;          // of highest less lowest; 0 where they are equal
+    double pad;              // see squared_impl.hpp
+};
+
+struct SquaredColumn {
+    const std::uint32_t* order;  // entries; see entry.hpp
+    const Index* ranks;          // with a sentinel after the last
+    const SquaredBlock* blocks;
+    std::size_t n_blocks;
+};
+
+// By row number. Rows that no lane sends left have the code kLanes.
+struct SquaredRows {
+    const std::uint8_t* codes;
+    const SquaredRow* rows;
+    const std::int32_t* counts;
+};
+
+inline constexpr double kSettledLane = 1e200;
+
+// The left side of each lane, then its right side. Lanes that only fill up a vector are copies of the last one.
+struct alignas(64) SquaredLanes {
+    double weight[2][kLanes], mean[2][kLanes];
+    double count[2][kLanes];  // of the rows behind, for the minimum leaf size
+    // The largest d^2 / (n (N - n)) so far, whatever the leaf sizes and with leaves large enough: what is no more than
+    // the caller starts with does not count. kSettledLane where nothing is looked for.
+    double best[2][kLanes], feasible[2][kLanes];
+    double noise;     // the square of what rounding can make of d = 0
+    double min_leaf;  // for sweep_sized alone
+};
+
+struct SquaredKernel {
+    // Sweeps one column; tells how often a lane found something better.
+    std::uint64_t (*sweep)(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides);
+    // The same with a minimum leaf size.
+    std::uint64_t (*sweep_sized)(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides);
+};
+
+// For the kernel of that name; see choose_kernel.
+const SquaredKernel& choose_squared_kernel(const std::string& name);
+
+namespace kernels {
+extern const SquaredKernel squared_baseline;
+#if defined(PROVETREE_X86_KERNELS)
+extern const SquaredKernel squared_avx2;
+extern const SquaredKernel squared_avx512;
+#endif
+}  // namespace kernels
+
+}  // namespace provetree

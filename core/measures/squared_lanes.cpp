@@ -1,0 +1,210 @@
+// Lanes for squared error of one output, Gini of two classes among them: the buckets of kernels/squared_kernel.hpp.
+//
+// Totals of the lanes are exact whole numbers. Costs are worked out in doubles from targets around the node's mean,
+// which is exact to a small part of a unit, and rounded up once for each side.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/squared_kernel.hpp"
+#include "measures/lanes.hpp"
+
+namespace provetree {
+
+namespace {
+
+// What is above a whole number of units by no more than this is rounding.
+constexpr double kRounding = 1.0 / 64;
+
+class SquaredLanePanel final : public LanePanel {
+  public:
+    SquaredLanePanel(Context& context, const Measure& measure)
+        : context_(context), measure_(measure), kernel_(choose_squared_kernel(context.kernel.name)) {}
+
+    void start(const Node& node) override {
+        take_rows(node);
+        blocks_.clear();
+        columns_.clear();
+        for (const NodeColumn& column : node.columns) add_blocks(node, column);
+        for (std::size_t c = 0; c < columns_.size(); ++c) columns_[c].blocks = blocks_.data() + first_block_[c];
+        order_columns(node);
+    }
+
+    void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
+        take_lanes(node, node.columns[column], positions, n);
+        const SquaredRows rows{codes_.data(), rows_.data(), node.counts.data()};
+        const auto sweep = context_.constrained() ? kernel_.sweep_sized : kernel_.sweep;
+        std::uint64_t most = 0;
+        std::size_t winner = 0;
+        for (std::size_t i = 0; i < sweeps_.size(); ++i) {
+            const std::uint64_t wins = sweep(columns_[sweeps_[i]], rows, n, sides_);
+            if (wins <= most) continue;
+            most = wins;
+            winner = i;
+        }
+        if (most) {
+            won_[node.columns[sweeps_[winner]].id] = ++clock_;
+            std::rotate(sweeps_.begin(), sweeps_.begin() + static_cast<std::ptrdiff_t>(winner),
+                        sweeps_.begin() + static_cast<std::ptrdiff_t>(winner) + 1);
+        }
+        for (int lane = 0; lane < n; ++lane) results[lane] = {side_units(0, lane), side_units(1, lane)};
+        const std::uint64_t work = std::uint64_t{node.rows} * (node.columns.size() + 1);
+        context_.counters.row_steps += work;
+        context_.monitor.work(work);
+    }
+
+  private:
+    // Exact sums over the rows of a side.
+    struct Sums {
+        std::int64_t weight = 0, sum = 0, count = 0;
+        Wide squares = 0;
+    };
+
+    // Targets of the node around their mean.
+    void take_rows(const Node& node) {
+        std::int64_t weight = 0, sum = 0;
+        for (Index id : node.ids) {
+            weight += measure_.weight(id);
+            sum += measure_.targets(id)[0] * measure_.weight(id);
+        }
+        const std::int64_t centre = weight ? sum / weight : 0;
+        rows_.resize(node.rows);
+        codes_.resize(node.rows);
+        targets_.resize(node.rows);
+        squares_.resize(node.rows);
+        all_ = {};
+        absolute_ = 0;
+        for (Index row = 0; row < node.rows; ++row) {
+            const Index id = node.ids[row];
+            const std::int64_t target = measure_.targets(id)[0] - centre, times = measure_.weight(id);
+            rows_[row] = {times, target * times};
+            targets_[row] = static_cast<double>(target);
+            squares_[row] = square_of(target) * static_cast<Wide>(times);
+            all_.weight += times;
+            all_.sum += target * times;
+            all_.count += node.counts[row];
+            all_.squares += squares_[row];
+            absolute_ += std::abs(targets_[row]) * static_cast<double>(times);
+        }
+        block_rows_ = std::clamp<Index>(node.rows / 32, 8, 64);
+    }
+
+    // Cuts a column into blocks of about block_rows_ rows that end where ties end; a single group of ties may be
+    // smaller, as it never needs a second walk.
+    void add_blocks(const Node& node, const NodeColumn& column) {
+        const std::size_t first = blocks_.size();
+        double lowest = INFINITY, highest = -INFINITY;
+        std::int64_t weight = 0;
+        Index begin = 0, tie = 0;
+        for (Index i = 0; i < node.rows; ++i) {
+            const Index row = column.order[i] & entry::kRowMask;
+            lowest = std::min(lowest, targets_[row]);
+            highest = std::max(highest, targets_[row]);
+            weight += rows_[row].weight;
+            if (column.ranks[i] == column.ranks[i + 1]) continue;
+            const bool one_tie = tie == begin;
+            tie = i + 1;
+            if (tie - begin < (one_tie ? block_rows_ / 4 : block_rows_) && tie < node.rows) continue;
+            const double inverse = highest > lowest ? 1 / (highest - lowest) : 0;
+            const double size = absolute_ + static_cast<double>(weight) * std::max(std::abs(lowest), std::abs(highest));
+            blocks_.push_back({tie, one_tie, lowest, highest, inverse, 0x1p-48 * size * inverse});
+            lowest = INFINITY, highest = -INFINITY, weight = 0;
+            begin = tie;
+        }
+        if (first_block_.size() <= columns_.size()) first_block_.resize(columns_.size() + 1);
+        first_block_[columns_.size()] = first;
+        columns_.push_back({column.order, column.ranks, nullptr, blocks_.size() - first});
+    }
+
+    // Columns that gave the best stumps lately come first: the better the stumps at hand, the more is passed by.
+    void order_columns(const Node& node) {
+        won_.resize(std::max<std::size_t>(won_.size(), context_.table.columns), 0);
+        sweeps_.resize(node.columns.size());
+        for (std::size_t c = 0; c < sweeps_.size(); ++c) sweeps_[c] = static_cast<Index>(c);
+        std::stable_sort(sweeps_.begin(), sweeps_.end(),
+                         [&](Index a, Index b) { return won_[node.columns[a].id] > won_[node.columns[b].id]; });
+    }
+
+    void take_lanes(const Node& node, const NodeColumn& by, const Index* positions, int n) {
+        Sums left;
+        Index at = 0;
+        for (int lane = 0; lane < n; ++lane) {
+            for (; at < positions[lane]; ++at) {
+                const Index row = by.order[at] & entry::kRowMask;
+                codes_[row] = static_cast<std::uint8_t>(lane);
+                left.weight += rows_[row].weight;
+                left.sum += rows_[row].sum;
+                left.squares += squares_[row];
+                left.count += node.counts[row];
+            }
+            const Sums right{all_.weight - left.weight, all_.sum - left.sum, all_.count - left.count,
+                             all_.squares - left.squares};
+            take_side(0, lane, left);
+            take_side(1, lane, right);
+        }
+        for (; at < node.rows; ++at) codes_[by.order[at] & entry::kRowMask] = kLanes;
+        for (int side = 0; side < 2; ++side)
+            for (int lane = n; lane < kLanes; ++lane) {
+                sides_.weight[side][lane] = sides_.weight[side][n - 1];
+                sides_.mean[side][lane] = sides_.mean[side][n - 1];
+                sides_.count[side][lane] = sides_.count[side][n - 1];
+                sides_.best[side][lane] = sides_.feasible[side][lane] = kSettledLane;
+            }
+        const double smallest = 0x1p-44 * absolute_;
+        sides_.noise = smallest * smallest;
+        sides_.min_leaf = static_cast<double>(context_.min_leaf);
+    }
+
+    void take_side(int side, int lane, const Sums& sums) {
+        const double weight = static_cast<double>(sums.weight), sum = static_cast<double>(sums.sum);
+        sides_.weight[side][lane] = weight;
+        sides_.mean[side][lane] = weight > 0 ? sum / weight : 0;
+        sides_.count[side][lane] = static_cast<double>(sums.count);
+        const double leaf = weight > 0 ? static_cast<double>(sums.squares) - sum * sum / weight : 0;
+        leaf_[side][lane] = leaf * measure_.units_per_square();
+        // A stump saves no more than the leaf costs; what saves next to nothing is not looked for.
+        least_[side][lane] = kRounding / (weight * measure_.units_per_square());
+        const double from = leaf_[side][lane] > kRounding ? least_[side][lane] : kSettledLane;
+        sides_.best[side][lane] = sides_.feasible[side][lane] = from;
+    }
+
+    SideUnits side_units(int side, int lane) const {
+        const double leaf = leaf_[side][lane], per = sides_.weight[side][lane] * measure_.units_per_square();
+        const auto with = [&](double best) { return units(leaf - best * per); };
+        const auto found = [&](double best) { return best > least_[side][lane] && best < kSettledLane; };
+        const double best = sides_.best[side][lane];
+        const double feasible = context_.constrained() ? sides_.feasible[side][lane] : best;
+        const Cost as_leaf = units(leaf);
+        return {as_leaf, found(best) ? with(best) : as_leaf, found(feasible) ? with(feasible) : kInfinite,
+                sides_.count[side][lane] >= static_cast<double>(context_.min_leaf)};
+    }
+
+    static Cost units(double amount) { return static_cast<Cost>(std::ceil(std::max(0.0, amount - kRounding))); }
+
+    Context& context_;
+    const Measure& measure_;
+    const SquaredKernel& kernel_;
+    Index block_rows_ = 8;
+    double absolute_ = 0;  // the sum of |weight x target|
+    Sums all_;
+    std::vector<SquaredRow> rows_;
+    std::vector<std::uint8_t> codes_;
+    std::vector<double> targets_;
+    std::vector<Wide> squares_;
+    std::vector<SquaredBlock> blocks_;
+    std::vector<std::size_t> first_block_;
+    std::vector<SquaredColumn> columns_;
+    std::vector<Index> sweeps_;       // columns of the node in the order of sweeping
+    std::vector<std::uint64_t> won_;  // of each column of the table: when it last gave the most
+    std::uint64_t clock_ = 0;
+    SquaredLanes sides_;
+    double leaf_[2][kLanes], least_[2][kLanes];
+};
+
+}  // namespace
+
+std::unique_ptr<LanePanel> squared_lane_panel(Context& context, const Measure& measure) {
+    return std::make_unique<SquaredLanePanel>(context, measure);
+}
+
+}  // namespace provetree
