@@ -48,6 +48,8 @@ def no_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("scaling --solvers nope", "--solvers must be among provetree, pycontree, "),
         ("scaling --noise 2", "--noise must be shares below 1. Got '2' instead."),
         ("scaling --depths x", "--depths must be a list of numbers above 0. Got 'x' instead."),
+        ("tasks --groups nope", "--groups must be among squared, categories, purity, policies, "),
+        ("tasks --tables nope", "--tables must be among contree-bank, contree-wilt. Got nope"),
         ("start --commands nope", "--commands must be among help, version, "),
         ("paper --paper nope", "--paper must be one of 'dl85', 'oct', "),
     ],
@@ -102,6 +104,8 @@ def test_papers_know_their_tables(
         ("anytime --repeat 0", "argument --repeat: must be a whole number of at least 1."),
         ("scaling --row-columns 0", "argument --row-columns: must be a whole number"),
         ("scaling --limit -1", "argument --limit: must be a number above 0. Got '-1' instead."),
+        ("tasks --splits 0", "argument --splits: must be a whole number of at least 1. Got '0'"),
+        ("tasks --fit-limit 0", "argument --fit-limit: must be a number above 0. Got '0' instead"),
         ("limits --rows 0", "argument --rows: must be a whole number of at least 1. Got '0'"),
         ("limits --memory-limit 0", "argument --memory-limit: must be a number above 0."),
         ("start --repeat 0", "argument --repeat: must be a whole number of at least 1."),
@@ -117,4 +121,13 @@ def test_numbers_out_of_range_are_refused(
 
 
 def test_the_tests_above_know_every_benchmark() -> None:
-    assert set(BENCHMARKS) == {"peers", "known", "paper", "anytime", "scaling", "limits", "start"}
+    assert set(BENCHMARKS) == {
+        "peers",
+        "known",
+        "paper",
+        "anytime",
+        "scaling",
+        "tasks",
+        "limits",
+        "start",
+    }

@@ -240,6 +240,18 @@ _START = (
     _names("--commands", "only these commands (default: all)"),
     _count("--repeat", "runs of each, the median counts (default: 7)", 7),
 )
+_TASKS = (
+    _names("--groups", "squared, categories, purity, policies, bins, new-rows (default: all)"),
+    _names("--tables", "only these tables"),
+    _count("--most-depth", "leave out deeper trees (default: 9)", 9),
+    _seconds("--limit", "time limit per solve in seconds (default: 120)", 120.0),
+    _count("--splits", "splits of each table for new rows (default: 10)", 10),
+    _seconds("--fit-limit", "time limit per fit for new rows in seconds (default: 2)", 2.0),
+    _count("--train-rows", "most rows to train on for new rows (default: 4000)", 4000),
+    _Option("--core", "core to pin every solve to (default: the last one)", type=_number(int, 0)),
+    _Option("--quick", "a minute's worth: shallow trees, few splits", action="store_true"),
+    _path("--output", "JSON file of the figures; goes on from it"),
+)
 
 #: Each benchmark: what it does, and its options. It is run by ``run`` of its module.
 BENCHMARKS: dict[str, tuple[str, tuple[_Option, ...]]] = {
@@ -248,6 +260,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[_Option, ...]]] = {
     "paper": ("the tables of a paper, published numbers beside ours", _PAPER),
     "anytime": ("how good trees get within seconds, and what threads bring", _ANYTIME),
     "scaling": ("how time and memory grow with rows and with columns", _SCALING),
+    "tasks": ("other tasks: squared error, purity, policies, and R² on new rows", _TASKS),
     "limits": ("time-limit overshoot, Ctrl-C latency and memory", _LIMITS),
     "start": ("processor time that short commands take, most of it imports", _START),
 }

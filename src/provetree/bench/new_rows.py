@@ -1,0 +1,183 @@
+"""R² on new rows of optimal trees and of CART, both tuned: a group of ``bench tasks``.
+
+Both models get the same candidates (numbers of leaves, least rows of a leaf), the same folds, and
+the same columns: CART sees a column of 0 and 1 for each category, so that its splits are those of
+the optimal trees. CART may grow as deep as it likes; the optimal trees may be one level deeper than
+a full tree of so many leaves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.bench.task_tables import TaskTable
+
+__all__ = ["Scores", "score_split", "summary", "with_indicators"]
+
+#: Least rows of a leaf that are tried.
+LEAST_ROWS = (1, 5, 20)
+FOLDS = 3
+#: The share of the rows to train on.
+TRAIN_SHARE = 0.75
+
+#: Makes a model for a number of leaves and the least rows of a leaf.
+Maker = Callable[[int, int], Any]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """R² on the new rows of one split.
+
+    Examples
+    --------
+    >>> from provetree.bench.new_rows import Scores
+    >>> round(Scores("boston", 0, 8, 0.70, 0.74).gain, 2)
+    0.04
+    """
+
+    table: str
+    split: int
+    leaves: int
+    cart: float
+    optimal: float
+
+    @property
+    def gain(self) -> float:
+        """What the optimal tree has more than CART."""
+        return self.optimal - self.cart
+
+
+def score_split(table: TaskTable, split: int, leaves: int, limit: float, most_rows: int) -> Scores:
+    """Tune both models on some rows and score them on the others.
+
+    Parameters
+    ----------
+    table : TaskTable
+        A table with a number to predict.
+    split : int
+        The seed of the split into rows to train on and new ones.
+    leaves : int
+        The most leaves of a tree.
+    limit : float
+        Seconds of one fit; a tree that is not proven by then counts as it is.
+    most_rows : int
+        The most rows to train on; the rest are new.
+
+    Examples
+    --------
+    >>> from provetree.bench.new_rows import score_split
+    >>> from provetree.bench.task_tables import made_up_mixed
+    >>> scores = score_split(made_up_mixed(200, 3), 0, 2, 1.0, 100)
+    >>> scores.table, scores.leaves
+    ('made up', 2)
+    """
+    order = np.random.default_rng(split).permutation(len(table.y))
+    n_train = min(most_rows, int(TRAIN_SHARE * len(order)))
+    train, new = table.rows(order[:n_train]), table.rows(order[n_train:])
+    X = with_indicators(table)[order]
+    cart = _tuned(_cart, X[:n_train], train.y, leaves)
+    ours = _tuned(_optimal(table, leaves, limit), train.X, train.y, leaves)
+    return Scores(table.name, split, leaves, _r2(cart, X[n_train:], new.y), _r2(ours, new.X, new.y))
+
+
+def with_indicators(table: TaskTable) -> NDArray[np.float64]:
+    """Return the columns of a table with one of 0 and 1 for each category, missing ones included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.bench.new_rows import with_indicators
+    >>> from provetree.bench.task_tables import TaskTable
+    >>> X = np.array([[5.0, 0.0], [6.0, 1.0], [7.0, np.nan]])
+    >>> with_indicators(TaskTable("tiny", X, np.zeros(3), (1,))).tolist()
+    [[5.0, 1.0, 0.0, 0.0], [6.0, 0.0, 1.0, 0.0], [7.0, 0.0, 0.0, 1.0]]
+    """
+    columns: list[NDArray[Any]] = []
+    for position, values in enumerate(table.X.T):
+        if position not in table.categorical:
+            columns.append(values)
+            continue
+        columns += [values == code for code in np.unique(values[~np.isnan(values)])]
+        if np.isnan(values).any():
+            columns.append(np.isnan(values))
+    return np.column_stack(columns).astype(np.float64)
+
+
+def _optimal(table: TaskTable, most_leaves: int, limit: float) -> Maker:
+    from provetree import OptimalTreeRegressor
+
+    depth = math.ceil(math.log2(most_leaves)) + 1
+    categories = list(table.categorical) or "from_dtype"
+
+    def make(leaves: int, least: int) -> Any:
+        return OptimalTreeRegressor(
+            max_depth=depth,
+            max_leaf_nodes=leaves,
+            min_samples_leaf=least,
+            time_limit=limit,
+            categorical_features=categories,
+        )
+
+    return make
+
+
+def _cart(leaves: int, least: int) -> Any:
+    from sklearn.tree import DecisionTreeRegressor
+
+    return DecisionTreeRegressor(max_leaf_nodes=leaves, min_samples_leaf=least, random_state=0)
+
+
+def _tuned(make: Maker, X: NDArray[Any], y: NDArray[Any], leaves: int) -> Any:
+    """Return the model of the best candidate by cross-validation, fitted on all rows."""
+    from sklearn.model_selection import KFold
+
+    folds = list(KFold(FOLDS, shuffle=True, random_state=0).split(X))
+
+    def score(candidate: tuple[int, int]) -> float:
+        return float(np.mean([_r2(make(*candidate).fit(X[a], y[a]), X[b], y[b]) for a, b in folds]))
+
+    return make(*max(_candidates(leaves), key=score)).fit(X, y)
+
+
+def _candidates(leaves: int) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of leaves and the least rows that both models may choose from."""
+    yield from product((leaves, max(2, leaves // 2)), LEAST_ROWS)
+
+
+def _r2(model: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
+    spread = float(((y - y.mean()) ** 2).sum())
+    return 1.0 - float(((np.asarray(model.predict(X)).ravel() - y) ** 2).sum()) / spread
+
+
+def summary(scores: Sequence[Scores]) -> list[tuple[Any, ...]]:
+    """Return a row for each table and number of leaves, and one for the mean over the tables.
+
+    A row has the table, the leaves, the splits, R² of CART and of the optimal trees, and the gain.
+
+    Examples
+    --------
+    >>> from provetree.bench.new_rows import Scores, summary
+    >>> summary([Scores("a", 0, 8, 0.25, 0.5), Scores("a", 1, 8, 0.5, 0.5)])
+    [('a', 8, 2, 0.375, 0.5, 0.125), ('mean', 8, 2, 0.375, 0.5, 0.125)]
+    """
+    rows: list[tuple[Any, ...]] = []
+    for leaves in sorted({one.leaves for one in scores}):
+        of_leaves: list[tuple[Any, ...]] = []
+        for table in dict.fromkeys(one.table for one in scores if one.leaves == leaves):
+            own = [one for one in scores if (one.table, one.leaves) == (table, leaves)]
+            means = (_mean(own, name) for name in ("cart", "optimal", "gain"))
+            of_leaves.append((table, leaves, len(own), *means))
+        overall = (float(np.mean([row[k] for row in of_leaves])) for k in (3, 4, 5))
+        rows += [*of_leaves, ("mean", leaves, sum(row[2] for row in of_leaves), *overall)]
+    return rows
+
+
+def _mean(scores: Sequence[Scores], name: str) -> float:
+    return float(np.mean([getattr(one, name) for one in scores]))
