@@ -115,6 +115,12 @@ def _is_array_like(value: object) -> bool:
     return hasattr(value, "__len__") and getattr(value, "ndim", 1) == 1
 
 
+def _is_table(value: object) -> bool:
+    if isinstance(value, (str, bytes, Mapping, Set)):
+        return False
+    return hasattr(value, "__len__") and getattr(value, "ndim", 2) == 2
+
+
 def _is_job_count(value: object) -> bool:
     return isinstance(value, Integral) and not _is_bool(value) and int(value) != 0
 
@@ -162,6 +168,8 @@ _JOBS = Allowed("an int other than 0", "int", _is_job_count)
 _NONE = Allowed("None", "None", lambda value: value is None)
 _BOOL = Allowed("a bool", "bool", _is_bool)
 _DICT = Allowed("an instance of 'dict'", "dict", lambda value: isinstance(value, Mapping))
+#: A table of numbers, whatever library it comes from.
+_TABLE = Allowed("a 2D array-like", "array-like", _is_table)
 #: What the array may hold is checked where it is used, with the table at hand.
 _ARRAY_LIKE = Allowed("an array-like", "array-like", _is_array_like)
 
@@ -363,6 +371,26 @@ TREE_OPTIONS: tuple[Option, ...] = (
         (_int(0), _BOOL),
         "With 1, a live line on the standard error stream shows how far the search is: seconds, "
         "best cost, lower bound and gap. 0 is silent.",
+    ),
+    Option(
+        "criterion",
+        "errors",
+        tuple(_word(word) for word in ("errors", "gini", "entropy", "pessimistic")),
+        'What the tree minimises. "errors" adds up the weight of the rows it gets wrong. "gini" '
+        'and "entropy" add up the impurity of its leaves, by their weight; "pessimistic" the '
+        "errors that C4.5 expects in its leaves on new rows, at its confidence of 0.25, which "
+        "needs whole weights. Leaves predict their heaviest class in any case.",
+    ),
+    Option(
+        "cost_matrix",
+        None,
+        (_TABLE, _DICT, _NONE),
+        "What each prediction costs, in place of 1 for each error: an array of shape (n_classes, "
+        "n_classes) with the true classes as its rows and the predicted ones as its columns, in "
+        "the order of ``classes_``; or a dict of costs of pairs ``(true label, predicted label)``, "
+        "where right predictions that are left out cost 0 and wrong ones 1. Leaves predict their "
+        "cheapest class. Costs are at least 0; those on the diagonal are what right predictions "
+        "cost. None means errors.",
     ),
 )
 

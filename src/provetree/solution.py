@@ -216,7 +216,16 @@ class Engine(Protocol):
 
 
 def relative_gap(cost: float, lower_bound: float) -> float:
-    """Return ``(cost - lower_bound) / cost``, and 0.0 when the two are equal."""
+    """Return ``(cost - lower_bound) / cost``, and 0.0 when the two are equal.
+
+    Costs below zero are rewards: there the larger size of the two takes the place of the cost.
+
+    Examples
+    --------
+    >>> from provetree.solution import relative_gap
+    >>> relative_gap(20, 15), relative_gap(-15, -20), relative_gap(0, -5)
+    (0.25, 0.25, 1.0)
+    """
     if cost <= lower_bound:
         return 0.0
-    return float((cost - lower_bound) / cost)
+    return float((cost - lower_bound) / max(abs(cost), abs(lower_bound)))

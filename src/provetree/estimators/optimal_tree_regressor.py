@@ -150,6 +150,6 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         array([1.75])
         """
         validate(REGRESSOR_OPTIONS, vars(self), type(self).__name__)
-        prepared = prepare_for(self, X, y, sample_weight, loss=self.criterion)
+        prepared = prepare_for(self, X, y, sample_weight)
         self._keep(prepared, self._search(X, prepared, initial_tree, on_progress))
         return self

@@ -67,10 +67,10 @@ class CostScale(NamedTuple):
 
 def cost_scale_of(problem: Problem) -> CostScale:
     """Return the scale of the costs of a problem whose loss is measured."""
-    table = problem.table
-    constant = float(table.constant)
+    table, times = problem.table, problem.error_scale
+    unit, constant = float(table.cost_unit) / times, float(table.constant) / times
     root = max(leaf_cost(problem, slice(None)) - constant, 0.0)
-    return CostScale(float(table.cost_unit), constant, root, float(problem.weight_scale))
+    return CostScale(unit, constant, root, float(problem.weight_scale))
 
 
 def measured_penalty(scale: CostScale, alpha: float) -> int:

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from provetree.number_types import Float
+from provetree.problem.costs import read_cost_matrix, read_sample_costs
 from provetree.problem.inputs import as_table, column_names, encode_labels, row_weights
+from provetree.problem.learned import Predicts, whole_weights
 from provetree.problem.losses import OF_NUMBERS
-from provetree.problem.problem import Predicts, Problem, build_problem
+from provetree.problem.problem import Problem, build_problem
 from provetree.problem.table import TableEncoder
 from provetree.problem.targets import Targets, read_actions, read_targets
-from provetree.problem.weights import integer_weights
 
 __all__ = ["Prepared", "prepare", "prepare_for"]
 
@@ -31,6 +32,7 @@ _SHARED = (
     "alpha",
     "class_weight",
     "categorical_features",
+    "cost_matrix",
 )
 
 
@@ -60,7 +62,7 @@ class Prepared:
         whole = np.ones(len(self.codes), dtype=np.int64)
         if self.weights is not None:
             present = self.weights > 0
-            whole[present] = integer_weights(self.weights[present]).weights
+            whole[present] = whole_weights(self.weights[present], self.problem.loss).weights
             whole[~present] = 0
         return whole
 
@@ -76,12 +78,15 @@ def prepare(
     categorical_features: ArrayLike | str | None = "from_dtype",
     loss: str = "errors",
     predicts: Predicts | None = None,
+    cost_matrix: Any = None,
+    sample_costs: Any = None,
     **limits: Any,
 ) -> Prepared:
     """Validate a training table and make its problem; `limits` are those of ``build_problem``.
 
     What `y` holds follows from the loss and from what the tree predicts: labels, numbers
-    ("squared_error", "absolute_error"), or the costs or rewards of actions ("linear").
+    ("squared_error", "absolute_error"), or the costs or rewards of actions ("linear"). With costs
+    of predictions, by class or by row, labels have the loss "linear" as well.
 
     Examples
     --------
@@ -105,6 +110,9 @@ def prepare(
     else:
         classes, codes = encode_labels(y, len(encoded), owner)
         learned = {"y": codes, "class_names": classes, "n_classes": len(classes)}
+        if cost_matrix is not None or sample_costs is not None:
+            learned |= _costs(cost_matrix, sample_costs, loss, len(encoded), classes, owner)
+            loss = "linear"
     weights = row_weights(sample_weight, class_weight, classes, codes)
     problem = build_problem(
         encoded,
@@ -125,10 +133,37 @@ def _read(y: Any, n_rows: int, owner: str, predicts: Predicts | None) -> Targets
     return read_targets(y, n_rows, owner)
 
 
+def _costs(
+    cost_matrix: Any,
+    sample_costs: Any,
+    criterion: str,
+    n_rows: int,
+    classes: NDArray[Any],
+    owner: str,
+) -> dict[str, Any]:
+    """Return what predictions cost, in the form of ``build_problem``."""
+    name = "cost_matrix" if sample_costs is None else "sample_costs"
+    if criterion != "errors":
+        raise ValueError(
+            f"The {name!r} of {owner} replaces the cost of errors, so that the 'criterion' must "
+            f"be 'errors'. Got {criterion!r} instead."
+        )
+    if sample_costs is None:
+        return {"cost_matrix": read_cost_matrix(cost_matrix, classes, owner)}
+    if cost_matrix is not None:
+        raise ValueError(
+            f"{owner} takes a 'cost_matrix' or 'sample_costs', not both: the costs of each row "
+            "say all there is to say."
+        )
+    return {"targets": read_sample_costs(sample_costs, n_rows, classes, owner)}
+
+
 def prepare_for(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, **changes: Any
 ) -> Prepared:
-    """Prepare a table with the limits and weights among the parameters of an estimator."""
+    """Prepare a table with the limits, weights, criterion and costs of an estimator."""
     given = vars(estimator)
     own = {name: given[name] for name in _SHARED if name in given}
+    if "criterion" in given:
+        own["loss"] = given["criterion"]
     return prepare(X, y, sample_weight, owner=type(estimator).__name__, **(own | changes))

@@ -12,39 +12,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from provetree import _core
 from provetree.number_types import Float, Int, Int32
-from provetree.problem.checks import (
-    check_classes,
-    check_codes,
-    check_limits,
-    check_targets,
-    check_weights,
-)
+from provetree.problem.checks import check_codes, check_limits
 from provetree.problem.columns import ColumnSequence, RankedFeatures, Ranks
 from provetree.problem.cost_scale import CostScale, cost_scale_of, measured_penalty
-from provetree.problem.losses import LOSSES, OF_NUMBERS, OF_TARGETS
-from provetree.problem.weights import (
-    MAX_TOTAL_WEIGHT,
-    IntegerWeights,
-    as_decimal,
-    integer_weights,
-)
+from provetree.problem.learned import Predicts, present_rows, what_is_learned
+from provetree.problem.weights import MAX_TOTAL_WEIGHT, as_decimal
 
 #: Cells of ranks (columns x rows) a problem may have: one GiB of 32-bit ranks.
 MAX_CELLS = 2**28
 #: Costs have 64 bits; this limit lets engines add and scale them.
 _MOST_COST = 2**60
 _MOST_SPLITS = 2**30 - 1
-
-#: What leaves predict: classes, numbers, or the action of least cost or of largest reward. Rewards
-#: are costs of the other sign.
-Predicts: TypeAlias = Literal["classes", "numbers", "costs", "rewards"]
+#: What a single leaf costs has so many bits where units are small enough to round to.
+_BITS_OF_ROOT = 43
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +59,7 @@ class Problem:
     min_samples_leaf : int
         Smallest number of table rows in a leaf.
     error_scale, split_penalty : int
-        The objective.
+        The objective. Targets count `error_scale` times, too.
     weight_scale : Fraction
         Integer units per unit of the user's weight.
     weight_error : float
@@ -134,7 +121,8 @@ class Problem:
             return _core.Table(*columns, *rows, self.n_classes, loss=self.loss)
         # Where rows have targets, these alone say what leaves cost.
         rows = (np.zeros_like(self.classes), self.weights, self.counts)
-        return _core.Table(*columns, *rows, 1, loss=self.loss, targets=self.targets)
+        targets = self.targets if self.error_scale == 1 else self.targets * self.error_scale
+        return _core.Table(*columns, *rows, 1, loss=self.loss, targets=targets)
 
     @cached_property
     def cost_scale(self) -> CostScale:
@@ -270,6 +258,26 @@ class Problem:
             changed._keep_table_of(self)
         return changed
 
+    def with_fine_units(self) -> Problem:
+        """Return the problem of a measured loss with units that a penalty may be rounded to.
+
+        Targets that are whole numbers, or have few decimals, are counted in these by themselves: a
+        penalty of 2.6 would become 3. A power of two as ``error_scale`` makes the units smaller and
+        rounds nothing.
+
+        Examples
+        --------
+        >>> from provetree import build_problem
+        >>> costs = [[0, 3], [2, 0], [0, 1]]
+        >>> problem = build_problem([[1], [2], [3]], costs, loss="linear", max_depth=1)
+        >>> problem.root_error, problem.with_fine_units().root_error > 2**40
+        (2, True)
+        """
+        spare = _BITS_OF_ROOT - self.root_error.bit_length()
+        if self.targets is None or self.root_error == 0 or spare <= 0:
+            return self
+        return replace(self, error_scale=self.error_scale << spare)
+
     def _keep_table_of(self, other: Problem) -> None:
         """Use the table of a problem that has the same rows and columns."""
         vars(self).update({name: vars(other)[name] for name in ("table", "cost_scale")})
@@ -312,6 +320,7 @@ def build_problem(
     loss: str = "errors",
     targets: ArrayLike | None = None,
     predicts: Predicts | None = None,
+    cost_matrix: ArrayLike | None = None,
 ) -> Problem:
     """Return the problem of finding the best tree for an encoded table.
 
@@ -354,6 +363,9 @@ def build_problem(
     predicts : {"classes", "numbers", "costs", "rewards"}, optional
         What leaves predict; by default what `loss` and `y` suggest. "rewards" are given as costs
         of the other sign.
+    cost_matrix : array-like of float, shape (n_classes, n_classes), optional
+        What each prediction costs for each true class, where `loss` is "linear" and `y` holds
+        classes. Equal rows merge, as they do not where each row has `targets` of its own.
 
     Returns
     -------
@@ -369,11 +381,11 @@ def build_problem(
     (4, 1)
     """
     table = np.asarray(X, dtype=np.float64)
-    learned = _what_is_learned(table, y, n_classes, loss, targets, predicts)
+    learned = what_is_learned(table, y, n_classes, loss, targets, predicts, cost_matrix)
     check_limits(max_depth, max_leaf_nodes, min_samples_leaf, alpha)
     levels = _levels(categories, table.shape[1])
 
-    table, learned, whole = _present_rows(table, learned, sample_weight)
+    table, learned, whole = present_rows(table, learned, sample_weight, loss)
     n_samples = len(table)
 
     rows, columns, ranks = _ordered(
@@ -381,10 +393,11 @@ def build_problem(
         levels,
         learned.classes,
         whole.weights,
-        merge=merge and learned.targets is None,
+        merge=merge and learned.merges,
         keep_duplicates=keep_duplicates or not merge,
     )
     classes, weights, counts = learned.classes[rows.first], rows.weights, rows.counts
+    of_rows = learned.targets_of(rows.first)
 
     least = _least_rows(min_samples_leaf, n_samples)
     max_splits = 0
@@ -396,7 +409,7 @@ def build_problem(
         root_error = _root_error(classes, weights)
         penalty = as_decimal(alpha) * root_error
         error_scale, split_penalty = _objective(penalty, root_error, max_splits)
-    for array in (ranks, classes, weights, counts, learned.targets):
+    for array in (ranks, classes, weights, counts, of_rows):
         if array is not None:
             array.flags.writeable = False
     problem = Problem(
@@ -418,7 +431,7 @@ def build_problem(
         class_names=None if class_names is None else tuple(class_names),
         categories=levels,
         loss=loss,
-        targets=learned.targets,
+        targets=of_rows,
         predicts=learned.predicts,
     )
     return _measured(problem, alpha) if problem.is_measured else problem
@@ -431,69 +444,13 @@ def _measured(problem: Problem, alpha: float) -> Problem:
         # Nothing is left to save; of trees of the same cost the smallest wins.
         changed = replace(problem, max_depth=0, max_splits=0)
     elif alpha > 0:
-        changed = replace(problem, split_penalty=measured_penalty(scale, alpha))
+        fine = problem.with_fine_units()
+        changed = replace(fine, split_penalty=measured_penalty(fine.cost_scale, alpha))
+        problem = fine
     else:
         return problem
     changed._keep_table_of(problem)
     return changed
-
-
-class _Learned(NamedTuple):
-    """What a tree is to learn about each row: its class, or its targets, or both."""
-
-    classes: Int32
-    n_classes: int
-    targets: Float | None
-    predicts: Predicts
-
-    def of_rows(self, rows: NDArray[np.bool_]) -> _Learned:
-        targets = None if self.targets is None else self.targets[rows]
-        return self._replace(classes=self.classes[rows], targets=targets)
-
-
-def _what_is_learned(
-    table: Float,
-    y: ArrayLike,
-    n_classes: int | None,
-    loss: str,
-    targets: ArrayLike | None,
-    predicts: Predicts | None,
-) -> _Learned:
-    """Return classes and targets of the rows; raise if they are wrong."""
-    if loss not in LOSSES:
-        raise ValueError(
-            f"The 'loss' must be one of {', '.join(map(repr, LOSSES))}. Got {loss!r} instead."
-        )
-    if loss not in OF_TARGETS:
-        if n_classes is None or targets is not None:
-            raise ValueError(f"The loss {loss!r} needs 'n_classes' and takes no 'targets'.")
-        codes = np.asarray(y)
-        check_classes(table, codes, n_classes)
-        return _Learned(codes.astype(np.int32), int(n_classes), None, "classes")
-    if targets is None:
-        numbers, codes, n_classes = np.array(y, dtype=np.float64), np.zeros(len(table), int), 1
-        if predicts is None:
-            predicts = "numbers" if loss in OF_NUMBERS else "costs"
-    else:
-        numbers, codes = np.array(targets, dtype=np.float64), np.asarray(y)
-    check_classes(table, codes, n_classes or 1)
-    check_targets(numbers, len(table))
-    numbers = np.ascontiguousarray(numbers.reshape(len(table), -1))
-    return _Learned(codes.astype(np.int32), int(n_classes or 1), numbers, predicts or "classes")
-
-
-def _present_rows(
-    table: Float, learned: _Learned, sample_weight: ArrayLike | None
-) -> tuple[Float, _Learned, IntegerWeights]:
-    """Return the rows of a weight above zero, with whole weights."""
-    if sample_weight is None:
-        ones = np.ones(len(table), dtype=np.int64)
-        return table, learned, IntegerWeights(ones, Fraction(1), 0.0)
-    given = check_weights(sample_weight, len(table))
-    present = given > 0
-    if not present.all():
-        table, learned, given = table[present], learned.of_rows(present), given[present]
-    return table, learned, integer_weights(given)
 
 
 class _Rows(NamedTuple):

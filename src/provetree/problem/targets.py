@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from provetree.number_types import Float
 from provetree.problem.inputs import is_missing, is_sparse
 
-__all__ = ["MOST_TARGET", "Targets", "read_actions", "read_targets"]
+__all__ = ["MOST_TARGET", "Targets", "read_actions", "read_table", "read_targets"]
 
 #: Larger targets have squares and sums that leave float64.
 MOST_TARGET = 1e140
@@ -25,7 +25,7 @@ class Targets(NamedTuple):
     """Targets as an array of rows and outputs, and what they were given as."""
 
     values: Float  # (n_rows, n_outputs), C-contiguous
-    names: tuple[str, ...] | None  # of the outputs, where the table has names
+    names: tuple[object, ...] | None  # of the outputs or actions, where the table has names
     flat: bool  # whether they came as one column without a second dimension
 
 
@@ -69,15 +69,29 @@ def read_actions(given: Any, n_rows: int, owner: str, what: str = "rewards") -> 
     if given is None:
         raise ValueError(f"{owner} requires {what} to be passed, but they are None.")
     words = f"The {what!r} of {owner}"
-    values = _as_numbers(given, words)
-    if values.ndim != 2 or values.shape[1] < 1:
+    values = read_table(given, words)
+    if values.ndim != 2 or values.shape[1] < 2:
         raise ValueError(
-            f"{words} must be a table of one column per action, shape (n_rows, n_actions). "
-            f"Got an array of shape {values.shape}."
+            f"{words} must be a table with a column for each of two or more actions, shape "
+            f"(n_rows, n_actions). Got an array of shape {values.shape}."
         )
     _check_rows(len(values), n_rows, what)
-    _check_range(values, words)
-    return Targets(np.ascontiguousarray(values), _output_names(given), False)
+    return Targets(np.ascontiguousarray(values), _action_names(given, words), False)
+
+
+def read_table(given: Any, what: str) -> Float:
+    """Return finite numbers of any shape; `what` says in messages what they are.
+
+    Examples
+    --------
+    >>> from provetree.problem.targets import read_table
+    >>> read_table([[0, 5], [1, 0]], "The 'cost_matrix'").tolist()
+    [[0.0, 5.0], [1.0, 0.0]]
+    """
+    values = _as_numbers(given, what)
+    if values.ndim > 0:
+        _check_range(values, what)
+    return values
 
 
 def _as_numbers(given: Any, what: str) -> Float:
@@ -102,7 +116,9 @@ def _as_numbers(given: Any, what: str) -> Float:
     with np.errstate(over="ignore"):
         numbers = array.astype(np.float64)
     if np.isnan(numbers).any():
-        raise ValueError(f"{what} must hold no missing values. Input y contains NaN.")
+        # The words that scikit-learn's checks of regressors look for.
+        got = "Input y contains" if what.startswith("The target y") else "Got"
+        raise ValueError(f"{what} must hold no missing values. {got} NaN.")
     if np.isinf(numbers).any():
         raise ValueError(f"{what} must hold finite numbers. Got infinity.")
     return np.asarray(numbers, dtype=np.float64)
@@ -178,3 +194,17 @@ def _output_names(given: Any) -> tuple[str, ...] | None:
     if columns is None or isinstance(given, np.ndarray):
         return None
     return tuple(str(name) for name in columns)
+
+
+def _action_names(given: Any, what: str) -> tuple[object, ...] | None:
+    """Return the names of the columns as they are; actions are told apart by them."""
+    columns = getattr(given, "columns", None)
+    if columns is None or isinstance(given, np.ndarray):
+        return None
+    names = [_plain(name) for name in columns]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"{what} must have a name of its own for each action. Got {name!r} twice."
+            )
+    return tuple(names)

@@ -85,7 +85,8 @@ class ExactSearch:
             max_depth=problem.max_depth,
             max_splits=problem.max_splits,
             min_samples_leaf=problem.min_samples_leaf,
-            error_scale=problem.error_scale,
+            # Targets are counted so many times already.
+            error_scale=1 if problem.is_measured else problem.error_scale,
             split_penalty=problem.split_penalty,
             time_limit=shared.search_seconds,
             memory_limit=limits.memory_limit,

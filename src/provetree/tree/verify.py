@@ -1,9 +1,8 @@
 """An independent check of a tree: plain loops over the raw table, nothing shared with engines.
 
 It reads the user's table, follows the tree row by row, and adds up costs as exact fractions. So it
-finds mistakes in ranking, merging, weights or search. A tree of numbers costs what its own numbers
-are off by, squared for means; a tree of actions what its actions cost, or the rewards they bring
-with the other sign.
+finds mistakes in ranking, merging, weights or search. What rows cost in their leaves is for
+:mod:`provetree.tree.judges` to say.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from provetree.tree.judges import judge_of, plain_label
 from provetree.tree.tree import Tree
 
 
@@ -27,7 +27,8 @@ class VerifiedCost:
         ``errors + alpha * root_error * n_splits``; an int if it is made of whole numbers. For
         actions, alpha is a share of what the best single action costs beyond the best of each row.
     errors : int or float
-        Weight of the misclassified rows; what the leaves cost, for numbers and actions.
+        Weight of the misclassified rows; what the leaves cost, for other criteria than errors, for
+        costs of predictions, and for numbers and actions.
     n_errors : int
         Number of rows of a weight above zero that are misclassified, not predicted exactly, or
         for which another action is better.
@@ -77,6 +78,9 @@ def verify(
     max_depth: int | None = None,
     max_leaf_nodes: int | None = None,
     min_samples_leaf: int | float | None = None,
+    criterion: str = "errors",
+    cost_matrix: Any = None,
+    sample_costs: Any = None,
 ) -> VerifiedCost:
     """Recompute the cost of a tree on a raw table, and check it against limits.
 
@@ -95,6 +99,12 @@ def verify(
         Penalty per split, as a fraction of the error of the best single leaf.
     max_depth, max_leaf_nodes, min_samples_leaf : optional
         Limits to check; a fraction of the rows is allowed for ``min_samples_leaf``.
+    criterion : {"errors", "gini", "entropy", "pessimistic"}
+        What the leaves of a tree of classes cost.
+    cost_matrix, sample_costs : optional
+        What the predictions of a tree of classes cost, as for
+        :class:`~provetree.OptimalTreeClassifier`: by class, in the order of ``tree.labels``, or
+        for each row.
 
     Returns
     -------
@@ -110,6 +120,8 @@ def verify(
     >>> report = verify(tree, [[1.0], [2.0], [3.0]], ["no", "yes", "no"], max_depth=0)
     >>> report.cost, report.violations
     (1, ('The depth is 1, and at most 0 is allowed.',))
+    >>> verify(tree, [[1.0], [2.0], [3.0]], ["no", "yes", "no"], criterion="gini").cost
+    1
     """
     rows = _rows(X)
     labels = _rows(y)
@@ -120,7 +132,9 @@ def verify(
             f"Got {len(rows)}, {len(labels)} and {len(weights)}."
         )
 
-    judge = _JUDGES[tree.kind](tree)
+    judge = judge_of(tree, criterion, cost_matrix, by_row=sample_costs is not None)
+    if sample_costs is not None:
+        labels = _rows(sample_costs)
     leaf_rows = {node: 0 for node in range(tree.n_nodes) if tree.feature[node] < 0}
     for row, label, given in zip(rows, labels, weights, strict=True):
         weight = _exact(given)
@@ -135,7 +149,7 @@ def verify(
     n_rows = sum(leaf_rows.values())
     n_splits = tree.n_nodes - n_leaves
     smallest = min(leaf_rows.values())
-    errors, root_error = judge.errors, judge.root_error()
+    errors, root_error = judge.cost(), judge.root_error()
     cost = errors + _exact(alpha) * (root_error - judge.least) * n_splits
 
     limits = (max_depth, max_leaf_nodes, min_samples_leaf)
@@ -152,98 +166,6 @@ def verify(
         smallest_leaf=smallest,
         violations=tuple(violations),
     )
-
-
-class _Judge:
-    """Adds up what the rows cost in the leaves of a tree of classes."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.errors = Fraction(0)
-        self.n_errors = 0
-        self.least = Fraction(0)  # what no choice of leaves can save
-        self.totals: dict[object, Fraction] = {}
-
-    def see(self, leaf: int, truth: Any, weight: Fraction) -> None:
-        """Take note of a row."""
-        name = _plain(truth)
-        self.totals[name] = self.totals.get(name, Fraction(0)) + weight
-        if name != self.tree.labels[int(self.tree.label[leaf])]:
-            self.errors += weight
-            self.n_errors += 1
-
-    def root_error(self) -> Fraction:
-        """Return what the best single leaf would cost."""
-        return sum(self.totals.values(), Fraction(0)) - max(
-            self.totals.values(), default=Fraction(0)
-        )
-
-
-class _JudgeOfNumbers(_Judge):
-    """Adds up squares, or distances where the numbers are medians."""
-
-    def __init__(self, tree: Tree) -> None:
-        super().__init__(tree)
-        self.squared = getattr(tree.values, "statistic", "mean") == "mean"
-        self.seen: list[tuple[list[Fraction], Fraction]] = []
-
-    def see(self, leaf: int, truth: Any, weight: Fraction) -> None:
-        target = [Fraction(float(x)) for x in _as_row(truth)]
-        self.seen.append((target, weight))
-        cost = self._cost(target, [Fraction(x) for x in self.tree.value[leaf].tolist()])
-        self.errors += weight * cost
-        self.n_errors += cost > 0
-
-    def _cost(self, target: list[Fraction], value: list[Fraction]) -> Fraction:
-        apart = [x - v for x, v in zip(target, value, strict=True)]
-        return sum((d * d if self.squared else abs(d) for d in apart), Fraction(0))
-
-    def root_error(self) -> Fraction:
-        whole = sum((weight for _, weight in self.seen), Fraction(0))
-        centre = []
-        for output in range(self.tree.n_classes):
-            ranked = sorted((target[output], weight) for target, weight in self.seen)
-            if self.squared:
-                centre.append(sum((x * weight for x, weight in ranked), Fraction(0)) / whole)
-                continue
-            reached = Fraction(0)
-            for x, weight in ranked:
-                reached += weight
-                if 2 * reached >= whole:
-                    centre.append(x)
-                    break
-        return sum((weight * self._cost(x, centre) for x, weight in self.seen), Fraction(0))
-
-
-class _JudgeOfActions(_Judge):
-    """Adds up the costs of the chosen actions; rewards are costs of the other sign."""
-
-    def __init__(self, tree: Tree) -> None:
-        super().__init__(tree)
-        self.sign = -1 if getattr(tree.values, "rewards", False) else 1
-        self.each = [Fraction(0)] * tree.n_classes
-
-    def see(self, leaf: int, truth: Any, weight: Fraction) -> None:
-        costs = [self.sign * Fraction(float(x)) for x in _as_row(truth)]
-        chosen = costs[int(self.tree.label[leaf])]
-        self.errors += weight * chosen
-        self.n_errors += chosen > min(costs)
-        self.least += weight * min(costs)
-        self.each = [total + weight * x for total, x in zip(self.each, costs, strict=True)]
-
-    def root_error(self) -> Fraction:
-        return min(self.each)
-
-
-_JUDGES: dict[str, type[_Judge]] = {
-    "classes": _Judge,
-    "numbers": _JudgeOfNumbers,
-    "actions": _JudgeOfActions,
-}
-
-
-def _as_row(truth: Any) -> list[Any]:
-    return list(truth) if hasattr(truth, "__len__") else [truth]
 
 
 def _violations(
@@ -278,7 +200,7 @@ def _leaf_of(tree: Tree, row: Sequence[Any]) -> int:
             left = bool(tree.missing_left[node])
         elif levels is not None:
             code = int(tree.category[node])
-            left = code < len(levels) and _plain(x) == levels[code]
+            left = code < len(levels) and plain_label(x) == levels[code]
         else:
             left = float(x) <= float(tree.threshold[node])
         node = int(tree.left[node]) if left else int(tree.right[node])
@@ -308,13 +230,6 @@ def _is_missing(x: Any) -> bool:
     if x is None or type(x).__name__ in ("NAType", "NaTType"):
         return True
     return bool(x != x)  # NaN of any float type
-
-
-def _plain(name: Any) -> object:
-    """Return a label as trees store it: a plain value, or its text."""
-    if hasattr(name, "item"):
-        name = name.item()
-    return name if isinstance(name, (bool, int, float, str)) else str(name)
 
 
 def _exact(x: Any) -> Fraction:
