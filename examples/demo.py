@@ -73,7 +73,7 @@ def main(depth: int, report: Path) -> None:
         y_test=y_test,
         target="diagnosis",
         title="Breast cancer: a decision tree for the diagnosis",
-        frontier=tuning_path(X, y, max_depth=depth, time_limit=10.0),
+        frontier=tuning_path(X, y, max_depth=depth, time_limit=60.0),
         runner_up=runner_up_splits(model, X, y, time_limit=20.0),
         stability=stability(model, X, y),
     )

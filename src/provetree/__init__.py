@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
     from provetree.estimators.optimal_tree_cv import OptimalTreeCV
     from provetree.estimators.optimal_tree_regressor import OptimalTreeRegressor
+    from provetree.estimators.optimal_tree_regressor_cv import OptimalTreeRegressorCV
     from provetree.estimators.partition_tree import PartitionTreeClassifier
     from provetree.export.model_file import StoredModel, load_model
     from provetree.itemsets.engine import ItemsetSearch
@@ -64,6 +65,7 @@ _HOMES = {
     "OptimalTreeCV": "estimators.optimal_tree_cv",
     "OptimalTreeClassifier": "estimators.optimal_tree",
     "OptimalTreeRegressor": "estimators.optimal_tree_regressor",
+    "OptimalTreeRegressorCV": "estimators.optimal_tree_regressor_cv",
     "PartitionTreeClassifier": "estimators.partition_tree",
     "Problem": "problem.problem",
     "Progress": "solution",
@@ -102,6 +104,7 @@ __all__ = [
     "OptimalTreeCV",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
+    "OptimalTreeRegressorCV",
     "PartitionTreeClassifier",
     "Problem",
     "Progress",

@@ -152,5 +152,5 @@ def test_out_of_time_gives_a_valid_range() -> None:
 
 def test_other_rows_are_refused() -> None:
     clf = OptimalTreeClassifier(max_depth=1).fit([[1.0], [2.0]], [0, 1])
-    with pytest.raises(ValueError, match="rows the classifier was fitted on: 2 rows"):
+    with pytest.raises(ValueError, match="rows the tree was fitted on: 2 rows"):
         runner_up_splits(clf, [[1.0], [2.0], [3.0]], [0, 1, 1])

@@ -141,15 +141,14 @@ def _with_extras(
         data.train,
         data.y_train,
         **{name: parameters[name] for name in limits},
-        time_limit=None if limit is None else limit / 6,
+        time_limit=limit,
     )
     stage("runner-up splits")
     others = runner_up_splits(estimator, data.train, data.y_train, time_limit=limit)
     refits = None
     if not parameters["alpha"]:
         stage("stability: refits on resampled rows")
-        each = None if limit is None else max(limit / 20, 0.05)
-        refits = stability(estimator, data.train, data.y_train, time_limit=each)
+        refits = stability(estimator, data.train, data.y_train, time_limit=limit)
     model = trained.model
     extras = extra_facts(model.tree, frontier=path, runner_up=others, stability=refits)
     return replace(trained, model=replace(model, facts={**model.facts, **extras}))

@@ -18,7 +18,7 @@ _TRAIN, _HELD_OUT = "#0072b2", "#d55e00"
 
 
 def plot_frontier(path: TuningPath, *, ax: Axes | None = None) -> Axes:
-    """Draw training and cross-validated accuracy against the number of leaves.
+    """Draw the training and the cross-validated score against the number of leaves.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def plot_frontier(path: TuningPath, *, ax: Axes | None = None) -> Axes:
             label="one-standard-error choice",
         )
     ax.set_xlabel("number of leaves")
-    ax.set_ylabel("accuracy")
+    ax.set_ylabel(path.score)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(frameon=False, fontsize="small")
     ax.spines[["top", "right"]].set_visible(False)

@@ -30,6 +30,7 @@ __all__ = [
     "leaf_cost",
     "mean_of",
     "median_of",
+    "targets_cost",
     "whole_totals",
 ]
 
@@ -172,8 +173,21 @@ def leaf_cost(problem: Problem, rows: NDArray[np.intp] | slice, label: int | Non
     if problem.targets is None:
         return class_cost(problem.loss, whole_totals(problem, rows))
     targets, weights = problem.targets[rows], problem.weights[rows].astype(np.float64)
-    if problem.loss == "linear":
+    return targets_cost(problem.loss, targets, weights, label)
+
+
+def targets_cost(loss: str, targets: Float, weights: Float, label: int | None = None) -> float:
+    """Return what a leaf of rows with these targets costs; see :func:`leaf_cost`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.problem.losses import targets_cost
+    >>> targets_cost("linear", np.array([[1.0, 0.5], [2.0, -1.0]]), np.array([1.0, 3.0]), 0)
+    7.0
+    """
+    if loss == "linear":
         totals = action_totals(targets, weights)
         return min(totals) if label is None else totals[label]
-    centre = CENTRES[problem.loss]
+    centre = CENTRES[loss]
     return math.fsum(centre(output, weights).cost for output in targets.T)

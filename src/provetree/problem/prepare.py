@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,7 @@ class Prepared:
     codes: NDArray[np.intp]  # the place of each row's label among them
     weights: Float | None  # class weights included; None where all rows weigh one
     targets: Targets | None = None  # the numbers to predict, or the costs or rewards of actions
+    row_costs: Float | None = None  # what each prediction costs each row, where labels have costs
 
     def whole_weights(self) -> NDArray[np.int64]:
         """Return the weights in the whole units of the problem; 0 for rows that count as absent."""
@@ -65,6 +66,48 @@ class Prepared:
             whole[present] = whole_weights(self.weights[present], self.problem.loss).weights
             whole[~present] = 0
         return whole
+
+    @property
+    def row_targets(self) -> Float | None:
+        """What the loss of each row is about: its numbers, or the cost of each prediction."""
+        if self.targets is None:
+            return self.row_costs
+        return -self.targets.values if self.problem.predicts == "rewards" else self.targets.values
+
+    def problem_of(
+        self, rows: NDArray[np.intp], features: Sequence[int] | None = None, **limits: Any
+    ) -> Problem:
+        """Return the problem of some rows, of the same loss; `limits` are those of build_problem.
+
+        `features` gives the columns another order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from provetree.problem.prepare import prepare
+        >>> X, y = [[1.0], [2.0], [4.0]], [5.0, 6.0, 9.0]
+        >>> found = prepare(X, y, max_depth=1, loss="squared_error")
+        >>> found.problem_of(np.array([0, 2]), max_depth=1).targets.ravel().tolist()
+        [5.0, 9.0]
+        """
+        whole = self.problem
+        order = range(whole.n_features) if features is None else features
+        names = whole.feature_names
+        if names is None and features is not None:
+            names = tuple(f"x{feature}" for feature in range(whole.n_features))
+        learned: dict[str, Any] = {"n_classes": whole.n_classes, "loss": whole.loss}
+        if self.row_targets is not None:
+            learned |= {"targets": self.row_targets[rows], "predicts": whole.predicts}
+        return build_problem(
+            self.encoded[rows][:, list(order)],
+            self.codes[rows],
+            categories=[self.encoder.categories[feature] for feature in order],
+            sample_weight=None if self.weights is None else self.weights[rows],
+            feature_names=None if names is None else [names[feature] for feature in order],
+            class_names=whole.class_names,
+            **learned,
+            **limits,
+        )
 
 
 def prepare(
@@ -101,6 +144,7 @@ def prepare(
     encoder = TableEncoder(categorical_features)
     encoded = encoder.fit_transform(table)
     targets: Targets | None = None
+    row_costs: Float | None = None
     learned: dict[str, Any]
     if loss in OF_NUMBERS or predicts in ("costs", "rewards"):
         targets = _read(y, len(encoded), owner, predicts)
@@ -113,6 +157,7 @@ def prepare(
         if cost_matrix is not None or sample_costs is not None:
             learned |= _costs(cost_matrix, sample_costs, loss, len(encoded), classes, owner)
             loss = "linear"
+            row_costs = learned["targets"] if cost_matrix is None else learned["cost_matrix"][codes]
     weights = row_weights(sample_weight, class_weight, classes, codes)
     problem = build_problem(
         encoded,
@@ -124,7 +169,7 @@ def prepare(
         **learned,
         **limits,
     )
-    return Prepared(problem, encoder, names, encoded, classes, codes, weights, targets)
+    return Prepared(problem, encoder, names, encoded, classes, codes, weights, targets, row_costs)
 
 
 def _read(y: Any, n_rows: int, owner: str, predicts: Predicts | None) -> Targets:

@@ -278,9 +278,35 @@ class Problem:
             return self
         return replace(self, error_scale=self.error_scale << spare)
 
+    def with_limits(
+        self, *, max_splits: int, error_scale: int = 1, split_penalty: int = 0
+    ) -> Problem:
+        """Return the problem with a budget of splits and another objective, on the same table.
+
+        The units of a measured loss stay as they are, whatever the `error_scale`.
+
+        Examples
+        --------
+        >>> from provetree import build_problem
+        >>> problem = build_problem([[1], [2], [3]], [0, 1, 0], n_classes=2, max_depth=2)
+        >>> problem.with_limits(max_splits=1).max_depth
+        1
+        """
+        changed = replace(
+            self,
+            max_depth=min(self.max_depth, max_splits),
+            max_splits=max_splits,
+            error_scale=self.error_scale if self.is_measured else error_scale,
+            split_penalty=split_penalty,
+        )
+        changed._keep_table_of(self)
+        return changed
+
     def _keep_table_of(self, other: Problem) -> None:
         """Use the table of a problem that has the same rows and columns."""
-        vars(self).update({name: vars(other)[name] for name in ("table", "cost_scale")})
+        vars(self)["table"] = other.table
+        if other.is_measured:
+            vars(self)["cost_scale"] = other.cost_scale
 
     def to_user_weight(self, weight: ArrayLike) -> Float:
         """Return integer weights in the user's units.

@@ -4,6 +4,9 @@ A tree that is best with a penalty per split is the best of its size, and its co
 of every other size: a few searches with penalties give the corners of the frontier and lower
 bounds in between. Sizes that are not proven by then are searched by themselves, within a budget of
 splits, which takes longer.
+
+Errors are whole numbers, and so are penalties after scaling both. Other losses are counted in units
+that are small beside any cost, so their penalties are rounded to one.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from provetree.problem.problem import Problem
 from provetree.search.engine import ExactSearch
@@ -27,7 +30,7 @@ _MOST_UNBOUNDED = 63
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """The best tree of at most a number of leaves, its errors, and a lower bound for this size.
+    """The best tree of at most a number of leaves, its cost, and a lower bound for this size.
 
     Examples
     --------
@@ -60,6 +63,8 @@ def solve_frontier(
     """
     if problem.split_penalty:
         raise ValueError("A frontier needs a problem without a penalty for splits.")
+    if problem.is_measured:
+        problem = problem.with_fine_units()
     wanted = min(problem.max_splits, max_leaf_nodes - 1)
     search = _Frontier(
         problem,
@@ -74,7 +79,7 @@ def solve_frontier(
 
 
 class _Frontier:
-    """Best errors and bounds by number of splits, in integer units of weight."""
+    """Least errors and bounds by number of splits, in whole units of weight or of the loss."""
 
     def __init__(
         self,
@@ -96,6 +101,7 @@ class _Frontier:
         root = problem.root_error
         leaf = build_tree(problem, [-1], [0])
         self.errors = [root] * (most + 1)
+        self.costs = [_user_root(problem)] * (most + 1)
         self.trees: list[Tree] = [leaf] * (most + 1)
         self.bounds = [0] * (most + 1)
         self.bounds[0] = root
@@ -114,7 +120,7 @@ class _Frontier:
             if many - few < 2 or gain <= 0:
                 continue
             asked = range(few + 1, min(many, self.wanted + 1))
-            if all(self.errors[k] == self.bounds[k] for k in asked):
+            if all(self.proven(k) for k in asked):
                 continue
             # The penalty at which both ends cost the same: the search finds any point below their
             # line.
@@ -125,6 +131,10 @@ class _Frontier:
             if few < between < many and found.status == "optimal":
                 waiting += [(few, between), (between, many)]
 
+    def proven(self, splits: int) -> bool:
+        """Tell whether no tree of so many splits is better; units may round a bound up."""
+        return self.errors[splits] <= self.bounds[splits]
+
     def fill_gaps(self) -> None:
         """Search the sizes that are not proven, each within its own budget of splits.
 
@@ -132,26 +142,24 @@ class _Frontier:
         larger ones.
         """
         for k in range(1, self.wanted + 1):
-            if self.errors[k] > self.bounds[k]:
-                n_open = sum(self.errors[j] > self.bounds[j] for j in range(k, self.wanted + 1))
+            if not self.proven(k):
+                n_open = sum(not self.proven(j) for j in range(k, self.wanted + 1))
                 self._solve(k, 1, 0, until=self.deadline, share=1 / n_open)
 
     def points(self, max_leaf_nodes: int) -> list[FrontierPoint]:
         points = []
         for n_leaves in range(1, max_leaf_nodes + 1):
             k = min(n_leaves - 1, self.wanted)
-            proven = self.errors[k] == self.bounds[k]
-            open_status: Status = "interrupted" if self.interrupted else "time_limit"
-            points.append(
-                FrontierPoint(
-                    n_leaves,
-                    self.trees[k],
-                    self.problem.to_user_cost(self.errors[k]),
-                    self.problem.to_user_cost(self.bounds[k]),
-                    "optimal" if proven else open_status,
-                )
-            )
+            cost, status = self.costs[k], self._open_status
+            bound = min(cost, self.problem.to_user_cost(self.bounds[k]))
+            if self.proven(k):
+                bound, status = cost, "optimal"
+            points.append(FrontierPoint(n_leaves, self.trees[k], cost, bound, status))
         return points
+
+    @property
+    def _open_status(self) -> Status:
+        return "interrupted" if self.interrupted else "time_limit"
 
     def _solve(
         self, most: int, scale: int, penalty: int, *, until: float, share: float
@@ -163,12 +171,10 @@ class _Frontier:
         left = until - self.clock()
         if left <= 0 or self.interrupted:
             return None
-        problem = replace(
-            self.problem,
-            max_splits=most,
-            max_depth=min(self.problem.max_depth, most),
-            error_scale=scale,
-            split_penalty=penalty,
+        if self.problem.is_measured:
+            scale, penalty = 1, round(penalty / scale)
+        problem = self.problem.with_limits(
+            max_splits=most, error_scale=scale, split_penalty=penalty
         )
         limits = Limits(None if math.isinf(left) else left * share)
         solution = self.engine.solve(problem, limits, None)
@@ -177,6 +183,9 @@ class _Frontier:
         errors = (problem.to_whole_cost(solution.cost) - penalty * splits) // scale
         if errors < self.errors[splits]:
             self.errors[splits], self.trees[splits] = errors, solution.tree
+            self.costs[splits] = self.problem.to_user_cost(errors)
+            if problem.is_measured:
+                self.costs[splits] = solution.cost - _penalties(problem, splits)
         bound = problem.to_whole_cost(solution.lower_bound)
         for k in range(1, most + 1):
             # A tree of at most k splits pays at most k penalties, so the rest is errors.
@@ -189,5 +198,20 @@ class _Frontier:
         for k in range(1, self.most + 1):
             if self.errors[k - 1] <= self.errors[k]:
                 self.errors[k], self.trees[k] = self.errors[k - 1], self.trees[k - 1]
+                self.costs[k] = self.costs[k - 1]
         for k in range(self.most - 1, -1, -1):
             self.bounds[k] = max(self.bounds[k], self.bounds[k + 1])
+
+
+def _user_root(problem: Problem) -> float:
+    """Return what a single leaf costs in the user's units, without the rounding to units."""
+    if not problem.is_measured:
+        return problem.to_user_cost(problem.root_error)
+    scale = problem.cost_scale
+    return (scale.root + scale.constant) / scale.weight_scale
+
+
+def _penalties(problem: Problem, n_splits: int) -> float:
+    """Return what splits cost in the user's units, for a measured loss."""
+    scale = problem.cost_scale
+    return problem.split_penalty * n_splits * scale.unit / scale.weight_scale

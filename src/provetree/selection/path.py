@@ -1,4 +1,4 @@
-"""The tuning path: accuracy against size, with a proof for every size and a cross-validated score.
+"""The tuning path: score against size, with a proof for every size and a cross-validated score.
 
 All folds and the whole table are independent tasks of joblib, so a ``parallel_config`` spreads
 them over processes or a cluster.
@@ -7,27 +7,31 @@ them over processes or a cluster.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
+from provetree.number_types import Float
 from provetree.options import validate
+from provetree.problem.losses import OF_NUMBERS
 from provetree.problem.prepare import Prepared, prepare
-from provetree.problem.problem import Problem, build_problem
+from provetree.problem.problem import Problem
 from provetree.selection.frontier import FrontierPoint, solve_frontier
 from provetree.selection.options import PATH_OPTIONS
+from provetree.selection.scores import SCORE_NAMES, scores_on_rows
+from provetree.selection.time_shares import time_shares
 from provetree.solution import Status
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PathPoint", "TuningPath", "path_of", "tuning_path"]
+__all__ = ["Folds", "PathPoint", "TuningPath", "fold_scores", "folds_of", "path_of", "tuning_path"]
 
 
 @dataclass(frozen=True)
@@ -41,13 +45,14 @@ class PathPoint:
     tree : Tree
         The best tree of this size on all rows.
     errors, lower_bound : int or float
-        The weight of the misclassified training rows, and a lower bound for this size.
+        The weight of the misclassified training rows, and a lower bound for this size. For numbers
+        to predict, the sum of squared or absolute errors.
     status : {"optimal", "time_limit", "interrupted"}
         Whether that is proven.
     train_score : float
-        Accuracy on the training rows.
+        Accuracy on the training rows; R² for numbers to predict.
     cv_score, cv_error : float
-        Mean accuracy on the rows held out, and its standard error; NaN without cross-validation.
+        Mean score on the rows held out, and its standard error; NaN without cross-validation.
 
     Examples
     --------
@@ -70,7 +75,7 @@ class PathPoint:
 
 @dataclass(frozen=True)
 class TuningPath:
-    """The frontier of accuracy against size.
+    """The frontier of the score against size.
 
     Parameters
     ----------
@@ -78,6 +83,8 @@ class TuningPath:
         The sizes, from one leaf on.
     n_folds : int
         The number of folds of the cross-validation.
+    score : {"accuracy", "R²", "D²"}
+        What the scores are.
 
     Examples
     --------
@@ -90,6 +97,7 @@ class TuningPath:
 
     points: tuple[PathPoint, ...]
     n_folds: int
+    score: str = "accuracy"
 
     @property
     def best(self) -> PathPoint:
@@ -119,6 +127,7 @@ def tuning_path(
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
     *,
+    criterion: str = "errors",
     max_depth: int = 3,
     max_leaf_nodes: int | None = None,
     min_samples_leaf: int | float = 1,
@@ -135,9 +144,13 @@ def tuning_path(
     X : array-like or table of shape (n_samples, n_features)
         The rows.
     y : array-like of shape (n_samples,)
-        Their labels.
+        Their labels, or the numbers to predict.
     sample_weight : array-like of shape (n_samples,), default=None
         Their weights, in training and in the scores.
+    criterion : str, default="errors"
+        What the trees minimise. "errors", "gini", "entropy" and "pessimistic" take labels and are
+        scored by accuracy; "squared_error" (scored by R²) and "absolute_error" (by D²: the same
+        with distances from the median) take numbers.
     max_depth, max_leaf_nodes, min_samples_leaf, class_weight, categorical_features
         As for :class:`~provetree.OptimalTreeClassifier`. `max_leaf_nodes` is where the path ends;
         None is as many as the depth allows, and at most 32.
@@ -145,7 +158,7 @@ def tuning_path(
         The folds, as in scikit-learn; an int shuffles them with a fixed seed. None leaves the
         cross-validation out.
     time_limit : float, default=None
-        Seconds for each path: there is one for each fold and one for all rows.
+        Seconds for the whole call: for all rows and all folds together.
     n_jobs : int, default=None
         Tasks at once, as in joblib; None follows ``joblib.parallel_config``.
 
@@ -165,6 +178,11 @@ def tuning_path(
     3 6 optimal 0.927
     """
     validate(PATH_OPTIONS, locals(), "tuning_path")
+    if criterion in OF_NUMBERS and class_weight is not None:
+        raise ValueError(
+            f"The 'class_weight' parameter of tuning_path must be None with "
+            f"criterion={criterion!r}, which predicts numbers. Got {class_weight!r} instead."
+        )
     limits: dict[str, Any] = {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
     prepared = prepare(
         X,
@@ -173,6 +191,7 @@ def tuning_path(
         owner="tuning_path",
         class_weight=class_weight,
         categorical_features=categorical_features,
+        loss=criterion,
         **limits,
     )
     return path_of(prepared, max_leaf_nodes, cv, time_limit, n_jobs, **limits)
@@ -180,6 +199,9 @@ def tuning_path(
 
 #: Where a path ends by default; plots of more sizes are unreadable.
 _MOST_LEAVES = 32
+
+#: The training rows and the rows held out, for each fold.
+Folds: TypeAlias = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 def path_of(
@@ -191,37 +213,53 @@ def path_of(
     **limits: Any,
 ) -> TuningPath:
     """Return the tuning path of a prepared table, with the other limits of its problem."""
-    n_leaves = min(prepared.problem.max_splits + 1, _MOST_LEAVES)
-    n_leaves = n_leaves if max_leaf_nodes is None else max_leaf_nodes
-    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
-    if cv is not None:
-        folds += _splitter(cv, prepared.codes).split(prepared.encoded, prepared.codes)
+    folds = folds_of(cv, prepared)
 
     def problems() -> Iterator[Problem]:
         """Yield the problem of all rows, then those of the folds; each is made when it is due."""
         yield prepared.problem
         for train, _ in folds:
-            yield build_problem(
-                prepared.encoded[train],
-                prepared.codes[train],
-                n_classes=len(prepared.classes),
-                categories=prepared.encoder.categories,
-                sample_weight=None if prepared.weights is None else prepared.weights[train],
-                **limits,
-            )
+            yield prepared.problem_of(train, **limits)
 
-    paths: list[list[FrontierPoint]] = Parallel(n_jobs=n_jobs)(
-        delayed(solve_frontier)(problem, n_leaves, time_limit) for problem in problems()
-    )
-    scores = [
-        _scores(path, prepared, test) for path, (_, test) in zip(paths[1:], folds, strict=True)
-    ]
-    trained = _scores(paths[0], prepared, np.arange(len(prepared.codes)))
+    n_leaves = path_end(prepared.problem, max_leaf_nodes)
+    whole, *others = _solve_paths(problems(), 1 + len(folds), n_leaves, time_limit, n_jobs)
+    return joined_path(whole, prepared, _held_out(others, prepared, folds))
+
+
+def fold_scores(
+    prepared: Prepared,
+    folds: Folds,
+    n_leaves: int,
+    time_limit: float | None,
+    n_jobs: int | None,
+    candidates: Sequence[dict[str, Any]],
+) -> list[Float]:
+    """Return, for each of several sets of limits, the scores of each fold and number of leaves.
+
+    One limit on time holds for all of them.
+    """
+    problems = (prepared.problem_of(train, **limits) for limits in candidates for train, _ in folds)
+    n_tasks = len(candidates) * len(folds)
+    paths = _solve_paths(problems, n_tasks, n_leaves, time_limit, n_jobs)
+    of_candidate = [paths[at : at + len(folds)] for at in range(0, n_tasks, len(folds))]
+    return [_held_out(own, prepared, folds) for own in of_candidate]
+
+
+def path_end(problem: Problem, max_leaf_nodes: int | None) -> int:
+    """Return the number of leaves at which a path ends."""
+    most = min(problem.max_splits + 1, _MOST_LEAVES)
+    return most if max_leaf_nodes is None else max_leaf_nodes
+
+
+def joined_path(whole: list[FrontierPoint], prepared: Prepared, held_out: Float) -> TuningPath:
+    """Return the path of all rows with the scores of the folds, one line of `held_out` each."""
+    n_folds = len(held_out)
+    trees = [point.tree for point in whole]
+    trained = scores_on_rows(trees, prepared, np.arange(len(prepared.codes)))
     points = []
-    for i, point in enumerate(paths[0]):
-        held_out = np.array([fold[i] for fold in scores])
-        mean = float(held_out.mean()) if folds else math.nan
-        spread = float(held_out.std(ddof=1)) if len(folds) > 1 else math.nan
+    for i, point in enumerate(whole):
+        mean = float(held_out[:, i].mean()) if n_folds else math.nan
+        spread = float(held_out[:, i].std(ddof=1)) if n_folds > 1 else math.nan
         points.append(
             PathPoint(
                 point.n_leaves,
@@ -231,30 +269,52 @@ def path_of(
                 point.status,
                 trained[i],
                 mean,
-                spread / math.sqrt(max(1, len(folds))),
+                spread / math.sqrt(max(1, n_folds)),
             )
         )
-    return TuningPath(tuple(points), len(folds))
+    name = SCORE_NAMES.get(prepared.problem.loss, "accuracy")
+    return TuningPath(tuple(points), n_folds, name)
 
 
-def _splitter(cv: Any, codes: NDArray[np.intp]) -> Any:
+def folds_of(cv: Any, prepared: Prepared) -> Folds:
+    """Return the folds that `cv` asks for; none where it is None."""
+    if cv is None:
+        return []
+    labels = prepared.codes if prepared.targets is None else prepared.targets.values
+    return list(_splitter(cv, prepared).split(prepared.encoded, labels))
+
+
+def _splitter(cv: Any, prepared: Prepared) -> Any:
+    of_classes = prepared.targets is None
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        codes = prepared.codes
         # A class with enough rows must be in every fold; a class of one row cannot be.
-        least = int(np.bincount(codes)[np.unique(codes)].min())
-        if least >= cv:
+        if of_classes and int(np.bincount(codes)[np.unique(codes)].min()) >= cv:
             return StratifiedKFold(int(cv), shuffle=True, random_state=0)
-        from sklearn.model_selection import KFold
-
         return KFold(int(cv), shuffle=True, random_state=0)
-    return check_cv(cv, codes, classifier=True)
+    return check_cv(cv, prepared.codes, classifier=of_classes)
 
 
-def _scores(path: list[FrontierPoint], prepared: Prepared, rows: NDArray[np.intp]) -> list[float]:
-    """Return the accuracy of each tree of a path on some rows, by weight."""
-    encoded, codes = prepared.encoded[rows], prepared.codes[rows]
-    weights = np.ones(len(codes)) if prepared.weights is None else prepared.weights[rows]
-    total = float(weights.sum())
-    if total <= 0:
-        return [math.nan] * len(path)
-    right = (point.tree.predict(encoded) == codes for point in path)
-    return [float((of_tree * weights).sum() / total) for of_tree in right]
+def _solve_paths(
+    problems: Iterator[Problem],
+    n_tasks: int,
+    n_leaves: int,
+    time_limit: float | None,
+    n_jobs: int | None,
+) -> list[list[FrontierPoint]]:
+    """Return the path of each problem; one limit on time holds for all of them."""
+    shares = time_shares(time_limit, n_tasks, n_jobs)
+    paths: list[list[FrontierPoint]] = Parallel(n_jobs=n_jobs)(
+        delayed(solve_frontier)(problem, n_leaves, seconds)
+        for problem, seconds in zip(problems, shares, strict=True)
+    )
+    return paths
+
+
+def _held_out(paths: list[list[FrontierPoint]], prepared: Prepared, folds: Folds) -> Float:
+    """Return the scores of each path on the rows of its fold that were held out."""
+    scores = [
+        scores_on_rows([point.tree for point in path], prepared, test)
+        for path, (_, test) in zip(paths, folds, strict=True)
+    ]
+    return np.array(scores)

@@ -20,8 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from provetree.export.words import split_text
+from provetree.problem.cost_scale import TOLERANCE
+from provetree.problem.losses import class_cost, targets_cost
 from provetree.problem.prepare import Prepared, prepare_for
-from provetree.problem.problem import Problem, build_problem
+from provetree.problem.problem import Problem
 from provetree.problem.weights import integer_weights
 from provetree.search.engine import ExactSearch
 from provetree.solution import Engine, Limits, Solution, Status
@@ -48,11 +50,14 @@ class RunnerUp:
     feature : int
         The column of the alternative, -1 for a leaf.
     extra : int or float
-        The extra cost of the tree with the alternative and its best subtrees.
+        The extra cost of the tree with the alternative and its best subtrees: errors, or what the
+        tree was chosen by, such as the sum of squared errors.
     extra_at_least : int or float
         A lower bound on the extra cost of any replacement; equal to `extra` when proven.
     status : {"optimal", "time_limit", "interrupted"}
         Whether it is proven.
+    explained : float, default=nan
+        For squared errors, how much of R² the extra cost takes.
 
     Examples
     --------
@@ -68,6 +73,7 @@ class RunnerUp:
     extra: float
     extra_at_least: float
     status: Status
+    explained: float = math.nan
 
     @property
     def sentence(self) -> str:
@@ -76,6 +82,8 @@ class RunnerUp:
         verb = "saves" if self.extra < 0 else "costs"
         cost = "nothing" if self.extra == 0 else f"{abs(self.extra):g}"
         words = f"Swapping '{self.split}' for {other} {verb} {cost}{' more' * (self.extra > 0)}"
+        if self.extra > 0 and not math.isnan(self.explained):
+            words += f", {self.explained:.2g} of R²"
         if self.status == "optimal":
             return f"{words} (proven)."
         return f"{words} (proven: no other column costs less than {self.extra_at_least:g} more)."
@@ -96,12 +104,12 @@ def runner_up_splits(
 
     Parameters
     ----------
-    model : OptimalTreeClassifier
-        A fitted classifier.
+    model : OptimalTreeClassifier or OptimalTreeRegressor
+        A fitted classifier or regressor.
     X : array-like or table of shape (n_samples, n_features)
         Its training rows.
     y : array-like of shape (n_samples,)
-        Their labels.
+        Their labels, or the numbers to predict.
     sample_weight : array-like of shape (n_samples,), default=None
         Their weights, as in training.
     time_limit : float, default=None
@@ -124,14 +132,24 @@ def runner_up_splits(
     Swapping 'petal width (cm) <= 1.75' for 'petal length (cm) <= 4.85' costs 1 more (proven).
     """
     check_is_fitted(model)
-    prepared = prepare_for(model, X, y, sample_weight)
+    prepared = _prepare(model, X, y, sample_weight)
     tree: Tree = model.tree_
     if tree.n_samples[0] != prepared.problem.n_samples:
         raise ValueError(
-            "Runner-up splits need the rows the classifier was fitted on: "
+            "Runner-up splits need the rows the tree was fitted on: "
             f"{tree.n_samples[0]} rows. Got {prepared.problem.n_samples} instead."
         )
     return runner_ups(tree, prepared, model.status_ == "optimal", time_limit)
+
+
+def _prepare(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Prepared:
+    """Prepare a table as the model did that was fitted on it."""
+    changes: dict[str, Any] = {}
+    if hasattr(model, "min_samples_leaf_"):
+        changes["min_samples_leaf"] = model.min_samples_leaf_
+    if hasattr(model, "n_leaves_"):
+        changes["max_leaf_nodes"] = model.n_leaves_
+    return prepare_for(model, X, y, sample_weight, **changes)
 
 
 def runner_ups(
@@ -167,23 +185,31 @@ def runner_ups(
             clock() + share if math.isfinite(share) else math.inf,
             clock,
         )
-        current = problem.error_scale * _errors(tree, prepared, rows)
+        current = _cost_of_leaves(tree, prepared, problem, rows)
         current += problem.split_penalty * sizes[node]
         exact = is_optimal and problem.weight_error == prepared.problem.weight_error == 0.0
         search.run(without=problem.n_features - 1, at_least=current if exact else 0)
-        low = problem.to_user_cost(search.bound - current)
+        extra, least = (_user_difference(problem, x - current) for x in (search.cost, search.bound))
         found.append(
             RunnerUp(
                 node,
                 split_text(tree, node),
                 search.words,
                 -1 if search.feature < 0 else _places(tree, node)[search.feature],
-                problem.to_user_cost(search.cost - current),
-                low,
+                extra,
+                least,
                 search.status,
+                _explained(prepared.problem, extra),
             )
         )
     return found
+
+
+def _explained(problem: Problem, extra: float) -> float:
+    """Return how much of R² an extra cost takes: its share of what the best single leaf costs."""
+    if problem.loss != "squared_error" or not problem.cost_scale.root > 0:
+        return math.nan
+    return extra * problem.cost_scale.weight_scale / problem.cost_scale.root
 
 
 def _node_problem(prepared: Prepared, rows: Rows, *, last: int, depth: int, budget: int) -> Problem:
@@ -192,24 +218,40 @@ def _node_problem(prepared: Prepared, rows: Rows, *, last: int, depth: int, budg
     A problem leaves out columns that order the rows as an earlier one does. So the excluded column
     must come last: otherwise it would hide a column that could replace it.
     """
-    whole, encoder = prepared.problem, prepared.encoder
+    whole = prepared.problem
     order = [*(f for f in range(whole.n_features) if f != last), last]
-    names = whole.feature_names or tuple(f"x{f}" for f in range(whole.n_features))
-    problem = build_problem(
-        prepared.encoded[rows][:, order],
-        prepared.codes[rows],
-        n_classes=whole.n_classes,
+    problem = prepared.problem_of(
+        rows,
+        order,
         max_depth=depth,
-        categories=[encoder.categories[f] for f in order],
-        sample_weight=None if prepared.weights is None else prepared.weights[rows],
         max_leaf_nodes=budget + 1,
         min_samples_leaf=whole.min_samples_leaf,
-        feature_names=[names[f] for f in order],
     )
     # The penalty is that of the whole table, in the units of these rows.
+    if whole.is_measured:
+        problem = problem.with_fine_units()
+        return problem.with_limits(
+            max_splits=problem.max_splits, split_penalty=_penalty_in(problem, whole)
+        )
     penalty = Fraction(whole.split_penalty, whole.error_scale) / whole.weight_scale
     penalty *= problem.weight_scale
     return replace(problem, error_scale=penalty.denominator, split_penalty=penalty.numerator)
+
+
+def _penalty_in(problem: Problem, other: Problem) -> int:
+    """Return the penalty of another problem of the same measured loss, in the units of this one."""
+    ours, theirs = problem.cost_scale, other.cost_scale
+    cost = other.split_penalty * theirs.unit / theirs.weight_scale
+    return round(cost * ours.weight_scale / ours.unit) if ours.unit > 0 else 0
+
+
+def _user_difference(problem: Problem, units: int) -> float:
+    """Return a difference of two costs in the user's units; roundings of a proof are none."""
+    if not problem.is_measured:
+        return problem.to_user_cost(units)
+    scale = problem.cost_scale
+    cost = units * scale.unit
+    return 0.0 if abs(cost) <= TOLERANCE * scale.root else cost / scale.weight_scale
 
 
 def _places(tree: Tree, node: int) -> list[int]:
@@ -328,6 +370,8 @@ class _NodeSearch:
         what it costs at the higher position less the weight beyond, the right likewise.
         """
         monotone = at_low[0] + at_high[1]
+        if self.problem.is_measured:  # rows may cost more than they weigh
+            return self.problem.split_penalty + monotone
         by_weight = at_high[0] + at_low[1] - int(weight[high] - weight[low])
         return self.problem.split_penalty + max(monotone, by_weight)
 
@@ -360,20 +404,39 @@ class _NodeSearch:
             classes=whole.classes[rows],
             weights=whole.weights[rows],
             counts=whole.counts[rows],
+            targets=None if whole.targets is None else whole.targets[rows],
             max_depth=min(depth, splits),
             max_splits=splits,
             min_samples_leaf=1 if relaxed else whole.min_samples_leaf,
         )
+        if problem.is_measured:
+            if not problem.cost_scale.root > 0:
+                return 0  # nothing is left to save
+            problem = problem.with_fine_units().with_limits(
+                max_splits=splits, split_penalty=_penalty_in(problem, whole)
+            )
         solution = self._solve(problem)
         if solution.status != "optimal":
             raise _OutOfTime(solution.status == "interrupted")
-        return problem.to_whole_cost(solution.cost)
+        return _units_in(whole, problem, solution.cost)
 
     def _solve(self, problem: Problem) -> Solution:
         left = self.deadline - self.clock()
         if left <= 0:
             raise _OutOfTime(False)
         return self.engine.solve(problem, Limits(None if math.isinf(left) else left), None)
+
+
+def _units_in(whole: Problem, part: Problem, cost: float) -> int:
+    """Return the cost of some rows of a problem in the units of the problem.
+
+    What every tree of these rows costs is left out, as it is of the whole.
+    """
+    if not whole.is_measured:
+        return part.to_whole_cost(cost)
+    scale = whole.cost_scale
+    beyond = cost * scale.weight_scale - part.cost_scale.constant
+    return round(beyond / scale.unit) if scale.unit > 0 else 0
 
 
 class _OutOfTime(Exception):
@@ -397,11 +460,26 @@ def _splits_below(tree: Tree) -> list[int]:
     return sizes
 
 
-def _errors(tree: Tree, prepared: Prepared, rows: Rows) -> int:
-    """Return the weight of the rows that the tree gets wrong, in whole units of the problem."""
-    wrong = tree.predict(prepared.encoded[rows]) != prepared.codes[rows]
-    if prepared.weights is None:
-        return int(wrong.sum())
-    # The whole weights that the problem was built with: the same rule on the same rows.
-    present = prepared.weights[rows] > 0
-    return int(integer_weights(prepared.weights[rows][present]).weights[wrong[present]].sum())
+def _cost_of_leaves(tree: Tree, prepared: Prepared, problem: Problem, rows: Rows) -> int:
+    """Return what the leaves of a tree cost on the rows of a node, in units of its problem."""
+    whole, encoded = prepared.problem, prepared.encoded[rows]
+    weights = prepared.whole_weights()[rows]
+    if not whole.is_measured:
+        wrong = tree.predict(encoded) != prepared.codes[rows]
+        if prepared.weights is not None:
+            # The whole weights that the problem was built with: the same rule on the same rows.
+            present = weights > 0
+            own = integer_weights(prepared.weights[rows][present]).weights
+            return problem.error_scale * int(own[wrong[present]].sum())
+        return problem.error_scale * int(wrong.sum())
+    cost = 0.0
+    leaves, targets = tree.apply(encoded), prepared.row_targets
+    for leaf in np.unique(leaves[weights > 0]):
+        here = (leaves == leaf) & (weights > 0)
+        if targets is None:
+            totals = np.bincount(prepared.codes[rows][here], weights[here], whole.n_classes)
+            cost += class_cost(whole.loss, [int(total) for total in totals])
+        else:
+            own, label = targets[rows][here], int(tree.label[leaf])
+            cost += targets_cost(whole.loss, own, weights[here].astype(float), label)
+    return _units_in(problem, problem, cost / float(whole.weight_scale))

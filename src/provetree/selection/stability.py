@@ -16,9 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from provetree.export.words import split_text
 from provetree.problem.inputs import as_table
+from provetree.selection.time_shares import time_shares
 from provetree.tree.tree import Tree
 
 __all__ = ["SplitStability", "Stability", "stability"]
+
+#: Where no time is left, a refit is a greedy tree.
+_LEAST_SECONDS = 1e-3
 
 #: Column, category and threshold.
 Split: TypeAlias = tuple[int, int, float]
@@ -67,7 +71,8 @@ class Stability:
     column_use : array of shape (n_features,)
         The share of refits that split each column.
     agreement : float
-        The share of the training rows on which a refit predicts as the tree does, on average.
+        The share of the training rows on which a refit predicts as the tree does, on average. For
+        numbers, the share of the variance of the tree's predictions that the refit's explain.
     n_refits, n_proven : int
         How many trees were fitted, and how many of them are proven optimal.
 
@@ -99,20 +104,20 @@ def stability(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Stability:
-    """Refit a classifier on bootstrap samples, and count which of its splits recur.
+    """Refit a tree on bootstrap samples, and count which of its splits recur.
 
     Parameters
     ----------
-    model : TreeClassifier
-        A fitted classifier; its clones are fitted.
+    model : TreeClassifier or TreeRegressor
+        A fitted classifier or regressor; its clones are fitted.
     X : array-like or table of shape (n_samples, n_features)
         Its training rows.
     y : array-like of shape (n_samples,)
-        Their labels.
+        Their labels, or the numbers to predict.
     n_refits : int, default=20
         The number of samples. Each draws as many rows as there are, with replacement.
     time_limit : float, default=None
-        Seconds for each refit; None is the limit of the classifier.
+        Seconds for all refits together; None gives each the limit of the estimator.
     random_state : int, default=0
         The seed of the samples.
     n_jobs : int, default=None
@@ -145,7 +150,8 @@ def stability(
         rng.multinomial(len(labels), np.full(len(labels), 1 / len(labels))) for _ in range(n_refits)
     ]
     refits: list[tuple[Tree, bool, float]] = Parallel(n_jobs=n_jobs)(
-        delayed(_refit)(model, table, labels, draw, time_limit) for draw in draws
+        delayed(_refit)(model, table, labels, draw, seconds)
+        for draw, seconds in zip(draws, time_shares(time_limit, n_refits, n_jobs), strict=True)
     )
     tree: Tree = model.tree_
     splits_of = [_splits(other) for other, _, _ in refits]
@@ -164,10 +170,19 @@ def _refit(
 ) -> tuple[Tree, bool, float]:
     fresh = clone(model)
     if time_limit is not None:
-        fresh.set_params(time_limit=time_limit)
+        fresh.set_params(time_limit=max(time_limit, _LEAST_SECONDS))
     refitted = fresh.fit(table, labels, sample_weight=draw)
-    agreement = float(np.mean(refitted.predict(table) == model.predict(table)))
+    agreement = _agreement(refitted.tree_, refitted.predict(table), model.predict(table))
     return refitted.tree_, refitted.status_ == "optimal", agreement
+
+
+def _agreement(tree: Tree, found: NDArray[Any], expected: NDArray[Any]) -> float:
+    """Return the share of equal predictions, or the explained share of numbers."""
+    if tree.kind != "numbers":
+        return float(np.mean(found == expected))
+    apart = float(np.square(found - expected).sum())
+    varies = float(np.square(expected - expected.mean(axis=0)).sum())
+    return max(0.0, 1.0 - apart / varies) if varies > 0 else float(apart == 0)
 
 
 def _of_split(tree: Tree, way: str, node: int, splits_of: list[dict[str, Split]]) -> SplitStability:

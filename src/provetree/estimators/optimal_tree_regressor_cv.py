@@ -1,0 +1,137 @@
+"""The regressor that chooses its own size by cross-validation along the proven frontier."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from provetree.estimators._tree_regressor import TreeRegressor
+from provetree.options import documented, validate
+from provetree.problem.prepare import prepare_for
+from provetree.selection.choose import choose_least_rows
+from provetree.selection.options import LEAST_ROWS, REGRESSOR_CV_OPTIONS
+from provetree.solution import Solution
+
+__all__ = ["OptimalTreeRegressorCV"]
+
+
+@documented(REGRESSOR_CV_OPTIONS)
+class OptimalTreeRegressorCV(TreeRegressor):
+    """An optimal regression tree whose size is chosen by cross-validation.
+
+    For every number of leaves, and every least number of rows in a leaf, the best training tree of
+    each fold is found and proven. The score is R² on the rows held out, relative to the variance
+    of all rows (D² with ``criterion="absolute_error"``). Both numbers are then those of the best
+    score, and the tree is the proven best of all rows within them.
+
+    {parameters}
+
+    Attributes
+    ----------
+    path_ : TuningPath
+        All numbers of leaves with their errors, bounds and scores, for the chosen least rows.
+    n_leaves_ : int
+        The chosen greatest number of leaves.
+    min_samples_leaf_ : int or float
+        The chosen least number of rows in a leaf.
+    cv_scores_ : array of shape (n_candidates, n_leaves)
+        The mean score of each least number of rows and each number of leaves.
+    tree_ : Tree
+        The tree of the chosen size on all rows; ``status_``, ``objective_``, ``lower_bound_``,
+        ``gap_`` and the others are those of :class:`~provetree.OptimalTreeRegressor`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from provetree import OptimalTreeRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> reg = OptimalTreeRegressorCV(max_depth=2, min_samples_leaf=[5, 20]).fit(X, y)
+    >>> reg.n_leaves_, reg.min_samples_leaf_, reg.status_
+    (4, 20, 'optimal')
+    """
+
+    def __init__(
+        self,
+        max_depth: int = 3,
+        criterion: str = "squared_error",
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | float | Iterable[int | float] = LEAST_ROWS,
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        time_limit: float | None = None,
+        cv: Any = 5,
+        rule: str = "best",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.criterion = criterion
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.categorical_features = categorical_features
+        self.time_limit = time_limit
+        self.cv = cv
+        self.rule = rule
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> OptimalTreeRegressorCV:
+        """Find the paths of best trees, and keep the tree of the chosen size.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training rows, as in :meth:`OptimalTreeRegressor.fit`.
+
+        Returns
+        -------
+        OptimalTreeRegressorCV
+            The estimator itself.
+
+        Examples
+        --------
+        >>> from provetree import OptimalTreeRegressorCV
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]] * 5, [0.5, 0.5, 2.0, 2.0] * 5
+        >>> OptimalTreeRegressorCV(max_depth=2, cv=2).fit(X, y).get_n_leaves()
+        2
+        """
+        validate(REGRESSOR_CV_OPTIONS, vars(self), type(self).__name__)
+        started = time.monotonic()
+        given = self.min_samples_leaf
+        leasts = list(given) if isinstance(given, Iterable) else [given]
+        prepared = prepare_for(
+            self, X, y, sample_weight, loss=self.criterion, min_samples_leaf=leasts[0]
+        )
+        chosen = choose_least_rows(
+            prepared,
+            leasts,
+            max_depth=int(self.max_depth),
+            max_leaf_nodes=self.max_leaf_nodes,
+            cv=self.cv,
+            time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
+        )
+        self.path_, self.min_samples_leaf_ = chosen.path, chosen.least_rows
+        self.cv_scores_ = np.array([scores.mean(axis=0) for scores in chosen.scores])
+        point = self.path_.choose(self.rule)
+        self.n_leaves_ = point.n_leaves
+        self._search_seconds = time.monotonic() - started
+        self._keep(prepared, Solution(point.tree, point.errors, point.lower_bound, point.status))
+        return self
+
+    def plot_frontier(self, ax: Any = None) -> Any:
+        """Draw R² against size; see :func:`provetree.export.frontier.plot_frontier`.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from provetree import OptimalTreeRegressorCV
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]] * 5, [0.5, 0.5, 2.0, 2.0] * 5
+        >>> OptimalTreeRegressorCV(max_depth=2, cv=2).fit(X, y).plot_frontier().get_ylabel()
+        'R²'
+        """
+        return self.path_.plot(ax)
