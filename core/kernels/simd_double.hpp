@@ -1,5 +1,5 @@
 // Vectors of doubles and of 64-bit whole numbers, and masks over their lanes, for the instruction set this file is
-// compiled for; see simd.hpp.
+// compiled for; see simd.hpp. multiply_add rounds once where the processor can: only for bounds, never for results.
 #pragma once
 
 #include "kernels/simd.hpp"
@@ -28,6 +28,12 @@ inline Longs lanes_from(int first) {
     return lanes;
 }
 
+// Two whole numbers that are added up together, and a vector of them apart.
+typedef std::int64_t LongPair __attribute__((vector_size(16)));
+struct SplitPairs {
+    Longs first, second;
+};
+
 #if defined(__AVX512BW__)
 using DoubleMask = __mmask8;
 inline DoubleMask above(Doubles a, Doubles b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
@@ -43,6 +49,12 @@ inline Longs add_in(Longs sum, DoubleMask mask, Longs step) {
 }
 inline Doubles to_doubles(Longs whole) { return _mm512_cvtepi64_pd((__m512i)whole); }
 inline Doubles at_least_zero(Doubles a) { return _mm512_max_pd(a, _mm512_setzero_pd()); }
+inline Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
+inline SplitPairs split_pairs(const LongPair* pairs) {
+    const __m512i low = _mm512_loadu_si512(pairs), high = _mm512_loadu_si512(pairs + 4);
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0), odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+    return {(Longs)_mm512_permutex2var_epi64(low, even, high), (Longs)_mm512_permutex2var_epi64(low, odd, high)};
+}
 #else
 using DoubleMask = Longs;
 inline DoubleMask above(Doubles a, Doubles b) { return (Longs)(a > b); }
@@ -68,6 +80,15 @@ inline Doubles to_doubles(Longs whole) {
     return ((Doubles)high - (0x1p52 + 0x1p31)) * 0x1p32 + ((Doubles)low - 0x1p52);
 }
 inline Doubles at_least_zero(Doubles a) { return a > Doubles{} ? a : Doubles{}; }
+inline Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return a * b + c; }
+inline SplitPairs split_pairs(const LongPair* pairs) {
+    SplitPairs split;
+    for (int i = 0; i < kDoubles; ++i) {
+        split.first[i] = pairs[i][0];
+        split.second[i] = pairs[i][1];
+    }
+    return split;
+}
 #endif
 
 }  // namespace

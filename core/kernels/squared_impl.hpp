@@ -3,18 +3,18 @@
 // Why a block may be passed by. Along the block a lane's (n, s), weight and weighted sum, goes from its start to its
 // end, and each row adds a step between (1, lowest) and (1, highest) times its weight. So it stays in the parallelogram
 // whose other corners are reached by going all the way up first, and all the way down first. What a split saves is
-// convex in (n, s), so the largest of the four corners bounds it; the start is a split that has been looked at (blocks
-// end where ties end) or no rows at all.
+// convex in (n, s), so the largest of the four corners bounds it. The start is left out: of all states of the column
+// that save the most, the first one lies in a block whose start saves less, since blocks end where ties end.
 //
 // Rounding. Sums are exact; s and m n are rounded by 2^-53 of sums of |weight x target|, call their total A. The way up
 // is a difference of such sums over (highest - lowest): the block's pad is more than its error, and both ways are made
 // longer by it. Then the true corner lies on the edge from the start to the computed one, and by convexity it saves no
-// more than they do. d is wrong by some 2^-51 A, which with A^2 <= N Q (Q: squares of all rows) and targets around
-// their mean makes the saving wrong by at most 2^-49 Q sqrt(N / min(n, N - n)), and a lane ignores what is better by
-// less than 2^-46 of its best: a quarter of a unit, unless a side is a tiny part of the rows.
+// more than they do. d is wrong by some 2^-51 A, and in a second walk by 2^-53 of itself for each row; with
+// A^2 <= N Q (Q: squares of all rows, around their mean) that makes the saving wrong by at most
+// 2^-49 Q sqrt(N / min(n, N - n)) and 2^-46 Q. A lane ignores what is better by less than 2^-46 of its best. With 2^44
+// units in the cost of all rows each of these is below a unit, unless one side is a tiny part of the rows.
 #pragma once
 
-#include "kernels/entry.hpp"
 #include "kernels/simd_double.hpp"
 #include "kernels/squared_kernel.hpp"
 
@@ -23,16 +23,31 @@ namespace {
 
 constexpr double kBetterBy = 1 + 0x1p-46;
 
-// States of a vector of lanes on one side: rows so far, and what they save.
+// Codes as whole numbers of 64 bits, to be compared with the lanes of a vector.
+struct WideCodes {
+    std::int64_t of[kLanes + 1];
+    constexpr WideCodes() : of{} {
+        for (int code = 0; code <= kLanes; ++code) of[code] = code;
+    }
+};
+constexpr WideCodes kWideCodes{};
+
+// A vector of lanes on one side after some rows: n, d, and the count of rows behind them.
 struct SquaredState {
-    Doubles weight, distance;
+    Doubles weight, distance, count;
+};
+
+// What a vector of lanes has found so far, and what is known of its sides.
+struct SquaredGoal {
+    Doubles total, mean, count;
+    Doubles bar, feasible_bar;  // what has to be exceeded
 };
 
 template <bool kSized>
 class SquaredSweep {
   public:
     SquaredSweep(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides)
-        : column_(column), rows_(rows), vectors_((lanes + kDoubles - 1) / kDoubles), sides_(sides),
+        : column_(column), rows_(rows), lanes_((lanes + kDoubles - 1) / kDoubles * kDoubles), sides_(sides),
           noise_(broadcast<double>(sides.noise)), min_leaf_(broadcast<double>(sides.min_leaf - 0.5)) {}
 
     std::uint64_t run() {
@@ -40,9 +55,8 @@ class SquaredSweep {
             const SquaredBlock& block = column_.blocks[b];
             add_rows(block.end);
             sum_lanes();
-            for (int vector = 0; vector < vectors_; ++vector) look(block, vector);
+            for (int at = 0; at < lanes_; at += kDoubles) look(block, at);
             from_ = block.end;
-            before_ = now_;
             all_before_ = all_;
             now_ = 1 - now_;
         }
@@ -50,149 +64,147 @@ class SquaredSweep {
     }
 
   private:
-    struct alignas(64) LaneSums {
-        std::int64_t weight[kLanes], sum[kLanes], count[kLanes];
-    };
-
-    void add_rows(Index end) {
+    [[gnu::noinline]] void add_rows(Index end) {
         for (Index i = from_; i < end; ++i) {
-            const std::uint32_t row = column_.order[i] & entry::kRowMask;
-            SquaredRow& bucket = buckets_[rows_.codes[row]];
-            const SquaredRow& one = rows_.rows[row];
-            bucket.weight += one.weight;
-            bucket.sum += one.sum;
-            if (kSized) counts_[rows_.codes[row]] += rows_.counts[row];
+            const std::uint32_t row = column_.entries[i] & ~kLookBit;
+            const std::uint8_t code = rows_.codes[row];
+            buckets_[code] += load_vector<LongPair>(rows_.rows + row);
+            if (kSized) counts_[code] += rows_.counts[row];
         }
     }
 
-    // Sums of the left rows of each lane, and of all rows.
+    // Sums of the left rows of each lane, and of all rows. Buckets beyond the lanes in use are empty but for the last.
     void sum_lanes() {
-        LaneSums& now = sums_[now_];
-        SquaredRow sum{0, 0};
+        LongPair sum{};
+        LongPair* const sums = sums_[now_];
+        for (int lane = 0; lane < lanes_; ++lane) sums[lane] = sum += buckets_[lane];
+        all_ = sum + buckets_[kLanes];
+        if (!kSized) return;
         std::int64_t count = 0;
-        const int lanes = vectors_ * kDoubles;
-        for (int lane = 0; lane < kLanes; ++lane) {
-            if (lane == lanes) break;
-            sum.weight += buckets_[lane].weight;
-            sum.sum += buckets_[lane].sum;
-            now.weight[lane] = sum.weight;
-            now.sum[lane] = sum.sum;
-            if (kSized) now.count[lane] = count += counts_[lane];
-        }
-        // Buckets beyond the lanes in use are empty but for the last one.
-        all_ = {sum.weight + buckets_[kLanes].weight, sum.sum + buckets_[kLanes].sum};
-        if (kSized) all_count_ = count + counts_[kLanes];
+        for (int lane = 0; lane < lanes_; ++lane) count_sums_[lane] = count += counts_[lane];
+        all_count_ = count + counts_[kLanes];
     }
 
-    void look(const SquaredBlock& block, int vector) {
-        const int at = vector * kDoubles;
-        const LaneSums& now = sums_[now_];
-        const Doubles weight = to_doubles(load_vector<Longs>(now.weight + at)),
-                      sum = to_doubles(load_vector<Longs>(now.sum + at));
+    void look(const SquaredBlock& block, int at) {
+        const SplitPairs sums = split_pairs(sums_[now_] + at);
+        const Doubles weight = to_doubles(sums.first), sum = to_doubles(sums.second);
         Doubles count{};
-        if (kSized) count = to_doubles(load_vector<Longs>(now.count + at));
+        if (kSized) count = to_doubles(load_vector<Longs>(count_sums_ + at));
         look_at_side<0>(block, at, weight, sum, count);
-        look_at_side<1>(block, at, static_cast<double>(all_.weight) - weight, static_cast<double>(all_.sum) - sum,
+        look_at_side<1>(block, at, static_cast<double>(all_[0]) - weight, static_cast<double>(all_[1]) - sum,
                         static_cast<double>(all_count_) - count);
     }
 
     template <int side>
     void look_at_side(const SquaredBlock& block, int at, Doubles weight, Doubles sum, Doubles count) {
-        const Doubles mean = load_vector<Doubles>(sides_.mean[side] + at),
-                      total = load_vector<Doubles>(sides_.weight[side] + at);
+        SquaredGoal goal = goal_of<side>(at);
         const SquaredState before{load_vector<Doubles>(weight_before_[side] + at),
-                                  load_vector<Doubles>(distance_before_[side] + at)};
-        const SquaredState after{weight, sum - weight * mean};
+                                  load_vector<Doubles>(distance_before_[side] + at),
+                                  load_vector<Doubles>(count_before_[side] + at)};
+        const SquaredState after{weight, sum - weight * goal.mean, count};
         store_vector(weight_before_[side] + at, after.weight);
         store_vector(distance_before_[side] + at, after.distance);
-        Doubles count_before{};
-        if (kSized) {
-            count_before = load_vector<Doubles>(count_before_[side] + at);
-            store_vector(count_before_[side] + at, count);
-        }
+        if (kSized) store_vector(count_before_[side] + at, count);
         const DoubleMask rows = above(after.weight, before.weight);
         if (!any(rows)) return;
-        Doubles best = load_vector<Doubles>(sides_.best[side] + at), feasible = best;
-        if (kSized) feasible = load_vector<Doubles>(sides_.feasible[side] + at);
-        if (block.one_tie) {
-            take<side>(at, after, count, total, best, feasible);
-            return;
-        }
-        Doubles bar = best * kBetterBy;
+        if (block.one_tie)
+            take<side>(at, after, goal);
+        else if (any(rows & can_win(block, goal, before, after)))
+            walk<side>(block.end, at, before, goal);
+    }
+
+    template <int side>
+    SquaredGoal goal_of(int at) const {
+        SquaredGoal goal{load_vector<Doubles>(sides_.weight[side] + at), load_vector<Doubles>(sides_.mean[side] + at),
+                         Doubles{}, load_vector<Doubles>(sides_.best[side] + at) * kBetterBy, Doubles{}};
         if (kSized) {
-            // Nothing feasible lies in the block where it ends too early or begins too late.
-            const Doubles rest = load_vector<Doubles>(sides_.count[side] + at) - count_before;
-            bar = choose(above(count, min_leaf_) & above(rest, min_leaf_), feasible * kBetterBy, bar);
+            goal.count = load_vector<Doubles>(sides_.count[side] + at);
+            goal.feasible_bar = load_vector<Doubles>(sides_.feasible[side] + at) * kBetterBy;
         }
-        const Doubles to_highest = block.highest - mean, to_lowest = mean - block.lowest,
+        return goal;
+    }
+
+    // The lanes that may find something better between two states.
+    DoubleMask can_win(const SquaredBlock& block, const SquaredGoal& goal, const SquaredState& before,
+                       const SquaredState& after) const {
+        Doubles bar = goal.bar;
+        // Nothing feasible lies in the block where it ends too early or begins too late.
+        if (kSized)
+            bar = choose(above(after.count, min_leaf_) & above(goal.count - before.count, min_leaf_), goal.feasible_bar,
+                         bar);
+        const Doubles to_highest = block.highest - goal.mean, to_lowest = goal.mean - block.lowest,
                       more = after.weight - before.weight;
-        const Doubles up = (after.distance - before.distance + more * to_lowest) * block.inverse + block.pad,
-                      down = more - up + 2 * block.pad;
-        const auto beats = [&](const SquaredState& state) {
-            const Doubles product = state.weight * at_least_zero(total - state.weight);
-            return above(state.distance * state.distance, bar * product + noise_);
+        const Doubles pad = broadcast<double>(block.pad);
+        const Doubles up = multiply_add(multiply_add(more, to_lowest, after.distance - before.distance),
+                                        broadcast<double>(block.inverse), pad),
+                      down = more - up + (pad + pad);
+        const auto beats = [&](Doubles weight, Doubles distance) {
+            const Doubles product = weight * at_least_zero(goal.total - weight);
+            return above(distance * distance, multiply_add(bar, product, noise_));
         };
-        const DoubleMask better = beats(after) | beats({before.weight + up, before.distance + up * to_highest}) |
-                                  beats({before.weight + down, before.distance - down * to_lowest});
-        if (any(better & rows)) walk<side>(block.end, at, before.weight, count_before, total, mean, best, feasible);
+        return beats(after.weight, after.distance) |
+               beats(before.weight + up, multiply_add(up, to_highest, before.distance)) |
+               beats(before.weight + down, before.distance - down * to_lowest);
     }
 
     // Looks at the states of a vector of lanes after a whole group of ties.
     template <int side>
-    void take(int at, const SquaredState& state, Doubles count, Doubles total, Doubles& best, Doubles& feasible) {
-        const Doubles product = state.weight * (total - state.weight), square = state.distance * state.distance;
-        const DoubleMask better = above(square, best * kBetterBy * product + noise_);
-        if (any(better)) {
-            best = choose(better, square / product, best);
-            store_vector(sides_.best[side] + at, best);
-            ++wins_;
-        }
+    void take(int at, const SquaredState& state, SquaredGoal& goal) {
+        const Doubles product = state.weight * (goal.total - state.weight), square = state.distance * state.distance;
+        const DoubleMask better = above(square, goal.bar * product);
+        if (any(better)) keep(sides_.best[side] + at, better, square, product, goal.bar);
         if (!kSized) return;
-        const Doubles rest = load_vector<Doubles>(sides_.count[side] + at) - count;
-        const DoubleMask also =
-            above(square, feasible * kBetterBy * product + noise_) & above(count, min_leaf_) & above(rest, min_leaf_);
-        if (!any(also)) return;
-        feasible = choose(also, square / product, feasible);
-        store_vector(sides_.feasible[side] + at, feasible);
+        const DoubleMask feasible = above(square, goal.feasible_bar * product) & above(state.count, min_leaf_) &
+                                    above(goal.count - state.count, min_leaf_);
+        if (any(feasible)) keep(sides_.feasible[side] + at, feasible, square, product, goal.feasible_bar);
+    }
+
+    // Where all rows of a side are on it, d is 0 but for rounding.
+    void keep(double* found, DoubleMask better, Doubles square, Doubles product, Doubles& bar) {
+        better = better & above(square, noise_) & above(product, Doubles{});
+        if (!any(better)) return;
+        const Doubles best = choose(better, square / product, load_vector<Doubles>(found));
+        store_vector(found, best);
+        bar = best * kBetterBy;
         ++wins_;
     }
 
     // The block once more, row by row, for one vector of lanes.
     template <int side>
-    void walk(Index end, int at, Doubles weight, Doubles count, Doubles total, Doubles mean, Doubles best,
-              Doubles feasible) {
-        Longs sum{};
+    [[gnu::noinline]] void walk(Index end, int at, SquaredState state, SquaredGoal goal) {
+        Doubles sum{};
         if (from_) {
-            sum = load_vector<Longs>(sums_[before_].sum + at);
-            if (side) sum = all_before_.sum - sum;
+            const Longs left = split_pairs(sums_[1 - now_] + at).second;
+            sum = to_doubles(side ? all_before_[1] - left : left);
         }
+        state.distance = sum - state.weight * goal.mean;
         const Longs lane = lanes_from(at);
         for (Index i = from_; i < end; ++i) {
-            const std::uint32_t row = column_.order[i] & entry::kRowMask;
-            const SquaredRow& one = rows_.rows[row];
-            const DoubleMask left = at_least(lane, broadcast<std::int64_t>(rows_.codes[row]));
+            const std::uint32_t entry = column_.entries[i], row = entry & ~kLookBit;
+            const SquaredTarget& one = rows_.targets[row];
+            const DoubleMask left = at_least(lane, broadcast<std::int64_t>(kWideCodes.of[rows_.codes[row]]));
             const DoubleMask in = side ? inverted(left) : left;
-            weight = add_in(weight, in, broadcast<double>(static_cast<double>(one.weight)));
-            sum = add_in(sum, in, broadcast<std::int64_t>(one.sum));
-            if (kSized) count = add_in(count, in, broadcast<double>(rows_.counts[row]));
-            if (column_.ranks[i] != column_.ranks[i + 1])
-                take<side>(at, {weight, to_doubles(sum) - weight * mean}, count, total, best, feasible);
+            const Doubles weight = broadcast<double>(one.weight);
+            state.weight = add_in(state.weight, in, weight);
+            state.distance = add_in(state.distance, in, weight * (one.target - goal.mean));
+            if (kSized) state.count = add_in(state.count, in, broadcast<double>(rows_.counts[row]));
+            if (entry & kLookBit) take<side>(at, state, goal);
         }
     }
 
     const SquaredColumn& column_;
     const SquaredRows& rows_;
-    const int vectors_;
+    const int lanes_;
     SquaredLanes& sides_;
     const Doubles noise_, min_leaf_;
     Index from_ = 0;  // of the block
-    int now_ = 0, before_ = 0;
+    int now_ = 0;
     std::uint64_t wins_ = 0;
-    SquaredRow all_{0, 0}, all_before_{0, 0};
+    LongPair all_{}, all_before_{};
     std::int64_t all_count_ = 0;
-    SquaredRow buckets_[kLanes + 1] = {};
-    std::int64_t counts_[kLanes + 1] = {};
-    LaneSums sums_[2];
+    alignas(64) LongPair buckets_[kLanes + 1] = {};
+    alignas(64) LongPair sums_[2][kLanes];  // after this block and the one before, in turns
+    std::int64_t counts_[kLanes + 1] = {}, count_sums_[kLanes];
     alignas(64) double weight_before_[2][kLanes] = {}, distance_before_[2][kLanes] = {}, count_before_[2][kLanes] = {};
 };
 

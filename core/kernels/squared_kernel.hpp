@@ -17,11 +17,6 @@
 
 namespace provetree {
 
-// Of one row: its weight, and its weight times its target, in steps from a centre that the caller chooses.
-struct alignas(16) SquaredRow {
-    std::int64_t weight, sum;
-};
-
 // Rows in a column's order up to `end`, where a group of ties ends.
 struct SquaredBlock {
     Index end;
@@ -31,17 +26,27 @@ struct SquaredBlock {
     double pad;              // see squared_impl.hpp
 };
 
+// Entries of a column's order: the row, and whether a split after it has to be looked at. That is at ends of ties, but
+// not inside a run of equal targets: what a split saves is convex along it, so its ends are enough.
+inline constexpr std::uint32_t kLookBit = 1u << 31;
+
 struct SquaredColumn {
-    const std::uint32_t* order;  // entries; see entry.hpp
-    const Index* ranks;          // with a sentinel after the last
+    const std::uint32_t* entries;
     const SquaredBlock* blocks;
     std::size_t n_blocks;
 };
 
-// By row number. Rows that no lane sends left have the code kLanes.
+// By row number. Targets are in steps from a centre that the caller chooses.
+struct alignas(16) SquaredRow {
+    std::int64_t weight, sum;  // the sum is weight times target
+};
+struct alignas(16) SquaredTarget {
+    double weight, target;
+};
 struct SquaredRows {
-    const std::uint8_t* codes;
+    const std::uint8_t* codes;  // kLanes where no lane sends the row left
     const SquaredRow* rows;
+    const SquaredTarget* targets;
     const std::int32_t* counts;
 };
 

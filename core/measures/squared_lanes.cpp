@@ -24,7 +24,9 @@ class SquaredLanePanel final : public LanePanel {
     void start(const Node& node) override {
         take_rows(node);
         blocks_.clear();
+        first_block_.clear();
         columns_.clear();
+        if (entries_.size() < node.columns.size() * node.rows) entries_.resize(node.columns.size() * node.rows);
         for (const NodeColumn& column : node.columns) add_blocks(node, column);
         for (std::size_t c = 0; c < columns_.size(); ++c) columns_[c].blocks = blocks_.data() + first_block_[c];
         order_columns(node);
@@ -32,7 +34,7 @@ class SquaredLanePanel final : public LanePanel {
 
     void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
         take_lanes(node, node.columns[column], positions, n);
-        const SquaredRows rows{codes_.data(), rows_.data(), node.counts.data()};
+        const SquaredRows rows{codes_.data(), rows_.data(), targets_.data(), node.counts.data()};
         const auto sweep = context_.constrained() ? kernel_.sweep_sized : kernel_.sweep;
         std::uint64_t most = 0;
         std::size_t winner = 0;
@@ -78,42 +80,78 @@ class SquaredLanePanel final : public LanePanel {
             const Index id = node.ids[row];
             const std::int64_t target = measure_.targets(id)[0] - centre, times = measure_.weight(id);
             rows_[row] = {times, target * times};
-            targets_[row] = static_cast<double>(target);
+            targets_[row] = {static_cast<double>(times), static_cast<double>(target)};
             squares_[row] = square_of(target) * static_cast<Wide>(times);
             all_.weight += times;
             all_.sum += target * times;
             all_.count += node.counts[row];
             all_.squares += squares_[row];
-            absolute_ += std::abs(targets_[row]) * static_cast<double>(times);
+            absolute_ += std::abs(targets_[row].target) * targets_[row].weight;
         }
         block_rows_ = std::clamp<Index>(node.rows / 32, 8, 64);
     }
 
-    // Cuts a column into blocks of about block_rows_ rows that end where ties end; a single group of ties may be
-    // smaller, as it never needs a second walk.
+    // Cuts a column into blocks of about block_rows_ rows that end where ties end. Long groups of ties make blocks of
+    // their own, which never need a second walk.
     void add_blocks(const Node& node, const NodeColumn& column) {
         const std::size_t first = blocks_.size();
-        double lowest = INFINITY, highest = -INFINITY;
-        std::int64_t weight = 0;
-        Index begin = 0, tie = 0;
-        for (Index i = 0; i < node.rows; ++i) {
-            const Index row = column.order[i] & entry::kRowMask;
-            lowest = std::min(lowest, targets_[row]);
-            highest = std::max(highest, targets_[row]);
-            weight += rows_[row].weight;
-            if (column.ranks[i] == column.ranks[i + 1]) continue;
-            const bool one_tie = tie == begin;
-            tie = i + 1;
-            if (tie - begin < (one_tie ? block_rows_ / 4 : block_rows_) && tie < node.rows) continue;
-            const double inverse = highest > lowest ? 1 / (highest - lowest) : 0;
-            const double size = absolute_ + static_cast<double>(weight) * std::max(std::abs(lowest), std::abs(highest));
-            blocks_.push_back({tie, one_tie, lowest, highest, inverse, 0x1p-48 * size * inverse});
-            lowest = INFINITY, highest = -INFINITY, weight = 0;
-            begin = tie;
+        std::uint32_t* const entries = entries_.data() + columns_.size() * node.rows;
+        Group group{}, pending{};
+        for (Index i = 0; i < node.rows;) {
+            const Group last = group;
+            group = next_group(column, i, entries);
+            // Between two groups of the same single target lies nothing better than at the ends of the run.
+            if (i && last.same(group) && !context_.constrained()) entries[i - 1] &= ~kLookBit;
+            i = group.end;
+            if (group.rows >= block_rows_ / 2 && pending.rows) add_block(pending);
+            pending.add(group);
+            const Index enough = pending.groups == 1 ? block_rows_ / 4 : block_rows_;
+            if (pending.rows >= enough || i == node.rows) add_block(pending);
         }
-        if (first_block_.size() <= columns_.size()) first_block_.resize(columns_.size() + 1);
-        first_block_[columns_.size()] = first;
-        columns_.push_back({column.order, column.ranks, nullptr, blocks_.size() - first});
+        first_block_.push_back(first);
+        columns_.push_back({entries, nullptr, blocks_.size() - first});
+    }
+
+    // Adjoining rows of a column, from one end of ties to another.
+    struct Group {
+        Index end = 0, rows = 0, groups = 0;
+        double lowest = INFINITY, highest = -INFINITY, weight = 0;
+
+        bool same(const Group& other) const {
+            return lowest == highest && lowest == other.lowest && highest == other.highest;
+        }
+        void add(const Group& other) {
+            end = other.end;
+            rows += other.rows;
+            groups += other.groups;
+            lowest = std::min(lowest, other.lowest);
+            highest = std::max(highest, other.highest);
+            weight += other.weight;
+        }
+    };
+
+    Group next_group(const NodeColumn& column, Index begin, std::uint32_t* entries) const {
+        Group group{begin, 0, 1};
+        do {
+            const std::uint32_t row = column.order[group.end] & entry::kRowMask;
+            const SquaredTarget& one = targets_[row];
+            entries[group.end] = row;
+            group.lowest = std::min(group.lowest, one.target);
+            group.highest = std::max(group.highest, one.target);
+            group.weight += one.weight;
+        } while (column.ranks[group.end] == column.ranks[group.end + 1] && ++group.end);
+        entries[group.end++] |= kLookBit;
+        group.rows = group.end - begin;
+        return group;
+    }
+
+    void add_block(Group& pending) {
+        const double inverse = pending.highest > pending.lowest ? 1 / (pending.highest - pending.lowest) : 0;
+        const double size =
+            absolute_ + pending.weight * std::max(std::abs(pending.lowest), std::abs(pending.highest));
+        blocks_.push_back({pending.end, pending.groups == 1, pending.lowest, pending.highest, inverse,
+                           0x1p-48 * size * inverse});
+        pending = {};
     }
 
     // Columns that gave the best stumps lately come first: the better the stumps at hand, the more is passed by.
@@ -189,7 +227,8 @@ class SquaredLanePanel final : public LanePanel {
     Sums all_;
     std::vector<SquaredRow> rows_;
     std::vector<std::uint8_t> codes_;
-    std::vector<double> targets_;
+    std::vector<SquaredTarget> targets_;
+    std::vector<std::uint32_t> entries_;
     std::vector<Wide> squares_;
     std::vector<SquaredBlock> blocks_;
     std::vector<std::size_t> first_block_;
