@@ -32,7 +32,7 @@ struct WideCodes {
 };
 constexpr WideCodes kWideCodes{};
 
-// A vector of lanes on one side after some rows: n, d, and the count of rows behind them.
+// A vector of lanes on one side after some rows: n, d (or s), and the count of rows behind them.
 struct SquaredState {
     Doubles weight, distance, count;
 };
@@ -55,9 +55,13 @@ class SquaredSweep {
             const SquaredBlock& block = column_.blocks[b];
             add_rows(block.end);
             sum_lanes();
-            for (int at = 0; at < lanes_; at += kDoubles) look(block, at);
+            if (block.one_tie)
+                take_ends();
+            else
+                look_inside(block);
             from_ = block.end;
             all_before_ = all_;
+            all_count_before_ = all_count_;
             now_ = 1 - now_;
         }
         return wins_;
@@ -81,36 +85,64 @@ class SquaredSweep {
         all_ = sum + buckets_[kLanes];
         if (!kSized) return;
         std::int64_t count = 0;
-        for (int lane = 0; lane < lanes_; ++lane) count_sums_[lane] = count += counts_[lane];
+        for (int lane = 0; lane < lanes_; ++lane) count_sums_[now_][lane] = count += counts_[lane];
         all_count_ = count + counts_[kLanes];
     }
 
-    void look(const SquaredBlock& block, int at) {
+    // The left side of a vector of lanes after the block.
+    SquaredState left_after(int at) const {
         const SplitPairs sums = split_pairs(sums_[now_] + at);
-        const Doubles weight = to_doubles(sums.first), sum = to_doubles(sums.second);
         Doubles count{};
-        if (kSized) count = to_doubles(load_vector<Longs>(count_sums_ + at));
-        look_at_side<0>(block, at, weight, sum, count);
-        look_at_side<1>(block, at, static_cast<double>(all_[0]) - weight, static_cast<double>(all_[1]) - sum,
-                        static_cast<double>(all_count_) - count);
+        if (kSized) count = to_doubles(load_vector<Longs>(count_sums_[now_] + at));
+        return {to_doubles(sums.first), to_doubles(sums.second), count};
+    }
+    // What is not left is right.
+    SquaredState right_after(const SquaredState& left) const {
+        return {static_cast<double>(all_[0]) - left.weight, static_cast<double>(all_[1]) - left.distance,
+                static_cast<double>(all_count_) - left.count};
+    }
+
+    // A block of one group of ties: the only split is at its end.
+    void take_ends() {
+        for (int at = 0; at < lanes_; at += kDoubles) {
+            const SquaredState left = left_after(at);
+            take_end<0>(at, left);
+            take_end<1>(at, right_after(left));
+        }
+    }
+    template <int side>
+    void take_end(int at, SquaredState sums) {
+        SquaredGoal goal = goal_of<side>(at);
+        take<side>(at, moved<side>(at, sums, goal), goal);
+    }
+
+    // Other blocks: first all bounds, then the walks, so that walks are the only branches that nobody can foresee.
+    void look_inside(const SquaredBlock& block) {
+        std::uint64_t walks[2] = {0, 0};
+        for (int at = 0; at < lanes_; at += kDoubles) {
+            const SquaredState left = left_after(at);
+            walks[0] |= std::uint64_t{look_at_side<0>(block, at, left)} << at;
+            walks[1] |= std::uint64_t{look_at_side<1>(block, at, right_after(left))} << at;
+        }
+        for (; walks[0]; walks[0] &= walks[0] - 1) walk<0>(block.end, __builtin_ctzll(walks[0]));
+        for (; walks[1]; walks[1] &= walks[1] - 1) walk<1>(block.end, __builtin_ctzll(walks[1]));
     }
 
     template <int side>
-    void look_at_side(const SquaredBlock& block, int at, Doubles weight, Doubles sum, Doubles count) {
-        SquaredGoal goal = goal_of<side>(at);
-        const SquaredState before{load_vector<Doubles>(weight_before_[side] + at),
-                                  load_vector<Doubles>(distance_before_[side] + at),
-                                  load_vector<Doubles>(count_before_[side] + at)};
-        const SquaredState after{weight, sum - weight * goal.mean, count};
-        store_vector(weight_before_[side] + at, after.weight);
-        store_vector(distance_before_[side] + at, after.distance);
-        if (kSized) store_vector(count_before_[side] + at, count);
-        const DoubleMask rows = above(after.weight, before.weight);
-        if (!any(rows)) return;
-        if (block.one_tie)
-            take<side>(at, after, goal);
-        else if (any(rows & can_win(block, goal, before, after)))
-            walk<side>(block.end, at, before, goal);
+    bool look_at_side(const SquaredBlock& block, int at, const SquaredState& sums) {
+        const SquaredGoal goal = goal_of<side>(at);
+        const SquaredState before = before_[side].at(at), after = moved<side>(at, sums, goal);
+        return any(above(after.weight, before.weight) & can_win(block, goal, before, after));
+    }
+
+    // Takes the state after the block, with d in place of s, as the one before the next block.
+    template <int side>
+    SquaredState moved(int at, SquaredState sums, const SquaredGoal& goal) {
+        sums.distance -= sums.weight * goal.mean;
+        store_vector(before_[side].weight + at, sums.weight);
+        store_vector(before_[side].distance + at, sums.distance);
+        if (kSized) store_vector(before_[side].count + at, sums.count);
+        return sums;
     }
 
     template <int side>
@@ -171,13 +203,19 @@ class SquaredSweep {
 
     // The block once more, row by row, for one vector of lanes.
     template <int side>
-    [[gnu::noinline]] void walk(Index end, int at, SquaredState state, SquaredGoal goal) {
-        Doubles sum{};
+    [[gnu::noinline]] void walk(Index end, int at) {
+        SquaredGoal goal = goal_of<side>(at);
+        SquaredState state{};
         if (from_) {
-            const Longs left = split_pairs(sums_[1 - now_] + at).second;
-            sum = to_doubles(side ? all_before_[1] - left : left);
+            SplitPairs sums = split_pairs(sums_[1 - now_] + at);
+            if (side) sums = {all_before_[0] - sums.first, all_before_[1] - sums.second};
+            state.weight = to_doubles(sums.first);
+            state.distance = to_doubles(sums.second) - state.weight * goal.mean;
+            if (kSized) {
+                const Longs count = load_vector<Longs>(count_sums_[1 - now_] + at);
+                state.count = to_doubles(side ? all_count_before_ - count : count);
+            }
         }
-        state.distance = sum - state.weight * goal.mean;
         const Longs lane = lanes_from(at);
         for (Index i = from_; i < end; ++i) {
             const std::uint32_t entry = column_.entries[i], row = entry & ~kLookBit;
@@ -201,11 +239,19 @@ class SquaredSweep {
     int now_ = 0;
     std::uint64_t wins_ = 0;
     LongPair all_{}, all_before_{};
-    std::int64_t all_count_ = 0;
+    std::int64_t all_count_ = 0, all_count_before_ = 0;
     alignas(64) LongPair buckets_[kLanes + 1] = {};
     alignas(64) LongPair sums_[2][kLanes];  // after this block and the one before, in turns
-    std::int64_t counts_[kLanes + 1] = {}, count_sums_[kLanes];
-    alignas(64) double weight_before_[2][kLanes] = {}, distance_before_[2][kLanes] = {}, count_before_[2][kLanes] = {};
+    std::int64_t counts_[kLanes + 1] = {}, count_sums_[2][kLanes];
+    // Both sides before the block.
+    struct alignas(64) States {
+        double weight[kLanes] = {}, distance[kLanes] = {}, count[kLanes] = {};
+        SquaredState at(int lane) const {
+            return {load_vector<Doubles>(weight + lane), load_vector<Doubles>(distance + lane),
+                    kSized ? load_vector<Doubles>(count + lane) : Doubles{}};
+        }
+    };
+    States before_[2];
 };
 
 template <bool kSized>

@@ -147,10 +147,9 @@ class SquaredLanePanel final : public LanePanel {
 
     void add_block(Group& pending) {
         const double inverse = pending.highest > pending.lowest ? 1 / (pending.highest - pending.lowest) : 0;
-        const double size =
-            absolute_ + pending.weight * std::max(std::abs(pending.lowest), std::abs(pending.highest));
-        blocks_.push_back({pending.end, pending.groups == 1, pending.lowest, pending.highest, inverse,
-                           0x1p-48 * size * inverse});
+        const double size = absolute_ + pending.weight * std::max(std::abs(pending.lowest), std::abs(pending.highest));
+        blocks_.push_back(
+            {pending.end, pending.groups == 1, pending.lowest, pending.highest, inverse, 0x1p-48 * size * inverse});
         pending = {};
     }
 
