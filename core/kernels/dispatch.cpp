@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "kernels/bit_kernel.hpp"
+#include "kernels/class_kernel.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/squared_kernel.hpp"
 
@@ -72,6 +73,15 @@ const SquaredKernel& choose_squared_kernel(const std::string& name) {
     if (chosen == "avx2") return kernels::squared_avx2;
 #endif
     return kernels::squared_baseline;
+}
+
+const ClassKernel& choose_class_kernel(const std::string& name) {
+    const std::string chosen = choose_kernel(name).name;
+#if defined(PROVETREE_X86_KERNELS)
+    if (chosen == "avx512") return kernels::classes_avx512;
+    if (chosen == "avx2") return kernels::classes_avx2;
+#endif
+    return kernels::classes_baseline;
 }
 
 }  // namespace provetree

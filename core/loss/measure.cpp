@@ -130,15 +130,6 @@ void Measure::take_classes(const MeasureInput& input) {
     set_reach(most);
 }
 
-double Measure::cost_of_two(Weight weight, Weight ones) const {
-    const auto part = [&](Weight x) {
-        return static_cast<std::size_t>(x) < xlogx_.size() ? xlogx_[static_cast<std::size_t>(x)] : xlogx(x);
-    };
-    if (kind_ == MeasureKind::kEntropy) return part(weight) - part(ones) - part(weight - ones);
-    const double errors = std::min(ones, weight - ones);
-    return errors + added_errors(weight, errors);
-}
-
 Cost Measure::of_class_weights(const Weight* by_class, Weight weight) const {
     if (kind_ == MeasureKind::kPessimistic) {
         const double errors = weight - *std::max_element(by_class, by_class + n_classes_);

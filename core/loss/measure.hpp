@@ -45,6 +45,7 @@ class Measure {
     bool of_classes() const { return of_classes_; }
     // Numbers of a row: outputs, actions, or classes. Squared error of two classes has one output.
     int width() const { return width_; }
+    int classes() const { return n_classes_; }
     // The user's cost of one unit, and what is added to the cost of every tree.
     double unit() const { return unit_; }
     double constant() const { return constant_; }
@@ -68,8 +69,7 @@ class Measure {
     double units_per_step() const { return units_per_step_; }
     // Entropy and pessimistic errors: of a leaf with these weights of the classes.
     Cost of_class_weights(const Weight* by_class, Weight weight) const;
-    // The same before it is rounded, in the user's cost; two classes.
-    double cost_of_two(Weight weight, Weight ones) const;
+    const std::vector<double>& xlogx_table() const { return xlogx_; }
 
     // Any loss: of these rows of the table, and what a leaf of them predicts: the class, the action, or 0.
     Cost leaf(const Index* rows, Index n) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/class_kernel.hpp"
 #include "loss/running.hpp"
 #include "measures/lanes.hpp"
 
@@ -90,6 +91,8 @@ std::unique_ptr<LanePanel> plain_lane_panel(Context& context, const Measure& mea
 
 std::unique_ptr<LanePanel> make_lane_panel(Context& context, const Measure& measure) {
     if (measure.kind() == MeasureKind::kSquared && measure.width() == 1) return squared_lane_panel(context, measure);
+    if (measure.of_classes() && measure.width() > 1 && measure.classes() <= kMostLaneClasses)
+        return class_lane_panel(context, measure);
     return plain_lane_panel(context, measure);
 }
 

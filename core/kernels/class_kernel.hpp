@@ -1,0 +1,85 @@
+// The class kernel: the best stumps on both sides of up to 64 candidate splits, for losses of the class weights of
+// leaves. Compiled once per instruction set, as the sweeps are; all versions give the same answers.
+//
+// Rows are added to buckets, one for each class and stretch between neighbouring candidates, so that a row costs the
+// same for one lane and for all of them. Lanes are looked at only after a block of rows: a bound tells whether a better
+// split can lie inside the block, and only then is the block walked again, for that lane alone. Costs are estimated in
+// single precision; what may be the best is settled in whole units.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/types.hpp"
+
+namespace provetree {
+
+// Where a row is counted: its class, times the stride, plus the number of candidate splits that it is right of.
+using Slot = std::uint16_t;
+inline constexpr int kSlotShift = 7;
+inline constexpr int kSlotStride = 1 << kSlotShift;
+inline constexpr int kMostLaneClasses = 1 << (16 - kSlotShift);
+
+// Rows between two splits of a column. The last group of ties of a block has no split after any but its last row.
+struct ClassBlock {
+    Index end;         // one after its last row
+    Index last_group;  // where its last group of ties begins
+};
+// Rows of a block before its last group.
+inline constexpr Index kMostBlockRows = 64;
+
+struct ClassColumn {
+    const std::uint32_t* order;
+    const Index* ranks;
+    const ClassBlock* blocks;
+    std::size_t n_blocks;
+};
+
+// The lanes of a panel. Sides are 0 for left and 1 for right; arrays by class have kSlotStride numbers for each class.
+struct alignas(64) ClassLanes {
+    // What the caller says.
+    int lanes = 0, classes = 0;
+    const Slot* slots = nullptr;            // of each row
+    const std::int32_t* weights = nullptr;  // of each row; null where all are one
+    const std::int32_t* counts = nullptr;   // of each row; null without a minimum leaf size
+    std::int64_t min_leaf = 0;
+    const std::int32_t* whole[2] = {};  // class weights of both sides of each lane
+    double unit = 1;                    // cost of a unit
+    const double* xlogx = nullptr;      // x ln x of small numbers
+    std::size_t xlogx_size = 0;
+    void* measure = nullptr;
+    Cost (*units)(void* measure, const std::int32_t* by_class) = nullptr;  // of a leaf of these class weights
+    // Room for `classes` strides each.
+    std::int32_t *buckets = nullptr, *now = nullptr, *before = nullptr;
+    // And for a number of each class.
+    std::int32_t *all = nullptr, *all_before = nullptr, *left_leaf = nullptr, *right_leaf = nullptr;
+
+    // Both sides of each lane, and the best so far; the caller starts the best with the units of a leaf.
+    std::int32_t weight[2][kLanes];
+    std::int64_t count[2][kLanes];
+    Cost best[2][kLanes], feasible[2][kLanes];
+    // Estimates below this may be better than the best so far.
+    float below[2][kLanes], feasible_below[2][kLanes];
+    float allowance[2][kLanes];   // more than estimates can be wrong by
+    std::uint64_t improved = 0;  // how often a best one was improved on
+};
+
+struct ClassKernel {
+    void (*gini)(ClassLanes& lanes, const ClassColumn& column);
+    void (*entropy)(ClassLanes& lanes, const ClassColumn& column);
+    void (*pessimistic)(ClassLanes& lanes, const ClassColumn& column);
+};
+
+// The class kernel that goes with the sweeps of that name (see choose_kernel).
+const ClassKernel& choose_class_kernel(const std::string& name);
+
+namespace kernels {
+extern const ClassKernel classes_baseline;
+#if defined(PROVETREE_X86_KERNELS)
+extern const ClassKernel classes_avx2;
+extern const ClassKernel classes_avx512;
+#endif
+}  // namespace kernels
+
+}  // namespace provetree

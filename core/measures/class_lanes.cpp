@@ -1,0 +1,231 @@
+// Lanes of losses of class weights: many-class Gini, entropy, pessimistic errors; see kernels/class_kernel.hpp.
+#include <algorithm>
+#include <vector>
+
+#include "kernels/class_kernel.hpp"
+#include "measures/lanes.hpp"
+
+namespace provetree {
+
+namespace {
+
+// Estimates of a leaf are wrong by less than this times its weight (kernels/class_costs_impl.hpp), and rounding up
+// moves a stump by less than so many units.
+constexpr double kWrongPerWeight = 6e-6, kRoundedUnits = 4;
+
+class ClassLanePanel final : public LanePanel {
+  public:
+    ClassLanePanel(Context& context, const Measure& measure)
+        : context_(context), measure_(measure), kernel_(choose_class_kernel(context.kernel.name)),
+          numbers_(static_cast<std::size_t>(measure.classes()), 0),
+          by_class_(static_cast<std::size_t>(measure.classes()), 0) {
+        lanes_.unit = measure.unit();
+        lanes_.xlogx = measure.xlogx_table().data();
+        lanes_.xlogx_size = measure.xlogx_table().size();
+        lanes_.measure = this;
+        lanes_.units = [](void* panel, const std::int32_t* by_class) {
+            return static_cast<ClassLanePanel*>(panel)->units(by_class);
+        };
+    }
+
+    void start(const Node& node) override {
+        number_classes(node);
+        find_blocks(node);
+        if (sweep_.size() != node.columns.size()) {
+            sweep_.resize(node.columns.size());
+            for (Index c = 0; c < node.columns.size(); ++c) sweep_[c] = c;
+        }
+    }
+
+    void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
+        place_lanes(node, node.columns[column], positions, n);
+        std::uint64_t most = 0;
+        std::size_t winner = 0;
+        for (std::size_t i = 0; i < sweep_.size(); ++i) {
+            const Index c = sweep_[i];
+            const NodeColumn& by = node.columns[c];
+            lanes_.improved = 0;
+            sweep({by.order, by.ranks, blocks_[c].data(), blocks_[c].size()});
+            if (lanes_.improved > most) {
+                most = lanes_.improved;
+                winner = i;
+            }
+        }
+        // What won is swept first next time: good stumps early rule out the others.
+        std::rotate(sweep_.begin(), sweep_.begin() + static_cast<std::ptrdiff_t>(winner),
+                    sweep_.begin() + static_cast<std::ptrdiff_t>(winner) + 1);
+        for (int lane = 0; lane < n; ++lane) results[lane] = {result(lane, 0), result(lane, 1)};
+        const std::uint64_t work = std::uint64_t{node.rows} * node.columns.size();
+        context_.counters.row_steps += work;
+        context_.monitor.work(4 * work);
+    }
+
+  private:
+    // Numbers for the classes that the node has, in their order.
+    void number_classes(const Node& node) {
+        std::fill(numbers_.begin(), numbers_.end(), 0);
+        for (Index row = 0; row < node.rows; ++row) numbers_[class_of(node, row)] = 1;
+        classes_.clear();
+        for (std::size_t c = 0; c < numbers_.size(); ++c) {
+            if (!numbers_[c]) continue;
+            numbers_[c] = static_cast<Slot>(classes_.size());
+            classes_.push_back(c);
+        }
+        lanes_.classes = static_cast<int>(classes_.size());
+        slots_.resize(node.rows);
+        weights_.resize(node.rows);
+        unit_weights_ = true;
+        for (Index row = 0; row < node.rows; ++row) {
+            slots_[row] = static_cast<Slot>(numbers_[class_of(node, row)] << kSlotShift);
+            weights_[row] = measure_.weight(node.ids[row]);
+            unit_weights_ &= weights_[row] == 1;
+        }
+        const std::size_t strides = classes_.size() * kSlotStride;
+        room_.assign(5 * strides + 4 * classes_.size(), 0);
+        std::int32_t* at = room_.data();
+        const auto take = [&](std::size_t n) { return std::exchange(at, at + n); };
+        lanes_.buckets = take(strides);
+        lanes_.now = take(strides);
+        lanes_.before = take(strides);
+        whole_[0] = take(strides);
+        whole_[1] = take(strides);
+        lanes_.all = take(classes_.size());
+        lanes_.all_before = take(classes_.size());
+        lanes_.left_leaf = take(classes_.size());
+        lanes_.right_leaf = take(classes_.size());
+    }
+
+    std::size_t class_of(const Node& node, Index row) const {
+        return static_cast<std::size_t>(measure_.class_of(node.ids[row]));
+    }
+
+    void find_blocks(const Node& node) {
+        const Index rows = std::clamp<Index>(node.rows / 32, 8, kMostBlockRows);
+        if (blocks_.size() < node.columns.size()) blocks_.resize(node.columns.size());
+        for (std::size_t c = 0; c < node.columns.size(); ++c) {
+            std::vector<ClassBlock>& blocks = blocks_[c];
+            blocks.clear();
+            const Index* const ranks = node.columns[c].ranks;
+            Index begin = 0, group = 0;
+            for (Index i = 1; i <= node.rows; ++i) {
+                if (i < node.rows && ranks[i] == ranks[i - 1]) continue;
+                // A group of ties alone is worth a block of its own sooner: it is never walked again.
+                if (i - begin >= (group == begin ? rows / 4 : rows) || i == node.rows) {
+                    blocks.push_back({i, group});
+                    begin = i;
+                }
+                group = i;
+            }
+        }
+    }
+
+    void place_lanes(const Node& node, const NodeColumn& by, const Index* positions, int n) {
+        lanes_.lanes = n;
+        lanes_.slots = slots_.data();
+        lanes_.weights = unit_weights_ ? nullptr : weights_.data();
+        lanes_.counts = context_.constrained() ? node.counts.data() : nullptr;
+        lanes_.min_leaf = context_.min_leaf;
+        std::vector<std::int32_t>& sums = by_dense_class_;
+        sums.assign(classes_.size(), 0);
+        std::int64_t count = 0;
+        Index at = 0;
+        const auto pass = [&](Index end, int code) {
+            for (; at < end; ++at) {
+                const Index row = by.order[at] & entry::kRowMask;
+                Slot& slot = slots_[row];
+                slot = static_cast<Slot>((slot >> kSlotShift << kSlotShift) | code);
+                sums[slot >> kSlotShift] += weights_[row];
+                count += node.counts[row];
+            }
+        };
+        for (int lane = 0; lane < n; ++lane) {
+            pass(positions[lane], lane);
+            for (std::size_t c = 0; c < sums.size(); ++c) whole_[0][c * kSlotStride + static_cast<unsigned>(lane)] = sums[c];
+            lanes_.count[0][lane] = count;
+        }
+        pass(node.rows, n);
+        for (int lane = 0; lane < n; ++lane) {
+            for (std::size_t c = 0; c < sums.size(); ++c) {
+                const std::size_t i = c * kSlotStride + static_cast<unsigned>(lane);
+                whole_[1][i] = sums[c] - whole_[0][i];
+            }
+            lanes_.count[1][lane] = count - lanes_.count[0][lane];
+        }
+        start_lanes();
+    }
+
+    // Each side as a leaf.
+    void start_lanes() {
+        for (int side = 0; side < 2; ++side) {
+            lanes_.whole[side] = whole_[side];
+            for (int lane = 0; lane < kLanes; ++lane) {
+                lanes_.below[side][lane] = lanes_.feasible_below[side][lane] = -1;
+                if (lane >= lanes_.lanes) continue;
+                Weight weight = 0;
+                for (std::size_t c = 0; c < classes_.size(); ++c)
+                    weight += lanes_.left_leaf[c] = whole_[side][c * kSlotStride + static_cast<unsigned>(lane)];
+                const Cost leaf = units(lanes_.left_leaf);
+                const double allowance = kWrongPerWeight * weight + kRoundedUnits * lanes_.unit;
+                leaf_[side][lane] = lanes_.best[side][lane] = lanes_.feasible[side][lane] = leaf;
+                lanes_.weight[side][lane] = weight;
+                lanes_.allowance[side][lane] = static_cast<float>(allowance);
+                if (!leaf) continue;
+                lanes_.below[side][lane] = lanes_.feasible_below[side][lane] =
+                    static_cast<float>(static_cast<double>(leaf) * lanes_.unit + allowance);
+            }
+        }
+    }
+
+    void sweep(const ClassColumn& column) {
+        if (measure_.kind() == MeasureKind::kSquared)
+            kernel_.gini(lanes_, column);
+        else if (measure_.kind() == MeasureKind::kEntropy)
+            kernel_.entropy(lanes_, column);
+        else
+            kernel_.pessimistic(lanes_, column);
+    }
+
+    SideUnits result(int lane, int side) const {
+        const Cost leaf = leaf_[side][lane], feasible = lanes_.feasible[side][lane];
+        return {leaf, lanes_.best[side][lane], feasible < leaf ? feasible : kInfinite,
+                lanes_.count[side][lane] >= context_.min_leaf};
+    }
+
+    // Of a leaf of these weights of the node's classes.
+    Cost units(const std::int32_t* by_class) {
+        Weight weight = 0;
+        Wide squares = 0;
+        for (std::size_t c = 0; c < classes_.size(); ++c) {
+            weight += by_class[c];
+            squares += square_of(by_class[c]);
+            by_class_[classes_[c]] = by_class[c];
+        }
+        if (measure_.kind() == MeasureKind::kSquared) return measure_.squared(weight, static_cast<Wide>(weight), squares);
+        const Cost units = measure_.of_class_weights(by_class_.data(), weight);
+        for (std::size_t c : classes_) by_class_[c] = 0;
+        return units;
+    }
+
+    Context& context_;
+    const Measure& measure_;
+    const ClassKernel& kernel_;
+    ClassLanes lanes_;
+    Cost leaf_[2][kLanes];
+    bool unit_weights_ = true;
+    std::vector<Slot> numbers_;         // of each class among those of the node
+    std::vector<std::size_t> classes_;  // of the node
+    std::vector<Weight> by_class_, by_dense_class_;
+    std::vector<Slot> slots_;
+    std::vector<std::int32_t> weights_, room_;
+    std::int32_t* whole_[2] = {};
+    std::vector<std::vector<ClassBlock>> blocks_;
+    std::vector<Index> sweep_;  // columns, in the order in which they are swept
+};
+
+}  // namespace
+
+std::unique_ptr<LanePanel> class_lane_panel(Context& context, const Measure& measure) {
+    return std::make_unique<ClassLanePanel>(context, measure);
+}
+
+}  // namespace provetree
