@@ -28,7 +28,9 @@ inline Floats load_floats(const float* from) {
     std::memcpy(&numbers, from, sizeof numbers);
     return numbers;
 }
-inline Floats chosen(Ints wanted, Floats yes, Floats no) { return (Floats)((wanted & (Ints)yes) | (~wanted & (Ints)no)); }
+inline Floats chosen(Ints wanted, Floats yes, Floats no) {
+    return (Floats)((wanted & (Ints)yes) | (~wanted & (Ints)no));
+}
 inline Floats least(Floats a, Floats b) { return chosen(a < b, a, b); }
 inline Floats most(Floats a, Floats b) { return chosen(a > b, a, b); }
 
@@ -130,12 +132,13 @@ struct Gini {
     static Floats least_inside(const BlockSide& side, const BlockEnds& ends) {
         const Floats left = ends.left_before.weight, right = ends.right_after.weight;
         const Floats rest = 1 + ends.left_before.summary / (ends.left_after.weight * ends.left_after.weight + 1e-30f),
-                     other = 1 + ends.right_after.summary / (ends.right_before.weight * ends.right_before.weight + 1e-30f);
+                     other =
+                         1 + ends.right_after.summary / (ends.right_before.weight * ends.right_before.weight + 1e-30f);
         Floats bound = cost(left, ends.left_before.summary) + cost(right, ends.right_after.summary);
         for (int c = 0; c < side.of.classes; ++c) {
             const Floats after = side.after(c), more = side.inside(c), right_most = side.rest_before(c);
-            const Floats slope = least(rest - 2 * after / (left + more + 1e-30f),
-                                       other - 2 * right_most / (right + more + 1e-30f));
+            const Floats slope =
+                least(rest - 2 * after / (left + more + 1e-30f), other - 2 * right_most / (right + more + 1e-30f));
             bound = bound + more * most(slope, Floats{});
         }
         return bound;
@@ -211,19 +214,20 @@ struct Pessimistic {
         for (int k = 11; k >= 0; --k) sum = sum * t + factor[k];
         return (Floats)((weight > 0.5f) & (Ints)(1.38629436f * sum));
     }
-    // A(W, e) = m + z^2/2 + z sqrt(m - m^2 / W + z^2/4) with m = e + 1/2. A leaf with errors costs W / (W + z^2) A. A is
-    // concave in W and e together, as m^2 / W is convex, and does not fall in either.
+    // A(W, e) = m + z^2/2 + z sqrt(m - m^2 / W + z^2/4) with m = e + 1/2. A leaf with errors costs W / (W + z^2) A. A
+    // is concave in W and e together, as m^2 / W is convex, and does not fall in either.
     static Floats upper(Floats weight, Floats errors) {
         const Floats m = errors + 0.5f;
-        return m + kSquare / 2 + kZ * square_root(most(m - m * m / most(weight, broadcast<float>(1)), Floats{}) + kSquare / 4);
+        return m + kSquare / 2 +
+               kZ * square_root(most(m - m * m / most(weight, broadcast<float>(1)), Floats{}) + kSquare / 4);
     }
-    // The least of W / (W + 0.52) A over leaves of at least this weight; all of them cost at least as much: without errors,
-    // W = 1 costs 0.75 and has A = 1.135, and the others cost W / (W + z^2) A or more.
+    // The least of W / (W + 0.52) A over leaves of at least this weight; all of them cost at least as much: without
+    // errors, W = 1 costs 0.75 and has A = 1.135, and the others cost W / (W + z^2) A or more.
     static Floats factor(Floats weight) { return weight / (weight + 0.52f); }
 
     // With t of the block's rows on the left, its errors are at least max(those before, W + t - the largest class
-    // after the block), and so on the right. Between the places where one of these bends both are linear in t, and a sum
-    // of concave functions is least at an end.
+    // after the block), and so on the right. Between the places where one of these bends both are linear in t, and a
+    // sum of concave functions is least at an end.
     static Floats least_inside(const BlockSide&, const BlockEnds& ends) {
         const Floats left = ends.left_before.weight, right = ends.right_after.weight,
                      rows = ends.left_after.weight - left;
@@ -245,7 +249,9 @@ struct Pessimistic {
             largest = 0;
             for (int c = 0; c < lanes.classes; ++c) largest = larger_of(largest, by_class[c]);
         }
-        void add(const ClassLanes&, std::int32_t was, std::int32_t weight) { largest = larger_of(largest, was + weight); }
+        void add(const ClassLanes&, std::int32_t was, std::int32_t weight) {
+            largest = larger_of(largest, was + weight);
+        }
         float summary() const { return static_cast<float>(largest); }
     };
 };

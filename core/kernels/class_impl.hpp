@@ -203,7 +203,8 @@ class ClassSweep {
         const Cost units = lanes_.units(lanes_.measure, left) + lanes_.units(lanes_.measure, lanes_.right_leaf);
         improve(units, lanes_.best[side][lane], lanes_.below[side][lane], lanes_.allowance[side][lane]);
         if (feasible)
-            improve(units, lanes_.feasible[side][lane], lanes_.feasible_below[side][lane], lanes_.allowance[side][lane]);
+            improve(units, lanes_.feasible[side][lane], lanes_.feasible_below[side][lane],
+                    lanes_.allowance[side][lane]);
     }
 
     void improve(Cost units, Cost& best, float& below, float allowance) {

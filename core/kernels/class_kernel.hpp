@@ -61,7 +61,7 @@ struct alignas(64) ClassLanes {
     Cost best[2][kLanes], feasible[2][kLanes];
     // Estimates below this may be better than the best so far.
     float below[2][kLanes], feasible_below[2][kLanes];
-    float allowance[2][kLanes];   // more than estimates can be wrong by
+    float allowance[2][kLanes];  // more than estimates can be wrong by
     std::uint64_t improved = 0;  // how often a best one was improved on
 };
 

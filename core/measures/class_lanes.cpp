@@ -31,10 +31,7 @@ class ClassLanePanel final : public LanePanel {
     void start(const Node& node) override {
         number_classes(node);
         find_blocks(node);
-        if (sweep_.size() != node.columns.size()) {
-            sweep_.resize(node.columns.size());
-            for (Index c = 0; c < node.columns.size(); ++c) sweep_[c] = c;
-        }
+        order_columns(node);
     }
 
     void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
@@ -51,16 +48,27 @@ class ClassLanePanel final : public LanePanel {
                 winner = i;
             }
         }
-        // What won is swept first next time: good stumps early rule out the others.
-        std::rotate(sweep_.begin(), sweep_.begin() + static_cast<std::ptrdiff_t>(winner),
-                    sweep_.begin() + static_cast<std::ptrdiff_t>(winner) + 1);
+        if (most) {
+            won_[node.columns[sweep_[winner]].id] = ++clock_;
+            std::rotate(sweep_.begin(), sweep_.begin() + static_cast<std::ptrdiff_t>(winner),
+                        sweep_.begin() + static_cast<std::ptrdiff_t>(winner) + 1);
+        }
         for (int lane = 0; lane < n; ++lane) results[lane] = {result(lane, 0), result(lane, 1)};
         const std::uint64_t work = std::uint64_t{node.rows} * node.columns.size();
         context_.counters.row_steps += work;
-        context_.monitor.work(4 * work);
+        context_.monitor.work(work);
     }
 
   private:
+    // Columns that gave the best stumps lately come first: good stumps early rule out the others.
+    void order_columns(const Node& node) {
+        won_.resize(std::max<std::size_t>(won_.size(), context_.table.columns), 0);
+        sweep_.resize(node.columns.size());
+        for (std::size_t c = 0; c < sweep_.size(); ++c) sweep_[c] = static_cast<Index>(c);
+        std::stable_sort(sweep_.begin(), sweep_.end(),
+                         [&](Index a, Index b) { return won_[node.columns[a].id] > won_[node.columns[b].id]; });
+    }
+
     // Numbers for the classes that the node has, in their order.
     void number_classes(const Node& node) {
         std::fill(numbers_.begin(), numbers_.end(), 0);
@@ -140,7 +148,8 @@ class ClassLanePanel final : public LanePanel {
         };
         for (int lane = 0; lane < n; ++lane) {
             pass(positions[lane], lane);
-            for (std::size_t c = 0; c < sums.size(); ++c) whole_[0][c * kSlotStride + static_cast<unsigned>(lane)] = sums[c];
+            for (std::size_t c = 0; c < sums.size(); ++c)
+                whole_[0][c * kSlotStride + static_cast<unsigned>(lane)] = sums[c];
             lanes_.count[0][lane] = count;
         }
         pass(node.rows, n);
@@ -200,7 +209,8 @@ class ClassLanePanel final : public LanePanel {
             squares += square_of(by_class[c]);
             by_class_[classes_[c]] = by_class[c];
         }
-        if (measure_.kind() == MeasureKind::kSquared) return measure_.squared(weight, static_cast<Wide>(weight), squares);
+        if (measure_.kind() == MeasureKind::kSquared)
+            return measure_.squared(weight, static_cast<Wide>(weight), squares);
         const Cost units = measure_.of_class_weights(by_class_.data(), weight);
         for (std::size_t c : classes_) by_class_[c] = 0;
         return units;
@@ -219,7 +229,9 @@ class ClassLanePanel final : public LanePanel {
     std::vector<std::int32_t> weights_, room_;
     std::int32_t* whole_[2] = {};
     std::vector<std::vector<ClassBlock>> blocks_;
-    std::vector<Index> sweep_;  // columns, in the order in which they are swept
+    std::vector<Index> sweep_;        // columns, in the order in which they are swept
+    std::vector<std::uint64_t> won_;  // when each column of the table gave the best stumps last
+    std::uint64_t clock_ = 0;
 };
 
 }  // namespace
