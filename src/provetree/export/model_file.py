@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree.number_types import Float
+from provetree.problem.losses import LOSSES
 from provetree.solution import Progress, Solution, Status, relative_gap
 from provetree.tree.serialise import write_float
 from provetree.tree.tree import Tree
@@ -134,6 +135,14 @@ class Proof:
     def gap(self) -> float:
         """Share of the cost that is not proven."""
         return relative_gap(self.cost, self.lower_bound)
+
+    @property
+    def loss(self) -> str:
+        """What the cost counts: one of :data:`provetree.problem.losses.LOSSES`."""
+        if self.method == "OptimalPolicyTree" or self.parameters.get("cost_matrix") is not None:
+            return "linear"
+        criterion = self.parameters.get("criterion", "errors")
+        return criterion if criterion in LOSSES else "errors"
 
     @classmethod
     def of(cls, solution: Solution, **facts: Any) -> Proof:

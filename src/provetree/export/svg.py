@@ -8,9 +8,19 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from provetree.export._colours import class_colour
-from provetree.export.words import class_name, counted, places_across, sides, split_text
+from provetree.export.words import (
+    counted,
+    leaf_detail,
+    places_across,
+    prediction_text,
+    sides,
+    split_text,
+)
 from provetree.tree.tree import Tree
+from provetree.tree.values import Numbers
 
 __all__ = ["estimator_html", "layout", "tree_svg"]
 
@@ -60,17 +70,14 @@ def tree_svg(tree: Tree, *, interactive: bool = False) -> str:
     height = (tree.depth + 1) * (BOX_HEIGHT + GAP_Y) - GAP_Y + 2 * _MARGIN
     if interactive:
         height += 12
-    shares = tree.shares()
     edges = [
         _edge(where[node], where[child], node, child, side)
         for node in range(tree.n_nodes)
         if tree.feature[node] >= 0
         for child, side in sides(tree, node)
     ]
-    boxes = [
-        _box(tree, node, where[node], shares[node].tolist(), interactive)
-        for node in range(tree.n_nodes)
-    ]
+    bars = node_bars(tree)
+    boxes = [_box(tree, node, where[node], bars[node], interactive) for node in range(tree.n_nodes)]
     role = 'role="tree" aria-label="The tree"' if interactive else 'role="img"'
     summary = f"A tree of depth {tree.depth} with {tree.n_leaves} leaves"
     title = "" if interactive else f"<title>{summary}</title>"
@@ -85,7 +92,7 @@ def tree_svg(tree: Tree, *, interactive: bool = False) -> str:
 
 
 def estimator_html(estimator: Any) -> str:
-    """Return what a notebook shows of a fitted classifier: its tree, and what is proven."""
+    """Return what a notebook shows of a fitted estimator: its tree, and what is proven."""
     from provetree.export.model_file import StoredModel
     from provetree.export.words import proof_sentence
 
@@ -114,19 +121,15 @@ def _edge(
     )
 
 
-def _box(
-    tree: Tree, node: int, at: tuple[float, float], shares: list[float], interactive: bool
-) -> str:
+def _box(tree: Tree, node: int, at: tuple[float, float], bar: str, interactive: bool) -> str:
     leaf = bool(tree.feature[node] < 0)
-    words = class_name(tree, node) if leaf else split_text(tree, node)
+    words = prediction_text(tree, node) if leaf else split_text(tree, node)
     # The name of a column stands apart from what is asked about it: neither may hide the other.
     name = "" if leaf else tree.column_names[int(tree.feature[node])]
     lines = [words] if leaf else [name, words.removeprefix(name).strip()]
     rows = counted(int(tree.n_samples[node]), "row")
-    best = shares[int(tree.label[node])]
-    below = f"{100 * best:.1f} % of {rows}" if leaf else rows
+    below = leaf_detail(tree, node).replace("%", " %") if leaf else rows
     left = -BOX_WIDTH / 2
-    bar = _bar(shares, left + 8, BOX_HEIGHT - 13, BOX_WIDTH - 16)
     parts = [
         f'<rect class="box" x="{left:g}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>',
         *(
@@ -155,7 +158,18 @@ def _box(
     )
 
 
-def _bar(shares: list[float], x: float, y: float, width: float) -> str:
+def node_bars(tree: Tree) -> list[str]:
+    """Return the bar of each box: class shares, where a number lies, or the colour of an action."""
+    x, y, width = 8 - BOX_WIDTH / 2, BOX_HEIGHT - 13, BOX_WIDTH - 16
+    if isinstance(tree.values, Numbers):
+        return _number_bars(tree.values, x, y, width)
+    if tree.kind == "actions":
+        chosen = np.eye(tree.n_classes)[tree.label]
+        return [_share_bar(shares, x, y, width) for shares in chosen.tolist()]
+    return [_share_bar(shares, x, y, width) for shares in tree.shares().tolist()]
+
+
+def _share_bar(shares: list[float], x: float, y: float, width: float) -> str:
     """Draw the class shares side by side."""
     parts = []
     for label, share in enumerate(shares):
@@ -167,6 +181,27 @@ def _bar(shares: list[float], x: float, y: float, width: float) -> str:
             )
         x += part
     return f'<g class="bar">{"".join(parts)}</g>'
+
+
+def _number_bars(values: Numbers, x: float, y: float, width: float) -> list[str]:
+    """Draw where the number of each node lies, and its spread, on a scale that all boxes share.
+
+    Of several outputs it is the first.
+    """
+    number, spread = values.value[:, 0], values.spread[:, 0]
+    low, high = float((number - spread).min()), float((number + spread).max())
+    scale = width / (high - low) if high > low else 0.0
+    bars = []
+    for middle, reach in zip(number.tolist(), spread.tolist(), strict=True):
+        at = x + (middle - low) * scale
+        first, last = x + (middle - reach - low) * scale, x + (middle + reach - low) * scale
+        bars.append(
+            f'<g class="bar"><rect x="{x:.2f}" y="{y + 3:g}" width="{width:g}" height="1" '
+            f'fill="#8a93a0"/><rect x="{first:.2f}" y="{y:g}" width="{last - first:.2f}" '
+            f'height="7" fill="{class_colour(0)}" opacity="0.55"/><rect x="{at - 1.5:.2f}" y="{y - 2:g}" '
+            f'width="3" height="11" fill="#0072b2"/></g>'
+        )
+    return bars
 
 
 def _cut(text: str) -> str:

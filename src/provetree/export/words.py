@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from provetree.tree.text import number
+from provetree.tree.text import few_digits, number
 from provetree.tree.tree import Tree
+from provetree.tree.values import Actions, Numbers
 
 if TYPE_CHECKING:
     from provetree.export.model_file import Proof
@@ -18,14 +19,19 @@ __all__ = [
     "cost_number",
     "cost_words",
     "counted",
+    "leaf_detail",
     "leaf_lines",
     "limit_words",
+    "mean_outcome",
     "places_across",
+    "prediction_text",
     "proof_sentence",
     "rate_words",
+    "score_words",
     "short_number",
     "sides",
     "split_text",
+    "spread_text",
 ]
 
 #: What a proof that is none begins with, by status.
@@ -36,6 +42,15 @@ _NOT_PROVEN = {
     "work_limit": "Not proven within the work limit",
     "interrupted": "Not proven when it was interrupted",
     "gap_limit": "Not proven further than the gap that was asked for",
+}
+#: What costs are called, and the words for a lower one, by the loss.
+_MEASURED = {
+    "squared_error": ("squared errors", "has less"),
+    "absolute_error": ("absolute errors", "has less"),
+    "gini": ("Gini impurity", "has less"),
+    "entropy": ("entropy", "has less"),
+    "pessimistic": ("pessimistic errors", "has less"),
+    "linear": ("costs", "costs less"),
 }
 #: Numbers of more characters than this are shortened in pictures; the text form writes them out.
 _LONGEST = 9
@@ -92,10 +107,53 @@ def class_name(tree: Tree, node: int) -> str:
     return str(tree.labels[int(tree.label[node])])
 
 
+def prediction_text(tree: Tree, node: int) -> str:
+    """Return what a leaf predicts: its class, its action, or its number for each output.
+
+    Examples
+    --------
+    >>> from provetree import Tree
+    >>> from provetree.export.words import prediction_text
+    >>> from provetree.tree.values import Numbers
+    >>> leaf = Tree(feature=[-1], threshold=[0], n_samples=[4], n_features=1,
+    ...             value=Numbers([[2.5, 10 / 3]], [4], [[1.0, 0.0]]))
+    >>> prediction_text(leaf, 0)
+    '2.5, 3.3333'
+    """
+    if tree.kind != "numbers":
+        return class_name(tree, node)
+    return ", ".join(few_digits(value) for value in tree.value[node].tolist())
+
+
+def spread_text(tree: Tree, node: int) -> str:
+    """Return how far the rows of a node lie from its number, for each output: "± 1.2"."""
+    assert isinstance(tree.values, Numbers)  # for the type checker
+    return "± " + ", ".join(few_digits(spread) for spread in tree.values.spread[node].tolist())
+
+
+def leaf_detail(tree: Tree, node: int) -> str:
+    """Return how sure a leaf is, and its rows: "80.0% of 10 rows", "± 1.2, 10 rows".
+
+    For actions it is the mean reward or cost of the action of the leaf.
+    """
+    rows = counted(int(tree.n_samples[node]), "row")
+    if isinstance(tree.values, Numbers):
+        return f"{spread_text(tree, node)}, {rows}"
+    if isinstance(tree.values, Actions):
+        each = mean_outcome(tree, node)
+        return f"{'reward' if tree.values.rewards else 'cost'} {few_digits(each)}, {rows}"
+    return f"{tree.label_share(node):.1%} of {rows}"
+
+
+def mean_outcome(tree: Tree, node: int) -> float:
+    """Return what the action of a node brings or costs a row, on average."""
+    weight = float(tree.weight[node])
+    return float(tree.value[node, tree.label[node]]) / weight if weight > 0 else 0.0
+
+
 def leaf_lines(tree: Tree, node: int) -> list[str]:
-    """Return the text of a leaf: its class, the share of that class, and its rows."""
-    share = tree.label_share(node)
-    return [class_name(tree, node), f"{share:.1%} of {counted(int(tree.n_samples[node]), 'row')}"]
+    """Return the text of a leaf: what it predicts, how sure that is, and its rows."""
+    return [prediction_text(tree, node), leaf_detail(tree, node)]
 
 
 def short_number(x: float) -> str:
@@ -123,6 +181,9 @@ def proof_sentence(proof: Proof) -> str:
     >>> from provetree.export.words import proof_sentence
     >>> print(proof_sentence(Proof("optimal", 12, 12, parameters={"max_depth": 3})))
     Proven optimal: 12 training errors, and no tree of depth 3 makes fewer.
+    >>> print(proof_sentence(Proof("optimal", 2.5, 2.5, parameters={"criterion": "squared_error"})))
+    Proven optimal: squared errors of 2.5 in all, and no tree of this size has less (to one part \
+in a billion).
     >>> print(proof_sentence(Proof("time_limit", 12, 9, parameters={"max_depth": 3})))
     Not proven within the time limit: 12 training errors, and no tree of depth 3 makes fewer \
 than 9 (gap 25.0 %).
@@ -133,7 +194,8 @@ than 9 (gap 25.0 %).
     what, fewer = cost_words(proof)
     limits = limit_words(proof)
     if proof.status == "optimal":
-        return f"Proven optimal: {what}, and no tree {limits} {fewer}."
+        exact = " (to one part in a billion)" if proof.loss != "errors" else ""
+        return f"Proven optimal: {what}, and no tree {limits} {fewer}{exact}."
     bound = f"no tree {limits} {fewer} than {cost_number(proof.lower_bound)}"
     if proof.lower_bound <= 0:
         bound = f"no bound yet for trees {limits}"
@@ -143,6 +205,10 @@ than 9 (gap 25.0 %).
 def cost_words(proof: Proof) -> tuple[str, str]:
     """Return the cost of a tree in words, and the words for a lower one."""
     parameters = proof.parameters
+    if proof.loss != "errors":
+        what, fewer = _MEASURED[proof.loss]
+        splits = ", penalties for splits included" if parameters.get("alpha") else ""
+        return f"{what} of {cost_number(proof.cost)} in all{splits}", fewer
     weighted = parameters.get("class_weight") is not None or not isinstance(proof.cost, int)
     if parameters.get("alpha"):
         return f"cost {cost_number(proof.cost)} (errors and penalties for splits)", "costs less"
@@ -174,6 +240,11 @@ def counted(n: int, thing: str) -> str:
 def rate_words(rate: float | None) -> str:
     """Return a share as a percentage: "94.2 %", or "-" for None."""
     return "-" if rate is None else f"{100 * rate:.1f} %"
+
+
+def score_words(score: float | None) -> str:
+    """Return R² or D² in three decimals, or "-" for None."""
+    return "-" if score is None else f"{score:.3f}"
 
 
 def cost_number(x: float) -> str:
