@@ -85,7 +85,7 @@ def test_never_worse_than_greedy():
         assert best.score(X, Y) >= greedy.score(X, Y) - 1e-12
 
 
-@pytest.mark.parametrize("criterion", ["squared_error"])
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
 def test_alpha_is_a_share_of_the_cost_of_a_single_leaf(criterion):
     root = OptimalTreeRegressor(max_depth=0, criterion=criterion).fit(X, Y).objective_
     free = OptimalTreeRegressor(max_depth=2, criterion=criterion).fit(X, Y)

@@ -4,6 +4,9 @@ The number of errors is a whole number by itself. Any other loss is measured: th
 units of about 2**-44 of what a single leaf costs and rounds each leaf up, so that its proofs stay
 in whole numbers. A cost in the user's units is ``(units * unit + constant) / weight_scale``.
 
+Where costs are whole numbers of a coarser unit by themselves (distances and costs of few decimals)
+nothing is rounded; :meth:`~provetree.Problem.with_fine_units` is for penalties then.
+
 A proof of a measured loss therefore holds to :data:`TOLERANCE`, as a part of what the best single
 leaf costs. The cost of the tree that is returned is worked out on the rows, without that rounding.
 """
@@ -11,7 +14,10 @@ leaf costs. The cost of the tree that is returned is worked out on the rows, wit
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from provetree.problem.losses import leaf_cost
 from provetree.problem.weights import as_decimal
@@ -19,10 +25,21 @@ from provetree.problem.weights import as_decimal
 if TYPE_CHECKING:
     from provetree.problem.problem import Problem
 
-__all__ = ["TOLERANCE", "CostScale", "checked_cost", "cost_scale_of", "measured_penalty"]
+__all__ = [
+    "TOLERANCE",
+    "CostScale",
+    "checked_cost",
+    "cost_bits",
+    "cost_scale_of",
+    "measured_penalty",
+]
 
 #: Proofs of measured losses hold to this part of what the best single leaf costs.
 TOLERANCE = 1e-9
+
+#: Bits of what the best single leaf costs in units. With slack (nine bits more) and times the
+#: number of splits, costs must fit into the core's 60 bits.
+_COST_BITS, _BITS_WITH_SPLITS = 44, 50
 
 
 class CostScale(NamedTuple):
@@ -47,22 +64,37 @@ class CostScale(NamedTuple):
     def bound(self, units: int, most_leaves: int) -> float:
         """Return the cost that no tree of so many leaves is below, given a bound in units.
 
-        Each leaf may have been rounded up by a unit.
+        Each leaf may have been rounded up by a unit, unless units are coarse.
         """
-        rounding = max(TOLERANCE * self.root, most_leaves * self.unit)
+        leaves = 0.0 if self.is_coarse else most_leaves * self.unit
+        rounding = max(TOLERANCE * self.root, leaves)
         proven = max(units * self.unit - rounding, 0.0)
         return (proven + self.constant) / self.weight_scale
 
     def units(self, cost: float) -> int:
         """Return the units nearest to a cost in the user's units."""
-        if not self.unit > 0:
-            return 0
         return round((cost * self.weight_scale - self.constant) / self.unit)
 
     @property
+    def is_coarse(self) -> bool:
+        """Whether costs are whole numbers of units by themselves, so that nothing is rounded."""
+        return self.unit > TOLERANCE * self.root
+
+    @property
+    def exact_root_units(self) -> Fraction:
+        """What the best single leaf costs, in units, before rounding."""
+        units = self.root / self.unit
+        return Fraction(round(units) if self.is_coarse else units)
+
+    @property
     def root_units(self) -> int:
-        """What the best single leaf costs, in units."""
-        return math.ceil(self.root / self.unit) if self.unit > 0 else 0
+        """What the best single leaf costs, in units, rounded up as the core does."""
+        return math.ceil(self.exact_root_units)
+
+
+def cost_bits(max_splits: int) -> int:
+    """Return the bits of costs: as many as the number of splits leaves room for."""
+    return min(_COST_BITS, max(8, _BITS_WITH_SPLITS - (max_splits + 2).bit_length()))
 
 
 def cost_scale_of(problem: Problem) -> CostScale:
@@ -103,11 +135,27 @@ def checked_cost(problem: Problem, claimed: int, leaves: float, n_splits: int) -
     penalties = problem.split_penalty * n_splits * scale.unit
     exact = leaves + penalties
     told = claimed * scale.unit + scale.constant
-    # Each leaf is rounded up to a unit. The constant and the leaves are sums of numbers that may be
-    # far larger than the root's cost.
-    rounding = (n_splits + 1) * scale.unit + 2.0**-40 * (abs(scale.constant) + abs(leaves))
+    # The core may round each leaf up to a unit; a coarse one it takes for a decimal of the targets.
+    rounding = (n_splits + 1) * scale.unit
+    if scale.is_coarse:
+        rounding = TOLERANCE * scale.unit * problem.n_rows
+    rounding += _target_rounding(problem, leaves)
     if not abs(told - exact) <= TOLERANCE * scale.root + rounding:
         raise RuntimeError(
             "provetree core: a tree does not cost what the search claims; please report this."
         )
     return exact / scale.weight_scale
+
+
+def _target_rounding(problem: Problem, leaves: float) -> float:
+    """Return what the last digits of the targets can mean for the cost of the leaves.
+
+    The decimal 1e12 + 0.1 is not a float: read as one, or as the decimal, it differs by this much.
+    """
+    if problem.targets is None:
+        return 0.0
+    digit = 2.0**-51 * float(np.abs(problem.targets).max())
+    weight = float(problem.weights.sum() * problem.targets.shape[1])
+    if problem.loss == "squared_error":
+        return 2 * digit * math.sqrt(weight * leaves) + weight * digit * digit
+    return weight * digit

@@ -21,7 +21,7 @@ from provetree import _core
 from provetree.number_types import Float, Int, Int32
 from provetree.problem.checks import check_codes, check_limits
 from provetree.problem.columns import ColumnSequence, RankedFeatures, Ranks
-from provetree.problem.cost_scale import CostScale, cost_scale_of, measured_penalty
+from provetree.problem.cost_scale import CostScale, cost_bits, cost_scale_of, measured_penalty
 from provetree.problem.learned import Predicts, present_rows, what_is_learned
 from provetree.problem.weights import MAX_TOTAL_WEIGHT, as_decimal
 
@@ -116,13 +116,14 @@ class Problem:
         if self.loss == "errors":
             rows = (self.classes, self.weights, self.counts)
             return _core.Table(*columns, *rows, self.n_classes)
+        bits = cost_bits(self.max_splits)
         if self.targets is None:
             rows = (self.classes, self.weights, self.counts)
-            return _core.Table(*columns, *rows, self.n_classes, loss=self.loss)
+            return _core.Table(*columns, *rows, self.n_classes, self.loss, None, bits)
         # Where rows have targets, these alone say what leaves cost.
         rows = (np.zeros_like(self.classes), self.weights, self.counts)
         targets = self.targets if self.error_scale == 1 else self.targets * self.error_scale
-        return _core.Table(*columns, *rows, 1, loss=self.loss, targets=targets)
+        return _core.Table(*columns, *rows, 1, self.loss, targets, bits)
 
     @cached_property
     def cost_scale(self) -> CostScale:
@@ -229,7 +230,7 @@ class Problem:
         """Return the problem with a penalty per split, in integer units of weight.
 
         A penalty of at least the error of a single leaf forbids every split. For a measured loss
-        the penalty is in units of its cost, and rounded to a whole number of them.
+        the penalty is in units of its cost.
 
         Examples
         --------
@@ -244,19 +245,19 @@ class Problem:
         error, splits = self.root_error, self.max_splits
         if penalty > 0:
             splits = min(splits, math.ceil(error / penalty) - 1) if error else 0
-        error_scale, split_penalty = 1, min(round(penalty), error)
-        if not self.is_measured:
-            error_scale, split_penalty = _objective(penalty, error, splits)
-        changed = replace(
+        if self.is_measured:
+            fine = self.with_fine_units()
+            times = Fraction(self.cost_scale.unit) / Fraction(fine.cost_scale.unit)
+            whole = min(round(penalty * times), fine.root_error)
+            return fine.with_limits(max_splits=splits, split_penalty=whole)
+        error_scale, split_penalty = _objective(penalty, error, splits)
+        return replace(
             self,
             max_depth=min(self.max_depth, splits),
             max_splits=splits,
             error_scale=error_scale,
             split_penalty=split_penalty,
         )
-        if self.is_measured:
-            changed._keep_table_of(self)
-        return changed
 
     def with_fine_units(self) -> Problem:
         """Return the problem of a measured loss with units that a penalty may be rounded to.
@@ -274,7 +275,7 @@ class Problem:
         (2, True)
         """
         spare = _BITS_OF_ROOT - self.root_error.bit_length()
-        if self.targets is None or self.root_error == 0 or spare <= 0:
+        if self.root_error == 0 or not self.cost_scale.is_coarse or spare <= 0:
             return self
         return replace(self, error_scale=self.error_scale << spare)
 
