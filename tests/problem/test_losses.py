@@ -126,6 +126,30 @@ def test_a_false_claim_is_found_out(loss):
             checked_cost(problem, int(claimed * factor), leaves, 0)
 
 
+def test_a_far_row_does_not_make_units_coarse():
+    """A single row of another kind among many: slack decides on the unit, and costs are rounded."""
+    n = 2**20
+    weights = np.array([n - 1.0, 1.0])
+    for loss, y in (
+        ("gini", [0, 1]),
+        ("squared_error", [0.0, 0.1]),
+        ("absolute_error", [0.0, math.pi]),
+    ):
+        problem = build_problem(
+            [[1.0], [2.0]],
+            y,
+            n_classes=2 if loss == "gini" else None,
+            loss=loss,
+            sample_weight=weights,
+            max_depth=1,
+            alpha=0.1,
+        )
+        assert not problem.cost_scale.is_coarse
+        solution = ExactSearch().solve(problem)
+        assert solution.status == "optimal"
+        assert solution.cost == pytest.approx(0.1 * leaf_cost(problem, slice(None)), rel=1e-6)
+
+
 def test_means_and_medians():
     rng = np.random.default_rng(0)
     small = np.round(rng.normal(size=50), 3)

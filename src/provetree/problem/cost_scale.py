@@ -37,9 +37,9 @@ __all__ = [
 #: Proofs of measured losses hold to this part of what the best single leaf costs.
 TOLERANCE = 1e-9
 
-#: Bits of what the best single leaf costs in units. With slack (nine bits more) and times the
-#: number of splits, costs must fit into the core's 60 bits.
-_COST_BITS, _BITS_WITH_SPLITS = 44, 50
+#: Bits of what the best single leaf costs in units, and how many more slack may have. Together, and
+#: times the number of splits, costs must fit into the core's 60 bits.
+_COST_BITS, _SLACK_BITS, _BITS_WITH_SPLITS = 44, 9, 50
 
 
 class CostScale(NamedTuple):
@@ -56,6 +56,8 @@ class CostScale(NamedTuple):
     constant: float  # part of the cost of every tree, for whole weights
     root: float  # what the best single leaf costs beyond the constant, for whole weights
     weight_scale: float  # whole units of weight per unit of the user's weight
+    #: Whether costs are whole numbers of units by themselves, so that nothing is rounded.
+    is_coarse: bool = False
 
     def cost(self, units: int) -> float:
         """Return a cost in the user's units."""
@@ -74,11 +76,6 @@ class CostScale(NamedTuple):
     def units(self, cost: float) -> int:
         """Return the units nearest to a cost in the user's units."""
         return round((cost * self.weight_scale - self.constant) / self.unit)
-
-    @property
-    def is_coarse(self) -> bool:
-        """Whether costs are whole numbers of units by themselves, so that nothing is rounded."""
-        return self.unit > TOLERANCE * self.root
 
     @property
     def exact_root_units(self) -> Fraction:
@@ -102,7 +99,19 @@ def cost_scale_of(problem: Problem) -> CostScale:
     table, times = problem.table, problem.error_scale
     unit, constant = float(table.cost_unit) / times, float(table.constant) / times
     root = max(leaf_cost(problem, slice(None)) - constant, 0.0)
-    return CostScale(unit, constant, root, float(problem.weight_scale))
+    # The core takes no coarser unit than it must, unless costs are whole numbers of it.
+    bits = cost_bits(problem.max_splits)
+    finest = max(root * 2.0**-bits, _reach(problem) * 2.0 ** -(bits + _SLACK_BITS))
+    return CostScale(unit, constant, root, float(problem.weight_scale), unit > 1.001 * finest)
+
+
+def _reach(problem: Problem) -> float:
+    """Return the most that the rows can add to a tree's cost; infinite where none is exact."""
+    if problem.targets is None or problem.loss == "squared_error":
+        return math.inf
+    if problem.loss == "absolute_error":
+        return float(np.ptp(problem.targets, axis=0).sum() * problem.weights.sum())
+    return float(np.ptp(problem.targets, axis=1) @ problem.weights)
 
 
 def measured_penalty(scale: CostScale, alpha: float) -> int:
