@@ -4,6 +4,7 @@
 #include "kernels/bit_kernel.hpp"
 #include "kernels/class_kernel.hpp"
 #include "kernels/kernel.hpp"
+#include "kernels/linear_kernel.hpp"
 #include "kernels/squared_kernel.hpp"
 
 namespace provetree {
@@ -82,6 +83,15 @@ const ClassKernel& choose_class_kernel(const std::string& name) {
     if (chosen == "avx2") return kernels::classes_avx2;
 #endif
     return kernels::classes_baseline;
+}
+
+const LinearKernel& choose_linear_kernel(const std::string& name) {
+    const std::string chosen = choose_kernel(name).name;
+#if defined(PROVETREE_X86_KERNELS)
+    if (chosen == "avx512") return kernels::linear_avx512;
+    if (chosen == "avx2") return kernels::linear_avx2;
+#endif
+    return kernels::linear_baseline;
 }
 
 }  // namespace provetree

@@ -200,8 +200,27 @@ void MeasuredDepthTwo::settle_column(const Node& node, Index c) {
         panel_->evaluate(node, c, lanes_.data(), static_cast<int>(lanes_.size()), of_interest, results_.data());
         ++context_.counters.panels;
         context_.counters.lanes += lanes_.size();
-        for (std::size_t i = 0; i < lanes_.size(); ++i) consider(node, column, lanes_[i], results_[i]);
+        consider_lanes(node, column);
         add_points(node, c);
+    }
+}
+
+// The most promising lanes first, so that the others need not be exact.
+void MeasuredDepthTwo::consider_lanes(const Node& node, const NodeColumn& column) {
+    const auto bound = [&](std::size_t i) {
+        const LaneUnits& units = results_[i];
+        return point_bound({0, lanes_[i], 0, units.left.leaf, units.right.leaf, units.left.stump, units.right.stump});
+    };
+    by_bound_.clear();
+    for (std::size_t i = 0; i < lanes_.size(); ++i) by_bound_.push_back({bound(i), static_cast<Index>(i)});
+    std::sort(by_bound_.begin(), by_bound_.end());
+    for (const auto& [least, i] : by_bound_) {
+        LaneUnits& units = results_[i];
+        if (!units.exact && least < room(column)) panel_->refine(node, static_cast<int>(i), units);
+        if (units.exact)
+            consider(node, column, lanes_[i], units);
+        else
+            close(column, {lanes_[i], lanes_[i]}, least + loss_.split_penalty, Reason::kSplitBound);
     }
 }
 

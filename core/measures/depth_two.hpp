@@ -59,6 +59,7 @@ class MeasuredDepthTwo {
     Cost find_open(const Node& node, Index c, bool closing);
     void choose_lanes(const NodeColumn& column);
     void add_points(const Node& node, Index c);
+    void consider_lanes(const Node& node, const NodeColumn& column);
     void consider(const Node& node, const NodeColumn& column, Index position, const LaneUnits& units);
     void offer(const NodeColumn& column, Index position, const LaneUnits& units, bool split_left, bool split_right);
     void close(const NodeColumn& column, Positions at, Cost bound, Reason reason);
@@ -90,6 +91,7 @@ class MeasuredDepthTwo {
     std::vector<Points> points_;  // of each column, from its low end to its high end
     std::vector<Stretch> open_;
     std::vector<Waiting> waiting_;
+    std::vector<std::pair<Cost, Index>> by_bound_;  // lanes of a panel
     std::vector<Index> lanes_;
     std::vector<LaneUnits> results_;
     Points merged_;

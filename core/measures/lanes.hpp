@@ -21,6 +21,7 @@ struct SideUnits {
 
 struct LaneUnits {
     SideUnits left, right;
+    bool exact = true;  // false: stumps are lower bounds, and `refine` has the rest
 };
 
 class LanePanel {
@@ -32,6 +33,8 @@ class LanePanel {
     // more than `of_interest` units, lower bounds may be given in place of stumps.
     virtual void evaluate(const Node& node, Index column, const Index* positions, int n, Cost of_interest,
                           LaneUnits* results) = 0;
+    // Makes the units of one of these lanes exact, by its place among them.
+    virtual void refine(const Node&, int, LaneUnits&) {}
 };
 
 // The fastest way to sweep a measure.
@@ -39,6 +42,9 @@ std::unique_ptr<LanePanel> make_lane_panel(Context& context, const Measure& meas
 
 // Squared error of one output.
 std::unique_ptr<LanePanel> squared_lane_panel(Context& context, const Measure& measure);
+
+// Linear costs.
+std::unique_ptr<LanePanel> linear_lane_panel(Context& context, const Measure& measure);
 
 // The plain way, for any measure: a leaf that grows row by row. What the others have to agree with.
 std::unique_ptr<LanePanel> plain_lane_panel(Context& context, const Measure& measure);

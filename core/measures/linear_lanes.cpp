@@ -1,0 +1,247 @@
+// Lanes of linear costs: coarse costs for all lanes at once, costs as they are for the lanes that matter.
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <vector>
+
+#include "base/raw_vector.hpp"
+#include "kernels/linear_kernel.hpp"
+#include "measures/lanes.hpp"
+
+namespace provetree {
+
+namespace {
+
+constexpr Index kSmallestBlock = 8, kLargestBlock = 64, kBlocksOfNode = 64;
+constexpr int kLanesTogether = 16;  // of the widest kernel
+constexpr int kCoarseBits = 31;
+
+class LinearLanePanel final : public LanePanel {
+  public:
+    LinearLanePanel(Context& context, const Measure& measure)
+        : context_(context), measure_(measure), kernel_(choose_linear_kernel(context.kernel.name)),
+          actions_(measure.width()), width_((actions_ + kCostBlock - 1) / kCostBlock * kCostBlock),
+          wins_(context.table.columns, 0), scratch_(linear_scratch_bytes(width_)),
+          sums_(static_cast<std::size_t>(actions_)) {}
+
+    void start(const Node& node) override;
+    void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override;
+    void refine(const Node& node, int lane, LaneUnits& units) override;
+
+  private:
+    void make_costs(const Node& node);
+    void make_blocks(const Node& node);
+    void place_rows(const Node& node, const NodeColumn& column, const Index* positions, int n);
+    void sum_lanes(const Node& node, const NodeColumn& column, const Index* positions, int n, LaneUnits* results);
+    void sweep_columns(const Node& node);
+    void refine_side(const Node& node, int lane, bool right, SideUnits& units);
+    Cost in_units(std::int32_t coarse) const { return static_cast<Cost>(coarse) << shift_; }
+    std::int32_t leaf_of(const LineVector<std::int32_t>& totals, int lane) const {
+        std::int32_t least = std::numeric_limits<std::int32_t>::max();
+        for (int a = 0; a < width_; ++a) least = std::min(least, totals[static_cast<std::size_t>(a * kLanes + lane)]);
+        return least;
+    }
+
+    Context& context_;
+    const Measure& measure_;
+    const LinearKernel& kernel_;
+    const int actions_, width_;
+    // Of the node.
+    int shift_ = 0;  // coarse costs are units divided by this power of two
+    LineVector<std::int32_t> costs_;
+    std::vector<std::int64_t> exact_total_;
+    std::vector<std::vector<RowBlock>> blocks_;
+    // Of the lanes.
+    std::vector<std::uint8_t> buckets_;
+    int padded_ = 0;
+    LineVector<std::int32_t> total_left_, total_right_;
+    std::vector<std::int64_t> exact_left_;  // by lane and action
+    std::vector<std::int64_t> count_left_;
+    LaneCosts best_{};
+    std::vector<LaneCosts> lowest_;  // of each column
+    // Columns that gave better stumps lately are swept first, so that others are passed by sooner.
+    std::vector<std::uint64_t> wins_;
+    std::vector<Index> sweep_order_, by_bound_;
+    LineVector<unsigned char> scratch_;
+    std::vector<std::int64_t> sums_;
+};
+
+void LinearLanePanel::start(const Node& node) {
+    make_costs(node);
+    make_blocks(node);
+    buckets_.resize(node.rows);
+    const std::size_t cells = static_cast<std::size_t>(width_) * kLanes;
+    total_left_.resize(cells);
+    total_right_.resize(cells);
+    exact_left_.resize(static_cast<std::size_t>(actions_) * kLanes);
+    count_left_.resize(kLanes);
+    lowest_.resize(node.columns.size());
+    sweep_order_.resize(node.columns.size());
+}
+
+// Rounded down, so that sums of coarse costs never exceed sums of costs: what is a bound in them is one.
+void LinearLanePanel::make_costs(const Node& node) {
+    exact_total_.assign(static_cast<std::size_t>(actions_), 0);
+    std::uint64_t most = 0;
+    for (Index row = 0; row < node.rows; ++row) {
+        const std::int64_t* const of = measure_.targets(node.ids[row]);
+        std::int64_t largest = 0;
+        for (int a = 0; a < actions_; ++a) {
+            largest = std::max(largest, of[a]);
+            exact_total_[static_cast<std::size_t>(a)] += of[a];
+        }
+        most += static_cast<std::uint64_t>(largest);
+    }
+    shift_ = std::max(0, static_cast<int>(std::bit_width(most)) - kCoarseBits);
+    const std::size_t width = static_cast<std::size_t>(width_);
+    costs_.resize(node.rows * width);
+    for (Index row = 0; row < node.rows; ++row) {
+        const std::int64_t* const of = measure_.targets(node.ids[row]);
+        std::int32_t* const to = costs_.data() + row * width;
+        for (int a = 0; a < actions_; ++a) to[a] = static_cast<std::int32_t>(of[a] >> shift_);
+        for (int a = actions_; a < width_; ++a) to[a] = to[0];
+    }
+}
+
+void LinearLanePanel::make_blocks(const Node& node) {
+    const Index size = std::clamp(node.rows / kBlocksOfNode, kSmallestBlock, kLargestBlock);
+    if (blocks_.size() < node.columns.size()) blocks_.resize(node.columns.size());
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        std::vector<RowBlock>& blocks = blocks_[c];
+        blocks.clear();
+        Index begin = 0, tie = 0;  // of the block, and of its last group of ties
+        for (Index i = 0; i < node.rows; ++i) {
+            if (!column.no_ties && column.ranks[i] == column.ranks[i + 1]) continue;
+            const bool one_tie = tie == begin;
+            tie = i + 1;
+            if (i + 1 - begin < (one_tie ? size / 4 : size) && i + 1 < node.rows) continue;
+            blocks.push_back({i + 1, one_tie});
+            begin = i + 1;
+        }
+    }
+}
+
+void LinearLanePanel::place_rows(const Node& node, const NodeColumn& column, const Index* positions, int n) {
+    padded_ = (n + kLanesTogether - 1) / kLanesTogether * kLanesTogether;
+    Index at = 0;
+    for (int lane = 0; lane < n; ++lane)
+        for (; at < positions[lane]; ++at)
+            buckets_[column.order[at] & entry::kRowMask] = static_cast<std::uint8_t>(lane);
+    for (; at < node.rows; ++at) buckets_[column.order[at] & entry::kRowMask] = static_cast<std::uint8_t>(padded_);
+}
+
+// Sums of both sides of each lane, coarse and exact.
+void LinearLanePanel::sum_lanes(const Node& node, const NodeColumn& column, const Index* positions, int n,
+                                LaneUnits* results) {
+    std::fill(total_left_.begin(), total_left_.end(), 0);
+    std::fill(total_right_.begin(), total_right_.end(), 0);
+    std::vector<std::int32_t> coarse(static_cast<std::size_t>(width_), 0);
+    std::vector<std::int64_t>& exact = sums_;
+    std::fill(exact.begin(), exact.end(), 0);
+    const auto add_rows = [&](Index from, Index upto, std::int64_t& count) {
+        for (Index i = from; i < upto; ++i) {
+            const Index row = column.order[i] & entry::kRowMask;
+            const std::int32_t* const rounded = costs_.data() + std::size_t{row} * static_cast<unsigned>(width_);
+            const std::int64_t* const costs = measure_.targets(node.ids[row]);
+            for (int a = 0; a < width_; ++a) coarse[static_cast<std::size_t>(a)] += rounded[a];
+            for (int a = 0; a < actions_; ++a) exact[static_cast<std::size_t>(a)] += costs[a];
+            count += node.counts[row];
+        }
+    };
+    std::int64_t count = 0;
+    for (int lane = 0; lane < n; ++lane) {
+        add_rows(lane ? positions[lane - 1] : 0, positions[lane], count);
+        Cost leaf_left = kInfinite, leaf_right = kInfinite;
+        for (int a = 0; a < actions_; ++a) {
+            const std::size_t action = static_cast<std::size_t>(a);
+            exact_left_[static_cast<std::size_t>(lane * actions_ + a)] = exact[action];
+            leaf_left = std::min(leaf_left, exact[action]);
+            leaf_right = std::min(leaf_right, exact_total_[action] - exact[action]);
+        }
+        for (int a = 0; a < width_; ++a)
+            total_left_[static_cast<std::size_t>(a * kLanes + lane)] = coarse[static_cast<std::size_t>(a)];
+        count_left_[static_cast<std::size_t>(lane)] = count;
+        results[lane] = {{leaf_left, 0, kInfinite, count >= context_.min_leaf},
+                         {leaf_right, 0, kInfinite, node.count - count >= context_.min_leaf},
+                         false};
+    }
+    add_rows(positions[n - 1], node.rows, count);
+    for (int lane = 0; lane < n; ++lane)
+        for (int a = 0; a < width_; ++a) {
+            const std::size_t at = static_cast<std::size_t>(a * kLanes + lane);
+            total_right_[at] = coarse[static_cast<std::size_t>(a)] - total_left_[at];
+        }
+}
+
+void LinearLanePanel::sweep_columns(const Node& node) {
+    const LinearLanes lanes{
+        padded_, width_, costs_.data(), buckets_.data(), total_left_.data(), total_right_.data(), scratch_.data()};
+    for (Index c = 0; c < node.columns.size(); ++c) sweep_order_[c] = c;
+    std::stable_sort(sweep_order_.begin(), sweep_order_.end(),
+                     [&](Index a, Index b) { return wins_[node.columns[a].id] > wins_[node.columns[b].id]; });
+    for (Index c : sweep_order_) {
+        const NodeColumn& column = node.columns[c];
+        const std::uint64_t wins =
+            kernel_.sweep({column.order, column.ranks, blocks_[c].data(), blocks_[c].size(), column.no_ties}, lanes,
+                          best_, lowest_[c]);
+        wins_[column.id] = wins_[column.id] / 2 + wins;
+        context_.counters.row_steps += node.rows;
+        context_.monitor.work(node.rows * static_cast<unsigned>(width_));
+    }
+}
+
+void LinearLanePanel::evaluate(const Node& node, Index c, const Index* positions, int n, Cost, LaneUnits* results) {
+    const NodeColumn& column = node.columns[c];
+    place_rows(node, column, positions, n);
+    sum_lanes(node, column, positions, n, results);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        best_.left[lane] = lane < n ? leaf_of(total_left_, lane) : std::numeric_limits<std::int32_t>::min();
+        best_.right[lane] = lane < n ? leaf_of(total_right_, lane) : std::numeric_limits<std::int32_t>::min();
+    }
+    sweep_columns(node);
+    for (int lane = 0; lane < n; ++lane) {
+        results[lane].left.stump = in_units(best_.left[lane]);
+        results[lane].right.stump = in_units(best_.right[lane]);
+    }
+}
+
+void LinearLanePanel::refine(const Node& node, int lane, LaneUnits& units) {
+    refine_side(node, lane, false, units.left);
+    refine_side(node, lane, true, units.right);
+    units.exact = true;
+}
+
+// Sweeps the columns with costs as they are, the most promising first, until the others cannot do better.
+void LinearLanePanel::refine_side(const Node& node, int lane, bool right, SideUnits& units) {
+    std::vector<std::int64_t> total(exact_left_.begin() + lane * actions_, exact_left_.begin() + (lane + 1) * actions_);
+    for (std::size_t a = 0; right && a < total.size(); ++a) total[a] = exact_total_[a] - total[a];
+    const std::int64_t left_count = count_left_[static_cast<std::size_t>(lane)];
+    units.stump = units.leaf;
+    units.feasible_split = kInfinite;
+    by_bound_.resize(node.columns.size());
+    const auto bound = [&](Index c) { return (right ? lowest_[c].right : lowest_[c].left)[lane]; };
+    for (Index c = 0; c < by_bound_.size(); ++c) by_bound_[c] = c;
+    std::stable_sort(by_bound_.begin(), by_bound_.end(), [&](Index a, Index b) { return bound(a) < bound(b); });
+    for (Index c : by_bound_) {
+        if (in_units(bound(c)) >= std::min(units.leaf, units.feasible_split)) break;
+        const NodeColumn& column = node.columns[c];
+        const ExactStump stump =
+            kernel_.sweep_exactly({column.order, column.ranks, node.rows, buckets_.data(), lane, right,
+                                   measure_.targets(0), node.ids.data(), actions_, total.data(), node.counts.data(),
+                                   right ? node.count - left_count : left_count, context_.min_leaf, sums_.data()});
+        units.stump = std::min(units.stump, stump.any);
+        units.feasible_split = std::min(units.feasible_split, stump.feasible);
+        context_.counters.row_steps += node.rows;
+        context_.monitor.work(node.rows * static_cast<unsigned>(width_));
+    }
+    if (units.feasible_split >= units.leaf) units.feasible_split = kInfinite;
+}
+
+}  // namespace
+
+std::unique_ptr<LanePanel> linear_lane_panel(Context& context, const Measure& measure) {
+    return std::make_unique<LinearLanePanel>(context, measure);
+}
+
+}  // namespace provetree
