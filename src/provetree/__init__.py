@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from provetree.estimators.column_generation import ColumnGenerationClassifier
     from provetree.estimators.dl85 import DL85Classifier
     from provetree.estimators.mip_tree import MIPTreeClassifier
+    from provetree.estimators.optimal_policy_tree import OptimalPolicyTree
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
     from provetree.estimators.optimal_tree_cv import OptimalTreeCV
     from provetree.estimators.optimal_tree_regressor import OptimalTreeRegressor
@@ -62,6 +63,7 @@ _HOMES = {
     "LeafCost": "itemsets.leaf_cost",
     "Limits": "solution",
     "MIPTreeClassifier": "estimators.mip_tree",
+    "OptimalPolicyTree": "estimators.optimal_policy_tree",
     "OptimalTreeCV": "estimators.optimal_tree_cv",
     "OptimalTreeClassifier": "estimators.optimal_tree",
     "OptimalTreeRegressor": "estimators.optimal_tree_regressor",
@@ -101,6 +103,7 @@ __all__ = [
     "LeafCost",
     "Limits",
     "MIPTreeClassifier",
+    "OptimalPolicyTree",
     "OptimalTreeCV",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",

@@ -13,12 +13,13 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
 __all__ = [
+    "POLICY_OPTIONS",
     "REGRESSOR_OPTIONS",
     "TREE_OPTIONS",
     "Allowed",
@@ -425,6 +426,37 @@ REGRESSOR_OPTIONS: tuple[Option, ...] = (
         "The penalty for each split, as a share of what the best tree without splits costs: a "
         "split that saves less is not made. So 0.01 asks for at least one hundredth of R² per "
         "split, whatever the scale of the targets. It is the complexity parameter ``cp`` of rpart.",
+    ),
+    *(_BY_NAME[name] for name in _OF_ANY_SEARCH),
+)
+
+#: The options of :class:`provetree.OptimalPolicyTree`, in the order of its parameters.
+POLICY_OPTIONS: tuple[Option, ...] = (
+    replace(_BY_NAME["max_depth"], default=2),
+    _BY_NAME["max_leaf_nodes"],
+    _BY_NAME["min_samples_leaf"],
+    Option(
+        "alpha",
+        0.0,
+        (_float(0.0, math.inf, "[)"),),
+        "The penalty for each split, as a share of what the best single action loses against the "
+        "best action of each row: a split that gains less is not made.",
+    ),
+    Option(
+        "action_costs",
+        None,
+        (_DICT, _ARRAY_LIKE, _NONE),
+        "A price for each action, taken off the reward of every row that gets it: a dict by "
+        "action, where those left out cost nothing, or an array. None means no costs.",
+    ),
+    Option(
+        "budget",
+        None,
+        (_DICT, _ARRAY_LIKE, _NONE),
+        "The largest share of the training rows, by weight, that may get an action: a dict such "
+        'as ``{"treat": 0.3}``, or an array with 1 for actions without a limit, of which there '
+        "must be one. The tree is then the best at the prices in ``prices_``, which the search "
+        "finds; it takes several searches. None means no limits.",
     ),
     *(_BY_NAME[name] for name in _OF_ANY_SEARCH),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-__all__ = ["ClassifierFace", "RegressorFace", "TableEstimator"]
+__all__ = ["ClassifierFace", "PolicyFace", "RegressorFace", "TableEstimator"]
 
 
 class TableEstimator(BaseEstimator):
@@ -51,3 +51,17 @@ class RegressorFace(RegressorMixin):
 
     def _more_tags(self) -> dict[str, bool]:
         return {"multioutput": True}
+
+
+class PolicyFace:
+    """What makes a table estimator one of policies: it needs rewards, a column for each action."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.required = True
+        tags.target_tags.two_d_labels = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _more_tags(self) -> dict[str, bool]:
+        return {"requires_y": True, "multioutput": True, "multioutput_only": True}

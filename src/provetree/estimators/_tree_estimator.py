@@ -53,9 +53,14 @@ class TreeEstimator(TableEstimator):
         max_work: int | None = None,
         n_jobs: int | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        seconds: float | None = None,
     ) -> Solution:
-        """Let an engine solve a problem within ``time_limit``, and show it where that is wanted."""
-        seconds = None if self.time_limit is None else float(self.time_limit)
+        """Let an engine solve a problem within ``time_limit``, and show it where that is wanted.
+
+        `seconds` are what is left of the limit, where several searches share it.
+        """
+        if seconds is None and self.time_limit is not None:
+            seconds = float(self.time_limit)
         work = None if max_work is None else int(max_work)
         limits = Limits(seconds, memory_limit, work, thread_count(n_jobs))
         started = time.perf_counter()

@@ -173,6 +173,8 @@ def prepare(
 
 
 def _read(y: Any, n_rows: int, owner: str, predicts: Predicts | None) -> Targets:
+    if isinstance(y, Targets):  # read before
+        return y
     if predicts in ("costs", "rewards"):
         return read_actions(y, n_rows, owner, str(predicts))
     return read_targets(y, n_rows, owner)
@@ -204,7 +206,7 @@ def _costs(
 
 
 def prepare_for(
-    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, **changes: Any
+    estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, **changes: Any
 ) -> Prepared:
     """Prepare a table with the limits, weights, criterion and costs of an estimator."""
     given = vars(estimator)

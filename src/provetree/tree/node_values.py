@@ -57,7 +57,8 @@ def values_on_rows(problem: Problem, reached: Sequence[Rows]) -> Values:
     sign = -1.0 if problem.predicts == "rewards" else 1.0
     scale = problem.weight_unit
     value = [
-        [sign * total / scale for total in action_totals(problem.targets[rows], weights)]
+        # No minus zero.
+        [sign * total / scale + 0.0 for total in action_totals(problem.targets[rows], weights)]
         for rows, weights in zip(reached, _weights(problem, reached), strict=True)
     ]
     return Actions(np.array(value), _user_weight(problem, reached), sign < 0)
