@@ -121,7 +121,7 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
     >>> import pandas as pd
     >>> from provetree import OptimalPolicyTree
     >>> age = np.arange(20, 80, 5.0)
-    >>> rewards = pd.DataFrame({"wait": np.zeros(12), "treat": (age - 50) / 10})
+    >>> rewards = pd.DataFrame({"wait": np.zeros(12), "treat": (age - 52) / 10})
     >>> policy = OptimalPolicyTree(max_depth=1).fit(pd.DataFrame({"age": age}), rewards)
     >>> print(policy.export_text())
     age <= 52.5
@@ -323,7 +323,8 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         >>> OptimalPolicyTree(max_depth=1).fit([[1], [2], [3]], rewards).predict([[0], [9]])
         array(['act', 'wait'], dtype='<U4')
         """
-        return np.asarray(self.actions_[self.predict_index(X)])
+        chosen = self.predict_index(X)
+        return np.asarray(self.actions_[chosen])
 
     def predict_index(self, X: Any) -> NDArray[np.intp]:
         """Choose an action for each row, by its position among the columns of the rewards.
