@@ -125,11 +125,11 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
     >>> policy = OptimalPolicyTree(max_depth=1).fit(pd.DataFrame({"age": age}), rewards)
     >>> print(policy.export_text())
     age <= 52.5
-    |   wait: 0 each of 7 rows [0, -10.5; 7]
+    |   wait: 0 each of 7 rows [0, -11.9; 7]
     age > 52.5
-    |   treat: 1.5 each of 5 rows [0, 7.5; 5]
+    |   treat: 1.3 each of 5 rows [0, 6.5; 5]
     >>> policy.status_, round(policy.value_, 3), policy.treatment_shares_.round(3)
-    ('optimal', 0.625, array([0.583, 0.417]))
+    ('optimal', 0.542, array([0.583, 0.417]))
     >>> thrifty = OptimalPolicyTree(max_depth=1, budget={"treat": 0.25})
     >>> thrifty.fit(pd.DataFrame({"age": age}), rewards).treatment_shares_
     array([0.75, 0.25])
@@ -346,7 +346,8 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         >>> policy.predict_index([[0], [9]])
         array([1, 0])
         """
-        return np.asarray(self.tree_.predict(self.encode(X)), dtype=np.intp)
+        encoded = self.encode(X)
+        return np.asarray(self.tree_.predict(encoded), dtype=np.intp)
 
     def value(self, X: Any, rewards: Any, sample_weight: ArrayLike | None = None) -> PolicyValue:
         """Return the mean reward of the policy on some rows, and its standard error.

@@ -89,7 +89,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
     8.357
     >>> clf = OptimalTreeClassifier(max_depth=2, cost_matrix={(2, 1): 5.0}).fit(X, y)
     >>> clf.objective_
-    6.0
+    11.0
     """
 
     def __init__(

@@ -32,7 +32,6 @@ _SHARED = (
     "alpha",
     "class_weight",
     "categorical_features",
-    "cost_matrix",
 )
 
 
@@ -212,5 +211,5 @@ def prepare_for(
     given = vars(estimator)
     own = {name: given[name] for name in _SHARED if name in given}
     if "criterion" in given:
-        own["loss"] = given["criterion"]
+        own |= {"loss": given["criterion"], "cost_matrix": given.get("cost_matrix")}
     return prepare(X, y, sample_weight, owner=type(estimator).__name__, **(own | changes))
