@@ -318,3 +318,17 @@ def test_verify_refuses_an_unknown_criterion():
     clf = OptimalTreeClassifier(max_depth=1).fit(IRIS_X, IRIS_Y)
     with pytest.raises(ValueError, match="'criterion' must be one of 'errors', 'gini'"):
         verify(clf.tree_, IRIS_X, IRIS_Y, criterion="purity")
+
+
+def test_the_words_of_a_proof_know_the_costs():
+    from provetree.export.model_file import StoredModel
+    from provetree.export.words import proof_sentence
+
+    costs = (1 - np.eye(3))[IRIS_Y]
+    by_row = OptimalTreeClassifier(max_depth=2).fit(IRIS_X, IRIS_Y, sample_costs=costs)
+    matrix = OptimalTreeClassifier(max_depth=2, cost_matrix={}).fit(IRIS_X, IRIS_Y)
+    for clf in (by_row, matrix):
+        words = proof_sentence(StoredModel.of(clf).proof)
+        assert words.startswith("Proven optimal: costs of 6 in all, and no tree of depth 2 costs")
+    plain = by_row.fit(IRIS_X, IRIS_Y)
+    assert "6 training errors" in proof_sentence(StoredModel.of(plain).proof)

@@ -174,5 +174,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         """
         validate(TREE_OPTIONS, vars(self), type(self).__name__)
         prepared = prepare_for(self, X, y, sample_weight, sample_costs=sample_costs)
+        # Model files say what the cost is about; the costs of the rows themselves stay out.
+        self._told_in_fit = {} if sample_costs is None else {"sample_costs": "of each row"}
         self._keep(prepared, self._search(X, prepared, initial_tree, on_progress))
         return self

@@ -137,9 +137,15 @@ class Proof:
         return relative_gap(self.cost, self.lower_bound)
 
     @property
+    def of_rewards(self) -> bool:
+        """Whether the cost is a reward with the other sign."""
+        return self.method == "OptimalPolicyTree"
+
+    @property
     def loss(self) -> str:
         """What the cost counts: one of :data:`provetree.problem.losses.LOSSES`."""
-        if self.method == "OptimalPolicyTree" or self.parameters.get("cost_matrix") is not None:
+        costs = (self.parameters.get(name) for name in ("cost_matrix", "sample_costs"))
+        if self.of_rewards or any(given is not None for given in costs):
             return "linear"
         criterion = self.parameters.get("criterion", "errors")
         return criterion if criterion in LOSSES else "errors"
@@ -214,7 +220,9 @@ class StoredModel:
                 estimator.solution_,
                 seconds=seconds,
                 method=type(estimator).__name__,
-                parameters=_plain_parameters(estimator.get_params(deep=False)),
+                parameters=_plain_parameters(
+                    estimator.get_params(deep=False) | getattr(estimator, "_told_in_fit", {})
+                ),
                 n_rows=int(tree.n_samples[0]),
                 n_columns=tree.n_features,
             )

@@ -190,14 +190,18 @@ than 9 (gap 25.0 %).
     >>> print(proof_sentence(Proof("time_limit", 12, 0, parameters={"max_depth": 3})))
     Not proven within the time limit: 12 training errors, and no bound yet for trees of depth 3 \
 (gap 100.0 %).
+    >>> print(proof_sentence(Proof("time_limit", -15.0, -20.0, method="OptimalPolicyTree")))
+    Not proven within the time limit: a reward of 15 in all, and no tree of this size brings more \
+than 20 (gap 25.0 %).
     """
     what, fewer = cost_words(proof)
     limits = limit_words(proof)
     if proof.status == "optimal":
         exact = " (to one part in a billion)" if proof.loss != "errors" else ""
         return f"Proven optimal: {what}, and no tree {limits} {fewer}{exact}."
-    bound = f"no tree {limits} {fewer} than {cost_number(proof.lower_bound)}"
-    if proof.lower_bound <= 0:
+    at_least = -proof.lower_bound if proof.of_rewards else proof.lower_bound
+    bound = f"no tree {limits} {fewer} than {cost_number(at_least)}"
+    if proof.lower_bound <= 0 and not proof.of_rewards:
         bound = f"no bound yet for trees {limits}"
     return f"{_NOT_PROVEN[proof.status]}: {what}, and {bound} (gap {100 * proof.gap:.1f} %)."
 
@@ -205,6 +209,10 @@ than 9 (gap 25.0 %).
 def cost_words(proof: Proof) -> tuple[str, str]:
     """Return the cost of a tree in words, and the words for a lower one."""
     parameters = proof.parameters
+    if proof.of_rewards:
+        penalties = " less penalties for splits" if parameters.get("alpha") else ""
+        prices = " at the prices of its budget" if parameters.get("budget") is not None else ""
+        return f"a reward of {cost_number(-proof.cost)} in all{penalties}{prices}", "brings more"
     if proof.loss != "errors":
         what, fewer = _MEASURED[proof.loss]
         splits = ", penalties for splits included" if parameters.get("alpha") else ""
