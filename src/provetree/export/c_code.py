@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from provetree.number_types import Float
 from provetree.tree.tree import Tree
 
 __all__ = ["c_field_names", "to_c"]
@@ -36,8 +37,9 @@ def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
         The source: a struct ``<prefix>_row`` with a double for each column of numbers (NaN if
         missing) and a string for each column of categories (NULL if missing); the functions
         ``<prefix>_predict``, which returns the index of the label in ``<prefix>_labels``, and
-        ``<prefix>_shares``, which returns the shares of all labels. Thresholds are hexadecimal, so
-        no digit is lost.
+        ``<prefix>_shares``, which returns the shares of all labels. A tree of numbers has
+        ``<prefix>_predict`` alone, which returns the number, or a pointer to the numbers of all
+        outputs. Thresholds are hexadecimal, so no digit is lost.
 
     Examples
     --------
@@ -55,15 +57,14 @@ def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
             f"The 'prefix' parameter of to_c must be a C name. Got {prefix!r} instead."
         )
     fields = c_field_names(tree)
-    shares = tree.shares()
     leaves = {node: i for i, node in enumerate(np.flatnonzero(tree.feature < 0).tolist())}
-    n_classes = tree.n_classes
+    what = {"classes": "classification", "numbers": "regression", "actions": "policy"}[tree.kind]
     members = [
         f"    {'double ' if levels is None else 'const char *'}{field}; /* {_comment(name)} */"
         for field, levels, name in zip(fields, tree.categories, tree.column_names, strict=True)
     ]
     lines = [
-        "/* A classification tree, written by provetree: C99, no dependencies.",
+        f"/* A {what} tree, written by provetree: C99, no dependencies.",
         "   A missing number is NAN, a missing category is NULL. */",
         "#include <math.h>",
         "#include <stddef.h>",
@@ -73,36 +74,62 @@ def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
         *(members or ["    char unused;"]),
         f"}} {prefix}_row;",
         "",
-        f"const char *const {prefix}_labels[{n_classes}] = {{",
-        *(f"    {_string(str(label))}," for label in tree.labels),
-        "};",
-        "",
-        f"static const int {prefix}_leaf_label[{len(leaves)}] = {{"
-        + ", ".join(str(int(tree.label[node])) for node in leaves)
-        + "};",
-        f"static const double {prefix}_leaf_shares[{len(leaves)}][{n_classes}] = {{",
-        *(f"    {{{', '.join(_number(float(x)) for x in shares[node])}}}," for node in leaves),
-        "};",
+        *_tables(tree, list(leaves), prefix),
         "",
         f"static int {prefix}_leaf(const {prefix}_row *row)",
         "{",
         *([] if tree.n_splits else ["    (void)row;"]),
         *_branches(tree, fields, leaves),
         "}",
-        "",
-        "/* The place of the label of a row. */",
-        f"int {prefix}_predict(const {prefix}_row *row)",
-        "{",
-        f"    return {prefix}_leaf_label[{prefix}_leaf(row)];",
-        "}",
-        "",
-        "/* The share of each label in the leaf of a row. */",
-        f"const double *{prefix}_shares(const {prefix}_row *row)",
-        "{",
-        f"    return {prefix}_leaf_shares[{prefix}_leaf(row)];",
-        "}",
+        *_functions(tree, prefix),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _tables(tree: Tree, leaves: list[int], prefix: str) -> Iterator[str]:
+    """Write what the leaves predict."""
+    width = tree.n_classes
+    if tree.kind == "numbers":
+        yield from _leaf_numbers(f"{prefix}_leaf_values", tree.value[leaves])
+        return
+    yield f"const char *const {prefix}_labels[{width}] = {{"
+    yield from (f"    {_string(str(label))}," for label in tree.labels)
+    yield "};"
+    yield ""
+    places = ", ".join(str(int(tree.label[node])) for node in leaves)
+    yield f"static const int {prefix}_leaf_label[{len(leaves)}] = {{{places}}};"
+    if tree.kind == "classes":
+        yield from _leaf_numbers(f"{prefix}_leaf_shares", tree.shares()[leaves])
+
+
+def _leaf_numbers(name: str, numbers: Float) -> Iterator[str]:
+    yield f"static const double {name}[{len(numbers)}][{numbers.shape[1]}] = {{"
+    for row in numbers.tolist():
+        yield f"    {{{', '.join(_number(x) for x in row)}}},"
+    yield "};"
+
+
+def _functions(tree: Tree, prefix: str) -> list[str]:
+    """Write the functions that predict."""
+
+    def function(comment: str, returns: str, name: str, found: str) -> list[str]:
+        head = f"{returns}{prefix}_{name}(const {prefix}_row *row)"
+        body = f"    return {found.format(leaf=f'[{prefix}_leaf(row)]')};"
+        return ["", f"/* {comment} */", head, "{", body, "}"]
+
+    if tree.kind == "numbers":
+        values = f"{prefix}_leaf_values{{leaf}}"
+        if tree.n_classes == 1:
+            return function("The number of a row.", "double ", "predict", values + "[0]")
+        comment = f"The numbers of the {tree.n_classes} outputs of a row."
+        return function(comment, "const double *", "predict", values)
+    what = "label" if tree.kind == "classes" else "action"
+    found = f"{prefix}_leaf_label{{leaf}}"
+    lines = function(f"The place of the {what} of a row.", "int ", "predict", found)
+    if tree.kind == "classes":
+        comment, shares = "The share of each label in the leaf of a row.", "_leaf_shares{leaf}"
+        lines += function(comment, "const double *", "shares", prefix + shares)
+    return lines
 
 
 def c_field_names(tree: Tree) -> list[str]:

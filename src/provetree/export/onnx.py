@@ -1,8 +1,8 @@
 """A tree as an ONNX model (the extra ``onnx``), with thresholds in float64.
 
-The tree itself is one operator that finds the leaf of a row; labels and shares are looked up in
-tables by the number of the leaf, so no rounding can change them. Columns of categories are text
-inputs, and the model turns them into codes itself.
+The tree itself is one operator that finds the leaf of a row; labels, shares and numbers are looked
+up in tables by the number of the leaf, so no rounding can change them. Columns of categories are
+text inputs, and the model turns them into codes itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def to_onnx(tree: Tree) -> bytes:
     -------
     bytes
         The model. Its outputs are ``label`` (int64 where all labels are ints, text otherwise) and
-        ``probabilities`` (float64, one column for each label).
+        ``probabilities`` (float64, one column for each label). A tree of actions has the label
+        alone, a tree of numbers the output ``prediction`` (float64, one column for each output).
 
     Raises
     ------
@@ -76,33 +77,23 @@ def to_onnx(tree: Tree) -> bytes:
             **_tree_attributes(tree, leaves, helper, TensorProto),
         )
     )
-    labels = _labels(tree)
-    shares = np.ascontiguousarray(tree.shares()[leaves])
     nodes += [
         helper.make_node("Cast", ["leaf_number"], ["leaf_column"], to=TensorProto.INT64),
         helper.make_node("Squeeze", ["leaf_column", "second_axis"], ["leaf"]),
-        helper.make_node("Gather", ["leaf_labels", "leaf"], ["label"], axis=0),
-        helper.make_node("Gather", ["leaf_shares", "leaf"], ["probabilities"], axis=0),
     ]
-    of_leaves = labels[tree.label[leaves]]
-    text = labels.dtype == object
-    label_type = TensorProto.STRING if text else TensorProto.INT64
-    tables = [
-        helper.make_tensor(
-            "leaf_labels",
-            label_type,
-            [len(leaves)],
-            [label.encode() for label in of_leaves] if text else of_leaves.tolist(),
-        ),
-        numpy_helper.from_array(shares, "leaf_shares"),
-        numpy_helper.from_array(np.array([1], dtype=np.int64), "second_axis"),
-    ]
-    outputs = [
-        helper.make_tensor_value_info("label", label_type, ["rows"]),
-        helper.make_tensor_value_info(
-            "probabilities", TensorProto.DOUBLE, ["rows", tree.n_classes]
-        ),
-    ]
+    outputs, tables = [], []
+    for name, source, table in _leaf_tables(tree, leaves):
+        nodes.append(helper.make_node("Gather", [source, "leaf"], [name], axis=0))
+        if table.dtype == np.float64:
+            kind = TensorProto.DOUBLE
+            tables.append(numpy_helper.from_array(table, source))
+        else:
+            text = table.dtype == object
+            kind = TensorProto.STRING if text else TensorProto.INT64
+            labels = [label.encode() for label in table] if text else table.tolist()
+            tables.append(helper.make_tensor(source, kind, [len(labels)], labels))
+        outputs.append(helper.make_tensor_value_info(name, kind, ["rows", *table.shape[1:]]))
+    tables.append(numpy_helper.from_array(np.array([1], dtype=np.int64), "second_axis"))
     graph = helper.make_graph(nodes, "provetree", inputs, outputs, tables)
     model = helper.make_model(
         graph,
@@ -159,6 +150,17 @@ def _words(levels: tuple[Any, ...], name: str) -> list[str]:
                 f"{name!r} holds the category {level!r}. Turn its categories into text."
             )
     return list(levels)
+
+
+def _leaf_tables(tree: Tree, leaves: list[int]) -> list[tuple[str, str, Any]]:
+    """Return the outputs of the model: their names, those of their tables, what each leaf gives."""
+    if tree.kind == "numbers":
+        return [("prediction", "leaf_values", np.ascontiguousarray(tree.value[leaves]))]
+    labels = [("label", "leaf_labels", _labels(tree)[tree.label[leaves]])]
+    if tree.kind == "actions":
+        return labels
+    shares = np.ascontiguousarray(tree.shares()[leaves])
+    return [*labels, ("probabilities", "leaf_shares", shares)]
 
 
 def _labels(tree: Tree) -> Any:

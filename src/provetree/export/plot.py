@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from provetree.export._colours import class_colour, node_colour
 from provetree.export.words import leaf_lines, places_across, sides, split_text
 from provetree.tree.tree import Tree
+from provetree.tree.values import Numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +31,8 @@ def plot_tree(
 ) -> Axes:
     """Draw `tree` and return the axes it is drawn on.
 
-    A tree of many leaves grows from left to right. The bar at a leaf shows its class shares.
+    A tree of many leaves grows from left to right. The bar at a leaf shows its class shares, or
+    where its number lies and how far its rows spread.
 
     Parameters
     ----------
@@ -38,7 +41,8 @@ def plot_tree(
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None makes a figure of a fitting size.
     filled : bool, default=True
-        Fill the leaves with the colours of their classes.
+        Fill the leaves with the colours of their classes or actions; numbers are the darker the
+        larger they are.
     fontsize : float, default=None
         Size of the text in points; None chooses it by the available width.
 
@@ -72,7 +76,7 @@ def plot_tree(
     else:
         ax.set_xlim(-0.5, tree.n_leaves - 0.5)
         ax.set_ylim(-tree.depth - 0.5, 0.5)
-    shares = tree.shares()
+    bars = _bars(tree)
     for node, (x, y) in enumerate(where):
         is_split = bool(tree.feature[node] >= 0)
         lines = [split_text(tree, node)] if is_split else leaf_lines(tree, node)
@@ -84,7 +88,7 @@ def plot_tree(
         # On its side a leaf has one line of room.
         ax.text(x, y, (": " if sideways else "\n").join(lines), bbox=box, zorder=3, **words)
         if not is_split:
-            _draw_shares(ax, (x, y), shares[node].tolist(), sideways)
+            _draw_bar(ax, (x, y), bars[node], sideways)
             continue
         for child, name in sides(tree, node):
             child_x, child_y = where[child]
@@ -98,18 +102,45 @@ def plot_tree(
     return ax
 
 
-def _draw_shares(ax: Axes, at: tuple[float, float], shares: list[float], sideways: bool) -> None:
-    """Draw the class shares of a leaf as a bar below it, or to its right."""
+#: A part of a bar: where it begins and ends, as shares of the bar, and its colour.
+_Part: TypeAlias = "tuple[float, float, str]"
+
+
+def _bars(tree: Tree) -> list[list[_Part]]:
+    """Return the bar of each node: class shares, or a number and its spread; none for actions."""
+    values = tree.values
+    if isinstance(values, Numbers):
+        number, spread = values.value[:, 0], values.spread[:, 0]  # of several outputs the first
+        low, high = float((number - spread).min()), float((number + spread).max())
+        wide = high - low if high > low else 1.0
+        return [
+            [
+                ((at - reach - low) / wide, (at + reach - low) / wide, class_colour(0)),
+                ((at - low) / wide - 0.01, (at - low) / wide + 0.01, class_colour(5)),
+            ]
+            for at, reach in zip(number.tolist(), spread.tolist(), strict=True)
+        ]
+    if tree.kind == "actions":
+        return [[] for _ in range(tree.n_nodes)]
+    bars = []
+    for shares in tree.shares().tolist():
+        ends = [0.0, *accumulate(shares)]
+        bars.append(
+            [(ends[c], ends[c + 1], class_colour(c)) for c, share in enumerate(shares) if share > 0]
+        )
+    return bars
+
+
+def _draw_bar(ax: Axes, at: tuple[float, float], bar: list[_Part], sideways: bool) -> None:
+    """Draw the bar of a leaf below it, or to its right."""
     x, y = (at[0] + 0.3, at[1] - 0.18) if sideways else (at[0] - 0.36, at[1] - 0.42)
     length, thick = (0.16, 0.36) if sideways else (0.72, 0.07)
     from matplotlib.patches import Rectangle
 
-    for label, share in enumerate(shares):
-        part = share * length
-        if part > 0:
-            colour = class_colour(label)
-            ax.add_patch(Rectangle((x, y), part, thick, color=colour, linewidth=0, zorder=2))
-        x += part
+    for begin, end, colour in bar:
+        corner = (x + begin * length, y)
+        part = (end - begin) * length
+        ax.add_patch(Rectangle(corner, part, thick, color=colour, linewidth=0, zorder=2))
 
 
 def new_figure(purpose: str, size: tuple[float, float]) -> Figure:

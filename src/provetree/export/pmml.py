@@ -41,7 +41,8 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
     Raises
     ------
     UnsupportedTreeError
-        If a name or category holds letters XML cannot, or a threshold is infinite.
+        If a name or category holds letters XML cannot, a threshold is infinite, or the tree
+        predicts several numbers.
 
     Examples
     --------
@@ -55,7 +56,13 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
 
     while target in tree.column_names:
         target += "_"
-    labels = [str(x) for x in tree.labels]
+    if tree.kind == "numbers" and tree.n_classes > 1:
+        from provetree.export.sklearn import UnsupportedTreeError
+
+        raise UnsupportedTreeError(
+            f"A tree in PMML predicts one number, and this one predicts {tree.n_classes}."
+        )
+    labels = [] if tree.kind == "numbers" else [str(x) for x in tree.labels]
     root = xml.Element("PMML", {"version": "4.4", "xmlns": _NAMESPACE})
     header = xml.SubElement(root, "Header")
     xml.SubElement(header, "Application", {"name": "provetree", "version": __version__})
@@ -64,13 +71,13 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
     model = xml.SubElement(
         root,
         "TreeModel",
-        functionName="classification",
+        functionName="regression" if tree.kind == "numbers" else "classification",
         splitCharacteristic="binarySplit",
         missingValueStrategy="none",
         noTrueChildStrategy="returnNullPrediction",
     )
     _add_schema(model, tree, target)
-    _add_output(model, labels)
+    _add_output(model, tree, labels)
     _add_nodes(model, tree, labels)
     xml.indent(root)
     return (
@@ -84,7 +91,7 @@ def _add_dictionary(root: xml.Element, tree: Tree, target: str, labels: list[str
     for name, levels in zip(tree.column_names, tree.categories, strict=True):
         kind = _NUMBER if levels is None else _CATEGORY
         _field(fields, name, kind, () if levels is None else [str(level) for level in levels])
-    _field(fields, target, _CATEGORY, labels)
+    _field(fields, target, _NUMBER if tree.kind == "numbers" else _CATEGORY, labels)
 
 
 def _add_schema(model: xml.Element, tree: Tree, target: str) -> None:
@@ -97,16 +104,16 @@ def _add_schema(model: xml.Element, tree: Tree, target: str) -> None:
     xml.SubElement(schema, "MiningField", {"name": _safe(target), "usageType": "target"})
 
 
-def _add_output(model: xml.Element, labels: list[str]) -> None:
-    """Add what the model gives: the label, and the share of each."""
+def _add_output(model: xml.Element, tree: Tree, labels: list[str]) -> None:
+    """Add what the model gives: the label or number, and the share of each class."""
     output = xml.SubElement(model, "Output")
 
     def add(name: str, kind: tuple[str, str], feature: str, **value: str) -> None:
         words = {"name": _safe(name), "optype": kind[0], "dataType": kind[1], "feature": feature}
         xml.SubElement(output, "OutputField", words, **value)
 
-    add("prediction", _CATEGORY, "predictedValue")
-    for label in labels:
+    add("prediction", _NUMBER if tree.kind == "numbers" else _CATEGORY, "predictedValue")
+    for label in labels if tree.kind == "classes" else ():
         add(f"probability({label})", _NUMBER, "probability", value=_safe(label))
 
 
@@ -119,8 +126,13 @@ def _field(parent: xml.Element, name: str, kind: tuple[str, str], values: Sequen
 
 
 def _add_nodes(model: xml.Element, tree: Tree, labels: list[str]) -> None:
-    shares = tree.shares()
+    shares = tree.shares() if tree.kind == "classes" else None
     # Nodes in preorder, so that each parent's element exists before its children's.
+    weight = tree.weight
+    if tree.kind == "numbers":
+        scores = [repr(float(value)) for value in tree.value[:, 0]]
+    else:
+        scores = [_safe(labels[int(label)]) for label in tree.label]
     elements: dict[int, xml.Element] = {}
     parent: dict[int, tuple[int, bool]] = {}
     for node in range(tree.n_nodes):
@@ -128,8 +140,8 @@ def _add_nodes(model: xml.Element, tree: Tree, labels: list[str]) -> None:
             model if node == 0 else elements[parent[node][0]],
             "Node",
             id=str(node),
-            score=_safe(labels[int(tree.label[node])]),
-            recordCount=repr(float(tree.value[node].sum())),
+            score=scores[node],
+            recordCount=repr(float(weight[node])),
         )
         if node == 0:
             xml.SubElement(element, "True")
@@ -138,6 +150,8 @@ def _add_nodes(model: xml.Element, tree: Tree, labels: list[str]) -> None:
         if tree.feature[node] >= 0:
             parent[int(tree.left[node])] = (node, True)
             parent[int(tree.right[node])] = (node, False)
+            continue
+        if shares is None:
             continue
         for i, name in enumerate(labels):
             share = repr(float(shares[node, i]))

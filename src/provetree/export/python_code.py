@@ -23,7 +23,8 @@ def to_python(tree: Tree, *, function_name: str = "predict") -> str:
         The tree.
     function_name : str, default="predict"
         The name of the function. It takes a row, a mapping from column names to values, and
-        returns its label; ``<function_name>_proba`` returns the share of every label.
+        returns its label; ``<function_name>_proba`` returns the share of every label. Of a tree of
+        numbers it returns the number, or a list where there are several outputs.
 
     Returns
     -------
@@ -46,19 +47,12 @@ def to_python(tree: Tree, *, function_name: str = "predict") -> str:
             "The 'function_name' parameter of to_python must be a Python name. "
             f"Got {function_name!r} instead."
         )
-    shares = tree.shares()
     leaves = {node: i for i, node in enumerate(np.flatnonzero(tree.feature < 0).tolist())}
+    what = {"classes": "classification", "numbers": "regression", "actions": "policy"}[tree.kind]
     lines = [
-        '"""A classification tree, written by provetree; it needs nothing but Python."""',
+        f'"""A {what} tree, written by provetree; it needs nothing but Python."""',
         "",
-        f"LABELS = [{', '.join(_literal(label) for label in tree.labels)}]",
-        "# For each leaf the place of its label, and the share of each label.",
-        "_LEAVES = [",
-        *(
-            f"{_STEP}({int(tree.label[node])}, {[float(x) for x in shares[node]]}),"
-            for node in leaves
-        ),
-        "]",
+        *_tables(tree, list(leaves)),
         "",
         "",
         "def _missing(x):",
@@ -69,16 +63,57 @@ def to_python(tree: Tree, *, function_name: str = "predict") -> str:
         *_branches(tree, leaves),
         "",
         "",
-        f"def {function_name}(row):",
-        f'{_STEP}"""Return the label of a row, a mapping from column names to values."""',
-        f"{_STEP}return LABELS[_LEAVES[_leaf(row)][0]]",
-        "",
-        "",
-        f"def {function_name}_proba(row):",
-        f'{_STEP}"""Return the share of each label in the leaf of a row."""',
-        f"{_STEP}return dict(zip(LABELS, _LEAVES[_leaf(row)][1]))",
+        *_functions(tree, function_name),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _tables(tree: Tree, leaves: list[int]) -> Iterator[str]:
+    """Write what the leaves predict."""
+    if tree.kind == "numbers":
+        yield "# For each leaf its number, or the number of each output."
+        yield "_LEAVES = ["
+        for node in leaves:
+            numbers = [float(x) for x in tree.value[node]]
+            yield f"{_STEP}{numbers[0] if len(numbers) == 1 else numbers},"
+        yield "]"
+        return
+    yield f"LABELS = [{', '.join(_literal(label) for label in tree.labels)}]"
+    if tree.kind == "actions":
+        yield "# For each leaf the place of its action."
+        yield f"_LEAVES = {[int(tree.label[node]) for node in leaves]}"
+        return
+    shares = tree.shares()
+    yield "# For each leaf the place of its label, and the share of each label."
+    yield "_LEAVES = ["
+    for node in leaves:
+        yield f"{_STEP}({int(tree.label[node])}, {[float(x) for x in shares[node]]}),"
+    yield "]"
+
+
+def _functions(tree: Tree, name: str) -> list[str]:
+    """Write the functions that predict."""
+    of_row = "of a row, a mapping from column names to values."
+    if tree.kind == "numbers":
+        what, found = "number" if tree.n_classes == 1 else "numbers", "_LEAVES[_leaf(row)]"
+    elif tree.kind == "actions":
+        what, found = "action", "LABELS[_LEAVES[_leaf(row)]]"
+    else:
+        what, found = "label", "LABELS[_LEAVES[_leaf(row)][0]]"
+    lines = [
+        f"def {name}(row):",
+        f'{_STEP}"""Return the {what} {of_row}"""',
+        f"{_STEP}return {found}",
+    ]
+    if tree.kind == "classes":
+        lines += [
+            "",
+            "",
+            f"def {name}_proba(row):",
+            f'{_STEP}"""Return the share of each label in the leaf of a row."""',
+            f"{_STEP}return dict(zip(LABELS, _LEAVES[_leaf(row)][1]))",
+        ]
+    return lines
 
 
 def _branches(tree: Tree, leaves: dict[int, int]) -> Iterator[str]:

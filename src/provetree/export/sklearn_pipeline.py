@@ -20,8 +20,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
-from provetree.export.sklearn import to_sklearn
+from provetree.export.sklearn import to_sklearn, to_sklearn_regressor
 from provetree.tree.tree import Tree
+from provetree.tree.values import values_of_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ def to_sklearn_pipeline(tree: Tree, *, classes: ArrayLike | None = None) -> Pipe
     Parameters
     ----------
     tree, classes
-        As for :func:`to_sklearn`.
+        As for :func:`to_sklearn`, or a tree of numbers as for :func:`to_sklearn_regressor`.
 
     Returns
     -------
@@ -73,7 +74,11 @@ def to_sklearn_pipeline(tree: Tree, *, classes: ArrayLike | None = None) -> Pipe
         parts.append(("categories", _indicators(levels), texts))
     columns = ColumnTransformer(parts, sparse_threshold=0.0)
     columns.fit(_sample(tree))
-    model = to_sklearn(_over_indicators(tree, numbers, texts), classes=classes)
+    over_numbers = _over_indicators(tree, numbers, texts)
+    if tree.kind == "numbers":
+        model = to_sklearn_regressor(over_numbers)
+    else:
+        model = to_sklearn(over_numbers, classes=classes)
     return Pipeline([*_array_of_names(tree), ("columns", columns), ("tree", model)])
 
 
@@ -147,7 +152,7 @@ def _over_indicators(tree: Tree, numbers: list[int], texts: list[int]) -> Tree:
             for f, c in zip(feature, category, strict=True)
         ],
         threshold=np.where(of_category, 0.5, tree.threshold[nodes]),
-        value=tree.value[nodes],
+        value=values_of_nodes(tree.values, nodes),
         n_samples=tree.n_samples[nodes],
         n_features=width,
         missing_left=tree.missing_left[nodes] & ~of_category,

@@ -23,6 +23,7 @@ def to_sql(
     table: str | None = None,
     probability_of: object = None,
     name: str = "prediction",
+    output: object = None,
 ) -> str:
     """Return an SQL expression that predicts as `tree` does.
 
@@ -40,6 +41,8 @@ def to_sql(
         Give the share of this label instead of the predicted label.
     name : str, default="prediction"
         The name of the new column of the query.
+    output : object, default=None
+        The name (or place) of the output of a tree that predicts several numbers.
 
     Returns
     -------
@@ -61,10 +64,12 @@ def to_sql(
             f"Got {dialect!r} instead."
         )
     labels = tree.labels
-    if probability_of is None:
+    if tree.kind == "numbers":
+        results = [_number(float(x)) for x in tree.value[:, _output_of(tree, output)]]
+    elif probability_of is None:
         results = [_literal(labels[int(label)], dialect) for label in tree.label]
     else:
-        if probability_of not in labels:
+        if tree.kind != "classes" or probability_of not in labels:
             raise ValueError(
                 "The 'probability_of' parameter of to_sql must be one of "
                 f"{', '.join(map(repr, labels))}. Got {probability_of!r} instead."
@@ -75,6 +80,19 @@ def to_sql(
     if table is None:
         return expression
     return f"SELECT *,\n{expression} AS {_quoted(name)}\nFROM {_quoted(table)}"
+
+
+def _output_of(tree: Tree, output: object) -> int:
+    """Return the place of an output of a tree of numbers."""
+    names = tree.labels
+    if output is None and len(names) == 1:
+        return 0
+    if output not in names:
+        raise ValueError(
+            "The 'output' parameter of to_sql must be one of "
+            f"{', '.join(map(repr, names))}. Got {output!r} instead."
+        )
+    return names.index(output)
 
 
 def _case(tree: Tree, result: Callable[[int], str], dialect: Dialect) -> str:

@@ -198,8 +198,8 @@ def _number_bars(values: Numbers, x: float, y: float, width: float) -> list[str]
         bars.append(
             f'<g class="bar"><rect x="{x:.2f}" y="{y + 3:g}" width="{width:g}" height="1" '
             f'fill="#8a93a0"/><rect x="{first:.2f}" y="{y:g}" width="{last - first:.2f}" '
-            f'height="7" fill="{class_colour(0)}" opacity="0.55"/><rect x="{at - 1.5:.2f}" y="{y - 2:g}" '
-            f'width="3" height="11" fill="#0072b2"/></g>'
+            f'height="7" fill="{class_colour(0)}" opacity="0.55"/>'
+            f'<rect x="{at - 1.5:.2f}" y="{y - 2:g}" width="3" height="11" fill="#0072b2"/></g>'
         )
     return bars
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from provetree.tree.text import few_digits, number
+from provetree.tree.text import few_digits, number, shown_numbers
 from provetree.tree.tree import Tree
 from provetree.tree.values import Actions, Numbers
 
@@ -122,7 +122,8 @@ def prediction_text(tree: Tree, node: int) -> str:
     """
     if tree.kind != "numbers":
         return class_name(tree, node)
-    return ", ".join(few_digits(value) for value in tree.value[node].tolist())
+    assert isinstance(tree.values, Numbers)  # for the type checker
+    return ", ".join(shown_numbers(tree.values, node))
 
 
 def spread_text(tree: Tree, node: int) -> str:

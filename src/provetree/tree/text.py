@@ -96,15 +96,31 @@ def _listed(numbers: Sequence[float]) -> str:
     return ", ".join(number(x) for x in numbers)
 
 
-def few_digits(x: float) -> str:
-    """Return a number with at most five digits that count."""
-    return number(float(f"{x:.5g}"))
+def few_digits(x: float, apart: float = 0.0) -> str:
+    """Return a number with five digits that count, or as many as tell numbers so far apart.
+
+    Examples
+    --------
+    >>> from provetree.tree.text import few_digits
+    >>> few_digits(10 / 3), few_digits(1e9 + 10 / 3, apart=2.0)
+    ('3.3333', '1000000003.33')
+    """
+    digits = 5
+    if apart > 0 and x != 0:
+        digits = min(max(digits, math.ceil(math.log10(abs(x) / apart)) + 3), 17)
+    return number(float(f"{x:.{digits}g}"))
+
+
+def shown_numbers(values: Numbers, node: int) -> list[str]:
+    """Return the number of each output of a node, with digits that tell the nodes apart."""
+    pairs = zip(values.value[node].tolist(), values.spread[0].tolist(), strict=True)
+    return [few_digits(x, apart) for x, apart in pairs]
 
 
 def number_words(values: Numbers, node: int) -> str:
     """Return the numbers of a node with their spread: "22.533 +- 3.1", for each output."""
-    pairs = zip(values.value[node].tolist(), values.spread[node].tolist(), strict=True)
-    return ", ".join(f"{few_digits(x)} +- {few_digits(spread)}" for x, spread in pairs)
+    pairs = zip(shown_numbers(values, node), values.spread[node].tolist(), strict=True)
+    return ", ".join(f"{shown} +- {few_digits(spread)}" for shown, spread in pairs)
 
 
 def _leaf(tree: Tree, node: int) -> str:
