@@ -32,117 +32,86 @@ struct WideCodes {
 };
 constexpr WideCodes kWideCodes{};
 
-// A vector of lanes on one side after some rows: n, d (or s), and the count of rows behind them.
+// A vector of lanes on one side after some rows: n, d, and the count of rows behind them.
 struct SquaredState {
     Doubles weight, distance, count;
 };
 
-// What a vector of lanes has found so far, and what is known of its sides.
+// What is known of a side of a vector of lanes, and what has to be exceeded.
 struct SquaredGoal {
-    Doubles total, mean, count;
-    Doubles bar, feasible_bar;  // what has to be exceeded
+    Doubles total, mean, count, bar, feasible_bar;
 };
 
+// The largest square / product so far, without a division until the end.
+struct SquaredFraction {
+    Doubles square, product;
+    explicit SquaredFraction(Doubles start) : square(start), product(broadcast<double>(1)) {}
+    void take(DoubleMask wanted, Doubles of_square, Doubles of_product) {
+        const DoubleMask better = wanted & above(of_square * product, square * of_product * kBetterBy);
+        square = choose(better, of_square, square);
+        product = choose(better, of_product, product);
+    }
+};
+
+// A column is swept in strips of blocks. First all rows of a strip are added up, then the ends of its blocks are looked
+// at, then bounds tell which blocks to walk: by then most lanes have come close to their best.
 template <bool kSized>
 class SquaredSweep {
   public:
     SquaredSweep(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides)
         : column_(column), rows_(rows), lanes_((lanes + kDoubles - 1) / kDoubles * kDoubles), sides_(sides),
-          noise_(broadcast<double>(sides.noise)), min_leaf_(broadcast<double>(sides.min_leaf - 0.5)) {}
+          noise_(broadcast<double>(sides.noise)), min_leaf_(broadcast<double>(sides.min_leaf - 0.5)) {
+        for (LongPair& bucket : buckets_) bucket = LongPair{};
+        for (int lane = 0; lane < lanes_; ++lane) sums_[0][lane] = LongPair{};
+        all_[0] = LongPair{};
+        if (!kSized) return;
+        for (std::int64_t& bucket : count_buckets_) bucket = 0;
+        for (int lane = 0; lane < lanes_; ++lane) counts_[0][lane] = 0;
+        all_counts_[0] = 0;
+    }
 
     std::uint64_t run() {
-        for (std::size_t b = 0; b < column_.n_blocks; ++b) {
-            const SquaredBlock& block = column_.blocks[b];
-            add_rows(block.end);
-            sum_lanes();
-            if (block.one_tie)
-                take_ends();
-            else
-                look_inside(block);
-            from_ = block.end;
-            all_before_ = all_;
-            all_count_before_ = all_count_;
-            now_ = 1 - now_;
+        for (std::size_t b = 0; b < column_.n_blocks; b += kStrip) {
+            blocks_ = column_.blocks + b;
+            n_blocks_ = static_cast<int>(smaller_of<std::size_t>(kStrip, column_.n_blocks - b));
+            for (int i = 0; i < n_blocks_; ++i) add_block(i);
+            for (int at = 0; at < lanes_; at += kDoubles) {
+                look<0>(at);
+                look<1>(at);
+            }
+            begin_ = blocks_[n_blocks_ - 1].end;
+            for (int lane = 0; lane < lanes_; ++lane) sums_[0][lane] = sums_[n_blocks_][lane];
+            all_[0] = all_[n_blocks_];
+            if (!kSized) continue;
+            for (int lane = 0; lane < lanes_; ++lane) counts_[0][lane] = counts_[n_blocks_][lane];
+            all_counts_[0] = all_counts_[n_blocks_];
         }
         return wins_;
     }
 
   private:
-    [[gnu::noinline]] void add_rows(Index end) {
-        for (Index i = from_; i < end; ++i) {
+    static constexpr int kStrip = 32;
+
+    Index begin_of(int block) const { return block ? blocks_[block - 1].end : begin_; }
+
+    // Adds the rows of a block to their buckets, then sums up the left rows of each lane, and all rows. Buckets beyond
+    // the lanes in use are empty but for the last one.
+    [[gnu::noinline]] void add_block(int block) {
+        const Index end = blocks_[block].end;
+        for (Index i = begin_of(block); i < end; ++i) {
             const std::uint32_t row = column_.entries[i] & ~kLookBit;
             const std::uint8_t code = rows_.codes[row];
             buckets_[code] += load_vector<LongPair>(rows_.rows + row);
-            if (kSized) counts_[code] += rows_.counts[row];
+            if (kSized) count_buckets_[code] += rows_.counts[row];
         }
-    }
-
-    // Sums of the left rows of each lane, and of all rows. Buckets beyond the lanes in use are empty but for the last.
-    void sum_lanes() {
         LongPair sum{};
-        LongPair* const sums = sums_[now_];
+        LongPair* const sums = sums_[block + 1];
         for (int lane = 0; lane < lanes_; ++lane) sums[lane] = sum += buckets_[lane];
-        all_ = sum + buckets_[kLanes];
+        all_[block + 1] = sum + buckets_[kLanes];
         if (!kSized) return;
         std::int64_t count = 0;
-        for (int lane = 0; lane < lanes_; ++lane) count_sums_[now_][lane] = count += counts_[lane];
-        all_count_ = count + counts_[kLanes];
-    }
-
-    // The left side of a vector of lanes after the block.
-    SquaredState left_after(int at) const {
-        const SplitPairs sums = split_pairs(sums_[now_] + at);
-        Doubles count{};
-        if (kSized) count = to_doubles(load_vector<Longs>(count_sums_[now_] + at));
-        return {to_doubles(sums.first), to_doubles(sums.second), count};
-    }
-    // What is not left is right.
-    SquaredState right_after(const SquaredState& left) const {
-        return {static_cast<double>(all_[0]) - left.weight, static_cast<double>(all_[1]) - left.distance,
-                static_cast<double>(all_count_) - left.count};
-    }
-
-    // A block of one group of ties: the only split is at its end.
-    void take_ends() {
-        for (int at = 0; at < lanes_; at += kDoubles) {
-            const SquaredState left = left_after(at);
-            take_end<0>(at, left);
-            take_end<1>(at, right_after(left));
-        }
-    }
-    template <int side>
-    void take_end(int at, SquaredState sums) {
-        SquaredGoal goal = goal_of<side>(at);
-        take<side>(at, moved<side>(at, sums, goal), goal);
-    }
-
-    // Other blocks: first all bounds, then the walks, so that walks are the only branches that nobody can foresee.
-    void look_inside(const SquaredBlock& block) {
-        std::uint64_t walks[2] = {0, 0};
-        for (int at = 0; at < lanes_; at += kDoubles) {
-            const SquaredState left = left_after(at);
-            walks[0] |= std::uint64_t{look_at_side<0>(block, at, left)} << at;
-            walks[1] |= std::uint64_t{look_at_side<1>(block, at, right_after(left))} << at;
-        }
-        for (; walks[0]; walks[0] &= walks[0] - 1) walk<0>(block.end, __builtin_ctzll(walks[0]));
-        for (; walks[1]; walks[1] &= walks[1] - 1) walk<1>(block.end, __builtin_ctzll(walks[1]));
-    }
-
-    template <int side>
-    bool look_at_side(const SquaredBlock& block, int at, const SquaredState& sums) {
-        const SquaredGoal goal = goal_of<side>(at);
-        const SquaredState before = before_[side].at(at), after = moved<side>(at, sums, goal);
-        return any(above(after.weight, before.weight) & can_win(block, goal, before, after));
-    }
-
-    // Takes the state after the block, with d in place of s, as the one before the next block.
-    template <int side>
-    SquaredState moved(int at, SquaredState sums, const SquaredGoal& goal) {
-        sums.distance -= sums.weight * goal.mean;
-        store_vector(before_[side].weight + at, sums.weight);
-        store_vector(before_[side].distance + at, sums.distance);
-        if (kSized) store_vector(before_[side].count + at, sums.count);
-        return sums;
+        for (int lane = 0; lane < lanes_; ++lane) counts_[block + 1][lane] = count += count_buckets_[lane];
+        all_counts_[block + 1] = count + count_buckets_[kLanes];
     }
 
     template <int side>
@@ -154,6 +123,60 @@ class SquaredSweep {
             goal.feasible_bar = load_vector<Doubles>(sides_.feasible[side] + at) * kBetterBy;
         }
         return goal;
+    }
+
+    // A vector of lanes before a block of the strip; what is not left is right.
+    template <int side>
+    SquaredState state_before(int block, int at, Doubles mean) const {
+        SplitPairs sums = split_pairs(sums_[block] + at);
+        if (side) sums = {all_[block][0] - sums.first, all_[block][1] - sums.second};
+        SquaredState state{to_doubles(sums.first), Doubles{}, Doubles{}};
+        state.distance = to_doubles(sums.second) - state.weight * mean;
+        if (kSized) {
+            const Longs count = load_vector<Longs>(counts_[block] + at);
+            state.count = to_doubles(side ? all_counts_[block] - count : count);
+        }
+        return state;
+    }
+
+    template <int side>
+    void look(int at) {
+        take_ends<side>(at);
+        const SquaredGoal goal = goal_of<side>(at);
+        std::uint32_t walks = 0;
+        SquaredState before = state_before<side>(0, at, goal.mean);
+        for (int i = 0; i < n_blocks_; ++i) {
+            const SquaredState after = state_before<side>(i + 1, at, goal.mean);
+            if (!blocks_[i].one_tie) walks |= std::uint32_t{any(can_win(blocks_[i], goal, before, after))} << i;
+            before = after;
+        }
+        for (; walks; walks &= walks - 1) walk<side>(__builtin_ctz(walks), at);
+    }
+
+    // The ends of blocks are ends of ties. Where all rows of a side are on it, d is 0 but for rounding.
+    template <int side>
+    void take_ends(int at) {
+        const SquaredGoal goal = goal_of<side>(at);
+        const Doubles start = load_vector<Doubles>(sides_.best[side] + at);
+        const Doubles feasible_start = kSized ? load_vector<Doubles>(sides_.feasible[side] + at) : start;
+        SquaredFraction best(start), feasible(feasible_start);
+        for (int i = 1; i <= n_blocks_; ++i) {
+            const SquaredState state = state_before<side>(i, at, goal.mean);
+            const Doubles product = state.weight * (goal.total - state.weight),
+                          square = state.distance * state.distance;
+            const DoubleMask split = above(square, noise_) & above(product, Doubles{});
+            best.take(split, square, product);
+            if (kSized)
+                feasible.take(split & above(state.count, min_leaf_) & above(goal.count - state.count, min_leaf_),
+                              square, product);
+        }
+        keep(sides_.best[side] + at, best, start);
+        if (kSized) keep(sides_.feasible[side] + at, feasible, feasible_start);
+    }
+    void keep(double* found, const SquaredFraction& best, Doubles start) {
+        const Doubles now = best.square / best.product;
+        store_vector(found, now);
+        wins_ += any(above(now, start));
     }
 
     // The lanes that may find something better between two states.
@@ -174,50 +197,18 @@ class SquaredSweep {
             const Doubles product = weight * at_least_zero(goal.total - weight);
             return above(distance * distance, multiply_add(bar, product, noise_));
         };
-        return beats(after.weight, after.distance) |
-               beats(before.weight + up, multiply_add(up, to_highest, before.distance)) |
-               beats(before.weight + down, before.distance - down * to_lowest);
+        return above(more, Doubles{}) & (beats(before.weight + up, multiply_add(up, to_highest, before.distance)) |
+                                         beats(before.weight + down, before.distance - down * to_lowest));
     }
 
-    // Looks at the states of a vector of lanes after a whole group of ties.
+    // A block once more, row by row, for one vector of lanes.
     template <int side>
-    void take(int at, const SquaredState& state, SquaredGoal& goal) {
-        const Doubles product = state.weight * (goal.total - state.weight), square = state.distance * state.distance;
-        const DoubleMask better = above(square, goal.bar * product);
-        if (any(better)) keep(sides_.best[side] + at, better, square, product, goal.bar);
-        if (!kSized) return;
-        const DoubleMask feasible = above(square, goal.feasible_bar * product) & above(state.count, min_leaf_) &
-                                    above(goal.count - state.count, min_leaf_);
-        if (any(feasible)) keep(sides_.feasible[side] + at, feasible, square, product, goal.feasible_bar);
-    }
-
-    // Where all rows of a side are on it, d is 0 but for rounding.
-    void keep(double* found, DoubleMask better, Doubles square, Doubles product, Doubles& bar) {
-        better = better & above(square, noise_) & above(product, Doubles{});
-        if (!any(better)) return;
-        const Doubles best = choose(better, square / product, load_vector<Doubles>(found));
-        store_vector(found, best);
-        bar = best * kBetterBy;
-        ++wins_;
-    }
-
-    // The block once more, row by row, for one vector of lanes.
-    template <int side>
-    [[gnu::noinline]] void walk(Index end, int at) {
+    [[gnu::noinline]] void walk(int block, int at) {
         SquaredGoal goal = goal_of<side>(at);
-        SquaredState state{};
-        if (from_) {
-            SplitPairs sums = split_pairs(sums_[1 - now_] + at);
-            if (side) sums = {all_before_[0] - sums.first, all_before_[1] - sums.second};
-            state.weight = to_doubles(sums.first);
-            state.distance = to_doubles(sums.second) - state.weight * goal.mean;
-            if (kSized) {
-                const Longs count = load_vector<Longs>(count_sums_[1 - now_] + at);
-                state.count = to_doubles(side ? all_count_before_ - count : count);
-            }
-        }
+        SquaredState state = state_before<side>(block, at, goal.mean);
         const Longs lane = lanes_from(at);
-        for (Index i = from_; i < end; ++i) {
+        const Index end = blocks_[block].end;
+        for (Index i = begin_of(block); i < end; ++i) {
             const std::uint32_t entry = column_.entries[i], row = entry & ~kLookBit;
             const SquaredTarget& one = rows_.targets[row];
             const DoubleMask left = at_least(lane, broadcast<std::int64_t>(kWideCodes.of[rows_.codes[row]]));
@@ -230,28 +221,41 @@ class SquaredSweep {
         }
     }
 
+    // Looks at the states of a vector of lanes after a whole group of ties.
+    template <int side>
+    void take(int at, const SquaredState& state, SquaredGoal& goal) {
+        const Doubles product = state.weight * (goal.total - state.weight), square = state.distance * state.distance;
+        const DoubleMask better = above(square, goal.bar * product);
+        if (any(better)) improve(sides_.best[side] + at, better, square, product, goal.bar);
+        if (!kSized) return;
+        const DoubleMask feasible = above(square, goal.feasible_bar * product) & above(state.count, min_leaf_) &
+                                    above(goal.count - state.count, min_leaf_);
+        if (any(feasible)) improve(sides_.feasible[side] + at, feasible, square, product, goal.feasible_bar);
+    }
+    void improve(double* found, DoubleMask better, Doubles square, Doubles product, Doubles& bar) {
+        better = better & above(square, noise_) & above(product, Doubles{});
+        if (!any(better)) return;
+        const Doubles best = choose(better, square / product, load_vector<Doubles>(found));
+        store_vector(found, best);
+        bar = best * kBetterBy;
+        ++wins_;
+    }
+
     const SquaredColumn& column_;
     const SquaredRows& rows_;
     const int lanes_;
     SquaredLanes& sides_;
     const Doubles noise_, min_leaf_;
-    Index from_ = 0;  // of the block
-    int now_ = 0;
+    const SquaredBlock* blocks_ = nullptr;  // of the strip
+    int n_blocks_ = 0;
+    Index begin_ = 0;
     std::uint64_t wins_ = 0;
-    LongPair all_{}, all_before_{};
-    std::int64_t all_count_ = 0, all_count_before_ = 0;
-    alignas(64) LongPair buckets_[kLanes + 1] = {};
-    alignas(64) LongPair sums_[2][kLanes];  // after this block and the one before, in turns
-    std::int64_t counts_[kLanes + 1] = {}, count_sums_[2][kLanes];
-    // Both sides before the block.
-    struct alignas(64) States {
-        double weight[kLanes] = {}, distance[kLanes] = {}, count[kLanes] = {};
-        SquaredState at(int lane) const {
-            return {load_vector<Doubles>(weight + lane), load_vector<Doubles>(distance + lane),
-                    kSized ? load_vector<Doubles>(count + lane) : Doubles{}};
-        }
-    };
-    States before_[2];
+    alignas(64) LongPair buckets_[kLanes + 1];
+    // Before each block of the strip and after the last one: the left rows of each lane, and all rows.
+    alignas(64) LongPair sums_[kStrip + 1][kLanes];
+    LongPair all_[kStrip + 1];
+    std::int64_t count_buckets_[kSized ? kLanes + 1 : 1], all_counts_[kSized ? kStrip + 1 : 1];
+    std::int64_t counts_[kSized ? kStrip + 1 : 1][kLanes];
 };
 
 template <bool kSized>

@@ -150,11 +150,11 @@ Cost MeasuredDepthTwo::find_open(const Node& node, Index c, bool closing) {
 }
 
 // Lanes spread over the open splits of a column, by rows.
-void MeasuredDepthTwo::choose_lanes(const NodeColumn& column) {
+void MeasuredDepthTwo::choose_lanes(const Node& node, const NodeColumn& column) {
     lanes_.clear();
     std::uint64_t rows = 0;
     for (const Stretch& stretch : open_) rows += stretch.open.size();
-    const std::uint64_t wanted = std::min<std::uint64_t>(kLanes, rows);
+    const std::uint64_t wanted = std::min<std::uint64_t>(panel_->lanes_at_once(node), rows);
     std::uint64_t seen = 0;
     std::size_t next = 0;
     for (const Stretch& stretch : open_) {
@@ -194,7 +194,7 @@ void MeasuredDepthTwo::settle_column(const Node& node, Index c) {
     const NodeColumn& column = node.columns[c];
     for (;;) {
         if (find_open(node, c, true) >= kInfinite) return;
-        choose_lanes(column);
+        choose_lanes(node, column);
         results_.resize(lanes_.size());
         const Cost of_interest = loss_.unit_scale ? cut() / loss_.unit_scale + 1 : kInfinite;
         panel_->evaluate(node, c, lanes_.data(), static_cast<int>(lanes_.size()), of_interest, results_.data());

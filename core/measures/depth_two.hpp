@@ -57,7 +57,7 @@ class MeasuredDepthTwo {
     void settle_column(const Node& node, Index c);
     // The open stretches of a column, and the least bound of them; kInfinite where none is open.
     Cost find_open(const Node& node, Index c, bool closing);
-    void choose_lanes(const NodeColumn& column);
+    void choose_lanes(const Node& node, const NodeColumn& column);
     void add_points(const Node& node, Index c);
     void consider_lanes(const Node& node, const NodeColumn& column);
     void consider(const Node& node, const NodeColumn& column, Index position, const LaneUnits& units);

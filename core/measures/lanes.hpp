@@ -29,6 +29,8 @@ class LanePanel {
     virtual ~LanePanel() = default;
     // Called once for each node, before its lanes.
     virtual void start(const Node& node) = 0;
+    // How many lanes are best evaluated at once: few where lanes cost more than the walk over the rows that they share.
+    virtual unsigned lanes_at_once(const Node&) const { return kLanes; }
     // The splits of a column after so many rows, ascending; at most kLanes. Where both sides of a split together have
     // more than `of_interest` units, lower bounds may be given in place of stumps.
     virtual void evaluate(const Node& node, Index column, const Index* positions, int n, Cost of_interest,

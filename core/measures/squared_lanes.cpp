@@ -32,6 +32,10 @@ class SquaredLanePanel final : public LanePanel {
         order_columns(node);
     }
 
+    unsigned lanes_at_once(const Node& node) const override {
+        return std::clamp<unsigned>(node.rows / 1024 * 16, 16, kLanes);
+    }
+
     void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
         take_lanes(node, node.columns[column], positions, n);
         const SquaredRows rows{codes_.data(), rows_.data(), targets_.data(), node.counts.data()};
@@ -88,7 +92,7 @@ class SquaredLanePanel final : public LanePanel {
             all_.squares += squares_[row];
             absolute_ += std::abs(targets_[row].target) * targets_[row].weight;
         }
-        block_rows_ = std::clamp<Index>(node.rows / 32, 8, 64);
+        block_rows_ = std::clamp<Index>(node.rows / 24, 16, 64);
     }
 
     // Cuts a column into blocks of about block_rows_ rows that end where ties end. Long groups of ties make blocks of
