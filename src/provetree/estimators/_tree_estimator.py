@@ -21,11 +21,12 @@ from provetree.estimators._sklearn import TableEstimator
 from provetree.number_types import Float
 from provetree.options import thread_count
 from provetree.problem.inputs import as_table
-from provetree.problem.prepare import Prepared
+from provetree.problem.prepare import Prepared, prepare_for
 from provetree.problem.problem import Problem
 from provetree.solution import DEFAULT_MEMORY_LIMIT, Engine, Limits, Progress, Solution
 from provetree.tree.importances import split_importances
 from provetree.tree.tree import Tree
+from provetree.tree.values import Values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,6 +94,26 @@ class TreeEstimator(TableEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _prepared_again(
+        self, X: Any, y: Any, sample_weight: Any, who: str, **changes: Any
+    ) -> Prepared:
+        """Prepare the training rows as ``fit`` did, for `who` looks at the fitted tree again."""
+        self._check_costs(who)
+        return prepare_for(self, X, y, sample_weight, **changes)
+
+    def _check_costs(self, who: str) -> None:
+        """Refuse to go on without costs that only ``fit`` was told."""
+        if getattr(self, "_told_in_fit", None):
+            raise ValueError(
+                f"This {type(self).__name__} was fitted with 'sample_costs', and {who} knows costs "
+                "by class only: use a 'cost_matrix', or OptimalPolicyTree with rewards of minus "
+                "the costs."
+            )
+
+    def _labels_again(self, values: Values) -> NDArray[np.int32] | None:
+        """Return what nodes predict after a refit; None for what is best by their values."""
+        return None
 
     def _keep_learned(self, prepared: Prepared) -> None:
         """Set the attributes that describe what the tree predicts."""

@@ -28,7 +28,7 @@ from provetree.search.budgets import PricedTree, action_use, prices_within
 from provetree.solution import Progress, Solution
 from provetree.tree.build import build_tree
 from provetree.tree.tree import Tree
-from provetree.tree.values import Actions
+from provetree.tree.values import Actions, Values
 
 __all__ = ["OptimalPolicyTree", "PolicyValue"]
 
@@ -243,6 +243,23 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
     def _prepared(self, X: Any, rewards: Targets, weights: Any, **changes: Any) -> Prepared:
         changes |= {"loss": "linear", "predicts": "rewards"}
         return prepare_for(self, X, rewards, weights, **changes)
+
+    def _prepared_again(
+        self, X: Any, y: Any, sample_weight: Any, who: str, **changes: Any
+    ) -> Prepared:
+        given = read_actions(y, as_table(X, who).shape[0], who)
+        self._check_actions(given)
+        net = given._replace(values=given.values - self._action_costs - self.prices_)
+        if self.prices_.any() and self.alpha > 0:
+            raise ValueError(
+                f"This {type(self).__name__} was fitted with a budget and a penalty for splits, "
+                f"which {who} cannot tell apart: leave out 'alpha'."
+            )
+        return self._prepared(X, net, sample_weight, **changes)
+
+    def _labels_again(self, values: Values) -> NDArray[np.int32] | None:
+        # Other rows may want more of an action than the budget has.
+        return None if self.budget is None else self.tree_.label
 
     def _within(
         self,

@@ -6,13 +6,16 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from provetree.estimators._searched_tree import SearchedTree
 from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.options import TREE_OPTIONS, documented, validate
+from provetree.problem.costs import read_cost_matrix
 from provetree.problem.prepare import prepare_for
 from provetree.solution import Progress
+from provetree.tree.values import Values
 
 __all__ = ["OptimalTreeClassifier"]
 
@@ -178,3 +181,11 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self._told_in_fit = {} if sample_costs is None else {"sample_costs": "of each row"}
         self._keep(prepared, self._search(X, prepared, initial_tree, on_progress))
         return self
+
+    def _labels_again(self, values: Values) -> NDArray[np.int32] | None:
+        if getattr(self, "_told_in_fit", None):
+            return self.tree_.label  # the costs of other rows are not known
+        if self.cost_matrix is None:
+            return None
+        costs = read_cost_matrix(self.cost_matrix, self.classes_, type(self).__name__)
+        return np.asarray((values.value @ costs).argmin(axis=1), dtype=np.int32)

@@ -23,6 +23,7 @@ class OptimalTreeCV(TreeClassifier):
 
     For every number of leaves the best training tree is found and proven, on all rows and on each
     fold; see :func:`provetree.tuning_path`. The chosen size is then that of the whole table's tree.
+    Scores are accuracies, whatever the `criterion` is.
 
     {parameters}
 
@@ -57,6 +58,7 @@ class OptimalTreeCV(TreeClassifier):
         cv: Any = 5,
         rule: str = "one_standard_error",
         n_jobs: int | None = None,
+        criterion: str = "errors",
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -67,6 +69,7 @@ class OptimalTreeCV(TreeClassifier):
         self.cv = cv
         self.rule = rule
         self.n_jobs = n_jobs
+        self.criterion = criterion
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> OptimalTreeCV:
         """Find the path of best trees, and keep the tree of the chosen size.

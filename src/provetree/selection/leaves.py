@@ -48,7 +48,8 @@ def refit_leaves(
 
     The class shares in the leaves are too optimistic on the rows that chose the splits; so are the
     spread of numbers and the rewards of actions. Held-out rows give honest ones. A leaf that none
-    of them reaches keeps what training gave it. Labels, numbers and actions may change. The copy
+    of them reaches keeps what training gave it. Labels, numbers and actions may change, except
+    where costs of single rows or a budget chose them. The copy
     carries no proof, because the proof is about the training rows.
 
     Parameters
@@ -100,7 +101,7 @@ def refit_leaves(
     refitted.tree_ = tree.replaced(
         value=values,
         n_samples=rows,
-        label=None,
+        label=model._labels_again(values),
         # Where missing values go is part of the splits, though training may not have seen any.
         missing_seen=tree.feature >= 0,
     )
@@ -142,6 +143,8 @@ def _targets(model: Any, y: Any, n_rows: int) -> Float:
         targets = read_targets(y, n_rows, owner).values
     elif tree.kind == "actions":
         targets = read_actions(y, n_rows, owner).values
+        if targets.shape[1] == len(model.actions_):
+            targets = targets - model._action_costs
     else:
         codes = known_label_codes(model.classes_, y, n_rows)
         return np.asarray(np.eye(tree.value.shape[1])[codes])

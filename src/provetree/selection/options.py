@@ -92,7 +92,13 @@ def _rule(default: str) -> Option:
 
 
 #: The options of :class:`provetree.OptimalTreeCV`, in the order of its parameters.
-CV_OPTIONS: tuple[Option, ...] = (*_SIZED, _FOLDS, _rule("one_standard_error"), _JOBS)
+CV_OPTIONS: tuple[Option, ...] = (
+    *_SIZED,
+    _FOLDS,
+    _rule("one_standard_error"),
+    _JOBS,
+    _tree["criterion"],
+)
 
 
 def _holds_leasts(value: object) -> bool:

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from provetree.export.words import split_text
 from provetree.problem.cost_scale import TOLERANCE
 from provetree.problem.losses import class_cost, targets_cost
-from provetree.problem.prepare import Prepared, prepare_for
+from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.problem.weights import integer_weights
 from provetree.search.engine import ExactSearch
@@ -104,12 +104,12 @@ def runner_up_splits(
 
     Parameters
     ----------
-    model : OptimalTreeClassifier or OptimalTreeRegressor
-        A fitted classifier or regressor.
+    model : OptimalTreeClassifier, OptimalTreeRegressor or OptimalPolicyTree
+        A fitted estimator.
     X : array-like or table of shape (n_samples, n_features)
         Its training rows.
     y : array-like of shape (n_samples,)
-        Their labels, or the numbers to predict.
+        Their labels, or the numbers to predict, or the rewards of each action.
     sample_weight : array-like of shape (n_samples,), default=None
         Their weights, as in training.
     time_limit : float, default=None
@@ -149,7 +149,8 @@ def _prepare(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) 
         changes["min_samples_leaf"] = model.min_samples_leaf_
     if hasattr(model, "n_leaves_"):
         changes["max_leaf_nodes"] = model.n_leaves_
-    return prepare_for(model, X, y, sample_weight, **changes)
+    prepared: Prepared = model._prepared_again(X, y, sample_weight, "runner_up_splits", **changes)
+    return prepared
 
 
 def runner_ups(

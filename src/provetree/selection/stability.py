@@ -108,12 +108,12 @@ def stability(
 
     Parameters
     ----------
-    model : TreeClassifier or TreeRegressor
-        A fitted classifier or regressor; its clones are fitted.
+    model : TreeClassifier, TreeRegressor or OptimalPolicyTree
+        A fitted estimator; its clones are fitted.
     X : array-like or table of shape (n_samples, n_features)
         Its training rows.
     y : array-like of shape (n_samples,)
-        Their labels, or the numbers to predict.
+        Their labels, or the numbers to predict, or the rewards of each action.
     n_refits : int, default=20
         The number of samples. Each draws as many rows as there are, with replacement.
     time_limit : float, default=None
@@ -143,7 +143,8 @@ def stability(
             f"Got {n_refits!r} instead."
         )
     table = as_table(X, "stability")
-    labels = np.asarray(y)
+    model._check_costs("stability")
+    labels = y if hasattr(y, "columns") else np.asarray(y)  # actions have names
     rng = np.random.default_rng(random_state)
     # A bootstrap sample is the table with each row weighted by how often it was drawn.
     draws = [
@@ -166,7 +167,7 @@ def stability(
 
 
 def _refit(
-    model: Any, table: Any, labels: NDArray[Any], draw: NDArray[np.int64], time_limit: float | None
+    model: Any, table: Any, labels: Any, draw: NDArray[np.int64], time_limit: float | None
 ) -> tuple[Tree, bool, float]:
     fresh = clone(model)
     if time_limit is not None:
