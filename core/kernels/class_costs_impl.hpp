@@ -49,6 +49,25 @@ inline unsigned bits_of(Ints holds) {
 #endif
 }
 
+inline Floats as_floats(Ints numbers) { return __builtin_convertvector(numbers, Floats); }
+inline Ints load_whole(const std::int32_t* from) {
+    Ints numbers;
+    std::memcpy(&numbers, from, sizeof numbers);
+    return numbers;
+}
+
+inline Floats look_up(const float* table, Ints at) {
+#if defined(__AVX512BW__)
+    return (Floats)_mm512_i32gather_ps((__m512i)at, table, 4);
+#elif defined(__AVX2__)
+    return (Floats)_mm256_i32gather_ps(table, (__m256i)at, 4);
+#else
+    Floats numbers;
+    for (int lane = 0; lane < kFloats; ++lane) numbers[lane] = table[at[lane]];
+    return numbers;
+#endif
+}
+
 inline Floats square_root(Floats x) {
 #if defined(__AVX512BW__)
     return (Floats)_mm512_sqrt_ps((__m512)x);
@@ -84,61 +103,103 @@ inline Floats logarithm(Floats x) {
     return (m + (y * m * square - 0.5f * square)) + exponent * 0.69314718f;
 }
 
-// Class weights on one side of a vector of lanes, before and after a block. Differences are taken of whole numbers.
+// A leaf in each lane: its weight, and what its loss sums up of the class weights.
+struct Leaves {
+    Ints weight{};
+    Floats summary{};
+};
+
+// One side of a vector of lanes at both ends of a block: class weights of its rows before the split and after it.
 struct BlockSide {
-    const ClassLanes& of;
+    const ClassLanes& lanes;
     int side, first_lane;
+    const std::int32_t *left_before, *left_after, *all_before, *all_after;
 
-    Floats after(int c) const { return as_floats(among(of.now, of.all, c)); }
-    Floats rest_after(int c) const { return as_floats(whole(c) - among(of.now, of.all, c)); }
-    Floats rest_before(int c) const { return as_floats(whole(c) - among(of.before, of.all_before, c)); }
-    // The rows of the block.
-    Floats inside(int c) const { return as_floats(among(of.now, of.all, c) - among(of.before, of.all_before, c)); }
-    Ints whole(int c) const { return load(of.whole[side], c); }
-
-    static Floats as_floats(Ints numbers) { return __builtin_convertvector(numbers, Floats); }
+    Ints whole(int c) const { return load_whole(lanes.whole[side] + c * kLanes + first_lane); }
+    Ints before(int c) const { return among(left_before, all_before, c); }
+    Ints after(int c) const { return among(left_after, all_after, c); }
+    Ints inside(int c) const { return after(c) - before(c); }
+    Ints rest_before(int c) const { return whole(c) - before(c); }
+    Ints rest_after(int c) const { return whole(c) - after(c); }
 
   private:
-    Ints load(const std::int32_t* by_class, int c) const {
-        Ints numbers;
-        std::memcpy(&numbers, by_class + c * kSlotStride + first_lane, sizeof numbers);
-        return numbers;
-    }
     Ints among(const std::int32_t* left, const std::int32_t* all, int c) const {
-        const Ints numbers = load(left, c);
+        const Ints numbers = load_whole(left + c * kLanes + first_lane);
         return side ? all[c] - numbers : numbers;
     }
 };
 
-// A leaf at one end of a block, in each lane: its weight and its summary.
-struct Leaves {
-    Floats weight{}, summary{};
-};
-// The rows before a split and those after it, at both ends of a block.
+// Leaves of one side of a vector of lanes: before a block, after it, and what remains of the side then.
+template <class Loss>
 struct BlockEnds {
-    Leaves left_before, left_after, right_before, right_after;
+    Leaves before, after, rest_before, rest_after;
+    explicit BlockEnds(const BlockSide& side) {
+        for (int c = 0; c < side.lanes.classes; ++c) {
+            grow(side.lanes, before, side.before(c));
+            grow(side.lanes, after, side.after(c));
+            grow(side.lanes, rest_before, side.rest_before(c));
+            grow(side.lanes, rest_after, side.rest_after(c));
+        }
+    }
+    static void grow(const ClassLanes& lanes, Leaves& leaves, Ints of_class) {
+        leaves.weight += of_class;
+        leaves.summary = Loss::join(leaves.summary, Loss::part(lanes, of_class));
+    }
 };
 
-// A concave loss costs on the rows `left` and more rows x at least what it costs on `left` alone, plus x_c times the
-// least slope of class c on the way. Both sides of a split inside the block get the block's rows d_c between them, so
-// each of them counts with the lesser slope of the two.
+template <class Loss>
+Floats cost_of(const ClassLanes& lanes, const Leaves& leaves) {
+    return Loss::cost(lanes, leaves.weight, leaves.summary);
+}
+template <class Loss>
+Floats cost_of_two(const ClassLanes& lanes, Ints zeros, Ints ones) {
+    return Loss::cost(lanes, zeros + ones, Loss::join(Loss::part(lanes, zeros), Loss::part(lanes, ones)));
+}
+
+// Two classes under a concave loss: leaves inside the block lie in the parallelogram whose corners are its two ends,
+// and those with the rows of one class on the left and those of the other on the right. Concave functions are least at
+// a corner, and both ends are splits that have been looked at; with a minimum leaf size they may have been refused.
+template <class Loss>
+Floats least_of_corners(const BlockSide& side) {
+    const ClassLanes& lanes = side.lanes;
+    const Ints zeros = side.before(0), ones = side.before(1), more_zeros = zeros + side.inside(0),
+               more_ones = ones + side.inside(1);
+    const Ints rest_zeros = side.rest_after(0), rest_ones = side.rest_after(1), all_zeros = side.rest_before(0),
+               all_ones = side.rest_before(1);
+    const auto at = [&](Ints left_zeros, Ints left_ones, Ints right_zeros, Ints right_ones) {
+        return cost_of_two<Loss>(lanes, left_zeros, left_ones) + cost_of_two<Loss>(lanes, right_zeros, right_ones);
+    };
+    const Floats inner = least(at(more_zeros, ones, rest_zeros, all_ones), at(zeros, more_ones, all_zeros, rest_ones));
+    if (!lanes.counts) return inner;
+    return least(inner, least(at(zeros, ones, all_zeros, all_ones), at(more_zeros, more_ones, rest_zeros, rest_ones)));
+}
+
+// Many classes under a concave loss: rows x more than those before the block cost at least x_c times the least slope of
+// class c on the way, and so on the other side. The block's rows of a class are divided between both sides, so each of
+// them counts with the lesser slope of the two.
 struct Gini {
     // The summary is the sum of squares.
-    static Floats add(Floats summary, Floats weight) { return summary + weight * weight; }
-    static Floats cost(Floats weight, Floats summary) { return weight - summary / most(weight, broadcast<float>(1)); }
+    static Floats part(const ClassLanes&, Ints weight) { return as_floats(weight) * as_floats(weight); }
+    static Floats join(Floats a, Floats b) { return a + b; }
+    static Floats cost(const ClassLanes&, Ints weight, Floats summary) {
+        const Floats size = as_floats(weight);
+        return size - summary / most(size, broadcast<float>(1));
+    }
 
     // The slope of class c is 1 - 2 p_c + the sum of squared shares. No share exceeds that of adding class c alone, and
-    // no sum of squares is below that of `left`, over the largest weight squared.
-    static Floats least_inside(const BlockSide& side, const BlockEnds& ends) {
-        const Floats left = ends.left_before.weight, right = ends.right_after.weight;
-        const Floats rest = 1 + ends.left_before.summary / (ends.left_after.weight * ends.left_after.weight + 1e-30f),
-                     other =
-                         1 + ends.right_after.summary / (ends.right_before.weight * ends.right_before.weight + 1e-30f);
-        Floats bound = cost(left, ends.left_before.summary) + cost(right, ends.right_after.summary);
-        for (int c = 0; c < side.of.classes; ++c) {
-            const Floats after = side.after(c), more = side.inside(c), right_most = side.rest_before(c);
-            const Floats slope =
-                least(rest - 2 * after / (left + more + 1e-30f), other - 2 * right_most / (right + more + 1e-30f));
+    // no sum of squares is below that before the block, over the largest weight squared.
+    static Floats least_inside(const BlockSide& side) {
+        if (side.lanes.classes == 2) return least_of_corners<Gini>(side);
+        const BlockEnds<Gini> ends(side);
+        const Floats left = as_floats(ends.before.weight), right = as_floats(ends.rest_after.weight),
+                     left_most = as_floats(ends.after.weight), right_most = as_floats(ends.rest_before.weight);
+        const Floats left_squares = 1 + ends.before.summary / (left_most * left_most + 1e-30f),
+                     right_squares = 1 + ends.rest_after.summary / (right_most * right_most + 1e-30f);
+        Floats bound = cost_of<Gini>(side.lanes, ends.before) + cost_of<Gini>(side.lanes, ends.rest_after);
+        for (int c = 0; c < side.lanes.classes; ++c) {
+            const Floats more = as_floats(side.inside(c));
+            const Floats slope = least(left_squares - 2 * as_floats(side.after(c)) / (left + more + 1e-30f),
+                                       right_squares - 2 * as_floats(side.rest_before(c)) / (right + more + 1e-30f));
             bound = bound + more * most(slope, Floats{});
         }
         return bound;
@@ -159,18 +220,25 @@ struct Gini {
 };
 
 struct Entropy {
-    // The summary is the sum of x ln x.
-    static Floats xlogx(Floats x) { return x * logarithm(most(x, broadcast<float>(1))); }
-    static Floats add(Floats summary, Floats weight) { return summary + xlogx(weight); }
-    static Floats cost(Floats weight, Floats summary) { return xlogx(weight) - summary; }
+    // The summary is the sum of x (ln x - centre).
+    static Floats part(const ClassLanes& lanes, Ints weight) {
+        if (lanes.xlogx) return look_up(lanes.xlogx, weight);
+        const Floats x = as_floats(weight);
+        return x * (logarithm(most(x, broadcast<float>(1))) - lanes.centre);
+    }
+    static Floats join(Floats a, Floats b) { return a + b; }
+    static Floats cost(const ClassLanes& lanes, Ints weight, Floats summary) { return part(lanes, weight) - summary; }
 
     // The slope of class c is -ln p_c.
-    static Floats least_inside(const BlockSide& side, const BlockEnds& ends) {
-        const Floats left = ends.left_before.weight, right = ends.right_after.weight;
-        Floats bound = cost(left, ends.left_before.summary) + cost(right, ends.right_after.summary);
-        for (int c = 0; c < side.of.classes; ++c) {
-            const Floats after = side.after(c), more = side.inside(c), right_most = side.rest_before(c);
-            const Floats share = most(after / (left + more + 1e-30f), right_most / (right + more + 1e-30f));
+    static Floats least_inside(const BlockSide& side) {
+        if (side.lanes.classes == 2) return least_of_corners<Entropy>(side);
+        const BlockEnds<Entropy> ends(side);
+        const Floats left = as_floats(ends.before.weight), right = as_floats(ends.rest_after.weight);
+        Floats bound = cost_of<Entropy>(side.lanes, ends.before) + cost_of<Entropy>(side.lanes, ends.rest_after);
+        for (int c = 0; c < side.lanes.classes; ++c) {
+            const Floats more = as_floats(side.inside(c));
+            const Floats share = most(as_floats(side.after(c)) / (left + more + 1e-30f),
+                                      as_floats(side.rest_before(c)) / (right + more + 1e-30f));
             bound = bound - more * logarithm(most(share, broadcast<float>(1e-12f)));
         }
         return bound;
@@ -179,8 +247,8 @@ struct Entropy {
     struct Growing {
         double sum = 0;
         static double of(const ClassLanes& lanes, std::int32_t x) {
-            if (static_cast<std::size_t>(x) < lanes.xlogx_size) return lanes.xlogx[x];
-            return x * __builtin_log(x);
+            if (lanes.xlogx) return static_cast<double>(lanes.xlogx[x]);
+            return x ? x * (__builtin_log(x) - static_cast<double>(lanes.centre)) : 0;
         }
         void start(const ClassLanes& lanes, const std::int32_t* by_class) {
             sum = 0;
@@ -197,9 +265,10 @@ struct Pessimistic {
     static constexpr float kZ = 0.67448975f, kSquare = kZ * kZ;
 
     // The summary is the largest class; e errors are all the others.
-    static Floats add(Floats summary, Floats weight) { return most(summary, weight); }
-    static Floats cost(Floats weight, Floats summary) {
-        const Floats errors = weight - summary;
+    static Floats part(const ClassLanes&, Ints weight) { return as_floats(weight); }
+    static Floats join(Floats a, Floats b) { return most(a, b); }
+    static Floats cost(const ClassLanes&, Ints rows, Floats summary) {
+        const Floats weight = as_floats(rows), errors = weight - summary;
         const Floats some = upper(weight, errors) * weight / (weight + kSquare);
         const Ints pure = errors < 0.5f;
         if (!bits_of(pure)) return some;
@@ -228,19 +297,20 @@ struct Pessimistic {
     // With t of the block's rows on the left, its errors are at least max(those before, W + t - the largest class
     // after the block), and so on the right. Between the places where one of these bends both are linear in t, and a
     // sum of concave functions is least at an end.
-    static Floats least_inside(const BlockSide&, const BlockEnds& ends) {
-        const Floats left = ends.left_before.weight, right = ends.right_after.weight,
-                     rows = ends.left_after.weight - left;
+    static Floats least_inside(const BlockSide& side) {
+        const BlockEnds<Pessimistic> ends(side);
+        const Floats left = as_floats(ends.before.weight), right = as_floats(ends.rest_after.weight),
+                     rows = as_floats(ends.after.weight - ends.before.weight);
         const Floats left_factor = factor(left), right_factor = factor(right);
-        const Floats left_errors = left - ends.left_before.summary, right_errors = right - ends.right_after.summary;
+        const Floats left_errors = left - ends.before.summary, right_errors = right - ends.rest_after.summary;
         const auto at = [&](Floats t) {
             const Floats on_left = left + t, on_right = right + (rows - t);
-            return left_factor * upper(on_left, most(left_errors, on_left - ends.left_after.summary)) +
-                   right_factor * upper(on_right, most(right_errors, on_right - ends.right_before.summary));
+            return left_factor * upper(on_left, most(left_errors, on_left - ends.after.summary)) +
+                   right_factor * upper(on_right, most(right_errors, on_right - ends.rest_before.summary));
         };
-        const Floats bend = ends.left_after.summary - ends.left_before.summary,
-                     other = rows - (ends.right_before.summary - ends.right_after.summary);
-        return least(least(at(Floats{}), at(rows)), least(at(bend), at(other)));
+        const Floats bend = ends.after.summary - ends.before.summary,
+                     other_bend = rows - (ends.rest_before.summary - ends.rest_after.summary);
+        return least(least(at(Floats{}), at(rows)), least(at(bend), at(other_bend)));
     }
 
     struct Growing {

@@ -10,201 +10,276 @@ namespace {
 template <class Loss>
 class ClassSweep {
   public:
-    ClassSweep(ClassLanes& lanes, const ClassColumn& column) : lanes_(lanes), column_(column) {}
+    ClassSweep(ClassLanes& lanes, const ClassColumn& column)
+        : lanes_(lanes), column_(column), padded_((lanes.lanes + kFloats - 1) / kFloats * kFloats) {}
 
     void run() {
-        const std::size_t strides = static_cast<std::size_t>(lanes_.classes) * kSlotStride * sizeof(std::int32_t);
-        std::memset(lanes_.buckets, 0, strides);
-        std::memset(lanes_.before, 0, strides);
-        std::memset(lanes_.all_before, 0, static_cast<std::size_t>(lanes_.classes) * sizeof(std::int32_t));
-        for (std::size_t b = 0; b < column_.n_blocks; ++b) {
-            block_ = column_.blocks[b];
-            add_rows();
-            sum_lanes();
-            for (int lane = 0; lane < lanes_.lanes; lane += kFloats)
-                for (int side = 0; side < 2; ++side) look(lane, side);
-            if (lanes_.counts) count_rows();
-            begin_ = block_.end;
-            swap(lanes_.before, lanes_.now);
-            swap(lanes_.all_before, lanes_.all);
+        const std::size_t classes = static_cast<std::size_t>(lanes_.classes);
+        std::memset(lanes_.buckets, 0, classes * kSlotStride * sizeof(std::int32_t));
+        std::memset(lanes_.left, 0, classes * kLanes * sizeof(std::int32_t));
+        std::memset(lanes_.all, 0, classes * sizeof(std::int32_t));
+        std::memset(counts_[0], 0, sizeof counts_[0]);
+        std::memset(costs_[0].left, 0, sizeof costs_[0].left);
+        for (std::size_t at = 0; at < column_.n_blocks; at += chunk_) {
+            blocks_ = column_.blocks + at;
+            chunk_ = smaller_of<std::size_t>(column_.n_blocks - at, static_cast<unsigned>(lanes_.chunk_blocks));
+            look_between();
+            look_inside();
+            leave_chunk();
         }
     }
 
   private:
-    template <class T>
-    static void swap(T& a, T& b) {
-        const T kept = a;
-        a = b;
-        b = kept;
-    }
+    using Growing = typename Loss::Growing;
+    static constexpr float kNever = 1e30f;
 
     static Index row_of(std::uint32_t item) { return item & entry::kRowMask; }
+    static int code_of(Slot slot) { return slot & (kSlotStride - 1); }
+    static bool on_side(Slot slot, int lane, int side) { return (code_of(slot) <= lane) == (side == 0); }
     std::int32_t weight_of(Index row) const { return lanes_.weights ? lanes_.weights[row] : 1; }
+    Index begin_of(std::size_t block) const { return block ? blocks_[block - 1].end : begin_; }
 
-    void add_rows() {
+    // Sums after so many blocks of the chunk.
+    std::int32_t* left_after(std::size_t blocks) const {
+        return lanes_.left + blocks * static_cast<unsigned>(lanes_.classes) * kLanes;
+    }
+    std::int32_t* all_after(std::size_t blocks) const {
+        return lanes_.all + blocks * static_cast<unsigned>(lanes_.classes);
+    }
+    BlockSide side_of(std::size_t block, int first, int side) const {
+        return {lanes_, side, first, left_after(block), left_after(block + 1), all_after(block), all_after(block + 1)};
+    }
+
+    void add_rows(std::size_t block) {
         const std::uint32_t* const order = column_.order;
         const Slot* const slots = lanes_.slots;
         std::int32_t* const buckets = lanes_.buckets;
+        const Index end = blocks_[block].end;
         if (lanes_.weights) {
-            for (Index i = begin_; i < block_.end; ++i) {
-                const Index row = row_of(order[i]);
-                buckets[slots[row]] += lanes_.weights[row];
-            }
+            for (Index i = begin_of(block); i < end; ++i)
+                buckets[slots[row_of(order[i])]] += lanes_.weights[row_of(order[i])];
         } else {
-            for (Index i = begin_; i < block_.end; ++i) ++buckets[slots[row_of(order[i])]];
+            for (Index i = begin_of(block); i < end; ++i) ++buckets[slots[row_of(order[i])]];
         }
     }
 
-    // By the stretch between candidates alone.
-    void count_rows() {
-        for (Index i = begin_; i < block_.end; ++i) {
+    void count_rows(std::size_t block) {
+        std::int64_t* const counts = counts_[block + 1];
+        std::memcpy(counts, counts_[block], sizeof counts_[block]);
+        for (Index i = begin_of(block); i < blocks_[block].end; ++i) {
             const Index row = row_of(column_.order[i]);
-            counts_before_[lanes_.slots[row] & (kSlotStride - 1)] += lanes_.counts[row];
+            counts[code_of(lanes_.slots[row])] += lanes_.counts[row];
         }
     }
 
     // From buckets to lanes.
-    void sum_lanes() {
+    void sum_lanes(std::size_t block) {
         for (int c = 0; c < lanes_.classes; ++c) {
             const std::int32_t* const bucket = lanes_.buckets + c * kSlotStride;
-            std::int32_t* const now = lanes_.now + c * kSlotStride;
+            std::int32_t* const left = left_after(block + 1) + c * kLanes;
             std::int32_t sum = 0;
-            for (int lane = 0; lane < lanes_.lanes; ++lane) now[lane] = sum += bucket[lane];
-            lanes_.all[c] = sum + bucket[lanes_.lanes];
+            for (int lane = 0; lane < lanes_.lanes; ++lane) left[lane] = sum += bucket[lane];
+            for (int lane = lanes_.lanes; lane < padded_; ++lane) left[lane] = sum;
+            all_after(block + 1)[c] = sum + bucket[lanes_.lanes];
         }
     }
 
-    static void grow(Leaves& leaves, Floats weight) {
-        leaves.weight = leaves.weight + weight;
-        leaves.summary = Loss::add(leaves.summary, weight);
+    // Adds the rows of the chunk and settles the best split between two of its blocks, of each side of each lane.
+    void look_between() {
+        for (std::size_t block = 0; block < chunk_; ++block) {
+            add_rows(block);
+            sum_lanes(block);
+            if (lanes_.counts) count_rows(block);
+            for (int first = 0; first < padded_; first += kFloats)
+                for (int side = 0; side < 2; ++side) look_after(block, first, side);
+        }
+        for (int lane = 0; lane < lanes_.lanes; ++lane)
+            for (int side = 0; side < 2; ++side) {
+                if (!(between_.least[side][lane] < lanes_.feasible_below[side][lane])) continue;
+                const std::size_t block = static_cast<std::size_t>(between_.at[side][lane]);
+                settle(block, lane, side, blocks_[block].end, between_.least[side][lane]);
+            }
     }
 
-    // Looks at the split after the block and, where a better one can be there, inside it.
-    void look(int first, int side) {
-        const BlockSide classes{lanes_, side, first};
-        BlockEnd& kept = before_[side][first / kFloats];
-        BlockEnds ends;
-        if (begin_ == 0) {
-            kept = {};
-            for (int c = 0; c < lanes_.classes; ++c) grow(kept.right, classes.rest_before(c));
-        }
+    // The split after a block.
+    void look_after(std::size_t block, int first, int side) {
+        const BlockSide classes = side_of(block, first, side);
+        Leaves left, right;
         for (int c = 0; c < lanes_.classes; ++c) {
-            grow(ends.left_after, classes.after(c));
-            grow(ends.right_after, classes.rest_after(c));
+            BlockEnds<Loss>::grow(lanes_, left, classes.after(c));
+            BlockEnds<Loss>::grow(lanes_, right, classes.rest_after(c));
         }
-        ends.left_before = kept.left;
-        ends.right_before = kept.right;
-        const Floats left = Loss::cost(ends.left_after.weight, ends.left_after.summary),
-                     right = Loss::cost(ends.right_after.weight, ends.right_after.summary), cost = left + right;
-        const Floats below = load_floats(lanes_.feasible_below[side] + first), right_weight = ends.right_after.weight;
-        // More rows never cost less: so much any split of the block costs, and the one after it.
-        // Where a side has no row in the block there is nothing to see, and none after its last row.
-        unsigned open = bits_of((kept.left_cost + right < below) & (ends.left_after.weight > kept.left.weight));
-        kept = {ends.left_after, ends.right_after, left};
-        if (!open) return;
-        for (unsigned good = open & bits_of((cost < below) & (right_weight > 0)); good; good &= good - 1) {
-            const int lane = __builtin_ctz(good);
-            settle(first + lane, side, block_.end, cost[lane]);
-        }
-        if (block_.last_group == begin_) return;
-        open &= bits_of(Loss::least_inside(classes, ends) < load_floats(lanes_.feasible_below[side] + first));
-        for (; open; open &= open - 1) look_inside(first + __builtin_ctz(open), side);
+        const Floats left_cost = cost_of<Loss>(lanes_, left), right_cost = cost_of<Loss>(lanes_, right);
+        store(costs_[block + 1].left[side] + first, left_cost);
+        store(costs_[block].right[side] + first, right_cost);
+        float* const least_yet = between_.least[side] + first;
+        Ints at = load_whole(between_.at[side] + first);
+        Floats least_cost = load_floats(least_yet);
+        if (block == 0) least_cost = broadcast<float>(kNever);
+        const Ints better = (left_cost + right_cost < least_cost) & (right.weight > 0);
+        least_cost = chosen(better, left_cost + right_cost, least_cost);
+        at = (better & static_cast<std::int32_t>(block)) | (~better & at);
+        store(least_yet, least_cost);
+        std::memcpy(between_.at[side] + first, &at, sizeof at);
     }
 
-    static bool on_side(Slot slot, int lane, int side) { return ((slot & (kSlotStride - 1)) <= lane) == (side == 0); }
+    static void store(float* to, Floats numbers) { std::memcpy(to, &numbers, sizeof numbers); }
 
-    // Class weights on one side of a lane before the block, into `leaf`; returns their sum.
-    std::int32_t leaf_before(int lane, int side, std::int32_t* leaf) const {
-        std::int32_t weight = 0;
-        for (int c = 0; c < lanes_.classes; ++c) {
-            const std::int32_t left = lanes_.before[c * kSlotStride + lane];
-            weight += leaf[c] = side ? lanes_.all_before[c] - left : left;
+    // Looks inside the blocks that can hold a better split than the best so far.
+    void look_inside() {
+        for (std::size_t block = 0; block < chunk_; ++block) {
+            if (blocks_[block].last_group == begin_of(block)) continue;
+            for (int first = 0; first < padded_; first += kFloats)
+                for (int side = 0; side < 2; ++side) {
+                    const float* const below = lanes_.feasible_below[side] + first;
+                    // More rows never cost less.
+                    const Floats bound =
+                        load_floats(costs_[block].left[side] + first) + load_floats(costs_[block].right[side] + first);
+                    unsigned open = bits_of(bound < load_floats(below));
+                    if (!open) continue;
+                    open &= bits_of(Loss::least_inside(side_of(block, first, side)) < load_floats(below));
+                    for (; open; open &= open - 1) walk(block, first + __builtin_ctz(open), side);
+                }
         }
-        return weight;
+    }
+
+    // The last sums become those before the next chunk.
+    void leave_chunk() {
+        const std::size_t classes = static_cast<std::size_t>(lanes_.classes);
+        std::memcpy(lanes_.left, left_after(chunk_), classes * kLanes * sizeof(std::int32_t));
+        std::memcpy(lanes_.all, all_after(chunk_), classes * sizeof(std::int32_t));
+        costs_[0] = costs_[chunk_];
+        if (lanes_.counts) std::memcpy(counts_[0], counts_[chunk_], sizeof counts_[0]);
+        begin_ = blocks_[chunk_ - 1].end;
+    }
+
+    // Class weights on one side of a lane before a block, into `leaf`.
+    void leaf_before(std::size_t block, int lane, int side, std::int32_t* leaf) const {
+        const std::int32_t *const left = left_after(block) + lane, *const all = all_after(block);
+        for (int c = 0; c < lanes_.classes; ++c) leaf[c] = side ? all[c] - left[c * kLanes] : left[c * kLanes];
     }
     // The rows of the side that are not in `leaf`.
     void rest_of(int lane, int side, const std::int32_t* leaf, std::int32_t* rest) const {
-        for (int c = 0; c < lanes_.classes; ++c) rest[c] = lanes_.whole[side][c * kSlotStride + lane] - leaf[c];
+        for (int c = 0; c < lanes_.classes; ++c) rest[c] = lanes_.whole[side][c * kLanes + lane] - leaf[c];
     }
 
-    // Estimates every split inside the block, for one side of a lane.
-    void look_inside(int lane, int side) {
+    // Estimates every split inside a block, for one side of a lane.
+    void walk(std::size_t block, int lane, int side) {
+        const int splits = lanes_.classes == 2 ? walk_two(block, lane, side) : walk_many(block, lane, side);
+        int best = 0;
+        float least_cost = kNever;
+        for (int k = 0; k < splits; ++k) {
+            if (inside_.cost[k] >= least_cost) continue;
+            least_cost = inside_.cost[k];
+            best = k;
+        }
+        // The least is settled first: few others can be better then.
+        settle(block, lane, side, inside_.end[best], least_cost);
+        for (int k = 0; k < splits; ++k)
+            if (k != best && inside_.cost[k] < lanes_.feasible_below[side][lane])
+                settle(block, lane, side, inside_.end[k], inside_.cost[k]);
+    }
+
+    int walk_two(std::size_t block, int lane, int side) {
+        std::int32_t left[2], rest[2];
+        leaf_before(block, lane, side, left);
+        rest_of(lane, side, left, rest);
+        const std::int32_t all[2] = {left[0] + rest[0], left[1] + rest[1]};
+        int splits = 0;
+        bool grown = false;  // since the last split
+        const Index end = blocks_[block].last_group;
+        for (Index i = begin_of(block); i < end; ++i) {
+            const Index row = row_of(column_.order[i]);
+            const Slot slot = lanes_.slots[row];
+            const bool here = on_side(slot, lane, side), one = slot >= kSlotStride;
+            const std::int32_t more = lanes_.weights ? lanes_.weights[row] : 1;
+            left[0] += here && !one ? more : 0;
+            left[1] += here && one ? more : 0;
+            grown |= here;
+            inside_.zeros[splits] = left[0];
+            inside_.ones[splits] = left[1];
+            inside_.end[splits] = i + 1;
+            const bool split = grown & (column_.ranks[i] != column_.ranks[i + 1]);
+            splits += split;
+            grown &= !split;
+        }
+        for (int k = splits; k % kFloats; ++k) inside_.zeros[k] = inside_.ones[k] = 0;
+        for (int first = 0; first < splits; first += kFloats) {
+            const Ints zeros = load_whole(inside_.zeros + first), ones = load_whole(inside_.ones + first);
+            store(inside_.cost + first,
+                  cost_of_two<Loss>(lanes_, zeros, ones) + cost_of_two<Loss>(lanes_, all[0] - zeros, all[1] - ones));
+        }
+        return splits;
+    }
+
+    int walk_many(std::size_t block, int lane, int side) {
         std::int32_t* const left = lanes_.left_leaf;
         std::int32_t* const right = lanes_.right_leaf;
-        std::int32_t weight = leaf_before(lane, side, left);
+        leaf_before(block, lane, side, left);
         Growing growing;
         growing.start(lanes_, left);
         int rows = 0;
+        std::int32_t weight = 0;
+        for (int c = 0; c < lanes_.classes; ++c) weight += left[c];
         Index rank = 0;
-        for (Index i = begin_; i < block_.last_group; ++i) {
+        for (Index i = begin_of(block); i < blocks_[block].last_group; ++i) {
             const Index row = row_of(column_.order[i]);
             const Slot slot = lanes_.slots[row];
             if (!on_side(slot, lane, side)) continue;
-            // Between ties there is no split.
-            if (rows && rank == column_.ranks[i]) inside_.split[rows - 1] = 0;
-            rank = column_.ranks[i];
             const int c = slot >> kSlotShift;
             const std::int32_t more = weight_of(row);
             growing.add(lanes_, left[c], more);
             left[c] += more;
-            weight += more;
-            inside_.cls[rows] = c;
-            inside_.weight[rows] = more;
+            if (rows) many_.tied[rows - 1] = rank == column_.ranks[i];
+            rank = column_.ranks[i];
+            many_.cls[rows] = c;
+            many_.more[rows] = more;
+            many_.weight[rows] = weight += more;
+            many_.left[rows] = growing.summary();
             inside_.end[rows] = i + 1;
-            inside_.split[rows] = -1;
-            inside_.left_weight[rows] = static_cast<float>(weight);
-            inside_.left_summary[rows] = growing.summary();
             ++rows;
         }
-        if (!rows) return;
+        if (!rows) return 0;
+        many_.tied[rows - 1] = false;
         rest_of(lane, side, left, right);
-        weight = lanes_.weight[side][lane] - weight;
         growing.start(lanes_, right);
         for (int k = rows; k-- > 0;) {
-            inside_.right_weight[k] = static_cast<float>(weight);
-            inside_.right_summary[k] = growing.summary();
-            const std::int32_t more = inside_.weight[k];
-            std::int32_t& of_class = right[inside_.cls[k]];
-            growing.add(lanes_, of_class, more);
-            of_class += more;
-            weight += more;
+            many_.right[k] = growing.summary();
+            std::int32_t& of_class = right[many_.cls[k]];
+            growing.add(lanes_, of_class, many_.more[k]);
+            of_class += many_.more[k];
         }
-        settle_inside(lane, side, rows);
-    }
-
-    void settle_inside(int lane, int side, int rows) {
+        std::int32_t all = 0;
+        for (int c = 0; c < lanes_.classes; ++c) all += lanes_.whole[side][c * kLanes + lane];
+        for (int k = rows; k % kFloats; ++k) many_.weight[k] = 0;
         for (int first = 0; first < rows; first += kFloats) {
-            const Floats cost =
-                Loss::cost(load_floats(inside_.left_weight + first), load_floats(inside_.left_summary + first)) +
-                Loss::cost(load_floats(inside_.right_weight + first), load_floats(inside_.right_summary + first));
-            Ints split;
-            std::memcpy(&split, inside_.split + first, sizeof split);
-            unsigned good = bits_of(split & (cost < lanes_.feasible_below[side][lane]));
-            if (rows - first < kFloats) good &= (1u << (rows - first)) - 1;
-            for (; good; good &= good - 1) {
-                const int k = __builtin_ctz(good);
-                settle(lane, side, inside_.end[first + k], cost[k]);
-            }
+            const Ints weights = load_whole(many_.weight + first);
+            store(inside_.cost + first, Loss::cost(lanes_, weights, load_floats(many_.left + first)) +
+                                            Loss::cost(lanes_, all - weights, load_floats(many_.right + first)));
         }
+        for (int k = 0; k < rows; ++k)
+            if (many_.tied[k]) inside_.cost[k] = kNever;
+        return rows;
     }
 
-    // The split of a side after the rows before `end`, in whole units, where the estimate may be a best one.
-    void settle(int lane, int side, Index end, float estimate) {
+    // The split of a side after the rows before `end`, which is in the block or ends it, in whole units: where the
+    // estimate may be a best one.
+    void settle(std::size_t block, int lane, int side, Index end, float estimate) {
         if (!(estimate < lanes_.feasible_below[side][lane])) return;
-        std::int32_t* const left = lanes_.left_leaf;
-        leaf_before(lane, side, left);
-        for (Index i = begin_; i < end; ++i) {
+        const bool feasible = !lanes_.counts || has_enough_rows(block, lane, side, end);
+        if (!feasible && !(estimate < lanes_.below[side][lane])) return;
+        std::int32_t *const left = lanes_.left_leaf, *const right = lanes_.right_leaf;
+        const bool at_end = end == blocks_[block].end;
+        leaf_before(block + at_end, lane, side, left);
+        for (Index i = begin_of(block); !at_end && i < end; ++i) {
             const Index row = row_of(column_.order[i]);
             if (on_side(lanes_.slots[row], lane, side)) left[lanes_.slots[row] >> kSlotShift] += weight_of(row);
         }
-        const bool feasible = !lanes_.counts || has_enough_rows(lane, side, end);
-        if (!feasible && !(estimate < lanes_.below[side][lane])) return;
-        rest_of(lane, side, left, lanes_.right_leaf);
-        const Cost units = lanes_.units(lanes_.measure, left) + lanes_.units(lanes_.measure, lanes_.right_leaf);
-        improve(units, lanes_.best[side][lane], lanes_.below[side][lane], lanes_.allowance[side][lane]);
-        if (feasible)
-            improve(units, lanes_.feasible[side][lane], lanes_.feasible_below[side][lane],
-                    lanes_.allowance[side][lane]);
+        rest_of(lane, side, left, right);
+        const Cost units = lanes_.units(lanes_.measure, left) + lanes_.units(lanes_.measure, right);
+        const float allowance = lanes_.allowance[side][lane];
+        improve(units, lanes_.best[side][lane], lanes_.below[side][lane], allowance);
+        if (feasible) improve(units, lanes_.feasible[side][lane], lanes_.feasible_below[side][lane], allowance);
     }
 
     void improve(Cost units, Cost& best, float& below, float allowance) {
@@ -215,39 +290,50 @@ class ClassSweep {
     }
 
     // Whether both sides of that split have the rows that a leaf needs.
-    bool has_enough_rows(int lane, int side, Index end) const {
+    bool has_enough_rows(std::size_t block, int lane, int side, Index end) const {
         std::int64_t left = 0;
-        for (int bucket = 0; bucket <= lanes_.lanes; ++bucket)
-            if ((bucket <= lane) == (side == 0)) left += counts_before_[bucket];
-        for (Index i = begin_; i < end; ++i) {
+        for (int code = 0; code <= lanes_.lanes; ++code)
+            if ((code <= lane) == (side == 0)) left += counts_[block][code];
+        for (Index i = begin_of(block); i < end; ++i) {
             const Index row = row_of(column_.order[i]);
             if (on_side(lanes_.slots[row], lane, side)) left += lanes_.counts[row];
         }
         return left >= lanes_.min_leaf && lanes_.count[side][lane] - left >= lanes_.min_leaf;
     }
 
-    using Growing = typename Loss::Growing;
-    // A vector of lanes before the block: the leaves on both sides of the split there, and the cost of the left one.
-    struct BlockEnd {
-        Leaves left, right;
-        Floats left_cost{};
+    // Costs after so many blocks of the chunk of the rows of a side before it, and of its rows after the next block.
+    struct alignas(64) Costs {
+        float left[2][kLanes], right[2][kLanes];
     };
-    // The rows of a block on one side of a lane.
+    // The least estimate of a split after a block of the chunk, and which block that is.
+    struct alignas(64) Between {
+        float least[2][kLanes];
+        std::int32_t at[2][kLanes];
+    };
+    static constexpr std::size_t kRoom = kMostBlockRows + kFloats;
+    // Splits inside a block.
     struct alignas(64) Inside {
-        float left_weight[kMostBlockRows], left_summary[kMostBlockRows];
-        float right_weight[kMostBlockRows], right_summary[kMostBlockRows];
-        std::int32_t split[kMostBlockRows];  // -1 where a split may follow the row
-        std::int32_t weight[kMostBlockRows], cls[kMostBlockRows];
-        Index end[kMostBlockRows];
+        float cost[kRoom];
+        std::int32_t zeros[kRoom], ones[kRoom];
+        Index end[kRoom];
+    };
+    struct alignas(64) Many {
+        float left[kRoom], right[kRoom];
+        std::int32_t weight[kRoom], more[kRoom], cls[kRoom];
+        bool tied[kRoom];
     };
 
     ClassLanes& lanes_;
     const ClassColumn& column_;
-    Index begin_ = 0;
-    ClassBlock block_{};
-    std::int64_t counts_before_[kLanes + 1] = {};
-    BlockEnd before_[2][kLanes / kFloats];
+    const int padded_;
+    const ClassBlock* blocks_ = nullptr;  // of the chunk
+    std::size_t chunk_ = 0;
+    Index begin_ = 0;  // of the chunk
+    Costs costs_[kMostChunkBlocks + 1];
+    std::int64_t counts_[kMostChunkBlocks + 1][kLanes + 1];  // of each stretch between candidates
+    Between between_;
     Inside inside_;
+    Many many_;
 };
 
 template <class Loss>

@@ -36,7 +36,11 @@ struct ClassColumn {
     std::size_t n_blocks;
 };
 
-// The lanes of a panel. Sides are 0 for left and 1 for right; arrays by class have kSlotStride numbers for each class.
+// Blocks that are looked at together: splits between them first, as the better the stumps at hand, the fewer blocks are
+// walked again.
+inline constexpr int kMostChunkBlocks = 32;
+
+// The lanes of a panel. Sides are 0 for left and 1 for right. Lanes up to a multiple of 16 repeat the last one.
 struct alignas(64) ClassLanes {
     // What the caller says.
     int lanes = 0, classes = 0;
@@ -44,19 +48,22 @@ struct alignas(64) ClassLanes {
     const std::int32_t* weights = nullptr;  // of each row; null where all are one
     const std::int32_t* counts = nullptr;   // of each row; null without a minimum leaf size
     std::int64_t min_leaf = 0;
-    const std::int32_t* whole[2] = {};  // class weights of both sides of each lane
+    const std::int32_t* whole[2] = {};  // class weights of both sides: kLanes numbers for each class
     double unit = 1;                    // cost of a unit
-    const double* xlogx = nullptr;      // x ln x of small numbers
-    std::size_t xlogx_size = 0;
+    // Entropy: x (ln x - centre) of all weights up to the node's, or null where they are too many. Costs do not depend
+    // on the centre, and numbers are small beside it.
+    const float* xlogx = nullptr;
+    float centre = 0;
     void* measure = nullptr;
     Cost (*units)(void* measure, const std::int32_t* by_class) = nullptr;  // of a leaf of these class weights
-    // Room for `classes` strides each.
-    std::int32_t *buckets = nullptr, *now = nullptr, *before = nullptr;
-    // And for a number of each class.
-    std::int32_t *all = nullptr, *all_before = nullptr, *left_leaf = nullptr, *right_leaf = nullptr;
+    // Rows of a chunk of blocks, summed up from the first row on, with what was before the chunk first.
+    int chunk_blocks = 1;
+    std::int32_t* buckets = nullptr;  // kSlotStride numbers for each class
+    std::int32_t* left = nullptr;     // left rows: for each block kLanes numbers for each class
+    std::int32_t* all = nullptr;      // all rows: for each block a number for each class
+    std::int32_t *left_leaf = nullptr, *right_leaf = nullptr;  // a number for each class
 
     // Both sides of each lane, and the best so far; the caller starts the best with the units of a leaf.
-    std::int32_t weight[2][kLanes];
     std::int64_t count[2][kLanes];
     Cost best[2][kLanes], feasible[2][kLanes];
     // Estimates below this may be better than the best so far.

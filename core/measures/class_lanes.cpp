@@ -1,5 +1,8 @@
 // Lanes of losses of class weights: many-class Gini, entropy, pessimistic errors; see kernels/class_kernel.hpp.
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "kernels/class_kernel.hpp"
@@ -12,6 +15,8 @@ namespace {
 // Estimates of a leaf are wrong by less than this times its weight (kernels/class_costs_impl.hpp), and rounding up
 // moves a stump by less than so many units.
 constexpr double kWrongPerWeight = 6e-6, kRoundedUnits = 4;
+// Numbers that a chunk of blocks may take.
+constexpr std::size_t kChunkRoom = std::size_t{1} << 15;
 
 class ClassLanePanel final : public LanePanel {
   public:
@@ -20,8 +25,6 @@ class ClassLanePanel final : public LanePanel {
           numbers_(static_cast<std::size_t>(measure.classes()), 0),
           by_class_(static_cast<std::size_t>(measure.classes()), 0) {
         lanes_.unit = measure.unit();
-        lanes_.xlogx = measure.xlogx_table().data();
-        lanes_.xlogx_size = measure.xlogx_table().size();
         lanes_.measure = this;
         lanes_.units = [](void* panel, const std::int32_t* by_class) {
             return static_cast<ClassLanePanel*>(panel)->units(by_class);
@@ -88,19 +91,39 @@ class ClassLanePanel final : public LanePanel {
             weights_[row] = measure_.weight(node.ids[row]);
             unit_weights_ &= weights_[row] == 1;
         }
-        const std::size_t strides = classes_.size() * kSlotStride;
-        room_.assign(5 * strides + 4 * classes_.size(), 0);
+        make_room();
+        if (measure_.kind() == MeasureKind::kEntropy) make_table();
+    }
+
+    void make_room() {
+        const std::size_t classes = classes_.size(), lanes = classes * kLanes;
+        const std::size_t blocks = std::clamp<std::size_t>(kChunkRoom / lanes, 1, kMostChunkBlocks);
+        lanes_.chunk_blocks = static_cast<int>(blocks);
+        room_.assign(classes * kSlotStride + (blocks + 3) * lanes + (blocks + 3) * classes, 0);
         std::int32_t* at = room_.data();
         const auto take = [&](std::size_t n) { return std::exchange(at, at + n); };
-        lanes_.buckets = take(strides);
-        lanes_.now = take(strides);
-        lanes_.before = take(strides);
-        whole_[0] = take(strides);
-        whole_[1] = take(strides);
-        lanes_.all = take(classes_.size());
-        lanes_.all_before = take(classes_.size());
-        lanes_.left_leaf = take(classes_.size());
-        lanes_.right_leaf = take(classes_.size());
+        lanes_.buckets = take(classes * kSlotStride);
+        lanes_.left = take((blocks + 1) * lanes);
+        whole_[0] = take(lanes);
+        whole_[1] = take(lanes);
+        lanes_.all = take((blocks + 1) * classes);
+        lanes_.left_leaf = take(classes);
+        lanes_.right_leaf = take(classes);
+    }
+
+    // Numbers are around half the node's weight, where x ln x of its larger parts is small.
+    void make_table() {
+        const std::vector<double>& whole = measure_.xlogx_table();
+        const std::size_t size =
+            static_cast<std::size_t>(std::accumulate(weights_.begin(), weights_.end(), std::int64_t{0}) + 1);
+        const double centre = std::log(static_cast<double>(size) / 2);
+        lanes_.centre = static_cast<float>(centre);
+        lanes_.xlogx = nullptr;
+        if (size > whole.size()) return;
+        xlogx_.resize(size);
+        for (std::size_t x = 0; x < size; ++x)
+            xlogx_[x] = static_cast<float>(whole[x] - static_cast<double>(x) * centre);
+        lanes_.xlogx = xlogx_.data();
     }
 
     std::size_t class_of(const Node& node, Index row) const {
@@ -148,18 +171,21 @@ class ClassLanePanel final : public LanePanel {
         };
         for (int lane = 0; lane < n; ++lane) {
             pass(positions[lane], lane);
-            for (std::size_t c = 0; c < sums.size(); ++c)
-                whole_[0][c * kSlotStride + static_cast<unsigned>(lane)] = sums[c];
+            for (std::size_t c = 0; c < sums.size(); ++c) whole_[0][c * kLanes + static_cast<unsigned>(lane)] = sums[c];
             lanes_.count[0][lane] = count;
         }
         pass(node.rows, n);
         for (int lane = 0; lane < n; ++lane) {
             for (std::size_t c = 0; c < sums.size(); ++c) {
-                const std::size_t i = c * kSlotStride + static_cast<unsigned>(lane);
+                const std::size_t i = c * kLanes + static_cast<unsigned>(lane);
                 whole_[1][i] = sums[c] - whole_[0][i];
             }
             lanes_.count[1][lane] = count - lanes_.count[0][lane];
         }
+        for (int side = 0; side < 2; ++side)
+            for (std::size_t c = 0; c < sums.size(); ++c)
+                std::fill(whole_[side] + c * kLanes + n, whole_[side] + (c + 1) * kLanes,
+                          whole_[side][c * kLanes + static_cast<unsigned>(n) - 1]);
         start_lanes();
     }
 
@@ -172,11 +198,10 @@ class ClassLanePanel final : public LanePanel {
                 if (lane >= lanes_.lanes) continue;
                 Weight weight = 0;
                 for (std::size_t c = 0; c < classes_.size(); ++c)
-                    weight += lanes_.left_leaf[c] = whole_[side][c * kSlotStride + static_cast<unsigned>(lane)];
+                    weight += lanes_.left_leaf[c] = whole_[side][c * kLanes + static_cast<unsigned>(lane)];
                 const Cost leaf = units(lanes_.left_leaf);
                 const double allowance = kWrongPerWeight * weight + kRoundedUnits * lanes_.unit;
                 leaf_[side][lane] = lanes_.best[side][lane] = lanes_.feasible[side][lane] = leaf;
-                lanes_.weight[side][lane] = weight;
                 lanes_.allowance[side][lane] = static_cast<float>(allowance);
                 if (!leaf) continue;
                 lanes_.below[side][lane] = lanes_.feasible_below[side][lane] =
@@ -227,6 +252,7 @@ class ClassLanePanel final : public LanePanel {
     std::vector<Weight> by_class_, by_dense_class_;
     std::vector<Slot> slots_;
     std::vector<std::int32_t> weights_, room_;
+    std::vector<float> xlogx_;
     std::int32_t* whole_[2] = {};
     std::vector<std::vector<ClassBlock>> blocks_;
     std::vector<Index> sweep_;        // columns, in the order in which they are swept
