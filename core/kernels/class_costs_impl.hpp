@@ -181,6 +181,7 @@ struct Gini {
     // The summary is the sum of squares.
     static Floats part(const ClassLanes&, Ints weight) { return as_floats(weight) * as_floats(weight); }
     static Floats join(Floats a, Floats b) { return a + b; }
+    static constexpr float kLeast = 0;  // of a leaf that is not empty
     static Floats cost(const ClassLanes&, Ints weight, Floats summary) {
         const Floats size = as_floats(weight);
         return size - summary / most(size, broadcast<float>(1));
@@ -227,6 +228,7 @@ struct Entropy {
         return x * (logarithm(most(x, broadcast<float>(1))) - lanes.centre);
     }
     static Floats join(Floats a, Floats b) { return a + b; }
+    static constexpr float kLeast = 0;
     static Floats cost(const ClassLanes& lanes, Ints weight, Floats summary) { return part(lanes, weight) - summary; }
 
     // The slope of class c is -ln p_c.
@@ -267,6 +269,7 @@ struct Pessimistic {
     // The summary is the largest class; e errors are all the others.
     static Floats part(const ClassLanes&, Ints weight) { return as_floats(weight); }
     static Floats join(Floats a, Floats b) { return most(a, b); }
+    static constexpr float kLeast = 0.75f;
     static Floats cost(const ClassLanes&, Ints rows, Floats summary) {
         const Floats weight = as_floats(rows), errors = weight - summary;
         const Floats some = upper(weight, errors) * weight / (weight + kSquare);
@@ -296,21 +299,22 @@ struct Pessimistic {
 
     // With t of the block's rows on the left, its errors are at least max(those before, W + t - the largest class
     // after the block), and so on the right. Between the places where one of these bends both are linear in t, and a
-    // sum of concave functions is least at an end.
+    // sum of concave functions is least at an end. Neither side is empty.
     static Floats least_inside(const BlockSide& side) {
         const BlockEnds<Pessimistic> ends(side);
         const Floats left = as_floats(ends.before.weight), right = as_floats(ends.rest_after.weight),
-                     rows = as_floats(ends.after.weight - ends.before.weight);
-        const Floats left_factor = factor(left), right_factor = factor(right);
+                     rows = as_floats(ends.after.weight - ends.before.weight), one = broadcast<float>(1);
+        const Floats left_factor = factor(most(left, one)), right_factor = factor(most(right, one));
         const Floats left_errors = left - ends.before.summary, right_errors = right - ends.rest_after.summary;
-        const auto at = [&](Floats t) {
-            const Floats on_left = left + t, on_right = right + (rows - t);
+        const Floats first = chosen(left < one, one, Floats{}), last = rows - chosen(right < one, one, Floats{});
+        const auto at = [&](Floats wanted) {
+            const Floats t = least(most(wanted, first), last), on_left = left + t, on_right = right + (rows - t);
             return left_factor * upper(on_left, most(left_errors, on_left - ends.after.summary)) +
                    right_factor * upper(on_right, most(right_errors, on_right - ends.rest_before.summary));
         };
         const Floats bend = ends.after.summary - ends.before.summary,
                      other_bend = rows - (ends.rest_before.summary - ends.rest_after.summary);
-        return least(least(at(Floats{}), at(rows)), least(at(bend), at(other_bend)));
+        return least(least(at(first), at(last)), least(at(bend), at(other_bend)));
     }
 
     struct Growing {

@@ -19,7 +19,7 @@ class ClassSweep {
         std::memset(lanes_.left, 0, classes * kLanes * sizeof(std::int32_t));
         std::memset(lanes_.all, 0, classes * sizeof(std::int32_t));
         std::memset(counts_[0], 0, sizeof counts_[0]);
-        std::memset(costs_[0].left, 0, sizeof costs_[0].left);
+        for (int lane = 0; lane < padded_; ++lane) costs_[0].left[0][lane] = costs_[0].left[1][lane] = Loss::kLeast;
         for (std::size_t at = 0; at < column_.n_blocks; at += chunk_) {
             blocks_ = column_.blocks + at;
             chunk_ = smaller_of<std::size_t>(column_.n_blocks - at, static_cast<unsigned>(lanes_.chunk_blocks));
@@ -110,8 +110,9 @@ class ClassSweep {
             BlockEnds<Loss>::grow(lanes_, right, classes.rest_after(c));
         }
         const Floats left_cost = cost_of<Loss>(lanes_, left), right_cost = cost_of<Loss>(lanes_, right);
-        store(costs_[block + 1].left[side] + first, left_cost);
-        store(costs_[block].right[side] + first, right_cost);
+        const Floats least_leaf = broadcast<float>(Loss::kLeast);
+        store(costs_[block + 1].left[side] + first, most(left_cost, least_leaf));
+        store(costs_[block].right[side] + first, most(right_cost, least_leaf));
         float* const least_yet = between_.least[side] + first;
         Ints at = load_whole(between_.at[side] + first);
         Floats least_cost = load_floats(least_yet);
@@ -166,18 +167,21 @@ class ClassSweep {
     // Estimates every split inside a block, for one side of a lane.
     void walk(std::size_t block, int lane, int side) {
         const int splits = lanes_.classes == 2 ? walk_two(block, lane, side) : walk_many(block, lane, side);
-        int best = 0;
-        float least_cost = kNever;
-        for (int k = 0; k < splits; ++k) {
-            if (inside_.cost[k] >= least_cost) continue;
-            least_cost = inside_.cost[k];
-            best = k;
+        // The least of the estimates that may be a best one is settled first: few others can be better then.
+        for (;;) {
+            float least_cost = lanes_.feasible_below[side][lane];
+            int best = -1;
+            for (int first = 0; first < splits; first += kFloats)
+                for (unsigned good = bits_of(load_floats(inside_.cost + first) < least_cost); good; good &= good - 1) {
+                    const int k = first + __builtin_ctz(good);
+                    if (k >= splits || inside_.cost[k] >= least_cost) continue;
+                    least_cost = inside_.cost[k];
+                    best = k;
+                }
+            if (best < 0) return;
+            settle(block, lane, side, inside_.end[best], least_cost);
+            inside_.cost[best] = kNever;
         }
-        // The least is settled first: few others can be better then.
-        settle(block, lane, side, inside_.end[best], least_cost);
-        for (int k = 0; k < splits; ++k)
-            if (k != best && inside_.cost[k] < lanes_.feasible_below[side][lane])
-                settle(block, lane, side, inside_.end[k], inside_.cost[k]);
     }
 
     int walk_two(std::size_t block, int lane, int side) {
@@ -301,7 +305,8 @@ class ClassSweep {
         return left >= lanes_.min_leaf && lanes_.count[side][lane] - left >= lanes_.min_leaf;
     }
 
-    // Costs after so many blocks of the chunk of the rows of a side before it, and of its rows after the next block.
+    // After so many blocks of the chunk: what the rows of a side before that cost at least, and those after the next
+    // block. Neither are empty in a split.
     struct alignas(64) Costs {
         float left[2][kLanes], right[2][kLanes];
     };
