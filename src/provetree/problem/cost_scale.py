@@ -9,6 +9,9 @@ nothing is rounded; :meth:`~provetree.Problem.with_fine_units` is for penalties 
 
 A proof of a measured loss therefore holds to :data:`TOLERANCE`, as a part of what the best single
 leaf costs. The cost of the tree that is returned is worked out on the rows, without that rounding.
+
+The core also rounds targets, to 46 bits of their range. Weights that are no short decimals have a
+total of 30 bits; 31 are left for targets then, and bounds give away what that can mean.
 """
 
 from __future__ import annotations
@@ -40,6 +43,8 @@ TOLERANCE = 1e-9
 #: Bits of what the best single leaf costs in units, and how many more slack may have. Together, and
 #: times the number of splits, costs must fit into the core's 60 bits.
 _COST_BITS, _SLACK_BITS, _BITS_WITH_SPLITS = 44, 9, 50
+#: Bits of targets in the core, and of their sums by weight.
+_TARGET_BITS, _SUM_BITS = 46, 61
 
 
 class CostScale(NamedTuple):
@@ -56,8 +61,14 @@ class CostScale(NamedTuple):
     constant: float  # part of the cost of every tree, for whole weights
     root: float  # what the best single leaf costs beyond the constant, for whole weights
     weight_scale: float  # whole units of weight per unit of the user's weight
-    #: Whether costs are whole numbers of units by themselves, so that nothing is rounded.
+    #: Whether costs are whole numbers of units by themselves, so that no leaf is rounded.
     is_coarse: bool = False
+    #: What rounding the targets can mean for the cost of a tree.
+    of_targets: float = 0.0
+
+    def rounding(self, n_leaves: int) -> float:
+        """Return what roundings can mean for the cost of a tree, for whole weights."""
+        return self.of_targets + (0.0 if self.is_coarse else n_leaves * self.unit)
 
     def cost(self, units: int) -> float:
         """Return a cost in the user's units."""
@@ -66,11 +77,10 @@ class CostScale(NamedTuple):
     def bound(self, units: int, most_leaves: int) -> float:
         """Return the cost that no tree of so many leaves is below, given a bound in units.
 
-        Each leaf may have been rounded up by a unit, unless units are coarse.
+        What may have been rounded is given away.
         """
-        leaves = 0.0 if self.is_coarse else most_leaves * self.unit
-        rounding = max(TOLERANCE * self.root, leaves)
-        proven = max(units * self.unit - rounding, 0.0)
+        given_away = max(TOLERANCE * self.root, self.rounding(most_leaves))
+        proven = max(units * self.unit - given_away, 0.0)
         return (proven + self.constant) / self.weight_scale
 
     def units(self, cost: float) -> int:
@@ -102,7 +112,8 @@ def cost_scale_of(problem: Problem) -> CostScale:
     # The core takes no coarser unit than it must, unless costs are whole numbers of it.
     bits = cost_bits(problem.max_splits)
     finest = max(root * 2.0**-bits, _reach(problem) * 2.0 ** -(bits + _SLACK_BITS))
-    return CostScale(unit, constant, root, float(problem.weight_scale), unit > 1.001 * finest)
+    scale = CostScale(unit, constant, root, float(problem.weight_scale), unit > 1.001 * finest)
+    return scale._replace(of_targets=_target_rounding(problem, scale))
 
 
 def _reach(problem: Problem) -> float:
@@ -144,27 +155,30 @@ def checked_cost(problem: Problem, claimed: int, leaves: float, n_splits: int) -
     penalties = problem.split_penalty * n_splits * scale.unit
     exact = leaves + penalties
     told = claimed * scale.unit + scale.constant
-    # The core may round each leaf up to a unit; a coarse one it takes for a decimal of the targets.
-    rounding = (n_splits + 1) * scale.unit
-    if scale.is_coarse:
-        rounding = TOLERANCE * scale.unit * problem.n_rows
-    rounding += _target_rounding(problem, leaves)
-    if not abs(told - exact) <= TOLERANCE * scale.root + rounding:
+    if not abs(told - exact) <= TOLERANCE * scale.root + scale.rounding(n_splits + 1):
         raise RuntimeError(
             "provetree core: a tree does not cost what the search claims; please report this."
         )
     return exact / scale.weight_scale
 
 
-def _target_rounding(problem: Problem, leaves: float) -> float:
-    """Return what the last digits of the targets can mean for the cost of the leaves.
+def _target_rounding(problem: Problem, scale: CostScale) -> float:
+    """Return what the rounding of targets can mean for a tree that costs no more than a leaf.
 
-    The decimal 1e12 + 0.1 is not a float: read as one, or as the decimal, it differs by this much.
+    The decimal 1e12 + 0.1 is not a float: read as one, or as the decimal, it differs in its last
+    digit. The core rounds differences of targets to steps, or costs of actions to units.
     """
     if problem.targets is None:
         return 0.0
-    digit = 2.0**-51 * float(np.abs(problem.targets).max())
-    weight = float(problem.weights.sum() * problem.targets.shape[1])
+    total = int(problem.weights.sum())
+    weight = float(total * problem.targets.shape[1])
+    last_digit = 2.0**-51 * float(np.abs(problem.targets).max())
+    if problem.loss == "linear":
+        each = TOLERANCE if scale.is_coarse else 0.5
+        return weight * last_digit + problem.n_rows * each * scale.unit
+    bits = min(_TARGET_BITS, _SUM_BITS - total.bit_length())
+    off = last_digit + float(np.ptp(problem.targets, axis=0).max()) * 2.0 ** -(bits + 1)
     if problem.loss == "squared_error":
-        return 2 * digit * math.sqrt(weight * leaves) + weight * digit * digit
-    return weight * digit
+        # By Cauchy and Schwarz: the sum of 2 w d off is at most 2 off sqrt(W) sqrt(sum of w d d).
+        return 2 * off * math.sqrt(weight * scale.root) + weight * off * off
+    return weight * off
