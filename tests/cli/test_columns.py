@@ -134,7 +134,7 @@ def test_dates_keep_their_order() -> None:
 
 def test_labels() -> None:
     def labels(values: list[Any]) -> list[Any]:
-        return learn_target(polars.DataFrame({"y": values}), "y")[1]
+        return learn_target(polars.DataFrame({"y": values}), "y", "classification").values
 
     assert labels(["1", "2", None]) == [1, 2]
     assert labels(["1.0", "0.0"]) == [1, 0]
@@ -143,12 +143,11 @@ def test_labels() -> None:
     assert labels([True, False]) == ["true", "false"]
     with pytest.raises(UserError, match="needs at most 50 classes"):
         labels([str(i) for i in range(51)])
-    with pytest.raises(UserError, match="needs at most 50 classes"):
-        labels([str(i / 7) for i in range(12)])
+    assert labels([str(i / 7) for i in range(12)])[1] == str(1 / 7)
 
 
 def test_no_labels_in_a_list() -> None:
-    with pytest.raises(UserError, match=r"The target 'y' must hold labels: .* Got List"):
+    with pytest.raises(UserError, match=r"The target 'y' must hold labels or numbers: .* Got List"):
         learn_target(polars.DataFrame({"y": [[1], [2]]}), "y")
 
 
@@ -164,3 +163,54 @@ def test_a_first_line_of_numbers_is_pointed_out() -> None:
     with pytest.raises(UserError) as told:
         learn_target(table.rename({"47": "a", "3,5": "b"}), "y")
     assert "first line" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        (["1", "2", "3"] * 20, "classification"),
+        (["yes", "no"] * 20, "classification"),
+        ([str(i) for i in range(30)], "classification"),
+        ([str(i) for i in range(31)], "regression"),
+        (["0.5", "1.5"] * 20, "classification"),
+        (["0.5", "1.5", "2"] * 20, "regression"),
+        (["$1,200", "$3,400.50", "$7"] * 20, "regression"),
+        (["1,5", "2,5", "4"] * 20, "regression"),
+        ([1.0, 2.0] * 20, "classification"),
+        ([1.25, 2.0, 7.5] * 20, "regression"),
+        (["01", "02", "03"] * 20, "classification"),
+        (["2024-01-31", "2024-02-01", "2024-03-01"] * 20, "classification"),
+        ([True, False] * 20, "classification"),
+    ],
+)
+def test_what_a_target_looks_like(values: list[Any], task: str) -> None:
+    found = learn_target(polars.DataFrame({"y": values}), "y")
+    assert found.task == task
+    if task == "regression":
+        assert all(isinstance(value, float) for value in found.values)
+        assert found.note is not None
+        assert "--task classification" in found.note
+
+
+def test_the_task_decides() -> None:
+    whole = polars.DataFrame({"y": ["1", "2", None, "3"]})
+    assert learn_target(whole, "y", "regression").values == [1.0, 2.0, 3.0]
+    fractions = polars.DataFrame({"y": ["0.5", "1.5", "2.5"]})
+    assert learn_target(fractions, "y", "classification").values == ["0.5", "1.5", "2.5"]
+    assert "--task regression" in str(learn_target(polars.DataFrame({"y": range(20)}), "y").note)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a", "b"], r"The target 'y' must hold numbers for --task regression\. Got 'a'\."),
+        (["1", "x", "3"], r"must hold numbers for --task regression\. Got 'x'"),
+        (["2024-01-31", "2024-02-01"], r"must hold numbers for --task regression\. Got '2024"),
+        (["2.5", "2.5"], r"The target 'y' is '2\.5' in all rows: there is nothing to predict"),
+        ([1.0, float("inf")], r"must hold finite numbers\. Got infinity"),
+        ([None, None], r"The target 'y' is empty in all rows"),
+    ],
+)
+def test_targets_that_are_no_numbers(values: list[Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        learn_target(polars.DataFrame({"y": values}), "y", "regression")

@@ -102,7 +102,8 @@ def test_typed_files_with_every_kind_of_column(tmp_path: Path) -> None:
     for write in ("write_parquet", "write_ipc", "write_ipc_stream"):
         path = tmp_path / write
         getattr(table, write)(path)
-        rows, labels = learn_target(read_table(str(path)), "y")
+        found = learn_target(read_table(str(path)), "y")
+        rows, labels = found.rows, found.values
         learned = learn_columns(rows, "y")
         notes = dict(learned.notes)
         assert len(labels) == n

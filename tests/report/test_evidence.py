@@ -21,7 +21,8 @@ from provetree import (
     load_model,
 )
 from provetree.cli.main import main
-from provetree.report.evidence import TrainingRows, evidence_of, part_facts
+from provetree.report.evidence import TrainingRows, evidence_of
+from provetree.report.judged import part_facts
 from provetree.report.page import report_html
 
 

@@ -83,7 +83,8 @@ def _parts(name: str, folder: Path) -> Iterator[tuple[Any, npt.NDArray[np.int64]
         from provetree.cli.columns import learn_columns, learn_target
         from provetree.cli.tables import read_table
 
-        whole, labels = learn_target(read_table(str(folder / f"{name}.csv.gz")), "target")
+        found = learn_target(read_table(str(folder / f"{name}.csv.gz")), "target", "classification")
+        whole, labels = found.rows, found.values
         X: Any = learn_columns(whole, "target").values
         y = np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
     else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from provetree.cli.errors import UserError
 from provetree.cli.tables import numbered
@@ -18,7 +18,16 @@ from provetree.export.model_file import SIGNS, InputColumn
 if TYPE_CHECKING:
     from polars import DataFrame, Series
 
-__all__ = ["LearnedColumns", "learn_columns", "learn_target", "use_columns"]
+__all__ = [
+    "LearnedColumns",
+    "LearnedTarget",
+    "Task",
+    "learn_columns",
+    "learn_target",
+    "use_columns",
+]
+
+Task: TypeAlias = Literal["classification", "regression"]
 
 #: What stands for all rare categories of a column.
 OTHER = "(other)"
@@ -28,6 +37,10 @@ MOST_CATEGORIES = 64
 _IDENTIFIER_SHARE = 0.5
 _FEWEST_IDENTIFIERS = 20
 _MOST_CLASSES = 50
+#: Of more different whole numbers than this, a target is a number to predict.
+_MOST_WHOLE_CLASSES = 30
+#: More classes of whole numbers than this are worth a note.
+_FEW_CLASSES = 10
 
 _ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
 #: Dates that do not begin with the year; the time of day is passed over.
@@ -108,22 +121,60 @@ def learn_columns(
     return LearnedColumns(tuple(columns), tuple(notes), polars.DataFrame(values))
 
 
-def learn_target(table: DataFrame, target: str) -> tuple[DataFrame, list[Any]]:
-    """Return the rows that have a label, and their labels.
-
-    Labels that are whole numbers become ints, all others text.
+@dataclass(frozen=True)
+class LearnedTarget:
+    """The rows that have a target, their targets, and which task that makes.
 
     Examples
     --------
     >>> import polars
     >>> from provetree.cli.columns import learn_target
     >>> table = polars.DataFrame({"x": ["1", "2", "3"], "y": ["0", None, "1"]})
-    >>> rows, labels = learn_target(table, "y")
-    >>> rows.height, labels
-    (2, [0, 1])
+    >>> found = learn_target(table, "y")
+    >>> found.rows.height, found.values, found.task
+    (2, [0, 1], 'classification')
     """
-    import polars
 
+    rows: DataFrame
+    values: list[Any]  # whole numbers as ints and all else as text; floats for a regression
+    task: Task
+    note: str | None = None  # why it is that task, where that may be a surprise
+
+
+def learn_target(table: DataFrame, target: str, task: Task | None = None) -> LearnedTarget:
+    """Return the rows that have a target, and their targets as the task needs them.
+
+    Without a `task`, a target with fractions, or of more than 30 whole numbers, is a number to
+    predict; all others are classes.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from provetree.cli.columns import learn_target
+    >>> table = polars.DataFrame({"x": ["1", "2", "3"], "price": ["$0.5", "$1,200.25", "$7"]})
+    >>> learn_target(table, "price").note
+    "'price' is a number to predict (3 different values): --task classification takes them as \
+classes."
+    """
+    _check_target(table, target)
+    series = table[target]
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    table = table.filter(series.is_not_null())
+    if table.height == 0:
+        raise UserError(f"The target '{target}' is empty in all rows.")
+    column, note = _meaning(table[target]), None
+    if task is None:
+        task, note = _task_of(table[target], column, target)
+    if task == "regression":
+        numbers = _numbers(table[target], column, target)
+        kept = numbers.is_not_null()
+        return LearnedTarget(table.filter(kept), numbers.drop_nulls().to_list(), task, note)
+    return LearnedTarget(table, _labels(_as_text(table[target]), target), task, note)
+
+
+def _check_target(table: DataFrame, target: str) -> None:
+    """Raise where a table has no such column, two of them, or one of values that mean nothing."""
     if target not in table.columns:
         close = [name for name in table.columns if name.lower() == target.lower()]
         hint = f" Did you mean '{close[0]}'?" if close else ""
@@ -138,30 +189,78 @@ def learn_target(table: DataFrame, target: str) -> tuple[DataFrame, list[Any]]:
         raise UserError(f"Two columns are named '{target}': give the target a name of its own.")
     if not _readable(table[target]):
         raise UserError(
-            f"The target '{target}' must hold labels: text, whole numbers or truth values. "
+            f"The target '{target}' must hold labels or numbers: text, numbers or truth values. "
             f"Got {table[target].dtype} instead."
         )
-    labels = _as_text(table[target])
-    table = table.filter(labels.is_not_null())
-    labels = labels.drop_nulls()
-    if len(labels) == 0:
+
+
+def _task_of(series: Series, column: InputColumn, target: str) -> tuple[Task, str | None]:
+    """Return the task that a target makes, and a note where it could be the other one, too."""
+    if column.kind != "number":
+        return "classification", None
+    numbers = _use(series, column).drop_nulls()
+    n_distinct = numbers.n_unique()
+    whole = bool((numbers == numbers.round(0)).all())
+    # Two values are two classes, whatever they are.
+    if n_distinct > (_MOST_WHOLE_CLASSES if whole else 2):
+        return "regression", (
+            f"'{target}' is a number to predict ({n_distinct} different values): "
+            "--task classification takes them as classes."
+        )
+    if n_distinct > _FEW_CLASSES:
+        return "classification", (
+            f"'{target}' has {n_distinct} different whole numbers, taken as classes: "
+            "--task regression predicts a number."
+        )
+    return "classification", None
+
+
+def _numbers(series: Series, column: InputColumn, target: str) -> Series:
+    """Return a target as numbers."""
+    import polars
+
+    if column.kind == "number":
+        numbers = _use(series, column)
+    else:
+        numbers = _as_text(series).str.strip_chars().cast(polars.Float64, strict=False)
+        strange = series.filter(numbers.is_null())
+        if column.kind == "date" or len(strange):
+            shown = strange[0] if len(strange) else series[0]
+            raise UserError(
+                f"The target '{target}' must hold numbers for --task regression. Got '{shown}'."
+            )
+    present = numbers.drop_nulls()
+    if len(present) == 0:
         raise UserError(f"The target '{target}' is empty in all rows.")
+    if not bool(present.is_finite().all()):
+        raise UserError(f"The target '{target}' must hold finite numbers. Got infinity.")
+    if present.n_unique() == 1:
+        raise UserError(
+            f"The target '{target}' is '{_shown(present[0])}' in all rows: there is nothing to "
+            "predict."
+        )
+    return numbers
+
+
+def _labels(labels: Series, target: str) -> list[Any]:
+    """Return a target as labels: ints where all are whole numbers, else text."""
+    import polars
+
     n_distinct = labels.n_unique()
     if n_distinct == 1:
         raise UserError(
             f"The target '{target}' is '{labels[0]}' in all rows: there is nothing to tell apart."
         )
-    numbers = labels.cast(polars.Float64, strict=False)
-    all_numbers = numbers.null_count() == 0 and not labels.str.contains(_LEADING_ZERO).any()
-    whole = all_numbers and bool((numbers == numbers.round(0)).all())
-    if n_distinct > _MOST_CLASSES or (all_numbers and not whole and n_distinct > 10):
+    if n_distinct > _MOST_CLASSES:
         raise UserError(
             f"The target '{target}' has {n_distinct} different values, and a classification tree "
             f"needs at most {_MOST_CLASSES} classes: choose another column, or group its values."
         )
-    if whole:
-        return table, [int(x) for x in numbers.to_list()]
-    return table, labels.to_list()
+    numbers = labels.cast(polars.Float64, strict=False)
+    all_numbers = numbers.null_count() == 0 and not labels.str.contains(_LEADING_ZERO).any()
+    if all_numbers and bool((numbers == numbers.round(0)).all()):
+        return [int(x) for x in numbers.to_list()]
+    return [str(label) for label in labels.to_list()]
 
 
 def use_columns(table: DataFrame, columns: Sequence[InputColumn]) -> DataFrame:

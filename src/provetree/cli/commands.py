@@ -25,10 +25,11 @@ NOT_PROVEN = 3
 FORMATS = ("sklearn", "onnx", "sql", "python", "c", "dot", "json", "text", "pmml")
 
 #: The backspace tells click to leave the lines of the paragraph as they are.
-_HELP = """Classification trees with a proof of optimality.
+_HELP = """Decision trees with a proof of optimality.
 
 \b
 provetree fit data.csv --target churn --report report.html --save model.json
+provetree fit cars.csv --target price --depth 4
 provetree predict model.json new.csv -o out.csv
 provetree explain model.json new.csv --row 17
 """
@@ -101,7 +102,8 @@ def _test_share(help: str | None = None) -> Callable[[Command], Command]:
 def fit(**flags: Any) -> int:
     """Find the best tree for DATA, and prove it.
 
-    DATA is a CSV, Parquet or Arrow file, gzip too; "-" reads a pipe.
+    DATA is a CSV, Parquet or Arrow file, gzip too; "-" reads a pipe. A target with fractions, or of
+    many different whole numbers, is predicted as a number; --task decides otherwise.
     """
     check_file(flags["data"])
     from provetree.cli.fit import fit
@@ -186,8 +188,8 @@ def report(**flags: Any) -> None:
 def export(**flags: Any) -> None:
     """Write a MODEL in another form.
 
-    sklearn is a pickled DecisionTreeClassifier, or with categories a pipeline that ends in one;
-    the others are what their name says.
+    sklearn is a pickled DecisionTreeClassifier or DecisionTreeRegressor, or with categories a
+    pipeline that ends in one; the others are what their name says.
     """
     _use("export", flags)
 
@@ -201,10 +203,11 @@ def export(**flags: Any) -> None:
 @_as_json
 @click.option("--quiet", "-q", is_flag=True, help="No notes.")
 def compare(**flags: Any) -> None:
-    """Fit every method on DATA: accuracy, size, time and proof side by side.
+    """Fit every method on DATA: accuracy or R², size, time and proof side by side.
 
     The time limit holds for each method. DL8.5 gets binary columns (eight thresholds each), so its
-    proof, like that of column generation, is one for these candidates.
+    proof, like that of column generation, is one for these candidates. For a number to predict it
+    is the exact search and CART, both as they are and with a size tuned by cross-validation.
     """
     check_file(flags["data"])
     from provetree.cli.compare import compare

@@ -10,7 +10,7 @@ import contextlib
 import json
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,8 @@ import click
 import numpy as np
 
 from provetree.cli.errors import UserError
-from provetree.cli.options import tree_parameters
-from provetree.cli.screen import FIGURES, Screen
+from provetree.cli.options import task_of_criterion, tree_parameters
+from provetree.cli.screen import FIGURES, STATUS_WORDS, Screen
 from provetree.cli.tables import read_table
 from provetree.cli.training import Data, Settings, prepare
 from provetree.export.plot import new_figure
@@ -77,24 +77,37 @@ def available_methods() -> dict[str, type[Any]]:
 def compare(flags: dict[str, Any]) -> None:
     """Run ``provetree compare`` with its flags."""
     parameters = tree_parameters(flags)
+    parameters["criterion"] = flags.pop("criterion")
+    flags["task"] = task_of_criterion(flags["task"], parameters["criterion"])
     screen = Screen(quiet=flags["quiet"] or flags["as_json"])
     settings = Settings.of(flags)
     data = prepare(read_table(flags["data"]), settings)
+    if data.task_note is not None:
+        screen.note(data.task_note)
     screen.columns(data.learned.notes, settings.target)
-    found = [run_cart(data, parameters)]
-    for words, method in available_methods().items():
-        screen.note(f"fitting {words} ...")
-        found.append(run_method(words, method, data, parameters))
-    if flags["as_json"]:
-        click.echo(json.dumps([vars(row) for row in found], ensure_ascii=False))
+    if data.task == "regression":
+        from provetree.cli.compare_numbers import compare_numbers, number_rows
+
+        of_numbers = compare_numbers(data, parameters, screen)
+        shown: list[Any] = list(of_numbers)
+        header, cells = number_rows(of_numbers)
     else:
-        screen.table(_HEADER, [_cells(row) for row in found])
-        for row in found:
+        found = [run_cart(data, parameters)]
+        for words, method in available_methods().items():
+            screen.note(f"fitting {words} ...")
+            found.append(run_method(words, method, data, parameters))
+        shown, header, cells = list(found), _HEADER, [_cells(row) for row in found]
+    if flags["as_json"]:
+        click.echo(json.dumps([vars(row) for row in shown], ensure_ascii=False))
+    else:
+        screen.table(header, cells)
+        for row in shown:
             if row.problem:
                 screen.note(f"{row.method}: {row.problem}")
     if flags["plot"]:
         try:
-            draw(found).savefig(flags["plot"], dpi=150)
+            name = "R²" if data.task == "regression" else "accuracy"
+            draw(shown, name).savefig(flags["plot"], dpi=150)
         except (ImportError, OSError, ValueError) as error:
             raise UserError(f"--plot: {error}") from None
         screen.note(f"The picture is in {flags['plot']}.")
@@ -102,15 +115,18 @@ def compare(flags: dict[str, Any]) -> None:
 
 def run_cart(data: Data, parameters: dict[str, Any]) -> Compared:
     """Fit scikit-learn's CART."""
-    from provetree.report.evidence import TrainingRows, part_facts
+    from provetree.report.evidence import TrainingRows
+    from provetree.report.judged import part_facts
 
     train = TrainingRows.read(data.train, data.y_train)
+    assert train.classes is not None  # for the type checker
+    n_classes = len(train.classes)
     cart = train.cart(parameters)
     parts = [train.rows]
     if data.test.height:
         parts.append(train.others(data.test, data.y_test))
     trained, *tested = [
-        part_facts(cart.predict(rows.encoded), rows.codes, len(train.classes)) for rows in parts
+        part_facts(cart.predict(rows.encoded), rows.codes, n_classes) for rows in parts
     ]
     accuracies = (trained["accuracy"], tested[0]["accuracy"] if tested else None)
     errors = trained["errors"]
@@ -124,7 +140,7 @@ def run_method(words: str, method: type[Any], data: Data, parameters: dict[str, 
     # A method that cannot keep a limit of the user is not comparable: say so instead.
     missing = [
         name
-        for name in ("max_leaf_nodes", "min_samples_leaf", "alpha", "class_weight")
+        for name in ("max_leaf_nodes", "min_samples_leaf", "alpha", "class_weight", "criterion")
         if name in wanted and name not in names and wanted[name] != _DEFAULTS[name]
     ]
     if missing:
@@ -164,6 +180,8 @@ def _needs_booleans(names: Mapping[str, Any]) -> bool:
 def _translated(names: Mapping[str, Any], data: Data, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the user's limits under the names that a method has for them."""
     wanted = dict(parameters)
+    if wanted.get("criterion") is None:
+        wanted.pop("criterion", None)
     if "min_support" in names:
         wanted["min_support"] = wanted.pop("min_samples_leaf")
     if "formulation" in names:
@@ -179,15 +197,14 @@ def _translated(names: Mapping[str, Any], data: Data, parameters: dict[str, Any]
 
 #: Entries of a tightened model beyond which building it takes longer than it helps.
 _MOST_TIGHT_ENTRIES = 2e7
-#: Words for the table where the status itself is none.
-_STATUS_WORDS = {
-    "time_limit": "time limit",
-    "gap_limit": "gap limit",
-    "candidate_optimal": "best of its candidates",
-    "feasible": "not searched for",
+_DEFAULTS = {
+    "max_leaf_nodes": None,
+    "min_samples_leaf": 1,
+    "alpha": 0.0,
+    "class_weight": None,
+    "criterion": "errors",
 }
-_DEFAULTS = {"max_leaf_nodes": None, "min_samples_leaf": 1, "alpha": 0.0, "class_weight": None}
-_HEADER = ["method", *FIGURES, "proof", "bound", "gap"]
+_HEADER = ["method", *FIGURES["classification"], "proof", "bound", "gap"]
 
 
 def _cells(row: Compared) -> list[str]:
@@ -200,14 +217,14 @@ def _cells(row: Compared) -> list[str]:
         rate_words(row.test_accuracy),
         str(row.leaves),
         f"{row.seconds:.2f} s",
-        _STATUS_WORDS.get(row.status, row.status),
+        STATUS_WORDS.get(row.status, row.status),
         "-" if row.lower_bound is None else f"{row.lower_bound:g}",
         "-" if row.gap is None else f"{100 * row.gap:.1f} %",
     ]
 
 
-def draw(found: list[Compared]) -> Figure:
-    """Draw training and test accuracy of the methods.
+def draw(found: Sequence[Any], score: str = "accuracy") -> Figure:
+    """Draw the training and the test score of the methods: accuracy or R².
 
     Examples
     --------
@@ -222,22 +239,25 @@ def draw(found: list[Compared]) -> Figure:
     figure = new_figure("Drawing", (7.0, 1.2 + 0.55 * len(rows)))
     ax = figure.subplots()
     beside: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
-    # Points, not bars: the axis begins where the accuracies do.
+    percent = score == "accuracy"
+    field = "accuracy" if percent else "r2"
+    # Points, not bars: the axis begins where the scores do.
     for offset, colour, marker, label, values in (
-        (0.12, "#0072b2", "o", "training", [row.train_accuracy for row in rows]),
-        (-0.12, "#e69f00", "s", "test", [row.test_accuracy for row in rows]),
+        (0.12, "#0072b2", "o", "training", [getattr(row, f"train_{field}") for row in rows]),
+        (-0.12, "#e69f00", "s", "test", [getattr(row, f"test_{field}") for row in rows]),
     ):
         shown = [(x, y + offset) for y, x in enumerate(values) if x is not None]
         if shown:
             ax.plot(*zip(*shown, strict=True), marker, color=colour, markersize=8, label=label)
         for x, y in shown:
-            ax.annotate(f"{100 * x:.1f} %", (x, y), fontsize=8, **beside)
+            shown_score = f"{100 * x:.1f} %" if percent else f"{x:.3f}"
+            ax.annotate(shown_score, (x, y), fontsize=8, **beside)
     proof = {"optimal": "proven", "candidate_optimal": "best of its candidates"}
     names = [f"{r.method}\n{proof.get(r.status, 'not proven')}, {r.seconds:.1f} s" for r in rows]
     ax.set_yticks(range(len(rows)), names)
-    ax.set(ylim=(-0.5, len(rows) - 0.5), xlabel="accuracy", axisbelow=True)
+    ax.set(ylim=(-0.5, len(rows) - 0.5), xlabel=score, axisbelow=True)
     ax.margins(x=0.12)
-    ax.xaxis.set_major_formatter("{x:.1%}")
+    ax.xaxis.set_major_formatter("{x:.1%}" if percent else "{x:.3g}")
     ax.grid(axis="y", color="#dddddd", linewidth=0.6)
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     ax.spines[["top", "right"]].set_visible(False)

@@ -12,11 +12,11 @@ from typing import Any
 import click
 
 from provetree.cli.errors import UserError
-from provetree.cli.options import tree_parameters
-from provetree.cli.screen import FIGURES, Screen
+from provetree.cli.options import TASKS, task_of_criterion, tree_parameters
+from provetree.cli.screen import FIGURES, Screen, figures_of
 from provetree.cli.tables import read_table, source_path, write_file
 from provetree.cli.training import Settings, Trained, prepare, train
-from provetree.export.words import counted, proof_sentence, rate_words
+from provetree.export.words import counted, proof_sentence
 
 __all__ = ["fit"]
 
@@ -29,6 +29,8 @@ def fit(flags: dict[str, Any]) -> bool:
     begun = time.monotonic()
     started = begun - _age()  # starting up counts, too
     parameters = tree_parameters(flags)
+    parameters["criterion"] = flags.pop("criterion")
+    flags["task"] = task_of_criterion(flags["task"], parameters["criterion"])
     screen = Screen(quiet=flags["quiet"] or flags["as_json"])
     for name in ("save", "report"):
         _must_be_writable(flags[name], f"--{name}")
@@ -45,6 +47,8 @@ def fit(flags: dict[str, Any]) -> bool:
     if data.n_without_label:
         rows = counted(data.n_without_label, "row")
         screen.note(f"without '{settings.target}', and so left out: {rows}")
+    if data.task_note is not None:
+        screen.note(data.task_note)
     screen.columns(data.learned.notes, settings.target)
     with screen.progress() as (show, stage):
         trained = train(
@@ -85,11 +89,10 @@ def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
         ("provetree", facts, model.tree.n_leaves, trained.seconds),
         ("CART", facts["cart"], facts["cart"]["leaves"], facts["cart"]["seconds"]),
     ):
-        accuracies = [(part.get(of) or {}).get("accuracy") for of in ("train", "test")]
-        errors, size = str(part["train"]["errors"]), str(leaves)
-        rows.append([name, errors, *map(rate_words, accuracies), size, f"{seconds:.2f} s"])
+        figures = figures_of(trained.data.task, part["train"], part.get("test"), leaves, seconds)
+        rows.append([name, *figures])
     screen.out.print()
-    screen.table(["tree", *FIGURES], rows)
+    screen.table(["tree", *FIGURES[trained.data.task]], rows)
     for flag, what in (("save", "model"), ("report", "report")):
         if flags[flag]:
             screen.note(f"The {what} is in {flags[flag]}.")
@@ -101,6 +104,7 @@ def _as_data(trained: Trained, flags: dict[str, Any]) -> dict[str, Any]:
     proof = model.proof
     return {
         "target": model.target,
+        "task": trained.data.task,
         "status": proof.status,
         "cost": proof.cost,
         "lower_bound": proof.lower_bound,
@@ -140,6 +144,7 @@ def _with_extras(
     path = tuning_path(
         data.train,
         data.y_train,
+        criterion=parameters["criterion"] or TASKS[data.task][0],
         **{name: parameters[name] for name in limits},
         time_limit=limit,
     )

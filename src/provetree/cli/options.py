@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
+from provetree.cli.errors import UserError
 from provetree.options import TREE_OPTIONS, Option
 
-__all__ = ["NONE_WORDS", "tree_flags", "tree_parameters"]
+__all__ = ["NONE_WORDS", "TASKS", "task_of_criterion", "tree_flags", "tree_parameters"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -35,6 +36,11 @@ _HELP = {
     "max_memory": "Memory for the search, such as 4GB; the optimum does not depend on it.",
 }
 NONE_WORDS = ("none", "no", "unlimited")
+#: The criteria of each task; the first is what is taken where none is named.
+TASKS = {
+    "classification": ("errors", "gini", "entropy", "pessimistic"),
+    "regression": ("squared_error", "absolute_error"),
+}
 
 
 def _reader(option: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
@@ -81,6 +87,16 @@ def tree_flags(command: Command) -> Command:
     >>> grow.main(["--depth", "2"], standalone_mode=False)
     2
     """
+    command = click.option(
+        "--criterion",
+        type=click.Choice([name for criteria in TASKS.values() for name in criteria]),
+        help="What the tree minimises.  [default: errors, or squared_error for a number]",
+    )(command)
+    command = click.option(
+        "--task",
+        type=click.Choice(list(TASKS)),
+        help="Whether the target is a class or a number.  [default: what it looks like]",
+    )(command)
     for option in reversed(TREE_OPTIONS):
         if option.name in _FLAGS:
             default = _DEFAULTS.get(option.name, option.default)
@@ -108,6 +124,26 @@ def tree_parameters(flags: dict[str, Any]) -> dict[str, Any]:
     ({'max_depth': 2}, {'target': 'y'})
     """
     return {name: flags.pop(name) for name in _FLAGS if name in flags}
+
+
+def task_of_criterion(task: str | None, criterion: str | None) -> str | None:
+    """Return the task that both flags mean together, None where neither is given.
+
+    Examples
+    --------
+    >>> from provetree.cli.options import task_of_criterion
+    >>> task_of_criterion(None, "absolute_error")
+    'regression'
+    """
+    if criterion is None:
+        return task
+    meant = next(name for name, criteria in TASKS.items() if criterion in criteria)
+    if task not in (None, meant):
+        raise UserError(
+            f"--criterion must be one of {', '.join(TASKS[str(task)])} for --task {task}. "
+            f"Got {criterion}."
+        )
+    return meant
 
 
 def _first_sentence(text: str) -> str:

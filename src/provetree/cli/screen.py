@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 from rich.live import Live
@@ -15,15 +15,49 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from provetree.export.words import rate_words, score_words
 from provetree.solution import Progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["FIGURES", "Screen"]
+__all__ = ["FIGURES", "STATUS_WORDS", "Screen", "figures_of"]
 
-#: What tables say about each tree.
-FIGURES = ("training errors", "training accuracy", "test accuracy", "leaves", "time")
+#: What tables say about each tree, by the task.
+FIGURES = {
+    "classification": ("training errors", "training accuracy", "test accuracy", "leaves", "time"),
+    "regression": ("training R²", "test R²", "test mean error", "leaves", "time"),
+}
+
+#: Words for the table where the status itself is none.
+STATUS_WORDS = {
+    "time_limit": "time limit",
+    "gap_limit": "gap limit",
+    "candidate_optimal": "best of its candidates",
+    "feasible": "not searched for",
+}
+
+
+def figures_of(
+    task: str, train: Mapping[str, Any], test: Mapping[str, Any] | None, leaves: int, seconds: float
+) -> list[str]:
+    """Return the figures of a tree for a table: those that :data:`FIGURES` names.
+
+    Examples
+    --------
+    >>> from provetree.cli.screen import figures_of
+    >>> figures_of("regression", {"r2": 0.75}, {"r2": 0.5, "mae": 1.25}, 4, 0.5)
+    ['0.750', '0.500', '1.25', '4', '0.50 s']
+    """
+    tested = test or {}
+    if task == "regression":
+        mean_error = "-" if tested.get("mae") is None else f"{tested['mae']:.4g}"
+        shown = [score_words(train["r2"]), score_words(tested.get("r2")), mean_error]
+    else:
+        accuracies = (train["accuracy"], tested.get("accuracy"))
+        shown = [str(train["errors"]), *map(rate_words, accuracies)]
+    return [*shown, str(leaves), f"{seconds:.2f} s"]
+
 
 #: The core counts from a cost like this while it has no tree yet.
 _NO_TREE_YET = 2**59

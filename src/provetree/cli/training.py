@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.cli.columns import LearnedColumns, learn_columns, learn_target, use_columns
+from provetree.cli.columns import (
+    LearnedColumns,
+    LearnedTarget,
+    Task,
+    learn_columns,
+    learn_target,
+    use_columns,
+)
 from provetree.cli.errors import UserError
 from provetree.export.model_file import InputColumn, StoredModel
 from provetree.solution import Progress
@@ -23,7 +30,7 @@ from provetree.tree.tree import Tree
 if TYPE_CHECKING:
     from polars import DataFrame
 
-__all__ = ["Data", "Settings", "Trained", "prepare", "train", "with_whole_dates"]
+__all__ = ["Data", "Settings", "Trained", "estimator_of", "prepare", "train", "with_whole_dates"]
 
 #: Fewer rows than this are not worth dividing.
 _FEWEST_TO_DIVIDE = 60
@@ -43,6 +50,7 @@ class Settings:
     seed: int = 0
     ignore: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    task: Task | None = None  # None: what the target looks like
 
     @classmethod
     def of(cls, flags: Mapping[str, Any]) -> Settings:
@@ -60,6 +68,8 @@ class Data:
     y_train: NDArray[Any]
     y_test: NDArray[Any]
     n_without_label: int
+    task: Task = "classification"
+    task_note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -93,21 +103,49 @@ def prepare(table: DataFrame, settings: Settings, test: DataFrame | None = None)
     >>> data.train.height, data.test.height, data.learned.notes
     (3, 0, (('x', 'number'),))
     """
-    rows, labels = learn_target(table, settings.target)
-    n_without = table.height - rows.height
-    y = np.array(labels, dtype=object if isinstance(labels[0], str) else None)
-    tested = None if test is None else learn_target(test, settings.target)
-    chosen = _test_rows(y, settings.test_share if test is None else 0.0, settings.seed)
+    found = learn_target(table, settings.target, settings.task)
+    n_without = table.height - found.rows.height
+    y = _targets(found)
+    tested = None if test is None else learn_target(test, settings.target, found.task)
+    share = settings.test_share if test is None else 0.0
+    chosen = _test_rows(y, share, settings.seed, by_class=found.task == "classification")
     # What a column means is a matter of the file, so all its rows are looked at.
     learned = learn_columns(
-        rows, settings.target, ignore=settings.ignore, categorical=settings.categorical
+        found.rows, settings.target, ignore=settings.ignore, categorical=settings.categorical
     )
     test_part, y_test = learned.values.filter(chosen), y[chosen]
     if tested is not None:
-        test_part = use_columns(tested[0], learned.columns)
-        y_test = np.array(tested[1], dtype=y.dtype)
-    train_part = learned.values.filter(~chosen)
-    return Data(learned, train_part, test_part, y[~chosen], y_test, n_without)
+        test_part = use_columns(tested.rows, learned.columns)
+        y_test = np.array(tested.values, dtype=y.dtype)
+    train_part, y_train = learned.values.filter(~chosen), y[~chosen]
+    return Data(learned, train_part, test_part, y_train, y_test, n_without, found.task, found.note)
+
+
+def _targets(found: LearnedTarget) -> NDArray[Any]:
+    if found.task == "regression":
+        return np.array(found.values, dtype=np.float64)
+    return np.array(found.values, dtype=object if isinstance(found.values[0], str) else None)
+
+
+def estimator_of(task: Task, parameters: Mapping[str, Any]) -> Any:
+    """Return the estimator of a task with the parameters of the command line.
+
+    Examples
+    --------
+    >>> from provetree.cli.training import estimator_of
+    >>> flags = {"max_depth": 2, "criterion": None, "class_weight": None}
+    >>> estimator_of("regression", flags)
+    OptimalTreeRegressor(max_depth=2)
+    """
+    from provetree.estimators.optimal_tree import OptimalTreeClassifier
+    from provetree.estimators.optimal_tree_regressor import OptimalTreeRegressor
+
+    given = {name: x for name, x in parameters.items() if name != "criterion" or x is not None}
+    if task == "classification":
+        return OptimalTreeClassifier(**given)
+    if given.pop("class_weight", None) is not None:
+        raise UserError("--class-weight is for classes, and the target is a number to predict.")
+    return OptimalTreeRegressor(**given)
 
 
 def train(
@@ -127,18 +165,18 @@ def train(
     `on_stage` are told how the search stands, and what is being done.
     """
     before = time.monotonic()
-    from provetree.estimators.optimal_tree import OptimalTreeClassifier
     from provetree.report.evidence import TrainingRows, tree_facts
 
+    estimator_of(data.task, parameters)  # says at once which parameters it cannot have
     begun += time.monotonic() - before  # loading scikit-learn says nothing about the table
     on_stage("fitting CART for comparison")
-    rows = TrainingRows.read(data.train, data.y_train)
+    rows = TrainingRows.read(data.train, data.y_train, numbers=data.task == "regression")
     cart = rows.cart(parameters)
     now = time.monotonic()
 
     on_stage("searching")
     limit = _search_seconds(parameters["time_limit"], now - started, now - begun, rows.rows.encoded)
-    estimator = OptimalTreeClassifier(**{**parameters, "time_limit": limit})
+    estimator = estimator_of(data.task, {**parameters, "time_limit": limit})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an interrupted search says so in its proof
         estimator.fit(data.train, data.y_train, on_progress=on_progress)
@@ -210,14 +248,18 @@ def _search_seconds(
     return max(limit - elapsed - reserve, _LEAST_SEARCH * limit)
 
 
-def _test_rows(y: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
-    """Choose test rows, the same share of every class."""
+def _test_rows(
+    y: NDArray[Any], share: float, seed: int, *, by_class: bool = True
+) -> NDArray[np.bool_]:
+    """Choose test rows, the same share of every class; numbers are one class."""
     chosen = np.zeros(len(y), dtype=np.bool_)
     if share <= 0 or len(y) < _FEWEST_TO_DIVIDE:
         return chosen
     rng = np.random.default_rng(seed)
-    for label in sorted(set(y.tolist())):
-        rows = np.flatnonzero(y == label)
+    groups = [np.arange(len(y))]
+    if by_class:
+        groups = [np.flatnonzero(y == label) for label in sorted(set(y.tolist()))]
+    for rows in groups:
         # A class of one row stays in training, where it can be learned.
         n_test = min(round(share * len(rows)), len(rows) - 1)
         chosen[rng.permutation(rows)[:n_test]] = True

@@ -6,16 +6,17 @@ import json
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
 
-from provetree.cli.columns import OTHER, use_columns
+from provetree.cli.columns import OTHER, Task, use_columns
 from provetree.cli.errors import UserError
 from provetree.cli.tables import find_source, read_table, write_file, write_text
 from provetree.export.model_file import InputColumn, ModelFileError, StoredModel, load_model
-from provetree.export.words import counted
+from provetree.export.words import counted, leaf_detail, prediction_text, spread_text
+from provetree.tree.values import Numbers
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -60,7 +61,12 @@ def predict(
     table = read_table(data)
     encoded = model.encoder().transform(rows_for(model, table))
     name = _free("prediction" if model.target is None else f"predicted {model.target}", table)
-    found = {name: model.labels[model.tree.predict(encoded)].tolist()}
+    if model.tree.kind == "classes" or not (proba or laplace):
+        found = dict(zip(_named(name, model, table), _predicted(model, encoded), strict=True))
+    else:
+        raise UserError(
+            f"--proba and --laplace are for classes. '{model_file}' predicts {model.tree.kind}."
+        )
     if proba or laplace:
         shares = model.tree.predict_proba(encoded, laplace)
         for i, label in enumerate(model.labels.tolist()):
@@ -71,6 +77,21 @@ def predict(
     if as_json:
         text = json.dumps(written.to_dicts(), ensure_ascii=False, default=str) + "\n"
     write_text(text, output)
+
+
+def _predicted(model: StoredModel, encoded: Any) -> list[list[Any]]:
+    """Return the predictions as columns: one, or one for each output of numbers."""
+    predicted = model.tree.predict(encoded)
+    if model.tree.kind == "numbers":
+        return [column.tolist() for column in predicted.reshape(len(encoded), -1).T]
+    return [model.labels[predicted].tolist()]
+
+
+def _named(name: str, model: StoredModel, table: DataFrame) -> list[str]:
+    """Return the names of the columns of predictions."""
+    if model.tree.kind != "numbers" or len(model.labels) == 1:
+        return [name]
+    return [_free(f"predicted {output}", table) for output in model.labels.tolist()]
 
 
 def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -> None:
@@ -92,31 +113,53 @@ def explain(model_file: str, data: str | None, row: int | None, as_json: bool) -
         )
     encoded = model.encoder().transform(rows_for(model, table.slice(number - 1, 1)))
     lines, leaf = explain_row(model.tree, encoded[0])
-    label = model.labels[model.tree.label[leaf]]
-    shares = model.tree.shares()[leaf]
-    n_rows = int(model.tree.n_samples[leaf])
+    answer = _explained(model, leaf)
     if as_json:
-        answer = {
-            "table": data,
-            "row": number,
-            "prediction": label.item() if hasattr(label, "item") else label,
-            "because": lines,
-            "leaf": leaf,
-            "rows": n_rows,
-            "shares": dict(zip(map(str, model.labels.tolist()), shares.tolist(), strict=True)),
-        }
-        click.echo(json.dumps(answer, ensure_ascii=False))
+        row_of = {"table": data, "row": number, "prediction": answer.prediction, "because": lines}
+        figures = {"leaf": leaf, "rows": int(model.tree.n_samples[leaf]), **answer.figures}
+        click.echo(json.dumps(row_of | figures, ensure_ascii=False))
         return
     where = "" if data == "-" else f" of {Path(data).name}"
-    click.echo(f"Row {number}{where}: {what} is predicted to be {label}")
+    click.echo(f"Row {number}{where}: {what} is predicted to be {answer.words}")
     for i, line in enumerate(lines):
         stop = "." if i == len(lines) - 1 else ""
         click.echo(f"  {'because' if i == 0 else '    and'} {line}{stop}")
-    share = float(shares[model.tree.label[leaf]])
-    click.echo(
-        f"Of the {counted(n_rows, 'training row')} like this, {100 * share:.1f} % are {label}."
-        if lines
-        else f"The model predicts {label} for every row."
+    click.echo(answer.sentence if lines else f"The model predicts {answer.words} for every row.")
+
+
+class _Explained(NamedTuple):
+    """What a leaf predicts, in words, and how sure that is."""
+
+    prediction: Any
+    words: str
+    figures: dict[str, Any]
+    sentence: str
+
+
+def _explained(model: StoredModel, leaf: int) -> _Explained:
+    tree, values = model.tree, model.tree.values
+    rows, words = int(tree.n_samples[leaf]), prediction_text(tree, leaf)
+    if isinstance(values, Numbers):
+        numbers, spread = values.value[leaf].tolist(), values.spread[leaf].tolist()
+        alone = len(numbers) == 1
+        sentence = (
+            f"The {counted(rows, 'training row')} like this have the {values.statistic} {words}, "
+            f"with a spread of {spread_text(tree, leaf)}."
+        )
+        figures = {"spread": spread[0] if alone else spread}
+        return _Explained(numbers[0] if alone else numbers, words, figures, sentence)
+    label = model.labels[tree.label[leaf]]
+    plain = label.item() if hasattr(label, "item") else label
+    names = [str(name) for name in model.labels.tolist()]
+    if tree.kind == "actions":
+        each = (tree.value[leaf] / (float(tree.weight[leaf]) or 1.0)).tolist()
+        sentence = f"In the {counted(rows, 'training row')} like this: {leaf_detail(tree, leaf)}."
+        return _Explained(plain, words, {"means": dict(zip(names, each, strict=True))}, sentence)
+    shares = tree.shares()[leaf].tolist()
+    share = 100 * shares[int(tree.label[leaf])]
+    sentence = f"Of the {counted(rows, 'training row')} like this, {share:.1f} % are {label}."
+    return _Explained(
+        plain, str(label), {"shares": dict(zip(names, shares, strict=True))}, sentence
     )
 
 
@@ -129,7 +172,7 @@ def _write_rules(model: StoredModel, as_json: bool) -> None:
         return
     names = {"conditions": "if", "label": "then"}
     answer = [
-        {names.get(name, name): value for name, value in vars(rule).items()}
+        {names.get(name, name): value for name, value in vars(rule).items() if value is not None}
         | {"sentence": rule.sentence}
         for rule in found
     ]
@@ -189,9 +232,11 @@ def _written(model: StoredModel, form: str, options: dict[str, Any]) -> str | by
     if form == "sklearn":
         import pickle
 
-        from provetree.export.sklearn import to_sklearn
+        from provetree.export.sklearn import to_sklearn, to_sklearn_regressor
         from provetree.export.sklearn_pipeline import to_sklearn_pipeline
 
+        if tree.kind == "numbers" and tree.categories.count(None) == len(tree.categories):
+            return pickle.dumps(to_sklearn_regressor(tree))
         plain = all(levels is None for levels in tree.categories)
         return pickle.dumps(
             (to_sklearn if plain else to_sklearn_pipeline)(tree, classes=model.labels)
@@ -236,8 +281,6 @@ def report(model_file: str, data: str | None, output: str) -> None:
     """Run ``provetree report``: write the report of a model, judged on a table if there is one."""
     from dataclasses import replace
 
-    from provetree.problem.inputs import label_codes
-    from provetree.report.evidence import part_facts
     from provetree.report.page import report_html
 
     model = open_model(model_file)
@@ -246,18 +289,36 @@ def report(model_file: str, data: str | None, output: str) -> None:
             raise UserError(
                 f"'{model_file}' does not say what it predicts, so no rows can judge it."
             )
-        from provetree.cli.columns import learn_target
-
-        rows, labels = learn_target(read_table(data), model.target)
-        codes = label_codes(model.labels, labels)
-        if (codes < 0).any():
-            strange = labels[int(np.argmax(codes < 0))]
-            raise UserError(f"'{data}' has the label {strange!r}, which the model does not know.")
-        encoded = model.encoder().transform(rows_for(model, rows))
-        found = part_facts(model.tree.predict(encoded), codes, model.tree.n_classes)
-        model = replace(model, facts={**model.facts, "test": found})
+        model = replace(model, facts={**model.facts, **_judged(model, read_table(data), data)})
     write_file(report_html(model).encode(), output)
     click.echo(f"The report is in {output}.", err=True)
+
+
+def _judged(model: StoredModel, table: DataFrame, name: str) -> dict[str, Any]:
+    """Return the facts of a report about how a model does on the rows of a table."""
+    from provetree.cli.columns import learn_target
+    from provetree.problem.inputs import label_codes
+    from provetree.report.evidence import Rows, judge, residual_facts
+
+    tree, target = model.tree, str(model.target)
+    if tree.kind == "actions":
+        raise UserError(f"A policy is judged by rewards, and '{name}' holds none.")
+    task: Task = "regression" if tree.kind == "numbers" else "classification"
+    found = learn_target(table, target, task)
+    encoded = model.encoder().transform(rows_for(model, found.rows))
+    if task == "regression":
+        targets = np.array(found.values, dtype=np.float64)[:, None]
+        rows = Rows(encoded, np.zeros(len(encoded), dtype=np.intp), targets)
+        more = residual_facts(tree, {"test": rows})
+        both = {part: {**model.facts.get(part, {}), **own} for part, own in more.items()}
+        if "cart" in model.facts:  # it is not stored, and cannot be judged on these rows
+            both["cart"] = {key: x for key, x in model.facts["cart"].items() if key != "test"}
+        return {"test": judge(tree, rows, tree), **both}
+    codes = label_codes(model.labels, found.values)
+    if (codes < 0).any():
+        strange = found.values[int(np.argmax(codes < 0))]
+        raise UserError(f"'{name}' has the label {strange!r}, which the model does not know.")
+    return {"test": judge(tree, Rows(encoded, codes), tree)}
 
 
 def _free(name: str, table: DataFrame) -> str:

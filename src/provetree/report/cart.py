@@ -12,24 +12,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from provetree.number_types import Float
 
-__all__ = ["Cart", "fit_cart"]
+__all__ = ["Cart", "expanded", "fit_cart"]
 
 
 @dataclass(frozen=True)
 class Cart:
     """A fitted CART tree that takes encoded tables."""
 
-    model: DecisionTreeClassifier
+    model: DecisionTreeClassifier | DecisionTreeRegressor
     categories: tuple[Any, ...]
     seconds: float
 
-    def predict(self, encoded: Float) -> NDArray[np.intp]:
-        """Return the class codes of encoded rows."""
-        found: NDArray[np.intp] = self.model.predict(_expanded(encoded, self.categories))
+    def predict(self, encoded: Float) -> NDArray[Any]:
+        """Return the class codes, or the numbers, of encoded rows."""
+        found: NDArray[Any] = self.model.predict(expanded(encoded, self.categories))
         return found
 
     @property
@@ -40,7 +40,7 @@ class Cart:
 
 def fit_cart(
     encoded: Float,
-    codes: NDArray[np.intp],
+    learned: NDArray[Any],
     categories: Any,
     *,
     max_depth: int | None,
@@ -49,6 +49,9 @@ def fit_cart(
     sample_weight: Float | None = None,
 ) -> Cart:
     """Fit CART on an encoded table, within the limits that optimal trees have.
+
+    `learned` holds the class codes, or float numbers to predict. CART grows by its usual criterion:
+    Gini impurity, or squared error.
 
     Examples
     --------
@@ -60,19 +63,21 @@ def fit_cart(
     """
     # scikit-learn takes no limit that leaves the root alone; too few rows to split do.
     alone = max_depth == 0 or max_leaf_nodes == 1
-    model = DecisionTreeClassifier(
+    kind = DecisionTreeRegressor if learned.dtype.kind == "f" else DecisionTreeClassifier
+    model = kind(
         max_depth=None if max_depth is None else max(1, max_depth),
         max_leaf_nodes=None if alone else max_leaf_nodes,
-        min_samples_split=len(codes) + 2 if alone else 2,
+        min_samples_split=len(learned) + 2 if alone else 2,
         min_samples_leaf=min_samples_leaf,
         random_state=0,
     )
     began = time.monotonic()
-    model.fit(_expanded(encoded, tuple(categories)), codes, sample_weight=sample_weight)
+    model.fit(expanded(encoded, tuple(categories)), learned, sample_weight=sample_weight)
     return Cart(model, tuple(categories), time.monotonic() - began)
 
 
-def _expanded(encoded: Float, categories: tuple[Any, ...]) -> NDArray[np.float32]:
+def expanded(encoded: Float, categories: tuple[Any, ...]) -> NDArray[np.float32]:
+    """Return an encoded table as CART takes it: numbers, and 0 or 1 for each category."""
     parts = []
     largest = np.finfo(np.float32).max
     for feature, levels in enumerate(categories):

@@ -9,7 +9,7 @@ from html import escape
 from itertools import pairwise
 from typing import TypeAlias
 
-__all__ = ["Line", "line_chart", "sparkline"]
+__all__ = ["Line", "line_chart", "scatter_chart", "sparkline"]
 
 Point: TypeAlias = tuple[float, float]
 
@@ -54,6 +54,76 @@ def line_chart(
     """
     place, (low_x, high_x), (low_y, high_y) = _frame(lines, from_zero)
     parts = [f"<title>{escape(summary)}</title>"]
+    parts += _axes(place, (low_x, high_x), (low_y, high_y), x_label, y_label, percent, whole_x)
+    if mark is not None:
+        at, _ = place(mark, low_y)
+        parts.append(_line("mark", (at, _TOP), (at, _HEIGHT - _BOTTOM)))
+        # The words stand on the side where there is room.
+        anchor, step = ("end", -5) if at > _WIDTH / 2 else ("start", 5)
+        parts.append(_text("tick", (at + step, _HEIGHT - _BOTTOM - 6), mark_label, anchor))
+    for line in lines:
+        parts.append(_draw(line, place))
+    return _framed(parts, lines)
+
+
+def scatter_chart(
+    groups: Sequence[tuple[str, str, Sequence[Sequence[float]]]],
+    *,
+    x_label: str,
+    y_label: str,
+    summary: str,
+) -> str:
+    """Return a chart of points (x, y), with the diagonal on which both are the same.
+
+    Each group has a name, a style ("one" or "two") and its points.
+
+    Examples
+    --------
+    >>> from provetree.report.charts import scatter_chart
+    >>> svg = scatter_chart([("a", "one", [(1, 2), (3, 4)])], x_label="x", y_label="y",
+    ...                     summary="two points")
+    >>> svg.count("<circle"), svg.count('class="mark"')
+    (2, 1)
+    """
+    lines = [
+        Line(name, [x for x, _ in points], [y for _, y in points], style)
+        for name, style, points in groups
+    ]
+    place, across, up = _frame(lines, False)
+    parts = [f"<title>{escape(summary)}</title>"]
+    parts += _axes(place, across, up, x_label, y_label, False, False)
+    low, high = max(across[0], up[0]), min(across[1], up[1])
+    if high > low:
+        parts.append(_line("mark", place(low, low), place(high, high)))
+    for line in lines:
+        for x, y in zip(line.xs, line.ys, strict=True):
+            at = place(x, y)
+            parts.append(
+                f'<circle class="point {line.style} faint" cx="{at[0]:.1f}" cy="{at[1]:.1f}" '
+                'r="3"/>'
+            )
+    return _framed(parts, lines)
+
+
+def _framed(parts: Sequence[str], lines: Sequence[Line]) -> str:
+    return (
+        f'<svg class="chart" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}">{"".join(parts)}</svg>'
+        f'<p class="legend" aria-hidden="true">{"".join(_key(line) for line in lines)}</p>'
+    )
+
+
+def _axes(
+    place: Callable[[float, float], Point],
+    across: Point,
+    up: Point,
+    x_label: str,
+    y_label: str,
+    percent: bool,
+    whole_x: bool,
+) -> list[str]:
+    """Draw the grid, its numbers and the names of the axes."""
+    (low_x, high_x), (low_y, high_y) = across, up
+    parts = []
     for y in _ticks(low_y, high_y, 5):
         _, at = place(low_x, y)
         shown = f"{100 * y:.4g} %" if percent else f"{y:.6g}"
@@ -67,19 +137,7 @@ def line_chart(
     middle = (_HEIGHT - _BOTTOM + _TOP) / 2
     parts.append(_text("axis", ((_WIDTH + _LEFT) / 2, _HEIGHT - 8), x_label))
     turned = f'<g transform="translate(14 {middle:g}) rotate(-90)">'
-    parts.append(f"{turned}{_text('axis', (0, 0), y_label)}</g>")
-    if mark is not None:
-        at, _ = place(mark, low_y)
-        parts.append(_line("mark", (at, _TOP), (at, _HEIGHT - _BOTTOM)))
-        # The words stand on the side where there is room.
-        anchor, step = ("end", -5) if at > _WIDTH / 2 else ("start", 5)
-        parts.append(_text("tick", (at + step, _HEIGHT - _BOTTOM - 6), mark_label, anchor))
-    for line in lines:
-        parts.append(_draw(line, place))
-    return (
-        f'<svg class="chart" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}">{"".join(parts)}</svg>'
-        f'<p class="legend" aria-hidden="true">{"".join(_key(line) for line in lines)}</p>'
-    )
+    return [*parts, f"{turned}{_text('axis', (0, 0), y_label)}</g>"]
 
 
 def _frame(

@@ -17,13 +17,22 @@ from numpy.typing import ArrayLike, NDArray
 from provetree.number_types import Float
 from provetree.problem.inputs import encode_labels, known_label_codes, label_codes, row_weights
 from provetree.problem.table import TableEncoder
+from provetree.problem.targets import read_actions, read_targets
+from provetree.report.judged import (
+    action_facts,
+    leaf_residuals,
+    number_facts,
+    part_facts,
+    shown_points,
+)
 from provetree.tree.importances import split_importances
 from provetree.tree.tree import Tree
+from provetree.tree.values import Actions
 
 if TYPE_CHECKING:
     from provetree.report.cart import Cart
 
-__all__ = ["Rows", "TrainingRows", "evidence_of", "extra_facts", "part_facts", "tree_facts"]
+__all__ = ["Rows", "TrainingRows", "evidence_of", "extra_facts", "judge", "read_rows", "tree_facts"]
 
 #: Categories of a column that are listed.
 _MOST_LISTED = 6
@@ -32,10 +41,15 @@ _N_BINS = 20
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to judge trees on: encoded, with the class of each; -1 is none of training."""
+    """Rows to judge trees on: encoded, with what is known of each.
+
+    That is a class (-1 is none of training), or the numbers to predict, or what each action brings
+    or costs.
+    """
 
     encoded: Float
     codes: NDArray[np.intp]
+    targets: Float | None = None
 
 
 @dataclass(frozen=True)
@@ -48,40 +62,55 @@ class TrainingRows:
     >>> train = TrainingRows.read([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
     >>> train.others([[2.5]], ["perhaps"]).codes
     array([-1])
+    >>> numbers = TrainingRows.read([[1.0], [2.0]], [0.5, 1.5], numbers=True)
+    >>> numbers.rows.targets.tolist()
+    [[0.5], [1.5]]
     """
 
     encoder: TableEncoder
-    classes: NDArray[Any]
+    classes: NDArray[Any] | None  # None where numbers are predicted
     rows: Rows
 
     @classmethod
-    def read(cls, table: Any, labels: ArrayLike) -> TrainingRows:
-        """Read a training table."""
+    def read(cls, table: Any, labels: ArrayLike, *, numbers: bool = False) -> TrainingRows:
+        """Read a training table with labels, or with numbers to predict."""
         encoder = TableEncoder()
         encoded = encoder.fit_transform(table)
+        if numbers:
+            return cls(encoder, None, _with_targets(encoded, labels, "CART"))
         classes, codes = encode_labels(labels, len(encoded), "CART")
         return cls(encoder, classes, Rows(encoded, codes))
 
     def others(self, table: Any, labels: ArrayLike) -> Rows:
         """Read other rows, such as test rows."""
-        return Rows(self.encoder.transform(table), label_codes(self.classes, labels))
+        encoded = self.encoder.transform(table)
+        if self.classes is None:
+            return _with_targets(encoded, labels, "CART")
+        return Rows(encoded, label_codes(self.classes, labels))
 
     def cart(self, parameters: Mapping[str, Any]) -> Cart:
-        """Fit CART with the limits and class weights that a classifier has as parameters."""
+        """Fit CART with the limits and class weights of an estimator."""
         from provetree.report.cart import fit_cart
 
         splits = parameters.get("max_splits")
+        weights = None
+        if self.classes is not None:
+            class_weight = parameters.get("class_weight")
+            weights = row_weights(None, class_weight, self.classes, self.rows.codes)
         return fit_cart(
             self.rows.encoded,
-            self.rows.codes,
+            self.rows.codes if self.rows.targets is None else self.rows.targets,
             self.encoder.categories,
             max_depth=parameters["max_depth"],
             max_leaf_nodes=parameters.get("max_leaf_nodes") if splits is None else splits + 1,
             min_samples_leaf=parameters.get("min_support", parameters.get("min_samples_leaf", 1)),
-            sample_weight=row_weights(
-                None, parameters.get("class_weight"), self.classes, self.rows.codes
-            ),
+            sample_weight=weights,
         )
+
+
+def _with_targets(encoded: Float, given: Any, owner: str) -> Rows:
+    targets = read_targets(given, len(encoded), owner).values
+    return Rows(encoded, np.zeros(len(encoded), dtype=np.intp), targets)
 
 
 def evidence_of(
@@ -93,7 +122,7 @@ def evidence_of(
     y_test: ArrayLike | None = None,
     **extras: Any,
 ) -> dict[str, Any]:
-    """Return the facts about a fitted classifier; what is not given is left out.
+    """Return the facts about a fitted tree; what is not given is left out.
 
     Examples
     --------
@@ -104,20 +133,62 @@ def evidence_of(
     >>> facts["train"]["errors"], facts["cart"]["train"]["errors"]
     (1, 1)
     """
+    tree: Tree = estimator.tree_
 
     def rows(table: Any, labels: Any) -> Rows | None:
         if table is None or labels is None:
             return None
-        encoded = estimator.encode(table)
-        return Rows(encoded, known_label_codes(estimator.classes_, labels, len(encoded)))
+        return read_rows(
+            tree, estimator.encode(table), labels, getattr(estimator, "classes_", None)
+        )
 
     train, test = rows(X, y), rows(X_test, y_test)
     cart = None
-    if train is not None:
-        read = TrainingRows(estimator.encoder_, estimator.classes_, train)
-        cart = read.cart(estimator.get_params(deep=False))
-    tree: Tree = estimator.tree_
+    if train is not None and tree.kind != "actions":  # CART knows no actions
+        classes = estimator.classes_ if tree.kind == "classes" else None
+        read = TrainingRows(estimator.encoder_, classes, train)
+        cart = read.cart(estimator.get_params(deep=False) | _chosen_limits(estimator))
     return tree_facts(tree, train, test, cart) | extra_facts(tree, **extras)
+
+
+def _chosen_limits(estimator: Any) -> dict[str, Any]:
+    """Return the limits that an estimator chose itself, by cross-validation."""
+    chosen = {"max_leaf_nodes": "n_leaves_", "min_samples_leaf": "min_samples_leaf_"}
+    return {
+        name: getattr(estimator, own) for name, own in chosen.items() if hasattr(estimator, own)
+    }
+
+
+def read_rows(tree: Tree, encoded: Float, given: Any, classes: NDArray[Any] | None) -> Rows:
+    """Return encoded rows with their labels, numbers or outcomes of actions, checked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import OptimalTreeRegressor
+    >>> from provetree.report.evidence import read_rows
+    >>> tree = OptimalTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [0.5, 1.5]).tree_
+    >>> read_rows(tree, np.array([[1.0]]), [0.75], None).targets.tolist()
+    [[0.75]]
+    """
+    if tree.kind == "numbers":
+        return _with_targets(encoded, given, "the report")
+    if tree.kind == "actions":
+        outcomes = read_actions(given, len(encoded), "the report").values
+        return Rows(encoded, np.zeros(len(encoded), dtype=np.intp), outcomes)
+    assert classes is not None  # for the type checker
+    return Rows(encoded, known_label_codes(classes, given, len(encoded)))
+
+
+def judge(model: Tree | Cart, rows: Rows, tree: Tree) -> dict[str, Any]:
+    """Return how a tree, or CART beside it, does on rows."""
+    predicted = model.predict(rows.encoded)
+    if isinstance(tree.values, Actions):
+        assert rows.targets is not None  # for the type checker
+        return action_facts(predicted, rows.targets, tree.values.rewards)
+    if rows.targets is not None:
+        return number_facts(predicted, rows.targets)
+    return part_facts(predicted, rows.codes, tree.n_classes)
 
 
 def tree_facts(
@@ -130,19 +201,27 @@ def tree_facts(
     """Return how a tree does on its rows, how CART does on the same, and what the columns hold."""
     parts = {"train": train, "test": test}
     judged = {name: rows for name, rows in parts.items() if rows is not None}
-
-    def facts_of(model: Tree | Cart) -> dict[str, Any]:
-        return {
-            name: part_facts(model.predict(rows.encoded), rows.codes, tree.n_classes)
-            for name, rows in judged.items()
-        }
-
-    facts = facts_of(tree)
+    facts: dict[str, Any] = {name: judge(tree, rows, tree) for name, rows in judged.items()}
+    if tree.kind == "numbers":
+        facts |= residual_facts(tree, judged)
     if cart is not None:
-        facts["cart"] = facts_of(cart) | {"leaves": cart.n_leaves, "seconds": cart.seconds}
+        facts["cart"] = {name: judge(cart, rows, tree) for name, rows in judged.items()}
+        facts["cart"] |= {"leaves": cart.n_leaves, "seconds": cart.seconds}
     if train is not None:
         facts["columns"] = column_facts(tree, train.encoded, notes)
     return facts
+
+
+def residual_facts(tree: Tree, judged: Mapping[str, Rows]) -> dict[str, Any]:
+    """Return residuals by leaf, and pairs of predicted and seen numbers, of each part."""
+    leaves: dict[str, Any] = {}
+    points: dict[str, Any] = {}
+    for name, rows in judged.items():
+        if rows.targets is not None:
+            predicted = tree.predict(rows.encoded)
+            leaves[name] = leaf_residuals(tree.apply(rows.encoded), predicted, rows.targets)
+            points[name] = shown_points(predicted, rows.targets)
+    return {"leaf_residuals": leaves, "points": points}
 
 
 def extra_facts(
@@ -157,32 +236,6 @@ def extra_facts(
     if stability is not None:
         facts["stability"] = stability_facts(stability)
     return facts
-
-
-def part_facts(
-    predicted: NDArray[np.intp], codes: NDArray[np.intp], n_classes: int
-) -> dict[str, Any]:
-    """Return rows, errors, accuracy and confusion matrix of some rows.
-
-    A class that training never saw (-1) is an error whatever is predicted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.report.evidence import part_facts
-    >>> part_facts(np.array([0, 1, 1, 1]), np.array([0, 1, 0, -1]), 2)
-    {'rows': 4, 'errors': 2, 'accuracy': 0.5, 'confusion': [[1, 1], [0, 1]]}
-    """
-    known = codes >= 0
-    confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
-    np.add.at(confusion, (codes[known], predicted[known]), 1)
-    errors = int((predicted != codes).sum())
-    return {
-        "rows": len(codes),
-        "errors": errors,
-        "accuracy": 1.0 - errors / len(codes) if len(codes) else math.nan,
-        "confusion": confusion.tolist(),
-    }
 
 
 def column_facts(
@@ -251,7 +304,8 @@ def frontier_facts(path: Any, chosen: int | None = None) -> dict[str, Any]:
 
     return {
         "folds": path.n_folds,
-        "chosen": path.one_standard_error.n_leaves if path.n_folds else None,
+        "score": path.score,
+        "chosen": _chosen_size(path),
         "here": chosen,
         "points": [
             {
@@ -266,6 +320,14 @@ def frontier_facts(path: Any, chosen: int | None = None) -> dict[str, Any]:
             for point in path.points
         ],
     }
+
+
+def _chosen_size(path: Any) -> int | None:
+    """Return the size that the estimators choose: for numbers the best, else one standard error."""
+    if not path.n_folds:
+        return None
+    point = path.one_standard_error if path.score == "accuracy" else path.best
+    return int(point.n_leaves)
 
 
 def runner_up_facts(found: Sequence[Any]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -15,10 +16,13 @@ import numpy as np
 
 from provetree.export._colours import class_colour
 from provetree.export.model_file import StoredModel
-from provetree.export.words import class_name, proof_sentence, rate_words
+from provetree.export.words import prediction_text, proof_sentence, rate_words
 from provetree.report.sections import sections
 from provetree.report.sentences import conditions_of, question
 from provetree.tree.serialise import write_float
+from provetree.tree.text import few_digits
+from provetree.tree.tree import Tree
+from provetree.tree.values import Numbers
 
 __all__ = ["report_html"]
 
@@ -64,24 +68,14 @@ def report_html(model: StoredModel, *, title: str | None = None) -> str:
 
 
 def _lead(model: StoredModel) -> str:
-    tree, facts = model.tree, model.facts
-    what = model.target or "the class"
+    tree = model.tree
+    what = model.target or _WHAT[tree.kind]
     questions = f"at most {tree.depth} question{'' if tree.depth == 1 else 's'}"
     if tree.depth == 0:
-        sentence = f"This tree asks nothing: it always predicts {class_name(tree, 0)}."
+        sentence = f"This tree asks nothing: it always predicts {prediction_text(tree, 0)}."
     else:
         sentence = f"This tree predicts {what} with {questions}."
-    if "train" in facts:
-        sentence += (
-            f" It is right for {rate_words(facts['train']['accuracy'])} of the "
-            f"{facts['train']['rows']} rows it was trained on"
-        )
-        if facts.get("test"):
-            sentence += (
-                f" and for {rate_words(facts['test']['accuracy'])} of {facts['test']['rows']} rows "
-                "it has not seen"
-            )
-        sentence += "."
+    sentence += _quality_words(model)
     parts = [f'<p class="lead">{escape(sentence)}</p>']
     if model.proof is not None:
         proven = model.proof.status == "optimal"
@@ -94,23 +88,58 @@ def _lead(model: StoredModel) -> str:
     return "".join(parts)
 
 
+_WHAT = {"classes": "the class", "numbers": "a number", "actions": "an action"}
+
+
+def _quality_words(model: StoredModel) -> str:
+    """Return how good the tree is on training and test rows, as a sentence; nothing if unknown."""
+    train, test = (model.facts.get(name) for name in ("train", "test"))
+    if train is None:
+        return ""
+    if model.tree.kind == "numbers":
+        words = f" It explains {_explained(train)} of the {train['rows']} rows it was trained on"
+        end = f" and {_explained(test)} of {test['rows']} rows it has not seen" if test else ""
+    elif model.tree.kind == "actions":
+        words = (
+            f" It is worth {train['value']:.4g} a row on the {train['rows']} rows it was trained on"
+        )
+        end = f" and {test['value']:.4g} on {test['rows']} rows it has not seen" if test else ""
+    else:
+        words = (
+            f" It is right for {rate_words(train['accuracy'])} of the {train['rows']} rows it was "
+            "trained on"
+        )
+        end = ""
+        if test:
+            share = rate_words(test["accuracy"])
+            end = f" and for {share} of {test['rows']} rows it has not seen"
+    return f"{words}{end}."
+
+
+def _explained(part: Mapping[str, Any]) -> str:
+    return f"{rate_words(part['r2'])} of the variance (R²)"
+
+
 def _page_data(model: StoredModel) -> dict[str, Any]:
     """Return what the script of the page needs."""
     tree = model.tree
     names = model.column_names
     if len(set(names)) < len(names):  # the page knows columns by their names
         names = tuple(f"{name} #{feature}" for feature, name in enumerate(names))
-    shares = tree.shares()
+    shares = tree.shares().tolist() if tree.kind == "classes" else None
     nodes = []
     for node in range(tree.n_nodes):
         data: dict[str, Any] = {
             "rows": int(tree.n_samples[node]),
-            "value": [_plain_number(x) for x in tree.value[node].tolist()],
-            # Rounded here, so that all numbers of the page are rounded by one rule.
-            "percent": [f"{100 * share:.1f} %" for share in shares[node].tolist()],
             "label": int(tree.label[node]),
             "conditions": conditions_of(tree, node),
         }
+        # Rounded here, so that all numbers of the page are rounded by one rule.
+        if shares is None:
+            data |= {"answer": _answer(tree, node), "table": _node_table(tree, node)}
+        else:
+            data["value"] = [_plain_number(x) for x in tree.value[node].tolist()]
+            data["percent"] = [f"{100 * share:.1f} %" for share in shares[node]]
         if tree.feature[node] >= 0:
             feature, code = int(tree.feature[node]), int(tree.category[node])
             levels = tree.categories[feature]
@@ -139,11 +168,38 @@ def _page_data(model: StoredModel) -> dict[str, Any]:
         columns[name] = info
     return {
         "target": model.target or "prediction",
+        "kind": tree.kind,
         "labels": [_plain(label) for label in model.labels.tolist()],
         "colours": [class_colour(label) for label in range(tree.n_classes)],
         "columns": columns,
         "nodes": nodes,
     }
+
+
+def _answer(tree: Tree, node: int) -> object:
+    """Return what a node predicts: a number or a list of them with all digits, or an action."""
+    if tree.kind == "actions":
+        return _plain(tree.labels[int(tree.label[node])])
+    numbers = tree.value[node].tolist()
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _node_table(tree: Tree, node: int) -> list[list[str | None]]:
+    """Return what the page tells about a node: colour, name and figures of each line."""
+    values = tree.values
+    if isinstance(values, Numbers):
+        outputs = zip(values.value[node].tolist(), values.spread[node].tolist(), strict=True)
+        named = zip(tree.labels, outputs, strict=True)
+        alone = values.value.shape[1] == 1
+        return [
+            [None, values.statistic if alone else str(name), few_digits(x), f"± {few_digits(s)}"]
+            for name, (x, s) in named
+        ]
+    weight = float(tree.weight[node]) or 1.0
+    return [
+        [class_colour(k), str(name), few_digits(float(total) / weight), "a row"]
+        for k, (name, total) in enumerate(zip(tree.labels, tree.value[node].tolist(), strict=True))
+    ]
 
 
 def _plain(value: object) -> object:

@@ -18,7 +18,9 @@
   const leafOf = (row) => { let i = 0; while (isSplit(i)) i = goesLeft(nodes[i], row[nodes[i].column]) ? nodes[i].left : nodes[i].right; return i; };
   const wayTo = (i) => { const way = [i]; while (parent.has(i)) { i = parent.get(i); way.unshift(i); } return way; };
   // For tests and for the curious: predict({column: value}) in the console.
-  window.provetree = { predict: (row) => model.labels[nodes[leafOf(row)].label], leafOf, model };
+  const answerOf = (i) => nodes[i].answer === undefined ? model.labels[nodes[i].label] : nodes[i].answer;
+  const shown = (i) => model.kind === "numbers" ? nodes[i].table.map((line) => line[2]).join(", ") : String(answerOf(i));
+  window.provetree = { predict: (row) => answerOf(leafOf(row)), leafOf, model };
 
   // ---- theme
   const theme = $("theme");
@@ -74,16 +76,17 @@
   };
   const shareTable = (node) => {
     const table = document.createElement("table"); table.className = "shares";
-    model.labels.forEach((label, k) => {
+    const lines = node.table || model.labels.map((label, k) => [model.colours[k], String(label), node.percent[k], node.value[k]]);
+    lines.forEach(([colour, label, ...figures]) => {
       const row = table.insertRow(); const name = row.insertCell();
-      const swatch = document.createElement("span"); swatch.className = "swatch"; swatch.style.background = model.colours[k];
-      name.append(swatch, String(label)); row.insertCell().textContent = node.percent[k]; row.insertCell().textContent = node.value[k];
+      if (colour) { const swatch = document.createElement("span"); swatch.className = "swatch"; swatch.style.background = colour; name.append(swatch); }
+      name.append(label); figures.forEach((figure) => { row.insertCell().textContent = figure; });
     });
     return table;
   };
   const describe = (i) => {
     const node = nodes[i], box = document.createElement("div"), head = document.createElement("b");
-    head.textContent = isSplit(i) ? node.question : String(model.labels[node.label]);
+    head.textContent = isSplit(i) ? node.question : shown(i);
     const rows = document.createElement("div"); rows.textContent = node.rows + (node.rows === 1 ? " training row" : " training rows");
     box.append(head, rows, shareTable(node)); return box;
   };
@@ -183,8 +186,8 @@
   };
   const answer = (column, value, said) => { given[column] = { value, said }; asked.push(column); ask(); };
   const decide = (i) => {
-    const words = document.createElement("p"); words.className = "decision"; words.id = "decision"; words.dataset.label = JSON.stringify(model.labels[nodes[i].label]); words.dataset.leaf = i;
-    words.append(`${model.target}: `); const strong = document.createElement("b"); strong.textContent = String(model.labels[nodes[i].label]); words.append(strong);
+    const words = document.createElement("p"); words.className = "decision"; words.id = "decision"; words.dataset.label = JSON.stringify(answerOf(i)); words.dataset.leaf = i;
+    words.append(`${model.target}: `); const strong = document.createElement("b"); strong.textContent = shown(i); words.append(strong);
     const like = document.createElement("p"); like.textContent = `Of the ${nodes[i].rows} training rows like this:`;
     area.append(words, like, shareTable(nodes[i]));
   };

@@ -15,9 +15,13 @@ from provetree.export.words import (
     limit_words,
     proof_sentence,
     rate_words,
+    score_words,
     short_number,
 )
+from provetree.report.action_sections import action_leaves, action_quality
 from provetree.report.charts import Line, line_chart, sparkline
+from provetree.report.markup import table
+from provetree.report.number_sections import number_quality, residuals, saved_sentences
 from provetree.report.sentences import rules
 
 __all__ = ["Section", "sections"]
@@ -93,6 +97,11 @@ def _quality(model: StoredModel) -> Iterator[Section]:
     facts = model.facts
     if "train" not in facts and "test" not in facts:
         return
+    if model.tree.kind != "classes":
+        numbers = model.tree.kind == "numbers"
+        body = number_quality(model) if numbers else action_quality(model)
+        yield Section("quality", "How good", "How good it is", body)
+        return
     parts = []
     if "cart" in facts:
         rows = []
@@ -115,7 +124,7 @@ def _quality(model: StoredModel) -> Iterator[Section]:
         parts.append(
             "<p>CART is the usual way to grow a tree: one split at a time, never looking back. It "
             "had the same rows, the same depth and the same kinds of questions.</p>"
-            + _table([*header, "leaves"], rows, "Beside CART")
+            + table([*header, "leaves"], rows, "Beside CART")
         )
         parts.append(_saved(facts))
     for name, words in (("test", "rows the tree has not seen"), ("train", "training rows")):
@@ -127,6 +136,18 @@ def _quality(model: StoredModel) -> Iterator[Section]:
             )
             parts.append(_confusion(part["confusion"], model))
     yield Section("quality", "How good", "How good it is", "".join(parts))
+
+
+def _leaves(model: StoredModel) -> Iterator[Section]:
+    """Yield the leaves with their numbers or actions; class shares stand in the rules."""
+    if model.tree.kind == "numbers":
+        items = "".join(f"<li>{escape(words)}</li>" for words in saved_sentences(model.tree))
+        yield Section("residuals", "Leaves", "The leaves and their residuals", residuals(model))
+        if items:
+            body = f"<ul>{items}</ul>"
+            yield Section("splits", "Questions", "What each question saves", body)
+    elif model.tree.kind == "actions":
+        yield Section("leaves", "Leaves", "The leaves and their actions", action_leaves(model))
 
 
 def _saved(facts: Mapping[str, Any]) -> str:
@@ -199,6 +220,12 @@ def _searched(proof: Proof) -> str:
         f"Searched were all trees {limit_words(proof)}{where}: every threshold of every number, "
         "every category against the rest, and both sides for missing values."
     )
+    if proof.status == "optimal" and proof.loss != "errors":
+        return words + (
+            " The search ended because nothing better is possible. Costs of this kind are no whole "
+            "numbers: no tree is better by more than one part in a billion (1e-9) of what a tree "
+            "without questions costs."
+        )
     if proof.status == "optimal":
         return words + " The search ended because nothing better is possible."
     return (
@@ -232,6 +259,14 @@ def _history(proof: Proof) -> str:
     )
 
 
+_IMPORTANCE = {
+    "classes": "Importance is the share of the decrease of Gini impurity: a description of the "
+    "tree, not what it was chosen by",
+    "numbers": "Importance is the share of what all splits take off the errors",
+    "actions": "Importance is the share of what all splits gain",
+}
+
+
 def _columns(model: StoredModel) -> Iterator[Section]:
     columns = model.facts.get("columns")
     if not columns:
@@ -247,11 +282,10 @@ def _columns(model: StoredModel) -> Iterator[Section]:
         for column in used
     ]
     unused = [column["name"] for column in columns if not column["splits"]]
-    body = _table(
+    body = table(
         ["column", "splits", "importance"],
         rows,
-        "Importance is the share of the decrease of Gini impurity: a description of the tree, not "
-        "what it was chosen by",
+        _IMPORTANCE[model.tree.kind],
         words=[2],
     )
     if unused:
@@ -267,14 +301,21 @@ def _frontier(model: StoredModel) -> Iterator[Section]:
         "For every number of leaves, the best training tree there is, and how well such trees did "
         "on rows that were held out. "
     )
-    chosen = frontier.get("chosen")
+    chosen, accuracy = frontier.get("chosen"), _is_accuracy(frontier)
     if chosen is not None:
+        size = "smallest size within one standard error of the best" if accuracy else "best size"
         words += (
-            f"The smallest size within one standard error of the best has {chosen} "
+            f"The {size} has {chosen} "
             f"lea{'f' if chosen == 1 else 'ves'}; this tree has {model.tree.n_leaves}."
         )
     body = f"<p>{escape(words)}</p>{_frontier_chart(frontier)}{_frontier_table(frontier)}"
-    yield Section("frontier", "Size", "Accuracy against size", body)
+    title = "Accuracy" if accuracy else frontier["score"]
+    yield Section("frontier", "Size", f"{title} against size", body)
+
+
+def _is_accuracy(frontier: Mapping[str, Any]) -> bool:
+    # Files of older versions do not name the score.
+    return bool(frontier.get("score", "accuracy") == "accuracy")
 
 
 def _frontier_chart(frontier: Mapping[str, Any]) -> str:
@@ -302,16 +343,18 @@ def _frontier_chart(frontier: Mapping[str, Any]) -> str:
     return line_chart(
         lines,
         x_label="number of leaves",
-        y_label="accuracy",
-        summary="Accuracy against the number of leaves; the table below holds the numbers.",
-        percent=True,
+        y_label=frontier.get("score", "accuracy"),
+        summary="The score against the number of leaves; the table below holds the numbers.",
+        percent=_is_accuracy(frontier),
         whole_x=True,
         mark=frontier.get("chosen"),
-        mark_label="one standard error",
+        mark_label="one standard error" if _is_accuracy(frontier) else "best",
     )
 
 
 def _frontier_table(frontier: Mapping[str, Any]) -> str:
+    accuracy = _is_accuracy(frontier)
+    shown = rate_words if accuracy else score_words
     rows = [
         [
             str(point["leaves"]),
@@ -319,14 +362,15 @@ def _frontier_table(frontier: Mapping[str, Any]) -> str:
             "proven"
             if point["status"] == "optimal"
             else f"at least {cost_number(point['lower_bound'])}",
-            rate_words(point["train"]),
-            rate_words(point["held_out"]),
-            "-" if point["standard_error"] is None else f"± {100 * point['standard_error']:.1f} %",
+            shown(point["train"]),
+            shown(point["held_out"]),
+            "-" if point["standard_error"] is None else f"± {shown(point['standard_error'])}",
         ]
         for point in frontier["points"]
     ]
-    header = ["leaves", "training errors", "proof", "training", "held out", "standard error"]
-    return _table(header, rows, "Accuracy against size")
+    errors = "training errors" if accuracy else "training loss"
+    header = ["leaves", errors, "proof", "training", "held out", "standard error"]
+    return table(header, rows, "Accuracy against size" if accuracy else "Score against size")
 
 
 def _alternatives(model: StoredModel) -> Iterator[Section]:
@@ -347,13 +391,21 @@ def _alternatives(model: StoredModel) -> Iterator[Section]:
         ]
         body += (
             f"<h3>Does it come back?</h3><p>The tree was fitted again {steady['refits']} times on "
-            f"rows drawn anew ({steady['proven']} of them proven). On average such a tree predicts "
-            f"as this one for {steady['agreement']:.1%} of the rows.</p>"
-            + _table(
+            f"rows drawn anew ({steady['proven']} of them proven). {_agreement(model, steady)}</p>"
+            + table(
                 ["question", "same column, same place", "same column, anywhere"], rows, "Refits"
             )
         )
     yield Section("alternatives", "Alternatives", "How sure are the questions", body)
+
+
+def _agreement(model: StoredModel, steady: Mapping[str, Any]) -> str:
+    share = f"{steady['agreement']:.1%}"
+    if model.tree.kind == "numbers":
+        return (
+            f"On average the predictions of such a tree explain {share} of the variance of these."
+        )
+    return f"On average such a tree predicts as this one for {share} of the rows."
 
 
 def _data(model: StoredModel) -> Iterator[Section]:
@@ -377,7 +429,7 @@ def _data(model: StoredModel) -> Iterator[Section]:
         rows.append([escape(column["name"]), escape(kind), *counts, values])
     shown = "lowest / middle / highest, or most frequent"
     header = ["column", "kind", "missing", "different", shown]
-    body = _table(header, rows, "The training rows", words=[1, 4])
+    body = table(header, rows, "The training rows", words=[1, 4])
     left_out = model.facts.get("left_out")
     if left_out:
         items = "".join(
@@ -398,6 +450,7 @@ _PARTS: tuple[Callable[[StoredModel], Iterator[Section]], ...] = (
     _questionnaire,
     _rules,
     _quality,
+    _leaves,
     _proof,
     _columns,
     _frontier,
@@ -406,28 +459,21 @@ _PARTS: tuple[Callable[[StoredModel], Iterator[Section]], ...] = (
 )
 
 
+_THINGS = {"classes": "classes", "actions": "actions"}
+
+
 def _classes(model: StoredModel) -> str:
+    """Return what the colours of the tree mean."""
+    if model.tree.kind == "numbers":
+        return (
+            '<p class="soft">The line in a box is the range of the numbers; the mark is what the '
+            "box predicts, the bar around it the spread of its rows.</p>"
+        )
     items = "".join(
         f'<li><span class="swatch" style="background:{class_colour(i)}"></span>'
         f"{escape(str(label))}</li>"
         for i, label in enumerate(model.labels.tolist())
     )
-    return f'<ul class="classes" aria-label="Colours of the classes">{items}</ul>'
-
-
-def _table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], caption: str, words: Sequence[int] = ()
-) -> str:
-    """Return a table of cells of HTML; the columns at the places `words` hold text, not numbers."""
-
-    def cells(opening: str, closing: str, values: Sequence[str]) -> str:
-        kinds = [' class="words"' if place in words else "" for place in range(len(values))]
-        pairs = zip(kinds, values, strict=True)
-        return "".join(f"<{opening}{kind}>{value}</{closing}>" for kind, value in pairs)
-
-    body = "".join(f"<tr>{cells('td', 'td', row)}</tr>" for row in rows)
-    head = cells('th scope="col"', "th", header)
     return (
-        f'<div class="scroll"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr>'
-        f"</thead><tbody>{body}</tbody></table></div>"
+        f'<ul class="classes" aria-label="Colours of the {_THINGS[model.tree.kind]}">{items}</ul>'
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from provetree.export.words import class_name, counted, short_number
+from provetree.export.words import counted, leaf_detail, prediction_text, short_number
 from provetree.tree.tree import Tree
 
 __all__ = ["Rule", "conditions_of", "explain_row", "question", "rules", "way_of"]
@@ -96,13 +96,17 @@ class Rule:
     leaf: int
     conditions: tuple[str, ...]  # one for each column on the way
     label: str
-    share: float  # of the label among the training rows of the leaf
+    share: float | None  # of the label among the training rows of the leaf, where it is a class
     rows: int
+    detail: str | None = None  # how sure a number or an action is, in words
 
     @property
     def sentence(self) -> str:
         """The rule as a sentence."""
-        end = f"{self.label} ({self.share:.1%} of {counted(self.rows, 'row')})."
+        sure = self.detail
+        if sure is None:
+            sure = f"{self.share or 0.0:.1%} of {counted(self.rows, 'row')}"
+        end = f"{self.label} ({sure})."
         if not self.conditions:
             return f"Always {end}"
         return f"If {' and '.join(self.conditions)}, then {end}"
@@ -125,7 +129,11 @@ def rules(tree: Tree) -> list[Rule]:
     found = []
     for leaf in np.flatnonzero(tree.feature < 0).tolist():
         words, rows = tuple(conditions_of(tree, leaf)), int(tree.n_samples[leaf])
-        found.append(Rule(leaf, words, class_name(tree, leaf), tree.label_share(leaf), rows))
+        label = prediction_text(tree, leaf)
+        if tree.kind == "classes":
+            found.append(Rule(leaf, words, label, tree.label_share(leaf), rows))
+        else:
+            found.append(Rule(leaf, words, label, None, rows, leaf_detail(tree, leaf)))
     return found
 
 

@@ -1,0 +1,175 @@
+"""Reports of trees that predict numbers or actions: the facts, the page, and a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import mean_absolute_error, r2_score
+from sklearn.tree import DecisionTreeRegressor
+
+from provetree import (
+    OptimalTreeRegressor,
+    OptimalTreeRegressorCV,
+    StoredModel,
+    Tree,
+    runner_up_splits,
+    stability,
+    tuning_path,
+    write_report,
+)
+from provetree.report.evidence import evidence_of, read_rows, tree_facts
+from provetree.report.page import report_html
+from provetree.tree.values import Actions
+from testkit.browser import chromium, why_not
+
+
+def table(n: int, seed: int) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"size </script>": rng.integers(20, 90, n).astype(float)})
+    X["port"] = rng.choice(["S", "C", "a <b>"], n).astype(object)
+    X.loc[rng.random(n) < 0.1, "size </script>"] = np.nan
+    y = X["size </script>"].fillna(40) * (1 + (X["port"] == "C")) + rng.normal(0, 5, n)
+    return X, y.round(2).to_numpy()
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[OptimalTreeRegressor, pd.DataFrame, Any]:
+    X, y = table(150, 0)
+    return OptimalTreeRegressor(max_depth=2).fit(X, y), X, y
+
+
+def test_facts_are_scikit_learns(fitted: Any) -> None:
+    reg, X, y = fitted
+    X_test, y_test = table(80, 1)
+    facts = evidence_of(reg, X, y, X_test=X_test, y_test=y_test)
+    for name, rows, targets in (("train", X, y), ("test", X_test, y_test)):
+        predicted = reg.predict(rows)
+        assert facts[name]["r2"] == pytest.approx(r2_score(targets, predicted))
+        assert facts[name]["mae"] == pytest.approx(mean_absolute_error(targets, predicted))
+        leaves, apart = reg.apply(rows), targets - predicted
+        for leaf, (count, mean, spread) in facts["leaf_residuals"][name].items():
+            own = apart[leaves == int(leaf)]
+            assert (count, mean, spread) == pytest.approx((len(own), own.mean(), own.std()))
+        assert len(facts["points"][name]) == len(rows)
+    assert facts["cart"]["leaves"] <= 4
+    assert facts["cart"]["train"]["r2"] <= facts["train"]["r2"] + 1e-12
+
+
+def test_cart_is_scikit_learns_own_with_the_limits_of_the_tree() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(90, 3)), rng.normal(size=90)
+    reg = OptimalTreeRegressorCV(max_depth=2, min_samples_leaf=[9], cv=2).fit(X, y)
+    limits = {"max_leaf_nodes": max(2, reg.n_leaves_), "min_samples_leaf": 9}
+    cart = DecisionTreeRegressor(max_depth=2, random_state=0, **limits).fit(X, y)
+    facts = evidence_of(reg, X, y)
+    if reg.n_leaves_ > 1:
+        assert facts["cart"]["train"]["r2"] == pytest.approx(cart.score(X, y))
+    else:
+        assert facts["cart"]["leaves"] == 1
+
+
+def test_targets_that_are_all_the_same_have_no_r2() -> None:
+    reg = OptimalTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [3.0, 3.0])
+    facts = evidence_of(reg, [[1.0], [2.0]], [3.0, 3.0])
+    assert facts["train"]["r2"] is None
+    assert "R² -" in report_html(StoredModel.of(reg, facts=facts))
+
+
+def policy() -> tuple[StoredModel, Any, Any]:
+    """A policy by hand: wait below, act above."""
+    X = np.arange(6.0)[:, None]
+    rewards = np.array([[2.0, 0.0]] * 3 + [[0.0, 3.0]] * 3)
+    values = Actions([[0, 0], [6, 0], [0, 9]], [0, 3, 3])
+    tree = Tree(
+        feature=[0, -1, -1],
+        threshold=[2.5, 0, 0],
+        n_samples=[0, 3, 3],
+        n_features=1,
+        value=values,
+        class_names=["wait <b>", "act"],
+    )
+    facts = tree_facts(tree, read_rows(tree, X, rewards, None))
+    return StoredModel(tree, target="what to do", facts=facts), X, rewards
+
+
+def test_facts_of_a_policy() -> None:
+    model, _, _ = policy()
+    assert model.facts["train"] == {
+        "rows": 6,
+        "value": 2.5,
+        "shares": [0.5, 0.5],
+        "alone": [1.0, 1.5],
+        "possible": 2.5,
+    }
+    page = report_html(model)
+    assert "it brings 2.5 a row" in page
+    assert "Always to take act, the best single action, brings 1.5" in page
+    assert "wait <b>" not in page.partition("<script")[0]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+def opened(browser: Any, path: Path) -> tuple[Any, list[str]]:
+    problems: list[str] = []
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "console",
+        lambda told: problems.append(told.text) if told.type in ("error", "warning") else None,
+    )
+    page.goto(path.as_uri())
+    return page, problems
+
+
+@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+def test_the_page_of_numbers_in_a_browser(browser: Any, fitted: Any, tmp_path: Path) -> None:
+    reg, X, y = fitted
+    X_test, y_test = table(60, 1)
+    write_report(
+        reg,
+        tmp_path / "report.html",
+        X,
+        y,
+        X_test=X_test,
+        y_test=y_test,
+        target="price",
+        frontier=tuning_path(X, y, criterion="squared_error", max_depth=1, cv=2),
+        runner_up=runner_up_splits(reg, X, y, time_limit=1.0),
+        stability=stability(reg, X, y, n_refits=2),
+    )
+    page, problems = opened(browser, tmp_path / "report.html")
+    anchors = [section.get_attribute("id") for section in page.query_selector_all("section")]
+    expected = ["tree", "questionnaire", "rules", "quality", "residuals", "splits", "proof"]
+    assert anchors == [*expected, "columns", "frontier", "alternatives", "data"]
+    rows = [
+        {name: None if value is None or value != value else value for name, value in row.items()}
+        for row in X_test.to_dict("records")
+    ]
+    said = page.evaluate("(rows) => rows.map((row) => window.provetree.predict(row))", rows)
+    assert said == reg.predict(X_test).tolist()
+    assert page.locator("#quality circle").count() == len(X) + len(X_test)
+    page.click("#tree .node.leaf >> nth=0")
+    assert "mean" in page.inner_text("#picked")
+    text = page.inner_text("main")
+    assert "one part in a billion" in text
+    assert "of R²" in text or "costs nothing" in text
+    assert problems == []
+
+
+@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+def test_the_page_of_a_policy_in_a_browser(browser: Any, tmp_path: Path) -> None:
+    model, X, _ = policy()
+    (tmp_path / "report.html").write_text(report_html(model), encoding="utf-8")
+    page, problems = opened(browser, tmp_path / "report.html")
+    said = [page.evaluate("(x) => window.provetree.predict({x0: x})", x) for x in X[:, 0].tolist()]
+    assert said == ["wait <b>"] * 3 + ["act"] * 3
+    assert problems == []
