@@ -61,7 +61,8 @@ class SquaredSweep {
     SquaredSweep(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides)
         : column_(column), rows_(rows), lanes_((lanes + kDoubles - 1) / kDoubles * kDoubles), sides_(sides),
           noise_(broadcast<double>(sides.noise)), min_leaf_(broadcast<double>(sides.min_leaf - 0.5)) {
-        for (LongPair& bucket : buckets_) bucket = LongPair{};
+        for (LongPair(&set)[kLanes + 1] : buckets_)
+            for (LongPair& bucket : set) bucket = LongPair{};
         for (int lane = 0; lane < lanes_; ++lane) sums_[0][lane] = LongPair{};
         all_[0] = LongPair{};
         if (!kSized) return;
@@ -98,16 +99,22 @@ class SquaredSweep {
     // the lanes in use are empty but for the last one.
     [[gnu::noinline]] void add_block(int block) {
         const Index end = blocks_[block].end;
-        for (Index i = begin_of(block); i < end; ++i) {
-            const std::uint32_t row = column_.entries[i] & ~kLookBit;
+        const auto add = [&](LongPair* buckets, Index at) {
+            const std::uint32_t row = column_.entries[at] & ~kLookBit;
             const std::uint8_t code = rows_.codes[row];
-            buckets_[code] += load_vector<LongPair>(rows_.rows + row);
+            buckets[code] += load_vector<LongPair>(rows_.rows + row);
             if (kSized) count_buckets_[code] += rows_.counts[row];
+        };
+        Index i = begin_of(block);
+        for (; i + 1 < end; i += 2) {
+            add(buckets_[0], i);
+            add(buckets_[1], i + 1);
         }
+        if (i < end) add(buckets_[0], i);
         LongPair sum{};
         LongPair* const sums = sums_[block + 1];
-        for (int lane = 0; lane < lanes_; ++lane) sums[lane] = sum += buckets_[lane];
-        all_[block + 1] = sum + buckets_[kLanes];
+        for (int lane = 0; lane < lanes_; ++lane) sums[lane] = sum += buckets_[0][lane] + buckets_[1][lane];
+        all_[block + 1] = sum + buckets_[0][kLanes] + buckets_[1][kLanes];
         if (!kSized) return;
         std::int64_t count = 0;
         for (int lane = 0; lane < lanes_; ++lane) counts_[block + 1][lane] = count += count_buckets_[lane];
@@ -250,7 +257,8 @@ class SquaredSweep {
     int n_blocks_ = 0;
     Index begin_ = 0;
     std::uint64_t wins_ = 0;
-    alignas(64) LongPair buckets_[kLanes + 1];
+    // Two sets, filled in turns: a row need not wait for the one before it that has the same code.
+    alignas(64) LongPair buckets_[2][kLanes + 1];
     // Before each block of the strip and after the last one: the left rows of each lane, and all rows.
     alignas(64) LongPair sums_[kStrip + 1][kLanes];
     LongPair all_[kStrip + 1];

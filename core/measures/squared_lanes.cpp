@@ -19,7 +19,8 @@ constexpr double kRounding = 1.0 / 64;
 class SquaredLanePanel final : public LanePanel {
   public:
     SquaredLanePanel(Context& context, const Measure& measure)
-        : context_(context), measure_(measure), kernel_(choose_squared_kernel(context.kernel.name)) {}
+        : context_(context), measure_(measure), kernel_(choose_squared_kernel(context.kernel.name)),
+          unit_(measure.total_weight() == static_cast<Weight>(measure.rows())) {}
 
     void start(const Node& node) override {
         take_rows(node);
@@ -62,7 +63,7 @@ class SquaredLanePanel final : public LanePanel {
   private:
     // Exact sums over the rows of a side.
     struct Sums {
-        std::int64_t weight = 0, sum = 0, count = 0;
+        std::int64_t weight = 0, sum = 0, count = 0;  // counts only under a minimum leaf size
         Wide squares = 0;
     };
 
@@ -77,19 +78,20 @@ class SquaredLanePanel final : public LanePanel {
         rows_.resize(node.rows);
         codes_.resize(node.rows);
         targets_.resize(node.rows);
-        squares_.resize(node.rows);
+        squares_.resize(unit_ ? 0 : node.rows);
         all_ = {};
         absolute_ = 0;
         for (Index row = 0; row < node.rows; ++row) {
             const Index id = node.ids[row];
             const std::int64_t target = measure_.targets(id)[0] - centre, times = measure_.weight(id);
+            const Wide square = square_of(target) * static_cast<Wide>(times);
             rows_[row] = {times, target * times};
             targets_[row] = {static_cast<double>(times), static_cast<double>(target)};
-            squares_[row] = square_of(target) * static_cast<Wide>(times);
+            if (!unit_) squares_[row] = square;
             all_.weight += times;
             all_.sum += target * times;
-            all_.count += node.counts[row];
-            all_.squares += squares_[row];
+            if (context_.constrained()) all_.count += node.counts[row];
+            all_.squares += square;
             absolute_ += std::abs(targets_[row].target) * targets_[row].weight;
         }
         block_rows_ = std::clamp<Index>(node.rows / 24, 16, 64);
@@ -175,8 +177,8 @@ class SquaredLanePanel final : public LanePanel {
                 codes_[row] = static_cast<std::uint8_t>(lane);
                 left.weight += rows_[row].weight;
                 left.sum += rows_[row].sum;
-                left.squares += squares_[row];
-                left.count += node.counts[row];
+                left.squares += unit_ ? square_of(rows_[row].sum) : squares_[row];
+                if (context_.constrained()) left.count += node.counts[row];
             }
             const Sums right{all_.weight - left.weight, all_.sum - left.sum, all_.count - left.count,
                              all_.squares - left.squares};
@@ -217,7 +219,7 @@ class SquaredLanePanel final : public LanePanel {
         const double feasible = context_.constrained() ? sides_.feasible[side][lane] : best;
         const Cost as_leaf = units(leaf);
         return {as_leaf, found(best) ? with(best) : as_leaf, found(feasible) ? with(feasible) : kInfinite,
-                sides_.count[side][lane] >= static_cast<double>(context_.min_leaf)};
+                !context_.constrained() || sides_.count[side][lane] >= static_cast<double>(context_.min_leaf)};
     }
 
     static Cost units(double amount) { return static_cast<Cost>(std::ceil(std::max(0.0, amount - kRounding))); }
@@ -232,7 +234,8 @@ class SquaredLanePanel final : public LanePanel {
     std::vector<std::uint8_t> codes_;
     std::vector<SquaredTarget> targets_;
     std::vector<std::uint32_t> entries_;
-    std::vector<Wide> squares_;
+    const bool unit_;            // all weights are one
+    std::vector<Wide> squares_;  // weight times square; empty where all weights are one
     std::vector<SquaredBlock> blocks_;
     std::vector<std::size_t> first_block_;
     std::vector<SquaredColumn> columns_;
