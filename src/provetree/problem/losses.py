@@ -1,9 +1,9 @@
 """The losses a tree can be chosen by, and exactly what a leaf costs under each of them.
 
 Engines prove in whole units and may round (see :class:`~provetree.problem.cost_scale.CostScale`).
-The figures that users see are worked out here, on the rows: sums are correctly rounded
-(``math.fsum``), so they depend neither on the order of the rows nor on a large offset of the
-targets.
+The figures that users see are worked out here, on the rows: sums are rounded once
+(:mod:`provetree.problem.sums`), so they depend neither on the order of the rows nor on a large
+offset of the targets.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree.number_types import Float, Int
+from provetree.problem.sums import exact_sum, exact_sums
 
 if TYPE_CHECKING:
     from provetree.problem.problem import Problem
@@ -59,12 +60,13 @@ def mean_of(targets: Float, weights: Float) -> Centre:
     >>> mean_of(1e9 + np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0]))
     Centre(value=1000000001.0, cost=2.0)
     """
-    total = math.fsum(weights)
-    mean = math.fsum(weights * targets) / total
+    total = float(weights.sum())  # whole numbers
+    mean = exact_sum(weights * targets) / total
     apart = targets - mean
+    distances = weights * apart
     # The mean is rounded to its last digit; what that adds to the squares is taken off again.
-    rounding = math.fsum(weights * apart)
-    squares = math.fsum(weights * apart * apart) - rounding * rounding / total
+    rounding, squares = exact_sums(np.stack([distances, distances * apart]))
+    squares -= rounding * rounding / total
     return Centre(mean, max(squares, 0.0))
 
 
@@ -87,7 +89,7 @@ def median_of(targets: Float, weights: Float) -> Centre:
     median = float(ranked[at])
     if 2 * reached[at] == reached[-1] and at + 1 < len(ranked):
         median = median / 2 + float(ranked[at + 1]) / 2
-    return Centre(median, math.fsum(weights * np.abs(targets - median)))
+    return Centre(median, exact_sum(weights * np.abs(targets - median)))
 
 
 #: What a leaf predicts for one output, by the loss.
@@ -107,7 +109,7 @@ def action_totals(targets: Float, weights: Float) -> list[float]:
     >>> action_totals(np.array([[1.0, 0.5], [2.0, -1.0]]), np.array([1.0, 3.0]))
     [7.0, -2.5]
     """
-    return [math.fsum(weights * column) for column in targets.T]
+    return exact_sums(np.multiply(targets.T, weights, order="C"))
 
 
 def class_cost(loss: str, totals: Sequence[int]) -> float:

@@ -70,7 +70,7 @@ def _numbers(problem: Problem, reached: Sequence[Rows]) -> Numbers:
     squared = problem.loss == "squared_error"
     value, spread = np.empty((2, len(reached), problem.targets.shape[1]))
     for node, (rows, weights) in enumerate(zip(reached, _weights(problem, reached), strict=True)):
-        total = math.fsum(weights)
+        total = float(weights.sum())
         for output, targets in enumerate(problem.targets[rows].T):
             centre = centre_of(targets, weights)
             value[node, output] = centre.value

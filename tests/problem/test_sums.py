@@ -1,0 +1,31 @@
+"""Sums of arrays are those of ``math.fsum``, whatever the sizes of the numbers and their order."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from provetree.problem.sums import exact_sum, exact_sums
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_sums_are_rounded_once(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40_000 if seed % 10 == 0 else 2_000))
+    terms = rng.normal(size=n) * 10.0 ** rng.uniform(-30, 30, n if seed % 2 else 1)
+    if seed % 3 == 0:  # nearly nothing is left
+        terms = np.concatenate([terms, -terms[::-1] * (1 + 1e-15)])
+    if seed % 7 == 0:
+        terms = np.round(terms)
+    assert exact_sum(terms) == math.fsum(terms)
+    assert exact_sum(rng.permutation(terms)) == math.fsum(terms)
+    several = np.stack([terms, terms * 1e-9, np.zeros(len(terms))])
+    assert exact_sums(several) == [math.fsum(row) for row in several]
+
+
+@pytest.mark.parametrize("n", [1, 199, 200, 20_000])
+def test_zeros(n):
+    assert exact_sum(np.zeros(n)) == 0.0
+    assert exact_sums(np.zeros((2, n))) == [0.0, 0.0]
