@@ -156,28 +156,45 @@ Floats cost_of_two(const ClassLanes& lanes, Ints zeros, Ints ones) {
     return Loss::cost(lanes, zeros + ones, Loss::join(Loss::part(lanes, zeros), Loss::part(lanes, ones)));
 }
 
-// Two classes under a concave loss: leaves inside the block lie in the parallelogram whose corners are its two ends,
-// and those with the rows of one class on the left and those of the other on the right. Concave functions are least at
-// a corner, and both ends are splits that have been looked at; with a minimum leaf size they may have been refused.
+// Two classes: what the ones less the zeros of the block's first rows come to at least and at most, on one side of a
+// vector of lanes.
+struct Balance {
+    Ints least, most;
+};
+
+// Two classes under a concave loss. With x zeros and y ones of the block on the left, the leaves inside the block lie
+// where 0 <= x <= zeros, 0 <= y <= ones and least <= y - x <= most: a polygon of six corners, at one of which concave
+// functions are least. Two of them are the ends of the block.
 template <class Loss>
-Floats least_of_corners(const BlockSide& side) {
-    const ClassLanes& lanes = side.lanes;
-    const Ints zeros = side.before(0), ones = side.before(1), more_zeros = zeros + side.inside(0),
-               more_ones = ones + side.inside(1);
-    const Ints rest_zeros = side.rest_after(0), rest_ones = side.rest_after(1), all_zeros = side.rest_before(0),
-               all_ones = side.rest_before(1);
-    const auto at = [&](Ints left_zeros, Ints left_ones, Ints right_zeros, Ints right_ones) {
-        return cost_of_two<Loss>(lanes, left_zeros, left_ones) + cost_of_two<Loss>(lanes, right_zeros, right_ones);
-    };
-    const Floats inner = least(at(more_zeros, ones, rest_zeros, all_ones), at(zeros, more_ones, all_zeros, rest_ones));
-    if (!lanes.counts) return inner;
-    return least(inner, least(at(zeros, ones, all_zeros, all_ones), at(more_zeros, more_ones, rest_zeros, rest_ones)));
+Floats least_of_corners(const BlockSide& side, const Balance& balance) {
+    const Ints zeros = side.inside(0), ones = side.inside(1);
+    const auto cost = Loss::concave(side);
+    Floats bound = least(least(cost(-balance.least, Ints{}), cost(zeros, zeros + balance.least)),
+                         least(cost(Ints{}, balance.most), cost(ones - balance.most, ones)));
+    // Both ends are splits that have been looked at, in full; with a minimum leaf size they may have been refused.
+    if (Loss::kConcave && !side.lanes.counts) return bound;
+    return least(bound, least(cost(Ints{}, Ints{}), cost(zeros, ones)));
 }
+
+// The cost itself, for losses that are concave.
+template <class Loss>
+struct ConcaveCost {
+    const ClassLanes& lanes;
+    Ints zeros, ones, rest_zeros, rest_ones;
+    explicit ConcaveCost(const BlockSide& side)
+        : lanes(side.lanes), zeros(side.before(0)), ones(side.before(1)), rest_zeros(side.rest_before(0)),
+          rest_ones(side.rest_before(1)) {}
+    Floats operator()(Ints x, Ints y) const {
+        return cost_of_two<Loss>(lanes, zeros + x, ones + y) + cost_of_two<Loss>(lanes, rest_zeros - x, rest_ones - y);
+    }
+};
 
 // Many classes under a concave loss: rows x more than those before the block cost at least x_c times the least slope of
 // class c on the way, and so on the other side. The block's rows of a class are divided between both sides, so each of
 // them counts with the lesser slope of the two.
 struct Gini {
+    static constexpr bool kConcave = true;
+    static ConcaveCost<Gini> concave(const BlockSide& side) { return ConcaveCost<Gini>(side); }
     // The summary is the sum of squares.
     static Floats part(const ClassLanes&, Ints weight) { return as_floats(weight) * as_floats(weight); }
     static Floats join(Floats a, Floats b) { return a + b; }
@@ -190,7 +207,6 @@ struct Gini {
     // The slope of class c is 1 - 2 p_c + the sum of squared shares. No share exceeds that of adding class c alone, and
     // no sum of squares is below that before the block, over the largest weight squared.
     static Floats least_inside(const BlockSide& side) {
-        if (side.lanes.classes == 2) return least_of_corners<Gini>(side);
         const BlockEnds<Gini> ends(side);
         const Floats left = as_floats(ends.before.weight), right = as_floats(ends.rest_after.weight),
                      left_most = as_floats(ends.after.weight), right_most = as_floats(ends.rest_before.weight);
@@ -221,6 +237,8 @@ struct Gini {
 };
 
 struct Entropy {
+    static constexpr bool kConcave = true;
+    static ConcaveCost<Entropy> concave(const BlockSide& side) { return ConcaveCost<Entropy>(side); }
     // The summary is the sum of x (ln x - centre).
     static Floats part(const ClassLanes& lanes, Ints weight) {
         if (lanes.xlogx) return look_up(lanes.xlogx, weight);
@@ -233,7 +251,6 @@ struct Entropy {
 
     // The slope of class c is -ln p_c.
     static Floats least_inside(const BlockSide& side) {
-        if (side.lanes.classes == 2) return least_of_corners<Entropy>(side);
         const BlockEnds<Entropy> ends(side);
         const Floats left = as_floats(ends.before.weight), right = as_floats(ends.rest_after.weight);
         Floats bound = cost_of<Entropy>(side.lanes, ends.before) + cost_of<Entropy>(side.lanes, ends.rest_after);
@@ -297,9 +314,30 @@ struct Pessimistic {
     // errors, W = 1 costs 0.75 and has A = 1.135, and the others cost W / (W + z^2) A or more.
     static Floats factor(Floats weight) { return weight / (weight + 0.52f); }
 
-    // With t of the block's rows on the left, its errors are at least max(those before, W + t - the largest class
-    // after the block), and so on the right. Between the places where one of these bends both are linear in t, and a
-    // sum of concave functions is least at an end. Neither side is empty.
+    static constexpr bool kConcave = false;
+    // A concave function of the class weights that no cost is below, for both leaves of the splits of a block: errors
+    // are the lesser of two linear functions. Neither side is empty.
+    struct Below {
+        Floats zeros, ones, rest_zeros, rest_ones, left_factor, right_factor;
+        explicit Below(const BlockSide& side)
+            : zeros(as_floats(side.before(0))), ones(as_floats(side.before(1))),
+              rest_zeros(as_floats(side.rest_before(0))), rest_ones(as_floats(side.rest_before(1))) {
+            const Floats one = broadcast<float>(1);
+            left_factor = factor(most(zeros + ones, one));
+            right_factor = factor(most(as_floats(side.rest_after(0) + side.rest_after(1)), one));
+        }
+        Floats operator()(Ints x, Ints y) const {
+            const Floats more_zeros = as_floats(x), more_ones = as_floats(y);
+            return left_factor * of(zeros + more_zeros, ones + more_ones) +
+                   right_factor * of(rest_zeros - more_zeros, rest_ones - more_ones);
+        }
+        static Floats of(Floats a, Floats b) { return upper(a + b, least(a, b)); }
+    };
+    static Below concave(const BlockSide& side) { return Below(side); }
+
+    // Many classes. With t of the block's rows on the left, its errors are at least max(those before, W + t - the
+    // largest class after the block), and so on the right. Between the places where one of these bends both are linear
+    // in t, and a sum of concave functions is least at an end. Neither side is empty.
     static Floats least_inside(const BlockSide& side) {
         const BlockEnds<Pessimistic> ends(side);
         const Floats left = as_floats(ends.before.weight), right = as_floats(ends.rest_after.weight),

@@ -126,6 +126,71 @@ class ClassSweep {
 
     static void store(float* to, Floats numbers) { std::memcpy(to, &numbers, sizeof numbers); }
 
+    // What splits inside a block cost at least.
+    Floats least_inside(std::size_t block, int first, int side) {
+        if (lanes_.classes != 2) return Loss::least_inside(side_of(block, first, side));
+        take_rows(block);
+        const BlockSide classes = side_of(block, first, side);
+        const Ints zeros = classes.inside(0), ones = classes.inside(1);
+        if (lanes_.weights) return least_of_corners<Loss>(classes, {-zeros, ones});
+        find_balances();
+        // Lanes that only fill up the vector must stay within bounds, too.
+        const Ints last = ones - zeros, lowest = smaller<std::int32_t>(widened(balances_.least[side] + first), last),
+                   highest = larger<std::int32_t>(widened(balances_.most[side] + first), last);
+        return least_of_corners<Loss>(classes,
+                                      {larger<std::int32_t>(lowest, -zeros), smaller<std::int32_t>(highest, ones)});
+    }
+
+    static Ints widened(const std::int8_t* from) {
+        typedef std::int8_t Few __attribute__((vector_size(kFloats)));
+        Few few;
+        std::memcpy(&few, from, sizeof few);
+        return __builtin_convertvector(few, Ints);
+    }
+
+    // Reads the rows of a block before its last group of ties.
+    void take_rows(std::size_t block) {
+        const Index begin = begin_of(block);
+        if (rows_.begin == begin && rows_.count) return;
+        rows_.begin = begin;
+        rows_.count = static_cast<int>(blocks_[block].last_group - begin);
+        rows_.balanced = false;
+        for (int i = 0; i < rows_.count; ++i) {
+            const Index at = begin + static_cast<Index>(i);
+            rows_.slots[i] = lanes_.slots[row_of(column_.order[at])];
+            rows_.splits[i] = column_.ranks[at] != column_.ranks[at + 1];
+        }
+    }
+
+    // Ones less zeros among the block's first rows, in bytes: a block has no more than kMostBlockRows before its last
+    // group. Rows of weight one.
+    void find_balances() {
+        if (rows_.balanced) return;
+        rows_.balanced = true;
+        using Byte = std::int8_t;
+        using Bytes = Vector<Byte>;
+        for (int first = 0; first < padded_; first += kWidth<Byte>) {
+            Bytes lane;
+            for (int i = 0; i < kWidth<Byte>; ++i) lane[i] = static_cast<Byte>(first + i);
+            Bytes left{}, all{}, least_left{}, least_right{}, most_left{}, most_right{};
+            for (int i = 0; i < rows_.count; ++i) {
+                const Slot slot = rows_.slots[i];
+                const Bytes step = broadcast<Byte>(slot >= kSlotStride ? 1 : -1);
+                left += step & (Bytes)(lane >= broadcast<Byte>(static_cast<Byte>(code_of(slot))));
+                all += step;
+                if (!rows_.splits[i]) continue;
+                least_left = smaller<Byte>(least_left, left);
+                most_left = larger<Byte>(most_left, left);
+                least_right = smaller<Byte>(least_right, all - left);
+                most_right = larger<Byte>(most_right, all - left);
+            }
+            std::memcpy(balances_.least[0] + first, &least_left, sizeof left);
+            std::memcpy(balances_.most[0] + first, &most_left, sizeof left);
+            std::memcpy(balances_.least[1] + first, &least_right, sizeof left);
+            std::memcpy(balances_.most[1] + first, &most_right, sizeof left);
+        }
+    }
+
     // Looks inside the blocks that can hold a better split than the best so far.
     void look_inside() {
         for (std::size_t block = 0; block < chunk_; ++block) {
@@ -138,7 +203,7 @@ class ClassSweep {
                         load_floats(costs_[block].left[side] + first) + load_floats(costs_[block].right[side] + first);
                     unsigned open = bits_of(bound < load_floats(below));
                     if (!open) continue;
-                    open &= bits_of(Loss::least_inside(side_of(block, first, side)) < load_floats(below));
+                    open &= bits_of(least_inside(block, first, side) < load_floats(below));
                     for (; open; open &= open - 1) walk(block, first + __builtin_ctz(open), side);
                 }
         }
@@ -191,19 +256,18 @@ class ClassSweep {
         const std::int32_t all[2] = {left[0] + rest[0], left[1] + rest[1]};
         int splits = 0;
         bool grown = false;  // since the last split
-        const Index end = blocks_[block].last_group;
-        for (Index i = begin_of(block); i < end; ++i) {
-            const Index row = row_of(column_.order[i]);
-            const Slot slot = lanes_.slots[row];
+        for (int i = 0; i < rows_.count; ++i) {
+            const Slot slot = rows_.slots[i];
             const bool here = on_side(slot, lane, side), one = slot >= kSlotStride;
-            const std::int32_t more = lanes_.weights ? lanes_.weights[row] : 1;
-            left[0] += here && !one ? more : 0;
-            left[1] += here && one ? more : 0;
+            const Index at = rows_.begin + static_cast<Index>(i);
+            const std::int32_t more = lanes_.weights ? lanes_.weights[row_of(column_.order[at])] : 1;
+            left[0] += here & !one ? more : 0;
+            left[1] += here & one ? more : 0;
             grown |= here;
             inside_.zeros[splits] = left[0];
             inside_.ones[splits] = left[1];
-            inside_.end[splits] = i + 1;
-            const bool split = grown & (column_.ranks[i] != column_.ranks[i + 1]);
+            inside_.end[splits] = at + 1;
+            const bool split = grown & rows_.splits[i];
             splits += split;
             grown &= !split;
         }
@@ -315,6 +379,17 @@ class ClassSweep {
         float least[2][kLanes];
         std::int32_t at[2][kLanes];
     };
+    // Rows of a block before its last group.
+    struct Rows {
+        Index begin = 0;
+        int count = 0;
+        bool balanced = false;
+        Slot slots[kMostBlockRows];
+        bool splits[kMostBlockRows];  // whether a split follows the row
+    };
+    struct alignas(64) Balances {
+        std::int8_t least[2][kLanes], most[2][kLanes];
+    };
     static constexpr std::size_t kRoom = kMostBlockRows + kFloats;
     // Splits inside a block.
     struct alignas(64) Inside {
@@ -337,6 +412,8 @@ class ClassSweep {
     Costs costs_[kMostChunkBlocks + 1];
     std::int64_t counts_[kMostChunkBlocks + 1][kLanes + 1];  // of each stretch between candidates
     Between between_;
+    Rows rows_;
+    Balances balances_;
     Inside inside_;
     Many many_;
 };
