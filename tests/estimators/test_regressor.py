@@ -226,6 +226,15 @@ def test_targets_that_are_refused(y, sentence):
     assert "\n" not in str(told.value)
 
 
+def test_targets_that_are_no_data_yet():
+    import scipy.sparse
+
+    with pytest.raises(TypeError, match=r"must be data. Got a lazy table: use collect\(\)"):
+        OptimalTreeRegressor().fit(X, pl.DataFrame({"y": Y}).lazy())
+    with pytest.raises(TypeError, match=r"must be a dense array. Got sparse data: use toarray"):
+        OptimalTreeRegressor().fit(X, scipy.sparse.csr_matrix(Y[:, None]))
+
+
 def test_targets_of_other_types():
     expected = OptimalTreeRegressor(max_depth=1).fit(X, np.round(Y)).predict(X).tolist()
     for y in (

@@ -86,7 +86,7 @@ def plot_tree(
         words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}
         words["parse_math"] = False
         # On its side a leaf has one line of room.
-        ax.text(x, y, (": " if sideways else "\n").join(lines), bbox=box, zorder=3, **words)
+        ax.text(x, y, _joined(tree, lines, sideways), bbox=box, zorder=3, **words)
         if not is_split:
             _draw_bar(ax, (x, y), bars[node], sideways)
             continue
@@ -100,6 +100,13 @@ def plot_tree(
             words["fontsize"] = size
     ax.set_axis_off()
     return ax
+
+
+def _joined(tree: Tree, lines: list[str], sideways: bool) -> str:
+    """Return the text of a box: on one line where the tree grows sideways."""
+    if not sideways:
+        return "\n".join(lines)
+    return (" " if tree.kind == "numbers" else ": ").join(lines)
 
 
 #: A part of a bar: where it begins and ends, as shares of the bar, and its colour.
@@ -186,7 +193,7 @@ def _font_size(tree: Tree, ax: Axes, sideways: bool) -> float:
     if sideways:
         longest = max(
             len(
-                ": ".join(leaf_lines(tree, node))
+                _joined(tree, leaf_lines(tree, node), sideways)
                 if tree.feature[node] < 0
                 else split_text(tree, node)
             )

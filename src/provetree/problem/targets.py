@@ -96,6 +96,8 @@ def read_table(given: Any, what: str) -> Float:
 
 def _as_numbers(given: Any, what: str) -> Float:
     """Return an array of finite float64."""
+    if hasattr(given, "collect") and hasattr(given, "lazy"):
+        raise TypeError(f"{what} must be data. Got a lazy table: use collect().")
     if is_sparse(given):
         raise TypeError(f"{what} must be a dense array. Got sparse data: use toarray().")
     if isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
