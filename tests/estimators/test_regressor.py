@@ -186,6 +186,22 @@ def test_limits_leave_a_valid_bound():
         assert short.gap_ > 0
 
 
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_a_proof_continues_from_its_file(criterion, tmp_path):
+    file = tmp_path / "proof"
+    whole = OptimalTreeRegressor(max_depth=3, criterion=criterion).fit(X, Y)
+    short = OptimalTreeRegressor(max_depth=3, criterion=criterion, checkpoint=file, max_work=9_000)
+    assert short.fit(X, Y).status_ == "work_limit"
+    assert file.exists()
+    again = OptimalTreeRegressor(max_depth=3, criterion=criterion, checkpoint=file)
+    with pytest.raises(ValueError, match="belongs to another table or other limits"):
+        again.fit(X, Y + X[:, 0])
+    assert again.fit(X, Y).tree_ == whole.tree_
+    assert not file.exists()
+    several = OptimalTreeRegressor(max_depth=3, criterion=criterion, n_jobs=2).fit(X, Y)
+    assert several.tree_ == whole.tree_
+
+
 def test_a_tree_to_begin_with():
     greedy = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, Y)
     short = OptimalTreeRegressor(max_depth=3, max_work=1).fit(X, Y, initial_tree=greedy)
