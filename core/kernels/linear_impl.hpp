@@ -70,70 +70,50 @@ inline void turn(const std::int32_t* slots, Lanes by_action[4]) {
 #endif
 }
 
+template <int kValue>
+struct Constant {
+    static constexpr int value = kValue;
+};
+
 inline Lanes lane_numbers(int first) {
     Lanes numbers{};
     for (int lane = 0; lane < kLanesOfVector; ++lane) numbers[lane] = first + lane;
     return numbers;
 }
 
-// A sweep of one column. kFixed: the width of a row, so that loops over actions unroll; 0: any width.
+// Sums of the rows seen so far on both sides of each lane. kFixed: the width of a row, so that loops over actions
+// unroll; 0: any width.
 template <int kFixed>
-class LinearSweep {
+class LaneSums {
   public:
-    LinearSweep(const LinearColumn& column, const LinearLanes& lanes, LaneCosts& best, LaneCosts& lowest)
-        : column_(column), lanes_(lanes), best_(best), lowest_(lowest), width_(kFixed ? kFixed : lanes.width) {
-        std::int32_t* at = reinterpret_cast<std::int32_t*>(lanes.scratch);
-        const auto take = [&](int count) {
-            std::int32_t* const taken = at;
-            at += (count + 15) / 16 * 16;
-            return taken;
-        };
-        now_ = take(width_ * kLanes);
-        before_ = take(width_ * kLanes);
+    explicit LaneSums(const LinearLanes& lanes) : lanes_(lanes), width_(kFixed ? kFixed : lanes.width) {
+        at_ = reinterpret_cast<std::int32_t*>(lanes.scratch);
         slots_ = take(width_ * kLanes);
         buckets_ = take(width_ * (kLanes + 1));
-        walked_ = take(width_ * kLanesOfVector);
         all_ = take(width_);
-        all_before_ = take(width_);
+        clear(buckets_, width_ * (lanes_.lanes + 1));
     }
 
-    std::uint64_t run() {
-        std::memset(buckets_, 0, sizeof(std::int32_t) * static_cast<unsigned>(width_ * (lanes_.lanes + 1)));
-        std::memset(before_, 0, sizeof(std::int32_t) * static_cast<unsigned>(width_ * kLanes));
-        std::memset(all_before_, 0, sizeof(std::int32_t) * static_cast<unsigned>(width_));
-        std::memset(&cost_before_, 0, sizeof cost_before_);
-        for (int lane = 0; lane < kLanes; ++lane) lowest_.left[lane] = lowest_.right[lane] = kMost;
-        Index begin = 0;
-        for (std::size_t b = 0; b < column_.n_blocks; ++b) {
-            const RowBlock block = column_.blocks[b];
-            for (Index i = begin; i < block.end; ++i) {
-                const std::uint32_t row = column_.order[i] & entry::kRowMask;
-                std::int32_t* const to = buckets_ + lanes_.buckets[row] * width_;
-                const std::int32_t* const costs = lanes_.costs + std::size_t{row} * static_cast<unsigned>(width_);
-                for (int a = 0; a < width_; ++a) to[a] += costs[a];
-            }
-            sum_buckets();
-            for (int first = 0; first < lanes_.lanes; first += kLanesOfVector) end_block({begin, block}, first);
-            begin = block.end;
-            swap(now_, before_);
-            swap(all_, all_before_);
-        }
-        return wins_;
-    }
-
-  private:
+  protected:
     static constexpr std::int32_t kMost = 0x7fffffff;
-    struct Rows {
-        Index begin;
-        RowBlock block;
+    // The least over actions of sums: of the rows seen and of those to come, left and right of each lane.
+    struct Leaves {
+        Lanes before_left, before_right, after_left, after_right;
     };
 
-    static void swap(std::int32_t*& a, std::int32_t*& b) {
-        std::int32_t* const c = a;
-        a = b;
-        b = c;
+    std::int32_t* take(int count) {
+        std::int32_t* const taken = at_;
+        at_ += (count + 15) / 16 * 16;
+        return taken;
+    }
+    static void clear(std::int32_t* numbers, int count) {
+        std::memset(numbers, 0, sizeof(std::int32_t) * static_cast<unsigned>(count));
+    }
+    const std::int32_t* costs_of(std::uint32_t row) const {
+        return lanes_.costs + std::size_t{row} * static_cast<unsigned>(width_);
     }
 
+    // Sums over buckets up to each lane, and over all.
     void sum_buckets() {
         for (int four = 0; four < width_ / 4; ++four) {
             const std::int32_t* from = buckets_ + 4 * four;
@@ -149,26 +129,91 @@ class LinearSweep {
         }
     }
 
-    // A split inside the block costs at least what the rows before the block do and those after it: costs are not
-    // negative, so more rows never cost less.
-    void end_block(const Rows& rows, int first) {
-        Lanes before_left = broadcast(kMost), before_right = before_left, after_left = before_left,
-              after_right = before_left;
+    // Calls keep(action, sums of the left sides) as well.
+    template <class Keep>
+    Leaves leaves(int first, const Keep& keep) const {
+        const Lanes most = broadcast(kMost);
+        Leaves least{most, most, most, most};
         for (int four = 0; four < width_ / 4; ++four) {
             Lanes sums[4];
             turn(slots_ + 4 * (kLanes * four + first), sums);
             for (int k = 0; k < 4; ++k) {
                 const int action = 4 * four + k, at = action * kLanes + first;
                 const Lanes left = sums[k], right = broadcast(all_[action]) - left;
-                store(now_ + at, left);
-                before_left = smaller<std::int32_t>(before_left, left);
-                before_right = smaller<std::int32_t>(before_right, right);
-                after_left = smaller<std::int32_t>(after_left, load(lanes_.total_left + at) - left);
-                after_right = smaller<std::int32_t>(after_right, load(lanes_.total_right + at) - right);
+                keep(action, left);
+                least.before_left = smaller<std::int32_t>(least.before_left, left);
+                least.before_right = smaller<std::int32_t>(least.before_right, right);
+                least.after_left = smaller<std::int32_t>(least.after_left, load(lanes_.total_left + at) - left);
+                least.after_right = smaller<std::int32_t>(least.after_right, load(lanes_.total_right + at) - right);
             }
         }
-        end_side<false>(rows, first, before_left, after_left);
-        end_side<true>(rows, first, before_right, after_right);
+        return least;
+    }
+
+    const LinearLanes& lanes_;
+    const int width_;
+    std::int32_t *slots_, *buckets_, *all_;
+
+  private:
+    std::int32_t* at_;
+};
+
+// A sweep of one column.
+template <int kFixed>
+class LinearSweep : LaneSums<kFixed> {
+  public:
+    LinearSweep(const LinearColumn& column, const LinearLanes& lanes, LaneCosts& best, LaneCosts& lowest)
+        : Base(lanes), column_(column), best_(best), lowest_(lowest) {
+        now_ = take(width_ * kLanes);
+        before_ = take(width_ * kLanes);
+        walked_ = take(width_ * kLanesOfVector);
+        all_before_ = take(width_);
+        clear(before_, width_ * kLanes);
+        clear(all_before_, width_);
+        std::memset(&cost_before_, 0, sizeof cost_before_);
+        for (int lane = 0; lane < kLanes; ++lane) lowest_.left[lane] = lowest_.right[lane] = kMost;
+    }
+
+    std::uint64_t run() {
+        Index begin = 0;
+        for (std::size_t b = 0; b < column_.n_blocks; ++b) {
+            const RowBlock block = column_.blocks[b];
+            for (Index i = begin; i < block.end; ++i) {
+                const std::uint32_t row = column_.order[i] & entry::kRowMask;
+                std::int32_t* const to = buckets_ + lanes_.buckets[row] * width_;
+                const std::int32_t* const costs = costs_of(row);
+                for (int a = 0; a < width_; ++a) to[a] += costs[a];
+            }
+            sum_buckets();
+            for (int first = 0; first < lanes_.lanes; first += kLanesOfVector) end_block({begin, block}, first);
+            begin = block.end;
+            swap(now_, before_);
+            swap(all_, all_before_);
+        }
+        return wins_;
+    }
+
+  private:
+    using Base = LaneSums<kFixed>;
+    using Base::lanes_, Base::width_, Base::slots_, Base::buckets_, Base::all_, Base::take, Base::clear, Base::costs_of,
+        Base::sum_buckets, Base::leaves, Base::kMost;
+    struct Rows {
+        Index begin;
+        RowBlock block;
+    };
+
+    static void swap(std::int32_t*& a, std::int32_t*& b) {
+        std::int32_t* const c = a;
+        a = b;
+        b = c;
+    }
+
+    // A split inside the block costs at least what the rows before the block do and those after it: costs are not
+    // negative, so more rows never cost less.
+    void end_block(const Rows& rows, int first) {
+        const auto least = leaves(first, [&](int action, Lanes left) { store(now_ + action * kLanes + first, left); });
+        end_side<false>(rows, first, least.before_left, least.after_left);
+        end_side<true>(rows, first, least.before_right, least.after_right);
     }
 
     template <bool kRight>
@@ -210,7 +255,7 @@ class LinearSweep {
             const std::uint32_t row = column_.order[i] & entry::kRowMask;
             const Lanes bucket = broadcast(static_cast<std::int32_t>(lanes_.buckets[row]));
             const Lanes in = (Lanes)(kRight ? numbers < bucket : numbers >= bucket);
-            const std::int32_t* const costs = lanes_.costs + std::size_t{row} * static_cast<unsigned>(width_);
+            const std::int32_t* const costs = costs_of(row);
             if (column_.no_ties || column_.ranks[i] != column_.ranks[i + 1]) {
                 Lanes before = broadcast(kMost), after = before;
                 for (int a = 0; a < width_; ++a) {
@@ -227,25 +272,108 @@ class LinearSweep {
     }
 
     const LinearColumn& column_;
-    const LinearLanes& lanes_;
     LaneCosts &best_, &lowest_;
-    const int width_;
-    std::int32_t *now_, *before_, *slots_, *buckets_, *walked_, *all_, *all_before_;
+    std::int32_t *now_, *before_, *walked_, *all_before_;
     LaneCosts cost_before_;
     std::uint64_t wins_ = 0;
 };
 
+// Two columns at once: every split of the one with every split of the other, both cut into groups of rows.
+//
+// With S(i, j) the sums of the rows up to group i of the one and up to group j of the other, a split of the one after
+// group i with a stump of the other inside group j costs at least leaf(S(i, j - 1)) + leaf(S(i, all) - S(i, j)) on its
+// left; its right and the other way round are the same sums.
+template <int kFixed>
+class PairSweep : LaneSums<kFixed> {
+  public:
+    PairSweep(const LinearPair& pair, const LinearLanes& lanes) : Base(lanes), pair_(pair) {}
+
+    void run(LaneCosts& one, LaneCosts& other) {
+        fill_table();
+        alignas(64) LaneCosts before[2];  // what both parts of the one cost, by split of the other, a group ago and now
+        std::memset(before, 0, sizeof before);
+        for (int i = 0; i < pair_.one.groups; ++i) {
+            const std::int32_t* const cells = pair_.table + i * kLanes * width_;
+            for (int k = 0; k < pair_.other.groups * width_; ++k) buckets_[k] += cells[k];
+            sum_buckets();
+            bound_group(i, before[i % 2], before[1 - i % 2], one, other);
+        }
+    }
+
+  private:
+    using Base = LaneSums<kFixed>;
+    using Base::lanes_, Base::width_, Base::buckets_, Base::costs_of, Base::sum_buckets, Base::leaves, Base::kMost;
+
+    void fill_table() {
+        std::memset(pair_.table, 0, sizeof(std::int32_t) * static_cast<unsigned>(pair_.one.groups * kLanes * width_));
+        for (Index row = 0; row < pair_.rows; ++row) {
+            const int cell = pair_.one.of_row[row] * kLanes + pair_.other.of_row[row];
+            std::int32_t* const to = pair_.table + cell * width_;
+            const std::int32_t* const costs = costs_of(row);
+            for (int a = 0; a < width_; ++a) to[a] += costs[a];
+        }
+    }
+
+    void bound_group(int i, const LaneCosts& was, LaneCosts& now, LaneCosts& one, LaneCosts& other) {
+        // With a zero before the first: what comes before the first group of the other.
+        alignas(64) std::int32_t up_to_left[kLanes + 16], up_to_right[kLanes + 16];
+        std::int32_t* const left_at = up_to_left + 16;
+        std::int32_t* const right_at = up_to_right + 16;
+        left_at[-1] = right_at[-1] = 0;
+        const bool one_tie = pair_.one.one_tie[i] != 0;
+        Lanes lowest_left = broadcast(kMost), lowest_right = lowest_left;
+        for (int first = 0; first < lanes_.lanes; first += kLanesOfVector) {
+            const auto least = leaves(first, [](int, Lanes) {});
+            // Splits of the other, with a stump of the one inside group i.
+            const Lanes before_left = one_tie ? least.before_left : load(was.left + first);
+            const Lanes before_right = one_tie ? least.before_right : load(was.right + first);
+            store(now.left + first, least.before_left);
+            store(now.right + first, least.before_right);
+            lower(other.left + first, before_left + least.after_left);
+            lower(other.right + first, before_right + least.after_right);
+            // The split of the one after group i, with stumps of the other inside these groups.
+            store(left_at + first, least.before_left);
+            store(right_at + first, least.after_left);
+            const Lanes ties = load(pair_.other.one_tie + first);
+            const Lanes left = ties ? least.before_left : load(left_at + first - 1);
+            const Lanes right = ties ? least.after_left : load(right_at + first - 1);
+            lowest_left = smaller<std::int32_t>(lowest_left, left + least.before_right);
+            lowest_right = smaller<std::int32_t>(lowest_right, right + least.after_right);
+        }
+        for (int lane = 0; lane < kLanesOfVector; ++lane) {
+            one.left[i] = smaller_of(one.left[i], static_cast<std::int32_t>(lowest_left[lane]));
+            one.right[i] = smaller_of(one.right[i], static_cast<std::int32_t>(lowest_right[lane]));
+        }
+    }
+
+    static void lower(std::int32_t* to, Lanes bound) { store(to, smaller<std::int32_t>(load(to), bound)); }
+
+    const LinearPair& pair_;
+};
+
+// Calls use(width) with the width of a row as a constant where there is a copy for it, and 0 otherwise.
+template <class Use>
+inline auto with_width(int width, const Use& use) {
+    switch (width) {
+        case 4: return use(Constant<4>{});
+        case 8: return use(Constant<8>{});
+        case 12: return use(Constant<12>{});
+        case 16: return use(Constant<16>{});
+        case 20: return use(Constant<20>{});
+        case 24: return use(Constant<24>{});
+        default: return use(Constant<0>{});
+    }
+}
+
 inline std::uint64_t linear_sweep(const LinearColumn& column, const LinearLanes& lanes, LaneCosts& best,
                                   LaneCosts& lowest) {
-    switch (lanes.width) {
-        case 4: return LinearSweep<4>(column, lanes, best, lowest).run();
-        case 8: return LinearSweep<8>(column, lanes, best, lowest).run();
-        case 12: return LinearSweep<12>(column, lanes, best, lowest).run();
-        case 16: return LinearSweep<16>(column, lanes, best, lowest).run();
-        case 20: return LinearSweep<20>(column, lanes, best, lowest).run();
-        case 24: return LinearSweep<24>(column, lanes, best, lowest).run();
-        default: return LinearSweep<0>(column, lanes, best, lowest).run();
-    }
+    return with_width(lanes.width, [&](auto width) {
+        return LinearSweep<decltype(width)::value>(column, lanes, best, lowest).run();
+    });
+}
+
+inline void linear_pair(const LinearPair& pair, const LinearLanes& lanes, LaneCosts& one, LaneCosts& other) {
+    with_width(lanes.width, [&](auto width) { PairSweep<decltype(width)::value>(pair, lanes).run(one, other); });
 }
 
 inline ExactStump exact_sweep(const ExactSide& side) {
@@ -278,7 +406,7 @@ inline ExactStump exact_sweep(const ExactSide& side) {
     return best;
 }
 
-constexpr LinearKernel make_linear_kernel() { return {linear_sweep, exact_sweep}; }
+constexpr LinearKernel make_linear_kernel() { return {linear_sweep, linear_pair, exact_sweep}; }
 
 }  // namespace
 }  // namespace provetree

@@ -43,7 +43,7 @@ struct LinearLanes {
     int lanes;                    // a multiple of 16; lanes that only fill up have `best` at the least number there is
     int width;                    // actions, padded
     const std::int32_t* costs;    // rows x width
-    const std::uint8_t* buckets;  // of each row: the first lane that sends it left; `lanes` where none does
+    const std::uint8_t* buckets;  // of each row: the first lane that sends it left; `lanes` where none does; of sweeps
     const std::int32_t* total_left;   // by action and lane
     const std::int32_t* total_right;  // likewise
     unsigned char* scratch;           // linear_scratch_bytes(width), at a cache line
@@ -53,6 +53,20 @@ struct LinearLanes {
 inline std::size_t linear_scratch_bytes(int width) {
     return static_cast<std::size_t>(width) * sizeof(std::int32_t) * (4 * kLanes + 32) + 1024;
 }
+
+// A column cut into at most kLanes groups of rows.
+struct RowGroups {
+    const std::uint8_t* of_row;
+    int groups;
+    const std::int32_t* one_tie;  // of each group: -1 where no split is inside, otherwise 0; kLanes of them
+};
+
+// Two columns cut into groups. `table` has room for kLanes x kLanes x width sums.
+struct LinearPair {
+    Index rows;
+    RowGroups one, other;
+    std::int32_t* table;
+};
 
 // A side of a split, in the order of a column, with costs as they are.
 struct ExactSide {
@@ -81,6 +95,9 @@ struct LinearKernel {
     // Sweeps a column: lowers `best` to the cost of the best stump, where the column has a better one, and sets
     // `lowest` to a lower bound on all stumps of the column. Returns how often a better one was met.
     std::uint64_t (*sweep)(const LinearColumn& column, const LinearLanes& lanes, LaneCosts& best, LaneCosts& lowest);
+    // Splits after the groups of two columns: lowers `one` to a lower bound on what stumps of the other column cost on
+    // their sides, and `other` to the same the other way round. The lanes are the other column's.
+    void (*bound_pair)(const LinearPair& pair, const LinearLanes& lanes, LaneCosts& one, LaneCosts& other);
     // The best split of one side.
     ExactStump (*sweep_exactly)(const ExactSide& side);
 };

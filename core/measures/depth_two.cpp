@@ -55,8 +55,8 @@ void MeasuredDepthTwo::tidy(Points& points) const {
             points[i - 1].*right = std::max(points[i - 1].*right, points[i].*right);
 }
 
-// What relatives know of a column's splits.
-void MeasuredDepthTwo::know_column(const Node& node, Index c, Relatives relatives) {
+// What relatives and a survey know of a column's splits.
+void MeasuredDepthTwo::know_column(const Node& node, Index c, Relatives relatives, const Points* surveyed) {
     const NodeColumn& column = node.columns[c];
     Points& points = points_[c];
     points.clear();
@@ -82,6 +82,7 @@ void MeasuredDepthTwo::know_column(const Node& node, Index c, Relatives relative
             add(point, at);
         }
     }
+    if (surveyed) points.insert(points.end(), surveyed->begin(), surveyed->end());
     points.push_back({0, node.rows, node.weight, node.leaf_units, 0, 0, 0, true});
     points.front().leaf_right = node.leaf_units;
     if (points.size() == 2) return;
@@ -249,8 +250,9 @@ Outcome MeasuredDepthTwo::solve(const Node& node, const NodeRequest& request, co
     if (points_.size() < node.columns.size()) points_.resize(node.columns.size());
     waiting_.clear();
     const Relatives relatives = context_.off(kNoInheritance) ? Relatives{} : request.relatives;
+    const std::vector<Points>* const surveyed = panel_->survey(node);
     for (Index c = 0; c < node.columns.size(); ++c) {
-        know_column(node, c, relatives);
+        know_column(node, c, relatives, surveyed ? &(*surveyed)[c] : nullptr);
         waiting_.push_back({find_open(node, c, false), c});
     }
     std::sort(waiting_.begin(), waiting_.end());

@@ -53,7 +53,7 @@ class MeasuredDepthTwo {
     Cost room(const NodeColumn& column) const {
         return cut() - loss_.split_penalty - (ties_ && ties_->any && column.id > ties_->column ? 1 : 0);
     }
-    void know_column(const Node& node, Index c, Relatives relatives);
+    void know_column(const Node& node, Index c, Relatives relatives, const Points* surveyed);
     void settle_column(const Node& node, Index c);
     // The open stretches of a column, and the least bound of them; kInfinite where none is open.
     Cost find_open(const Node& node, Index c, bool closing);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "run/context.hpp"
 #include "sweeps/node.hpp"
+#include "sweeps/profile.hpp"
 
 namespace provetree {
 
@@ -35,6 +37,8 @@ class LanePanel {
     // more than `of_interest` units, lower bounds may be given in place of stumps.
     virtual void evaluate(const Node& node, Index column, const Index* positions, int n, Cost of_interest,
                           LaneUnits* results) = 0;
+    // Lower bounds at some splits of each column, for less than lanes take; none where that is not to be had.
+    virtual const std::vector<std::vector<MeasuredPoint>>* survey(const Node&) { return nullptr; }
     // Makes the units of one of these lanes exact, by its place among them.
     virtual void refine(const Node&, int, LaneUnits&) {}
 };

@@ -15,6 +15,18 @@ namespace {
 constexpr Index kSmallestBlock = 8, kLargestBlock = 64, kBlocksOfNode = 64;
 constexpr int kLanesTogether = 16;  // of the widest kernel
 constexpr int kCoarseBits = 31;
+// A survey cuts columns into groups: so many that sorting rows into pairs of groups takes about as long as the bounds
+// of the pairs do, and that the sums of a pair stay near the processor.
+constexpr Index kLeastSurveyed = 128;
+constexpr std::size_t kMostTableCells = std::size_t{1} << 17;
+
+// A column cut into groups of rows that end where ties do.
+struct SurveyedColumn {
+    std::vector<std::uint8_t> of_row;
+    std::vector<Index> ends;
+    LineVector<std::int32_t> one_tie, total_left, total_right;
+    LaneCosts lowest;
+};
 
 class LinearLanePanel final : public LanePanel {
   public:
@@ -25,12 +37,16 @@ class LinearLanePanel final : public LanePanel {
           sums_(static_cast<std::size_t>(actions_)) {}
 
     void start(const Node& node) override;
+    const std::vector<std::vector<MeasuredPoint>>* survey(const Node& node) override;
     void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override;
     void refine(const Node& node, int lane, LaneUnits& units) override;
 
   private:
     void make_costs(const Node& node);
     void make_blocks(const Node& node);
+    int groups_of(const Node& node) const;
+    void cut_into_groups(const Node& node, const NodeColumn& column, int groups, SurveyedColumn& to) const;
+    void take_points(const Node& node);
     void place_rows(const Node& node, const NodeColumn& column, const Index* positions, int n);
     void sum_lanes(const Node& node, const NodeColumn& column, const Index* positions, int n, LaneUnits* results);
     void sweep_columns(const Node& node);
@@ -59,6 +75,10 @@ class LinearLanePanel final : public LanePanel {
     std::vector<std::int64_t> count_left_;
     LaneCosts best_{};
     std::vector<LaneCosts> lowest_;  // of each column
+    // Of the survey.
+    std::vector<SurveyedColumn> surveyed_;
+    std::vector<std::vector<MeasuredPoint>> points_;
+    LineVector<std::int32_t> table_;
     // Columns that gave better stumps lately are swept first, so that others are passed by sooner.
     std::vector<std::uint64_t> wins_;
     std::vector<Index> sweep_order_, by_bound_;
@@ -118,6 +138,90 @@ void LinearLanePanel::make_blocks(const Node& node) {
             if (i + 1 - begin < (one_tie ? size / 4 : size) && i + 1 < node.rows) continue;
             blocks.push_back({i + 1, one_tie});
             begin = i + 1;
+        }
+    }
+}
+
+int LinearLanePanel::groups_of(const Node& node) const {
+    int groups = 16;
+    while (groups < kLanes && Index(groups) * Index(groups) * 4 < node.rows &&
+           static_cast<std::size_t>((groups + 16) * kLanes * width_) <= kMostTableCells)
+        groups += 16;
+    return groups;
+}
+
+void LinearLanePanel::cut_into_groups(const Node& node, const NodeColumn& column, int groups,
+                                      SurveyedColumn& to) const {
+    const std::size_t width = static_cast<std::size_t>(width_), cells = width * kLanes;
+    to.of_row.resize(node.rows);
+    to.ends.clear();
+    to.one_tie.assign(kLanes, 0);
+    to.total_left.resize(cells);
+    to.total_right.resize(cells);
+    std::vector<std::int32_t> sums(width, 0);
+    const bool each_value = column.groups <= static_cast<Index>(groups);
+    Index begin = 0, tie = 0;
+    for (Index i = 0; i < node.rows; ++i) {
+        const Index row = column.order[i] & entry::kRowMask;
+        to.of_row[row] = static_cast<std::uint8_t>(to.ends.size());
+        for (std::size_t a = 0; a < width; ++a) sums[a] += costs_[row * width + a];
+        if (i + 1 < node.rows && column.ranks[i] == column.ranks[i + 1]) continue;
+        const bool one_tie = tie == begin;
+        tie = i + 1;
+        const std::uint64_t due = (to.ends.size() + 1) * std::uint64_t{node.rows} / static_cast<unsigned>(groups);
+        if (i + 1 < node.rows && !each_value && i + 1 < due) continue;
+        to.one_tie[to.ends.size()] = one_tie ? -1 : 0;
+        for (std::size_t a = 0; a < width; ++a) to.total_left[a * kLanes + to.ends.size()] = sums[a];
+        to.ends.push_back(i + 1);
+        begin = i + 1;
+    }
+    for (std::size_t a = 0; a < width; ++a)
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            const std::size_t at = a * kLanes + lane;
+            if (lane >= to.ends.size()) to.total_left[at] = sums[a];
+            to.total_right[at] = sums[a] - to.total_left[at];
+        }
+    for (int lane = 0; lane < kLanes; ++lane)
+        to.lowest.left[lane] = to.lowest.right[lane] = std::numeric_limits<std::int32_t>::max();
+}
+
+const std::vector<std::vector<MeasuredPoint>>* LinearLanePanel::survey(const Node& node) {
+    if (node.rows < kLeastSurveyed) return nullptr;
+    const int groups = groups_of(node);
+    const std::size_t columns = node.columns.size();
+    if (surveyed_.size() < columns) surveyed_.resize(columns);
+    table_.resize(static_cast<std::size_t>(groups * kLanes * width_));
+    for (std::size_t c = 0; c < columns; ++c) cut_into_groups(node, node.columns[c], groups, surveyed_[c]);
+    const auto groups_in = [](const SurveyedColumn& column) {
+        return RowGroups{column.of_row.data(), static_cast<int>(column.ends.size()), column.one_tie.data()};
+    };
+    for (std::size_t c = 0; c < columns; ++c)
+        for (std::size_t d = c; d < columns; ++d) {
+            SurveyedColumn &one = surveyed_[c], &other = surveyed_[d];
+            const int lanes = static_cast<int>(other.ends.size());
+            kernel_.bound_pair({node.rows, groups_in(one), groups_in(other), table_.data()},
+                               {(lanes + kLanesTogether - 1) / kLanesTogether * kLanesTogether, width_, costs_.data(),
+                                nullptr, other.total_left.data(), other.total_right.data(), scratch_.data()},
+                               one.lowest, other.lowest);
+            context_.counters.row_steps += node.rows;
+            context_.monitor.work(node.rows * static_cast<unsigned>(width_));
+        }
+    take_points(node);
+    return &points_;
+}
+
+void LinearLanePanel::take_points(const Node& node) {
+    points_.resize(node.columns.size());
+    for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const NodeColumn& column = node.columns[c];
+        const SurveyedColumn& known = surveyed_[c];
+        points_[c].clear();
+        for (std::size_t i = 0; i + 1 < known.ends.size(); ++i) {
+            const int lane = static_cast<int>(i);
+            const Index position = known.ends[i];
+            points_[c].push_back({column.ranks[position - 1], position, node.weight_left(column, position),
+                                  in_units(leaf_of(known.total_left, lane)), in_units(leaf_of(known.total_right, lane)),
+                                  in_units(known.lowest.left[i]), in_units(known.lowest.right[i])});
         }
     }
 }
