@@ -83,6 +83,15 @@ def test_the_search_equals_the_naive_twin(loss: str) -> None:
     check(loss, range(QUICK))
 
 
+#: Cases that were wrong once: a least leaf, a penalty, and one row far away from the others.
+ONCE_WRONG = (("squared_error", 3528),)
+
+
+@pytest.mark.parametrize(("loss", "seed"), ONCE_WRONG)
+def test_what_was_wrong_once(loss: str, seed: int) -> None:
+    check(loss, range(seed, seed + 1))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize("loss", LOSSES)

@@ -22,8 +22,9 @@ from testkit.measure_calls import (
     penalty_units,
     tolerance,
 )
+from testkit.naive_depth_two import NaiveDepthTwo
 from testkit.naive_measures import CLASS_LOSSES, LOSSES, Leaves, MeasureCase, walk_measured_tree
-from testkit.random_measures import middle_case
+from testkit.random_measures import clear_case, middle_case
 
 QUICK = 3
 BLOCK = 20
@@ -97,6 +98,39 @@ def test_kernels_switches_and_threads_agree_and_cart_is_no_better(loss: str) -> 
 def test_more_of_them(loss: str, block: int) -> None:
     for seed in range(QUICK + block * BLOCK, QUICK + (block + 1) * BLOCK):
         check(loss, seed)
+
+
+#: Absolute error has no running sums.
+RUNNING = tuple(loss for loss in LOSSES if loss != "absolute_error")
+
+
+def check_depth_two(loss: str, seed: int) -> None:
+    case = clear_case(loss, seed) if seed % 2 else middle_case(loss, seed, max_depth=2)
+    table = measure_table(case)
+    unit, penalty = float(table.cost_unit), penalty_units(case, table)
+    least = NaiveDepthTwo(case, penalty * unit).solve()
+    for kernel in KERNELS:
+        cost = measure_search(case, table, kernel=kernel)["cost"] * unit
+        assert cost == pytest.approx(least, rel=0, abs=tolerance(case)), (loss, seed, kernel)
+
+
+@pytest.mark.parametrize("loss", RUNNING)
+def test_depth_two_equals_all_pairs_of_splits(loss: str) -> None:
+    """Two hundred rows and more: sums are taken over blocks of rows, which smaller tables lack."""
+    for seed in range(4):
+        check_depth_two(loss, seed)
+
+
+def test_best_splits_at_the_end_of_a_run_of_equal_targets() -> None:
+    check_depth_two("squared_error", 73)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("loss", RUNNING)
+def test_more_depth_twos(loss: str, block: int) -> None:
+    for seed in range(4 + 100 * block, 4 + 100 * (block + 1)):
+        check_depth_two(loss, seed)
 
 
 def binary_case(seed: int) -> MeasureCase:

@@ -164,10 +164,11 @@ def _weights(
     return rng.integers(1, 4, n), ones
 
 
-def middle_case(loss: str, seed: int) -> MeasureCase:
+def middle_case(loss: str, seed: int, *, max_depth: int | None = None) -> MeasureCase:
     """A problem of a loss and a seed that is too large for the naive twin."""
     rng = np.random.default_rng((LOSSES.index(loss), seed, 1))
     depth = int(rng.choice([2, 3]))
+    depth = depth if max_depth is None else max_depth
     n = int(rng.integers(50, (400, 70 if loss == "absolute_error" else 150)[depth - 2]))
     n_columns = int(rng.integers(1, (6, 4)[depth - 2]))
     X = rng.normal(size=(n_columns, n))
@@ -200,6 +201,38 @@ def middle_case(loss: str, seed: int) -> MeasureCase:
         max_splits=int(rng.integers(2, 2**depth)) if rng.random() < 0.25 else 2**depth - 1,
         min_samples_leaf=int(rng.choice([1, 3, 10], p=[0.6, 0.2, 0.2])),
         penalty=float(rng.choice([0.0, 0.005, 0.02], p=[0.7, 0.15, 0.15])),
+    )
+
+
+def clear_case(loss: str, seed: int) -> MeasureCase:
+    """A problem of depth two with hardly any noise: long runs of equal outcomes in every column."""
+    rng = np.random.default_rng((LOSSES.index(loss), seed, 2))
+    n = int(rng.integers(150, 300))
+    X = rng.normal(size=(4, n))
+    X[1] += 0.7 * X[0]
+    score = X[0] + rng.normal() * X[1] * X[2] + 0.5 * X[3]
+    cuts = np.quantile(score, np.sort(rng.random(int(rng.integers(1, 4)))))
+    classes = np.searchsorted(cuts, score)
+    wrong = rng.random(n) < rng.choice([0.0, 0.03])
+    classes[wrong] = rng.integers(0, len(cuts) + 1, int(wrong.sum()))
+    ranks = np.array([np.argsort(np.argsort(x)) for x in X])
+    of_classes = loss in CLASS_LOSSES
+    targets = (classes[:, None] == np.arange(len(cuts) + 1)).astype(np.float64)
+    if loss != "linear":
+        targets = classes[:, None].astype(np.float64)
+    return MeasureCase(
+        loss=loss,
+        ranks=np.ascontiguousarray(ranks.astype(np.uint32)),
+        values=tuple(np.sort(x) for x in X),
+        classes=(classes if of_classes else np.zeros(n)).astype(np.int32),
+        weights=np.ones(n, dtype=np.int64),
+        counts=np.ones(n, dtype=np.int64),
+        n_classes=len(cuts) + 1 if of_classes else 1,
+        targets=None if of_classes else np.ascontiguousarray(targets),
+        max_depth=2,
+        max_splits=3,
+        min_samples_leaf=1,
+        penalty=0.0,
     )
 
 
