@@ -2,6 +2,7 @@
 #include "intervals/node_solver.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "intervals/resume_stack.hpp"
@@ -42,7 +43,10 @@ Outcome NodeSolver::solve(const Node& node, const NodeRequest& request) {
         context_.closings.close(whole, outcome.lower, Reason::kKnown);
         return outcome;
     }
-    outcome = on_rows.shape.depth >= 3 ? search(node, on_rows, leaf, nullptr) : solve_shallow(node, on_rows);
+    if (std::optional<Outcome> by_cells = cells_.solve(node, on_rows, loss_))
+        outcome = std::move(*by_cells);
+    else
+        outcome = on_rows.shape.depth >= 3 ? search(node, on_rows, leaf, nullptr) : solve_shallow(node, on_rows);
     if (remembers) solved_.keep(node, on_rows, outcome);
     context_.closings.close(whole, outcome.lower, Reason::kSolved);
     return outcome;
@@ -118,7 +122,9 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
         return outcome.lower;
     };
     // The larger child first: its bound is the likelier to settle the split alone.
-    const Cost budget = task.cut - loss_.split_penalty + task.slack;
+    // Cells tell all splits of a side from bounds alone: raised budgets would only make them prove more.
+    const bool by_cells = cells_.fits(task.left) && cells_.fits(task.right);
+    const Cost budget = task.cut - loss_.split_penalty + (by_cells ? 0 : task.slack);
     const bool left_first = kids.left.rows >= kids.right.rows;
     const Node &first = left_first ? kids.left : kids.right, &second = left_first ? kids.right : kids.left;
     const Cost known = left_first ? task.least_right : task.least_left;

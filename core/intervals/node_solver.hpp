@@ -7,6 +7,7 @@
 #include "intervals/frontier.hpp"
 #include "intervals/solved_sets.hpp"
 #include "loss/loss.hpp"
+#include "measures/cells.hpp"
 #include "measures/depth_two.hpp"
 #include "run/context.hpp"
 #include "sweeps/depth_two.hpp"
@@ -21,7 +22,7 @@ class NodeSolver {
   public:
     NodeSolver(Context& context, NodeBuilder& builder, const Loss& loss)
         : context_(context), builder_(builder), loss_(loss), depth_two_(context), measured_two_(context),
-          solved_(context.memory_limit / 4) {}
+          cells_(context), solved_(context.memory_limit / 4) {}
 
     // Exact where the optimum is below the limit.
     Outcome solve(const Node& node, const NodeRequest& request);
@@ -69,6 +70,7 @@ class NodeSolver {
     Loss loss_;
     DepthTwo depth_two_;
     MeasuredDepthTwo measured_two_;
+    CellSolver cells_;
     SolvedSets solved_;
     Levels levels_;
     ResumeStack* resume_ = nullptr;

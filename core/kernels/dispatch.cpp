@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "kernels/bit_kernel.hpp"
+#include "kernels/cell_kernel.hpp"
 #include "kernels/class_kernel.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/linear_kernel.hpp"
@@ -92,6 +93,15 @@ const LinearKernel& choose_linear_kernel(const std::string& name) {
     if (chosen == "avx2") return kernels::linear_avx2;
 #endif
     return kernels::linear_baseline;
+}
+
+const CellKernel& choose_cell_kernel(const std::string& name) {
+    const std::string chosen = choose_kernel(name).name;
+#if defined(PROVETREE_X86_KERNELS)
+    if (chosen == "avx512") return kernels::cells_avx512;
+    if (chosen == "avx2") return kernels::cells_avx2;
+#endif
+    return kernels::cells_baseline;
 }
 
 }  // namespace provetree

@@ -1,0 +1,58 @@
+// Rows merged into cells; see measures/cell_rows.hpp.
+#include "measures/cell_rows.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/splitmix.hpp"
+
+namespace provetree {
+
+bool CellRows::fit(const Table& table) {
+    const Measure* measure = table.measure;
+    if (!measure || measure->kind() != MeasureKind::kSquared || measure->width() != 1) return false;
+    if (measure->total_weight() > kMostWeight) return false;
+    std::size_t features = 0;
+    for (Index top : table.tops) {
+        if (top >= kMostValues) return false;
+        features += top;
+    }
+    return features <= std::min(kMostFeatures, kMostPerColumn * table.columns);
+}
+
+CellRows::CellRows(const Table& table)
+    : measure_(*table.measure), columns_(table.columns), cell_of_(table.rows),
+      ranks_(std::size_t{table.rows} * table.columns) {
+    for (std::size_t c = 0; c < columns_; ++c)
+        for (Index i = 0; i < table.rows; ++i)
+            ranks_[i * columns_ + c] = static_cast<std::uint8_t>(table.ranks[c * table.rows + i]);
+    std::size_t slots = 16;
+    while (slots < std::size_t{table.rows} * 2) slots *= 2;
+    std::vector<Index> cell_at(slots, 0);  // number of the cell plus one; 0: none
+    for (Index i = 0; i < table.rows; ++i) {
+        const std::uint8_t* const ranks = &ranks_[i * columns_];
+        std::uint64_t hash = 0;
+        for (std::size_t c = 0; c < columns_; ++c) hash = (hash + ranks[c] + 1) * kSplitmixStep;
+        std::size_t at = splitmix(hash) & (slots - 1);
+        while (cell_at[at] && std::memcmp(this->ranks(cell_at[at] - 1), ranks, columns_) != 0)
+            at = (at + 1) & (slots - 1);
+        if (!cell_at[at]) {
+            Cell& cell = cells_.emplace_back();
+            const std::uint64_t number = cells_.size();
+            cell.key = {splitmix(number * kSplitmixStep), splitmix(~number * kSplitmixStep)};
+            cell_at[at] = static_cast<Index>(number);
+            // Cells are never ahead of the rows.
+            if (number - 1 != i) std::memcpy(&ranks_[(number - 1) * columns_], ranks, columns_);
+        }
+        Cell& cell = cells_[cell_at[at] - 1];
+        cell_of_[i] = cell_at[at] - 1;
+        const std::int64_t weight = measure_.weight(i), target = *measure_.targets(i);
+        cell.weight += weight;
+        cell.target += weight * target;
+        cell.squares += square_of(target) * static_cast<Wide>(weight);
+        ++cell.rows;
+    }
+    ranks_.resize(cells_.size() * columns_);
+}
+
+}  // namespace provetree

@@ -1,0 +1,59 @@
+// The rows of a table of few values, merged where all columns agree: one cell each, with the sums that squared errors
+// need. A split never divides such rows, so every node consists of whole cells.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/types.hpp"
+#include "base/wide.hpp"
+#include "loss/measure.hpp"
+#include "table/table.hpp"
+
+namespace provetree {
+
+// Names a set of cells: the sum of a random number of 128 bits for each.
+struct CellKey {
+    std::uint64_t high = 0, low = 0;
+    void operator+=(const CellKey& other) {
+        high += other.high;
+        low += other.low;
+    }
+    CellKey operator-(const CellKey& other) const { return {high - other.high, low - other.low}; }
+    bool operator==(const CellKey&) const = default;
+};
+
+class CellRows {
+  public:
+    static constexpr Index kMostValues = 64;  // of a column
+    static constexpr std::size_t kMostFeatures = 256;
+    static constexpr std::size_t kMostPerColumn = 12;  // features, on average
+    static constexpr Weight kMostWeight = 1 << 24;     // single floats hold all whole numbers up to here
+
+    struct Cell {
+        std::int64_t weight = 0, target = 0;  // of all rows, weighted
+        Wide squares = 0;
+        CellKey key;
+        Index rows = 0;
+    };
+
+    static bool fit(const Table& table);
+    explicit CellRows(const Table& table);
+
+    const Measure& measure() const { return measure_; }
+    std::size_t size() const { return cells_.size(); }
+    Index cell_of(Index row) const { return cell_of_[row]; }
+    const Cell& cell(Index number) const { return cells_[number]; }
+    // The ranks of a cell, by column.
+    const std::uint8_t* ranks(Index number) const { return &ranks_[std::size_t{number} * columns_]; }
+
+  private:
+    const Measure& measure_;
+    std::size_t columns_;
+    std::vector<Index> cell_of_;
+    std::vector<Cell> cells_;
+    std::vector<std::uint8_t> ranks_;
+};
+
+}  // namespace provetree

@@ -1,0 +1,76 @@
+// What is known of sets of cells as nodes of depth two, by the key of the set: a node is met by every order of the
+// splits above it, and by other splits that send the same rows there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/types.hpp"
+#include "measures/cell_rows.hpp"
+
+namespace provetree {
+
+// What trees of depth two with at most one, two and three splits cost: at least `least`, and at most `gap` more.
+struct TwoBounds {
+    Cost least[3] = {0, 0, 0};
+    Cost gap = kInfinite;
+};
+
+class CellStore {
+  public:
+    explicit CellStore(std::uint64_t most_bytes) : most_(most_bytes / sizeof(Entry)) {}
+
+    void clear() {
+        entries_.clear();
+        used_ = 0;
+    }
+    const TwoBounds* find(const CellKey& key) const {
+        if (entries_.empty()) return nullptr;
+        for (std::size_t i = 0; i < kProbes; ++i) {
+            const Entry& entry = entries_[(key.low + i) & (entries_.size() - 1)];
+            if (entry.key == key) return &entry.bounds;
+        }
+        return nullptr;
+    }
+    // Where its places are taken and nothing more may be taken, it takes the place of another.
+    void keep(const CellKey& key, const TwoBounds& bounds) {
+        if (used_ * 2 >= entries_.size()) grow();
+        if (entries_.empty()) return;
+        put({key, bounds});
+    }
+
+  private:
+    static constexpr std::size_t kProbes = 4, kFewest = 1024;
+    struct Entry {
+        CellKey key;
+        TwoBounds bounds;
+    };
+
+    void put(const Entry& kept) {
+        const std::size_t mask = entries_.size() - 1;
+        for (std::size_t i = 0; i < kProbes; ++i) {
+            Entry& entry = entries_[(kept.key.low + i) & mask];
+            const bool free = entry.key == CellKey{};
+            if (!free && !(entry.key == kept.key)) continue;
+            used_ += free;
+            entry = kept;
+            return;
+        }
+        entries_[(kept.key.low + kept.key.high % kProbes) & mask] = kept;
+    }
+    void grow() {
+        const std::size_t size = entries_.empty() ? kFewest : 2 * entries_.size();
+        if (size > most_) return;
+        std::vector<Entry> old(size);
+        old.swap(entries_);
+        used_ = 0;
+        for (const Entry& entry : old)
+            if (!(entry.key == CellKey{})) put(entry);
+    }
+
+    std::size_t most_, used_ = 0;
+    std::vector<Entry> entries_;
+};
+
+}  // namespace provetree
