@@ -250,7 +250,7 @@ void LinearLanePanel::sum_lanes(const Node& node, const NodeColumn& column, cons
             const std::int64_t* const costs = measure_.targets(node.ids[row]);
             for (int a = 0; a < width_; ++a) coarse[static_cast<std::size_t>(a)] += rounded[a];
             for (int a = 0; a < actions_; ++a) exact[static_cast<std::size_t>(a)] += costs[a];
-            count += node.counts[row];
+            if (context_.constrained()) count += node.counts[row];
         }
     };
     std::int64_t count = 0;
@@ -266,8 +266,9 @@ void LinearLanePanel::sum_lanes(const Node& node, const NodeColumn& column, cons
         for (int a = 0; a < width_; ++a)
             total_left_[static_cast<std::size_t>(a * kLanes + lane)] = coarse[static_cast<std::size_t>(a)];
         count_left_[static_cast<std::size_t>(lane)] = count;
-        results[lane] = {{leaf_left, 0, kInfinite, count >= context_.min_leaf},
-                         {leaf_right, 0, kInfinite, node.count - count >= context_.min_leaf},
+        const bool any = !context_.constrained();
+        results[lane] = {{leaf_left, 0, kInfinite, any || count >= context_.min_leaf},
+                         {leaf_right, 0, kInfinite, any || node.count - count >= context_.min_leaf},
                          false};
     }
     add_rows(positions[n - 1], node.rows, count);

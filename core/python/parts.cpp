@@ -1,6 +1,7 @@
 // The parts of the core one by one for the tests: panels, stumps, depth two, bounds.
 #include <limits>
 
+#include "measures/lanes.hpp"
 #include "python/bindings.hpp"
 #include "search/search.hpp"
 #include "sweeps/depth_one.hpp"
@@ -53,6 +54,61 @@ std::vector<std::vector<std::int64_t>> evaluate_panel(const BoundTable& table, s
     for (const LaneResult& r : results)
         out.push_back({r.left.leaf, r.left.stump, r.left.feasible_split, r.left.feasible_leaf, r.right.leaf,
                        r.right.stump, r.right.feasible_split, r.right.feasible_leaf});
+    return out;
+}
+
+// The lanes of a table under a measure, and the column of the root that they are splits of.
+struct MeasuredBench : Bench {
+    MeasuredBench(const BoundTable& table, std::int64_t min_leaf, const std::string& kernel, bool plain)
+        : Bench(table, min_leaf, kernel) {
+        must(root.measure != nullptr, "Measured lanes need a table with a loss other than errors.");
+        panel = plain ? plain_lane_panel(context, *root.measure) : make_lane_panel(context, *root.measure);
+        panel->start(root);
+    }
+    Index column(Index id) const {
+        const NodeColumn* const found = find_column(root, id);
+        must(found != nullptr, "Measured lanes need a column that varies.");
+        return static_cast<Index>(found - root.columns.data());
+    }
+    std::unique_ptr<LanePanel> panel;
+};
+
+// For each split of the column (rows going left, ascending): leaf, stump, feasible split and feasible leaf of the left
+// side, then of the right side, and whether all is exact. `way`: "plain", "fast", or "refined" (fast, then exact).
+std::vector<std::vector<std::int64_t>> measured_lanes(const BoundTable& table, std::int64_t min_samples_leaf, Index id,
+                                                      const std::vector<Index>& positions, const std::string& way,
+                                                      const std::string& kernel) {
+    MeasuredBench bench(table, min_samples_leaf, kernel, way == "plain");
+    const Index column = bench.column(id);
+    must(!positions.empty() && std::cmp_less_equal(positions.size(), kLanes) && positions.front() >= 1 &&
+             positions.back() < bench.root.rows && std::is_sorted(positions.begin(), positions.end()),
+         "A panel holds 1 to 64 lanes, ascending, each with rows on both sides.");
+    std::vector<LaneUnits> results(positions.size());
+    bench.panel->evaluate(bench.root, column, positions.data(), static_cast<int>(positions.size()), kInfinite,
+                          results.data());
+    std::vector<std::vector<std::int64_t>> out;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        LaneUnits& r = results[i];
+        if (way == "refined") bench.panel->refine(bench.root, static_cast<int>(i), r);
+        out.push_back({r.left.leaf, r.left.stump, r.left.feasible_split, r.left.feasible_leaf, r.right.leaf,
+                       r.right.stump, r.right.feasible_split, r.right.feasible_leaf, r.exact});
+    }
+    return out;
+}
+
+// Of each column that varies: its number, and the splits that a survey has bounds for (rows going left, leaf and stump
+// of the left side, leaf and stump of the right side); nothing where there is no survey.
+std::vector<std::pair<Index, std::vector<std::vector<std::int64_t>>>> measured_survey(const BoundTable& table,
+                                                                                      const std::string& kernel) {
+    MeasuredBench bench(table, 1, kernel, false);
+    std::vector<std::pair<Index, std::vector<std::vector<std::int64_t>>>> out;
+    const std::vector<std::vector<MeasuredPoint>>* const known = bench.panel->survey(bench.root);
+    for (std::size_t c = 0; known && c < bench.root.columns.size(); ++c) {
+        out.emplace_back(bench.root.columns[c].id, std::vector<std::vector<std::int64_t>>{});
+        for (const MeasuredPoint& point : (*known)[c])
+            out.back().second.push_back(
+                {point.position, point.leaf_left, point.stump_left, point.leaf_right, point.stump_right});
+    }
     return out;
 }
 
@@ -126,6 +182,9 @@ std::tuple<bool, Cost, Weight, Weight> open_range_of(Cost left_a, Cost right_a, 
 void register_parts(nb::module_& module) {
     nb::module_ parts = module.def_submodule("parts", "Kernels and bounds one by one, for the tests.");
     parts.def("evaluate_panel", &evaluate_panel, "table"_a, "min_samples_leaf"_a, "lanes"_a, "kernel"_a = "auto");
+    parts.def("measured_lanes", &measured_lanes, "table"_a, "min_samples_leaf"_a, "column"_a, "positions"_a,
+              "way"_a = "fast", "kernel"_a = "auto");
+    parts.def("measured_survey", &measured_survey, "table"_a, "kernel"_a = "auto");
     parts.def("depth_two", &solve_depth_two, "table"_a, "min_samples_leaf"_a, "splits"_a, "limit"_a, "error_scale"_a,
               "split_penalty"_a, "kernel"_a = "auto", "switches"_a = 0u);
     parts.def("depth_one", &solve_depth_one, "table"_a, "min_samples_leaf"_a, "error_scale"_a, "split_penalty"_a);

@@ -217,6 +217,30 @@ class parts:
         """
 
     @staticmethod
+    def measured_lanes(
+        table: Table,
+        min_samples_leaf: int,
+        column: int,
+        positions: Sequence[int],
+        way: str = "fast",
+        kernel: str = "auto",
+    ) -> list[list[int]]:
+        """Evaluate splits of a column (rows going left, ascending) under a measure.
+
+        For each: leaf, stump, feasible split and feasible leaf of the left, then of the right, and
+        whether all is exact. Ways: "plain" (row by row), "fast", "refined" (fast, then exact).
+        """
+
+    @staticmethod
+    def measured_survey(
+        table: Table, kernel: str = "auto"
+    ) -> list[tuple[int, list[tuple[int, int, int, int, int]]]]:
+        """Return lower bounds at some splits of every column under a measure.
+
+        For each column: rows going left, leaf and stump of the left, leaf and stump of the right.
+        """
+
+    @staticmethod
     def depth_one(
         table: Table,
         min_samples_leaf: int,

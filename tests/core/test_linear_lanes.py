@@ -1,0 +1,136 @@
+"""Lanes of linear costs against the plain way, row by row: coarse bounds, exact units, surveys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from provetree import _core
+from testkit.core_calls import KERNELS, flat_values
+
+INFINITE = (2**63 - 1) // 8
+BLOCKS = 12
+PER_BLOCK = 60
+LEAF_LEFT, STUMP_LEFT, SPLIT_LEFT, LEAF_RIGHT, STUMP_RIGHT, SPLIT_RIGHT = 0, 1, 2, 4, 5, 6
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table of costs, a least leaf size, and splits of a column."""
+
+    table: _core.Table
+    least: int
+    column: int
+    positions: list[int]
+
+    def lanes(self, way: str, kernel: str = "auto") -> NDArray[np.int64]:
+        units = _core.parts.measured_lanes(
+            self.table, self.least, self.column, self.positions, way, kernel
+        )
+        return np.array(units, dtype=np.int64)
+
+
+def random_costs(rng: np.random.Generator, n: int, actions: int, signal: NDArray) -> NDArray:
+    kind = rng.integers(0, 6)
+    if kind == 0:
+        return rng.integers(0, 3, (n, actions)).astype(np.float64)  # many ties between actions
+    if kind == 1:
+        return np.zeros((n, actions))
+    costs = rng.normal(size=(n, actions)) + (np.arange(actions) % 4 == signal[:, None] % 4)
+    if kind == 2:
+        costs[rng.integers(0, n)] *= 1e6  # one row outweighs all others
+    if kind == 3:
+        costs = 1e12 * costs - 1e13
+    if kind == 4:
+        costs = np.abs(costs) * 10.0 ** rng.integers(-8, 8, (n, 1))
+    return costs
+
+
+def random_case(seed: int, most_rows: int, least_rows: int = 2) -> Case:
+    rng = np.random.default_rng((17, seed))
+    n = int(rng.integers(least_rows, most_rows + 1))
+    table = [
+        rng.permutation(n) if rng.random() < 0.5 else rng.integers(0, rng.integers(2, 40), n)
+        for _ in range(int(rng.integers(1, 5)))
+    ]
+    ranks = np.array([np.unique(x, return_inverse=True)[1].reshape(-1) for x in table])
+    actions = int(rng.choice([1, 2, 3, 4, 5, 8, 12, 20, 24, 25, 33, 100]))
+    counts = rng.integers(1, 4, n) if rng.random() < 0.4 else np.ones(n, dtype=np.int64)
+    made = _core.Table(
+        ranks=np.ascontiguousarray(ranks.astype(np.uint32)),
+        **flat_values([np.arange(float(own.max() + 1)) for own in ranks]),
+        classes=np.zeros(n, dtype=np.int32),
+        weights=counts * rng.integers(1, 5, n) if rng.random() < 0.4 else counts,
+        counts=counts,
+        n_classes=1,
+        loss="linear",
+        targets=np.ascontiguousarray(random_costs(rng, n, actions, ranks[0])),
+    )
+    varying = [c for c, own in enumerate(ranks) if own.max() > 0]
+    column = int(rng.choice(varying)) if varying else -1
+    ends = np.flatnonzero(np.diff(np.sort(ranks[column]))) + 1
+    chosen = rng.choice(ends, int(rng.integers(1, min(64, len(ends)) + 1)), replace=False)
+    least = int(rng.integers(2, 8)) if rng.random() < 0.4 else 1
+    return Case(made, least, column, [int(x) for x in np.sort(chosen)])
+
+
+def random_cases(block: int, most_rows: int, least_rows: int = 2) -> list[Case]:
+    cases, seed = [], PER_BLOCK * 10 * block
+    while len(cases) < PER_BLOCK:
+        seed += 1
+        try:
+            cases.append(random_case(seed, most_rows, least_rows))
+        except (ValueError, IndexError):  # no column varies
+            continue
+    return cases
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_refined_lanes_are_those_of_the_plain_way(kernel: str, block: int) -> None:
+    for case in random_cases(block, (40, 150, 700)[block % 3]):
+        plain, refined = case.lanes("plain"), case.lanes("refined", kernel)
+        # A split that gains nothing over the leaf is as good as none.
+        for leaf, split in ((LEAF_LEFT, SPLIT_LEFT), (LEAF_RIGHT, SPLIT_RIGHT)):
+            plain[plain[:, split] >= plain[:, leaf], split] = INFINITE
+        np.testing.assert_array_equal(refined, plain)
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_coarse_stumps_are_bounds_and_close(block: int) -> None:
+    close = 0
+    for case in random_cases(block, (40, 150, 700)[block % 3]):
+        plain = case.lanes("plain")
+        by_kernel = [case.lanes("fast", kernel) for kernel in KERNELS]
+        for fast in by_kernel:
+            np.testing.assert_array_equal(fast, by_kernel[0])
+        for stump, leaf in ((STUMP_LEFT, LEAF_LEFT), (STUMP_RIGHT, LEAF_RIGHT)):
+            assert (by_kernel[0][:, stump] <= plain[:, stump]).all()
+            np.testing.assert_array_equal(by_kernel[0][:, leaf], plain[:, leaf])
+            # One coarse unit for each row: the whole costs are at least 2**30 of them, or exact.
+            most = plain[:, LEAF_LEFT] + plain[:, LEAF_RIGHT]
+            close += bool((plain[:, stump] - by_kernel[0][:, stump] <= 1e-5 * most).all())
+    assert close > PER_BLOCK
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_surveys_are_bounds_that_agree_between_kernels(block: int) -> None:
+    bounds = tight = 0
+    for case in random_cases(block + 100, 900, 128):
+        surveys = [_core.parts.measured_survey(case.table, kernel) for kernel in KERNELS]
+        assert surveys[0]
+        assert all(survey == surveys[0] for survey in surveys)
+        for column, points in surveys[0]:
+            if not points:
+                continue
+            known = np.array(points, dtype=np.int64)
+            own = Case(case.table, 1, column, [int(x) for x in known[:, 0]])
+            plain = own.lanes("refined")[:, [LEAF_LEFT, STUMP_LEFT, LEAF_RIGHT, STUMP_RIGHT]]
+            assert (known[:, 1:] <= plain).all()
+            bounds += known.shape[0]
+            tight += int((known[:, 2] + known[:, 4] > 0.8 * (plain[:, 1] + plain[:, 3])).sum())
+    assert bounds > 1000, bounds
+    assert tight > 0.4 * bounds, (tight, bounds)
