@@ -14,6 +14,10 @@ namespace {
 constexpr int kMostTargetBits = 46, kMostSumBits = 61;
 // Slack may exceed the cost of one leaf by so many bits.
 constexpr int kSlackBits = 9;
+// The sweeps compute with numbers of 53 bits: a unit is more than what they lose of the largest number they meet.
+constexpr int kRoundingBits = 51;
+// Costs of actions are rounded row by row, so that their units are smaller.
+constexpr int kBitsPerRow = 4;
 // Reach is rounded up by so many units more than it is: rounding up the cost of each leaf of a tree stays below that.
 constexpr double kRoundingUnits = 1024;
 constexpr double kMostReach = 0x1p29;
@@ -62,15 +66,17 @@ Measure::Measure(const MeasureInput& input) : name_(input.loss), n_classes_(inpu
 
 // ---- units ----
 
-// The unit is so small that the cost of all rows in one leaf has `cost_bits`, and so large that slack cannot overflow.
-void Measure::set_unit(double root_cost, double total_reach, int cost_bits) {
-    const double by_cost = std::ldexp(root_cost, -cost_bits),
-                 by_reach = std::ldexp(total_reach, -(cost_bits + kSlackBits));
-    unit_ = std::max(by_cost, by_reach);
+// The unit is so small that the cost of all rows in one leaf has `cost_bits`, and so large that neither slack can
+// overflow nor rounding matter beside it. `reach`: what each row can add at most, in the user's cost. No rows add more
+// to a tree than all of them cost in one leaf, for any tree can be that leaf: so no reach has to exceed that.
+void Measure::set_unit(double root_cost, std::vector<double>& reach, double largest, int cost_bits, int more_bits) {
+    double total = 0;
+    for (double& one : reach) total += one = std::min(one, root_cost * (1 + 1e-9));
+    unit_ = std::max({std::ldexp(root_cost, -(cost_bits + more_bits)), std::ldexp(total, -(cost_bits + kSlackBits)),
+                      std::ldexp(largest, -kRoundingBits)});
     if (!(unit_ > 0)) unit_ = 1;
 }
 
-// `most`: what each row can add at most, in the user's cost.
 void Measure::set_reach(const std::vector<double>& most) {
     double total = 0;
     for (double one : most) total += one / unit_;
@@ -89,7 +95,7 @@ void Measure::take_classes(const MeasureInput& input) {
     std::vector<Weight> by_class(static_cast<std::size_t>(n_classes_), 0);
     for (Index i = 0; i < input.rows; ++i) by_class[static_cast<std::size_t>(classes_[i])] += weights_[i];
     const double total = total_weight_;
-    double root = 0, per_weight = 0;
+    double root = 0, per_weight = 0, largest = total;
     if (name_ == "gini") {
         // W (1 - sum of squared shares) is the squared error of the class indicators; of two classes, twice that of
         // one of them. A row adds at most its squared distance from the shares of its leaf: 2.
@@ -117,17 +123,18 @@ void Measure::take_classes(const MeasureInput& input) {
             for (Weight one : by_class) root -= xlogx(one);
             // The sum over classes of x ln x does not fall, and W ln W rises by at most ln W + 1 for each unit.
             per_weight = std::log(total) + 1;
+            largest = total * per_weight;
         } else {
             const double errors = total - *std::max_element(by_class.begin(), by_class.end());
             root = errors + added_errors(total, errors);
             per_weight = 1.5;  // checked in tests: no unit of weight adds more than 1.24
         }
     }
-    set_unit(root, per_weight * total, input.cost_bits);
+    std::vector<double> reach(input.rows);
+    for (Index i = 0; i < input.rows; ++i) reach[i] = per_weight * weights_[i];
+    set_unit(root, reach, largest, input.cost_bits);
     units_per_square_ = (width_ == 1 ? 2 : 1) / unit_;
-    std::vector<double> most(input.rows);
-    for (Index i = 0; i < input.rows; ++i) most[i] = per_weight * weights_[i];
-    set_reach(most);
+    set_reach(reach);
 }
 
 Cost Measure::of_class_weights(const Weight* by_class, Weight weight) const {
@@ -149,21 +156,17 @@ Cost Measure::of_class_weights(const Weight* by_class, Weight weight) const {
 
 // ---- outputs ----
 
-// Steps for one unit of the user's targets: a power of ten that makes all of them whole, or as many as fit.
-double Measure::steps_of(const MeasureInput& input, double lowest, double highest, double most) const {
-    const std::size_t cells = std::size_t{input.rows} * static_cast<unsigned>(input.width);
+// Steps for one unit of the user's targets: a power of ten that makes all distances whole but for rounding, or as many
+// as fit.
+double Measure::steps_of(const std::vector<double>& distances, double widest, double most) {
     double scale = 1;
-    for (int k = 0; k <= kDecimals; ++k, scale *= 10) {
-        if ((highest - lowest) * scale > most) break;
-        bool whole = true;
-        for (std::size_t i = 0; i < cells && whole; ++i) {
-            // As many decimals as the number was written with: its nearest whole number of steps gives it back.
-            const double steps = std::nearbyint(input.targets[i] * scale);
-            whole = steps / scale == input.targets[i] && std::abs(steps) < 0x1p53;
-        }
-        if (whole) return scale;
+    for (int k = 0; k <= kDecimals && widest * scale <= most; ++k, scale *= 10) {
+        const double nothing = 1e-12 * widest * scale;
+        if (std::all_of(distances.begin(), distances.end(),
+                        [&](double one) { return std::abs(one * scale - std::nearbyint(one * scale)) <= nothing; }))
+            return scale;
     }
-    return highest > lowest ? most / (highest - lowest) : 1;
+    return widest > 0 ? most / widest : 1;
 }
 
 void Measure::take_outputs(const MeasureInput& input) {
@@ -181,12 +184,13 @@ void Measure::take_outputs(const MeasureInput& input) {
     for (const Outputs& of : range) widest = std::max(widest, of.highest - of.lowest);
     const int weight_bits = static_cast<int>(std::ceil(std::log2(static_cast<double>(total_weight_) + 1)));
     const double most = std::ldexp(1, std::min(kMostTargetBits, kMostSumBits - weight_bits));
-    const double steps = steps_of(input, 0, widest, most);
     // From the lowest target of each output: differences of neighbouring numbers are exact, so a large offset is lost
     // without a trace.
+    std::vector<double> distances(cells);
+    for (std::size_t i = 0; i < cells; ++i) distances[i] = input.targets[i] - range[i % width].lowest;
+    const double steps = steps_of(distances, widest, most);
     targets_.resize(cells);
-    for (std::size_t i = 0; i < cells; ++i)
-        targets_[i] = std::llround((input.targets[i] - range[i % width].lowest) * steps);
+    for (std::size_t i = 0; i < cells; ++i) targets_[i] = std::llround(distances[i] * steps);
     std::vector<Index> all(input.rows);
     std::iota(all.begin(), all.end(), Index{0});
     const bool squared = kind_ == MeasureKind::kSquared;
@@ -198,9 +202,16 @@ void Measure::take_outputs(const MeasureInput& input) {
                          far = std::max(at, range[k].highest - range[k].lowest - at) * (1 + 1e-12);
             reach[i] += (squared ? far * far : far) * weights_[i];
         }
-    units_per_square_ = units_per_step_ = 1;
-    const double root = static_cast<double>(leaf(all.data(), input.rows)) / (squared ? steps * steps : steps);
-    set_unit(root, std::accumulate(reach.begin(), reach.end(), 0.0), input.cost_bits);
+    double root = 0;
+    if (squared) {
+        root = static_cast<double>(squared_steps(all.data(), input.rows)) / steps / steps;
+    } else {
+        exact_ = true;  // so that a leaf has its steps
+        root = static_cast<double>(absolute_leaf(all.data(), input.rows)) / steps;
+    }
+    double largest = 0;  // sums of squares
+    for (const Outputs& of : range) largest += total_weight_ * (of.highest - of.lowest) * (of.highest - of.lowest);
+    set_unit(root, reach, squared ? largest : 0, input.cost_bits);
     if (!squared && unit_ <= 1 / steps) unit_ = 1 / steps;  // whole by itself
     exact_ = !squared && unit_ == 1 / steps;
     units_per_square_ = 1 / (steps * steps * unit_);
@@ -209,11 +220,24 @@ void Measure::take_outputs(const MeasureInput& input) {
 }
 
 Cost Measure::squared(Weight weight, Wide squares, Wide squared_sums) const {
-    if (weight <= 0) return 0;
-    const Wide all = squares * static_cast<Wide>(weight);
-    if (all <= squared_sums) return 0;
-    const long double cost = static_cast<long double>(all - squared_sums) / static_cast<long double>(weight);
+    const long double cost = squared_steps(weight, squares, squared_sums);
     return static_cast<Cost>(std::ceil(cost * static_cast<long double>(units_per_square_)));
+}
+
+long double Measure::squared_steps(const Index* rows, Index n) const {
+    std::vector<std::int64_t> sums(static_cast<std::size_t>(width_), 0);
+    Wide squares = 0, squared_sums = 0;
+    Weight weight = 0;
+    for (Index i = 0; i < n; ++i) {
+        const std::int64_t* const of = targets(rows[i]);
+        weight += weights_[rows[i]];
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+            sums[k] += of[k] * weights_[rows[i]];
+            squares += square_of(of[k]) * static_cast<Wide>(weights_[rows[i]]);
+        }
+    }
+    for (std::int64_t sum : sums) squared_sums += square_of(sum);
+    return squared_steps(weight, squares, squared_sums);
 }
 
 // Sums of distances from the weighted median of each output.
@@ -266,13 +290,15 @@ void Measure::take_costs(const MeasureInput& input) {
             reach[i] = std::max(reach[i], more[i * width + k]);
         }
     }
-    set_unit(*std::min_element(sums.begin(), sums.end()), std::accumulate(reach.begin(), reach.end(), 0.0),
-             input.cost_bits);
+    // A tree with a leaf that pays more than the best leaf of all rows is worse than that leaf, by however much.
+    const double root = *std::min_element(sums.begin(), sums.end());
+    for (double& one : more) one = std::min(one, 2 * root);
+    set_unit(root, reach, 0, input.cost_bits, kBitsPerRow);
     // Whole numbers, and those of few decimals, stay what they are.
     double scale = 1;
     for (int k = 0; k <= kDecimals && 1 / scale >= unit_; ++k, scale *= 10) {
         if (std::all_of(more.begin(), more.end(), [&](double one) {
-                return std::abs(one * scale - std::nearbyint(one * scale)) <= 1e-9 && one * scale < 0x1p40;
+                return std::abs(one * scale - std::nearbyint(one * scale)) <= 1e-12 * one * scale;
             })) {
             unit_ = 1 / scale;
             break;
@@ -285,6 +311,7 @@ void Measure::take_costs(const MeasureInput& input) {
         targets_[i] = std::llround(more[i] / unit_);
         reach[i / width] = std::max(reach[i / width], static_cast<double>(targets_[i]) * unit_);
     }
+    for (double& one : reach) one = std::min(one, root + unit_ * input.rows);
     set_reach(reach);
 }
 
@@ -293,31 +320,22 @@ void Measure::take_costs(const MeasureInput& input) {
 Cost Measure::leaf(const Index* rows, Index n) const {
     if (n == 0) return 0;
     if (kind_ == MeasureKind::kAbsolute) return absolute_leaf(rows, n);
+    if (kind_ == MeasureKind::kSquared)
+        return static_cast<Cost>(std::ceil(squared_steps(rows, n) * static_cast<long double>(units_per_square_)));
     const std::size_t width = static_cast<std::size_t>(width_);
+    if (kind_ == MeasureKind::kLinear) {
+        std::vector<std::int64_t> sums(width, 0);
+        for (Index i = 0; i < n; ++i)
+            for (std::size_t k = 0; k < width; ++k) sums[k] += targets(rows[i])[k];
+        return *std::min_element(sums.begin(), sums.end());
+    }
+    std::vector<Weight> by_class(width, 0);
     Weight weight = 0;
-    if (kind_ == MeasureKind::kEntropy || kind_ == MeasureKind::kPessimistic) {
-        std::vector<Weight> by_class(width, 0);
-        for (Index i = 0; i < n; ++i) {
-            weight += weights_[rows[i]];
-            by_class[static_cast<std::size_t>(classes_[rows[i]])] += weights_[rows[i]];
-        }
-        return of_class_weights(by_class.data(), weight);
-    }
-    std::vector<std::int64_t> sums(width, 0);
-    Wide squares = 0, squared_sums = 0;
-    const bool linear = kind_ == MeasureKind::kLinear;
     for (Index i = 0; i < n; ++i) {
-        const std::int64_t* const of = targets(rows[i]);
-        const std::int64_t times = linear ? 1 : weights_[rows[i]];
         weight += weights_[rows[i]];
-        for (std::size_t k = 0; k < width; ++k) {
-            sums[k] += of[k] * times;
-            if (!linear) squares += square_of(of[k]) * static_cast<Wide>(times);
-        }
+        by_class[static_cast<std::size_t>(classes_[rows[i]])] += weights_[rows[i]];
     }
-    if (linear) return *std::min_element(sums.begin(), sums.end());
-    for (std::int64_t sum : sums) squared_sums += square_of(sum);
-    return squared(weight, squares, squared_sums);
+    return of_class_weights(by_class.data(), weight);
 }
 
 std::int32_t Measure::label(const Index* rows, Index n) const {

@@ -82,11 +82,17 @@ class Measure {
     void take_classes(const MeasureInput& input);
     void take_outputs(const MeasureInput& input);
     void take_costs(const MeasureInput& input);
-    void set_unit(double root_cost, double total_reach, int cost_bits);
+    void set_unit(double root_cost, std::vector<double>& reach, double largest, int cost_bits, int more_bits = 0);
     void set_reach(const std::vector<double>& most);
-    double steps_of(const MeasureInput& input, double lowest, double highest, double most) const;
+    static double steps_of(const std::vector<double>& distances, double widest, double most);
     Cost rounded_up(double cost) const;
     Cost absolute_leaf(const Index* rows, Index n) const;
+    long double squared_steps(const Index* rows, Index n) const;
+    // Squared steps from the mean; 0 without rows.
+    static long double squared_steps(Weight weight, Wide squares, Wide squared_sums) {
+        const Wide all = squares * static_cast<Wide>(weight);
+        return all > squared_sums ? static_cast<long double>(all - squared_sums) / static_cast<long double>(weight) : 0;
+    }
 
     MeasureKind kind_ = MeasureKind::kSquared;
     std::string name_;
