@@ -18,6 +18,8 @@ constexpr int kSlackBits = 9;
 constexpr int kRoundingBits = 51;
 // Costs of actions are rounded row by row, so that their units are smaller.
 constexpr int kBitsPerRow = 4;
+// Of the dearest cost, where one action is the best for every row: only to tell which one.
+constexpr int kBitsWhereNothingIsPaid = 30;
 // Reach is rounded up by so many units more than it is: rounding up the cost of each leaf of a tree stays below that.
 constexpr double kRoundingUnits = 1024;
 constexpr double kMostReach = 0x1p29;
@@ -292,8 +294,11 @@ void Measure::take_costs(const MeasureInput& input) {
     }
     // A tree with a leaf that pays more than the best leaf of all rows is worse than that leaf, by however much.
     const double root = *std::min_element(sums.begin(), sums.end());
-    for (double& one : more) one = std::min(one, 2 * root);
+    const double dearest = *std::max_element(more.begin(), more.end());
+    if (root > 0)
+        for (double& one : more) one = std::min(one, 2 * root);
     set_unit(root, reach, 0, input.cost_bits, kBitsPerRow);
+    if (root <= 0 && dearest > 0) unit_ = std::ldexp(dearest, -kBitsWhereNothingIsPaid);
     // Whole numbers, and those of few decimals, stay what they are.
     double scale = 1;
     for (int k = 0; k <= kDecimals && 1 / scale >= unit_; ++k, scale *= 10) {
