@@ -15,10 +15,11 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr double kMostOfThread = 0.7;  // more than any share
 
 // Steps that the proof has to itself: about two seconds at depth three, one at depth four and on bits, a tenth of one
-// below.
+// below. Steps of measured losses take longer, and their proofs hardly begin where a split budget binds.
 std::uint64_t first_turn(const Context& context, Shape shape, bool by_bits) {
     if (context.eager_improvement()) return 1;
     if (shape.depth <= 3) return 400'000'000;
+    if (context.table.measure && shape.splits < Shape::full(shape.depth)) return 4'000'000;
     return shape.depth == 4 || by_bits ? 200'000'000 : 20'000'000;
 }
 
