@@ -280,7 +280,12 @@ def test_copies_files_and_pickles(tmp_path):
 
 
 def test_pictures_and_texts():
+    import matplotlib
+
+    matplotlib.use("agg")
     policy = OptimalPolicyTree(max_depth=2).fit(X, NAMED)
+    assert any("pills" in text.get_text() for text in policy.plot().texts)
+    assert "pills" in policy.export_graphviz()
     shown = policy._repr_html_()
     assert "pills" in shown
     reward = f"{80 * policy.value_:.6g}"
