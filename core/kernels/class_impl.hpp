@@ -7,6 +7,50 @@
 namespace provetree {
 namespace {
 
+// How many of the lowest bits of a byte are set, up to each of them.
+struct PrefixCounts {
+    std::uint8_t of[256][8];
+    constexpr PrefixCounts() : of{} {
+        for (int byte = 0; byte < 256; ++byte) {
+            std::uint8_t count = 0;
+            for (int bit = 0; bit < 8; ++bit)
+                of[byte][bit] = count = static_cast<std::uint8_t>(count + (byte >> bit & 1));
+        }
+    }
+};
+constexpr PrefixCounts kPrefixCounts{};
+
+// The bits of `from` where `mask` has one, moved together.
+inline std::uint64_t picked(std::uint64_t from, std::uint64_t mask) {
+#if defined(__BMI2__)
+    return _pext_u64(from, mask);
+#else
+    std::uint64_t bits = 0;
+    for (int k = 0; mask; ++k, mask &= mask - 1) bits |= (from >> __builtin_ctzll(mask) & 1) << k;
+    return bits;
+#endif
+}
+
+// A bit for each of 64 codes that is at most `largest`.
+inline std::uint64_t at_most(const std::int8_t* codes, int largest) {
+#if defined(__AVX512BW__)
+    return _mm512_cmple_epi8_mask(_mm512_loadu_si512(codes), _mm512_set1_epi8(static_cast<char>(largest)));
+#elif defined(__AVX2__)
+    std::uint64_t bits = 0;
+    const __m256i above = _mm256_set1_epi8(static_cast<char>(largest + 1));
+    for (int half = 0; half < 2; ++half) {
+        const __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + 32 * half));
+        bits |= std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(above, some)))}
+                << (32 * half);
+    }
+    return bits;
+#else
+    std::uint64_t bits = 0;
+    for (int i = 0; i < 64; ++i) bits |= std::uint64_t{codes[i] <= largest} << i;
+    return bits;
+#endif
+}
+
 template <class Loss>
 class ClassSweep {
   public:
@@ -155,10 +199,16 @@ class ClassSweep {
         rows_.begin = begin;
         rows_.count = static_cast<int>(blocks_[block].last_group - begin);
         rows_.balanced = false;
+        rows_.ones = 0;
+        rows_.no_ties = true;
         for (int i = 0; i < rows_.count; ++i) {
             const Index at = begin + static_cast<Index>(i);
-            rows_.slots[i] = lanes_.slots[row_of(column_.order[at])];
+            const Slot slot = lanes_.slots[row_of(column_.order[at])];
+            rows_.slots[i] = slot;
+            rows_.codes[i] = static_cast<std::int8_t>(code_of(slot));
+            rows_.ones |= std::uint64_t{slot >= kSlotStride} << i;
             rows_.splits[i] = column_.ranks[at] != column_.ranks[at + 1];
+            rows_.no_ties &= rows_.splits[i];
         }
     }
 
@@ -254,6 +304,20 @@ class ClassSweep {
         leaf_before(block, lane, side, left);
         rest_of(lane, side, left, rest);
         const std::int32_t all[2] = {left[0] + rest[0], left[1] + rest[1]};
+        const int splits =
+            !lanes_.weights && rows_.no_ties ? step_by_bits(lane, side, left) : step_by_rows(lane, side, left);
+        for (int k = splits; k % kFloats; ++k) inside_.zeros[k] = inside_.ones[k] = 0;
+        for (int first = 0; first < splits; first += kFloats) {
+            const Ints zeros = load_whole(inside_.zeros + first), ones = load_whole(inside_.ones + first);
+            store(inside_.cost + first,
+                  cost_of_two<Loss>(lanes_, zeros, ones) + cost_of_two<Loss>(lanes_, all[0] - zeros, all[1] - ones));
+        }
+        return splits;
+    }
+
+    // Class weights of the left leaf at every split of a side inside the block, from those before it; returns how many
+    // there are.
+    int step_by_rows(int lane, int side, std::int32_t* left) {
         int splits = 0;
         bool grown = false;  // since the last split
         for (int i = 0; i < rows_.count; ++i) {
@@ -271,12 +335,29 @@ class ClassSweep {
             splits += split;
             grown &= !split;
         }
-        for (int k = splits; k % kFloats; ++k) inside_.zeros[k] = inside_.ones[k] = 0;
-        for (int first = 0; first < splits; first += kFloats) {
-            const Ints zeros = load_whole(inside_.zeros + first), ones = load_whole(inside_.ones + first);
-            store(inside_.cost + first,
-                  cost_of_two<Loss>(lanes_, zeros, ones) + cost_of_two<Loss>(lanes_, all[0] - zeros, all[1] - ones));
+        return splits;
+    }
+
+    // The same where every row has weight one and a value of its own: each row of the side is a split, and the ones up
+    // to it are bits to be counted.
+    int step_by_bits(int lane, int side, const std::int32_t* left) {
+        std::uint64_t here = at_most(rows_.codes, lane);
+        if (side) here = ~here;
+        here &= (std::uint64_t{1} << rows_.count) - 1;
+        const int splits = __builtin_popcountll(here);
+        const std::uint64_t ones = picked(rows_.ones, here);
+        std::int32_t before = left[1], rows = left[0] + left[1] + 1;
+        for (int first = 0; first < splits; first += 8) {
+            const unsigned byte = static_cast<unsigned>(ones >> first & 0xff);
+            for (int k = 0; k < 8; ++k) {
+                const std::int32_t y = before + kPrefixCounts.of[byte][k];
+                inside_.ones[first + k] = y;
+                inside_.zeros[first + k] = rows + first + k - y;
+            }
+            before += __builtin_popcount(byte);
         }
+        Index* end = inside_.end;
+        for (; here; here &= here - 1) *end++ = rows_.begin + static_cast<Index>(__builtin_ctzll(here)) + 1;
         return splits;
     }
 
@@ -384,6 +465,9 @@ class ClassSweep {
         Index begin = 0;
         int count = 0;
         bool balanced = false;
+        bool no_ties = false;
+        std::uint64_t ones = 0;  // a bit for each row of class 1
+        alignas(64) std::int8_t codes[kMostBlockRows];
         Slot slots[kMostBlockRows];
         bool splits[kMostBlockRows];  // whether a split follows the row
     };
