@@ -27,7 +27,7 @@ struct SquaredBlock {
 };
 
 // Entries of a column's order: the row, and whether a split after it has to be looked at. That is at ends of ties, but
-// not inside a run of equal targets: what a split saves is convex along it, so its ends are enough.
+// need not be inside a run of equal targets: what a split saves is convex along it, so its ends are enough.
 inline constexpr std::uint32_t kLookBit = 1u << 31;
 
 struct SquaredColumn {

@@ -78,9 +78,11 @@ class SquaredLanePanel final : public LanePanel {
         rows_.resize(node.rows);
         codes_.resize(node.rows);
         targets_.resize(node.rows);
+        in_order_.resize(node.rows + 1);
         squares_.resize(unit_ ? 0 : node.rows);
         all_ = {};
         absolute_ = 0;
+        double farthest = 0;
         for (Index row = 0; row < node.rows; ++row) {
             const Index id = node.ids[row];
             const std::int64_t target = measure_.targets(id)[0] - centre, times = measure_.weight(id);
@@ -92,8 +94,11 @@ class SquaredLanePanel final : public LanePanel {
             all_.sum += target * times;
             if (context_.constrained()) all_.count += node.counts[row];
             all_.squares += square;
-            absolute_ += std::abs(targets_[row].target) * targets_[row].weight;
+            const double distance = std::abs(targets_[row].target);
+            absolute_ += distance * targets_[row].weight;
+            farthest = std::max(farthest, distance);
         }
+        largest_sum_ = absolute_ + farthest * static_cast<double>(all_.weight);
         block_rows_ = std::clamp<Index>(node.rows / 24, 16, 64);
     }
 
@@ -102,61 +107,65 @@ class SquaredLanePanel final : public LanePanel {
     void add_blocks(const Node& node, const NodeColumn& column) {
         const std::size_t first = blocks_.size();
         std::uint32_t* const entries = entries_.data() + columns_.size() * node.rows;
-        Group group{}, pending{};
-        for (Index i = 0; i < node.rows;) {
-            const Group last = group;
-            group = next_group(column, i, entries);
-            // Between two groups of the same single target lies nothing better than at the ends of the run.
-            if (i && last.same(group) && !context_.constrained()) entries[i - 1] &= ~kLookBit;
-            i = group.end;
-            if (group.rows >= block_rows_ / 2 && pending.rows) add_block(pending);
-            pending.add(group);
-            const Index enough = pending.groups == 1 ? block_rows_ / 4 : block_rows_;
-            if (pending.rows >= enough || i == node.rows) add_block(pending);
+        for (Index i = 0; i < node.rows; ++i) {
+            entries[i] = column.order[i] & entry::kRowMask;
+            in_order_[i] = targets_[entries[i]].target;
         }
+        in_order_[node.rows] = 0;
+        set_looks(node, column, entries);
+        if (column.no_ties)
+            for (Index i = 0; i < node.rows; i += block_rows_) add_block({i, std::min(node.rows, i + block_rows_), 2});
+        else
+            add_blocks_of_ties(node, column.ranks);
         first_block_.push_back(first);
         columns_.push_back({entries, nullptr, blocks_.size() - first});
     }
 
-    // Adjoining rows of a column, from one end of ties to another.
-    struct Group {
-        Index end = 0, rows = 0, groups = 0;
-        double lowest = INFINITY, highest = -INFINITY, weight = 0;
-
-        bool same(const Group& other) const {
-            return lowest == highest && lowest == other.lowest && highest == other.highest;
+    // Looks at ends of ties, but not between two single rows with the same target: what a split saves is convex along
+    // them. Of classes the node's own checks are just these. No branch: targets change as they please.
+    void set_looks(const Node& node, const NodeColumn& column, std::uint32_t* entries) const {
+        const Index* const ranks = column.ranks;
+        const Index* const before = ranks - 1;
+        const bool by_class = measure_.of_classes(), every_end = context_.constrained();
+        for (Index i = 0; i < node.rows; ++i) {
+            const bool end = ranks[i] != ranks[i + 1], alone = (before[i] != ranks[i]) & (ranks[i + 1] != ranks[i + 2]),
+                       differ = (in_order_[i] < in_order_[i + 1]) | (in_order_[i] > in_order_[i + 1]);
+            const bool check = by_class ? (column.order[i] & entry::kCheck) != 0 : end & (every_end | !alone | differ);
+            entries[i] |= check ? kLookBit : 0;
         }
-        void add(const Group& other) {
-            end = other.end;
-            rows += other.rows;
-            groups += other.groups;
-            lowest = std::min(lowest, other.lowest);
-            highest = std::max(highest, other.highest);
-            weight += other.weight;
-        }
-    };
-
-    Group next_group(const NodeColumn& column, Index begin, std::uint32_t* entries) const {
-        Group group{begin, 0, 1};
-        do {
-            const std::uint32_t row = column.order[group.end] & entry::kRowMask;
-            const SquaredTarget& one = targets_[row];
-            entries[group.end] = row;
-            group.lowest = std::min(group.lowest, one.target);
-            group.highest = std::max(group.highest, one.target);
-            group.weight += one.weight;
-        } while (column.ranks[group.end] == column.ranks[group.end + 1] && ++group.end);
-        entries[group.end++] |= kLookBit;
-        group.rows = group.end - begin;
-        return group;
     }
 
-    void add_block(Group& pending) {
-        const double inverse = pending.highest > pending.lowest ? 1 / (pending.highest - pending.lowest) : 0;
-        const double size = absolute_ + pending.weight * std::max(std::abs(pending.lowest), std::abs(pending.highest));
-        blocks_.push_back(
-            {pending.end, pending.groups == 1, pending.lowest, pending.highest, inverse, 0x1p-48 * size * inverse});
-        pending = {};
+    // Adjoining rows of a column, from one end of ties to another.
+    struct Stretch {
+        Index begin, end, groups;
+        Index rows() const { return end - begin; }
+    };
+
+    void add_blocks_of_ties(const Node& node, const Index* ranks) {
+        Stretch pending{0, 0, 0};
+        for (Index i = 0; i < node.rows;) {
+            const Index begin = i++;
+            while (ranks[i - 1] == ranks[i]) ++i;
+            if (i - begin >= block_rows_ / 2 && pending.groups) {
+                add_block(pending);
+                pending = {begin, begin, 0};
+            }
+            pending = {pending.begin, i, pending.groups + 1};
+            if (pending.rows() < (pending.groups == 1 ? block_rows_ / 4 : block_rows_) && i < node.rows) continue;
+            add_block(pending);
+            pending = {i, i, 0};
+        }
+    }
+
+    void add_block(const Stretch& rows) {
+        double lowest = in_order_[rows.begin], highest = lowest;
+        if (rows.groups > 1)
+            for (Index i = rows.begin + 1; i < rows.end; ++i) {
+                lowest = std::min(lowest, in_order_[i]);
+                highest = std::max(highest, in_order_[i]);
+            }
+        const double inverse = highest > lowest ? 1 / (highest - lowest) : 0;
+        blocks_.push_back({rows.end, rows.groups == 1, lowest, highest, inverse, 0x1p-48 * largest_sum_ * inverse});
     }
 
     // Columns that gave the best stumps lately come first: the better the stumps at hand, the more is passed by.
@@ -228,14 +237,16 @@ class SquaredLanePanel final : public LanePanel {
     const Measure& measure_;
     const SquaredKernel& kernel_;
     Index block_rows_ = 8;
-    double absolute_ = 0;  // the sum of |weight x target|
+    double absolute_ = 0;     // the sum of |weight x target|
+    double largest_sum_ = 0;  // what the sums of a bound stay below
     Sums all_;
     std::vector<SquaredRow> rows_;
     std::vector<std::uint8_t> codes_;
     std::vector<SquaredTarget> targets_;
     std::vector<std::uint32_t> entries_;
-    const bool unit_;            // all weights are one
-    std::vector<Wide> squares_;  // weight times square; empty where all weights are one
+    std::vector<double> in_order_;  // targets in the order of a column
+    const bool unit_;               // all weights are one
+    std::vector<Wide> squares_;     // weight times square; empty where all weights are one
     std::vector<SquaredBlock> blocks_;
     std::vector<std::size_t> first_block_;
     std::vector<SquaredColumn> columns_;
