@@ -157,10 +157,7 @@ class SquaredSweep {
             if (!blocks_[i].one_tie) walks |= std::uint32_t{any(can_win(blocks_[i], goal, before, after))} << i;
             before = after;
         }
-        for (bool first = true; walks; walks &= walks - 1, first = false) {
-            const int block = __builtin_ctz(walks);
-            if (first || can_still_win<side>(block, at)) walk<side>(block, at);
-        }
+        for (; walks; walks &= walks - 1) walk<side>(__builtin_ctz(walks), at);
     }
 
     // The ends of blocks are ends of ties. Where all rows of a side are on it, d is 0 but for rounding.
@@ -187,14 +184,6 @@ class SquaredSweep {
         const Doubles now = best.square / best.product;
         store_vector(found, now);
         wins_ += any(above(now, start));
-    }
-
-    // The same block again, after others have been walked.
-    template <int side>
-    bool can_still_win(int block, int at) const {
-        const SquaredGoal goal = goal_of<side>(at);
-        return any(can_win(blocks_[block], goal, state_before<side>(block, at, goal.mean),
-                           state_before<side>(block + 1, at, goal.mean)));
     }
 
     // The lanes that may find something better between two states.

@@ -78,7 +78,6 @@ class SquaredLanePanel final : public LanePanel {
         rows_.resize(node.rows);
         codes_.resize(node.rows);
         targets_.resize(node.rows);
-        in_order_.resize(node.rows + 1);
         squares_.resize(unit_ ? 0 : node.rows);
         all_ = {};
         absolute_ = 0;
@@ -107,32 +106,21 @@ class SquaredLanePanel final : public LanePanel {
     void add_blocks(const Node& node, const NodeColumn& column) {
         const std::size_t first = blocks_.size();
         std::uint32_t* const entries = entries_.data() + columns_.size() * node.rows;
-        for (Index i = 0; i < node.rows; ++i) {
-            entries[i] = column.order[i] & entry::kRowMask;
-            in_order_[i] = targets_[entries[i]].target;
-        }
-        in_order_[node.rows] = 0;
-        set_looks(node, column, entries);
-        if (column.no_ties)
-            for (Index i = 0; i < node.rows; i += block_rows_) add_block({i, std::min(node.rows, i + block_rows_), 2});
+        // Of classes, the node's own checks leave out what lies inside runs of one class.
+        if (measure_.of_classes())
+            for (Index i = 0; i < node.rows; ++i)
+                entries[i] = (column.order[i] & entry::kRowMask) | (column.order[i] & entry::kCheck ? kLookBit : 0);
         else
-            add_blocks_of_ties(node, column.ranks);
+            for (Index i = 0; i < node.rows; ++i)
+                entries[i] =
+                    (column.order[i] & entry::kRowMask) | (column.ranks[i] != column.ranks[i + 1] ? kLookBit : 0);
+        if (column.no_ties)
+            for (Index i = 0; i < node.rows; i += block_rows_)
+                add_block({i, std::min(node.rows, i + block_rows_), 2}, entries);
+        else
+            add_blocks_of_ties(node, column.ranks, entries);
         first_block_.push_back(first);
         columns_.push_back({entries, nullptr, blocks_.size() - first});
-    }
-
-    // Looks at ends of ties, but not between two single rows with the same target: what a split saves is convex along
-    // them. Of classes the node's own checks are just these. No branch: targets change as they please.
-    void set_looks(const Node& node, const NodeColumn& column, std::uint32_t* entries) const {
-        const Index* const ranks = column.ranks;
-        const Index* const before = ranks - 1;
-        const bool by_class = measure_.of_classes(), every_end = context_.constrained();
-        for (Index i = 0; i < node.rows; ++i) {
-            const bool end = ranks[i] != ranks[i + 1], alone = (before[i] != ranks[i]) & (ranks[i + 1] != ranks[i + 2]),
-                       differ = (in_order_[i] < in_order_[i + 1]) | (in_order_[i] > in_order_[i + 1]);
-            const bool check = by_class ? (column.order[i] & entry::kCheck) != 0 : end & (every_end | !alone | differ);
-            entries[i] |= check ? kLookBit : 0;
-        }
     }
 
     // Adjoining rows of a column, from one end of ties to another.
@@ -141,28 +129,29 @@ class SquaredLanePanel final : public LanePanel {
         Index rows() const { return end - begin; }
     };
 
-    void add_blocks_of_ties(const Node& node, const Index* ranks) {
+    void add_blocks_of_ties(const Node& node, const Index* ranks, const std::uint32_t* entries) {
         Stretch pending{0, 0, 0};
         for (Index i = 0; i < node.rows;) {
             const Index begin = i++;
             while (ranks[i - 1] == ranks[i]) ++i;
             if (i - begin >= block_rows_ / 2 && pending.groups) {
-                add_block(pending);
+                add_block(pending, entries);
                 pending = {begin, begin, 0};
             }
             pending = {pending.begin, i, pending.groups + 1};
             if (pending.rows() < (pending.groups == 1 ? block_rows_ / 4 : block_rows_) && i < node.rows) continue;
-            add_block(pending);
+            add_block(pending, entries);
             pending = {i, i, 0};
         }
     }
 
-    void add_block(const Stretch& rows) {
-        double lowest = in_order_[rows.begin], highest = lowest;
+    void add_block(const Stretch& rows, const std::uint32_t* entries) {
+        double lowest = INFINITY, highest = -INFINITY;
         if (rows.groups > 1)
-            for (Index i = rows.begin + 1; i < rows.end; ++i) {
-                lowest = std::min(lowest, in_order_[i]);
-                highest = std::max(highest, in_order_[i]);
+            for (Index i = rows.begin; i < rows.end; ++i) {
+                const double target = targets_[entries[i] & ~kLookBit].target;
+                lowest = std::min(lowest, target);
+                highest = std::max(highest, target);
             }
         const double inverse = highest > lowest ? 1 / (highest - lowest) : 0;
         blocks_.push_back({rows.end, rows.groups == 1, lowest, highest, inverse, 0x1p-48 * largest_sum_ * inverse});
@@ -244,9 +233,8 @@ class SquaredLanePanel final : public LanePanel {
     std::vector<std::uint8_t> codes_;
     std::vector<SquaredTarget> targets_;
     std::vector<std::uint32_t> entries_;
-    std::vector<double> in_order_;  // targets in the order of a column
-    const bool unit_;               // all weights are one
-    std::vector<Wide> squares_;     // weight times square; empty where all weights are one
+    const bool unit_;            // all weights are one
+    std::vector<Wide> squares_;  // weight times square; empty where all weights are one
     std::vector<SquaredBlock> blocks_;
     std::vector<std::size_t> first_block_;
     std::vector<SquaredColumn> columns_;
