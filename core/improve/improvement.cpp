@@ -15,11 +15,13 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr double kMostOfThread = 0.7;  // more than any share
 
 // Steps that the proof has to itself: about two seconds at depth three, one at depth four and on bits, a tenth of one
-// below. Steps of measured losses take longer, and their proofs hardly begin where a split budget binds.
-std::uint64_t first_turn(const Context& context, Shape shape, bool by_bits) {
+// below. Steps of measured losses take longer, and their proofs with a split budget or a penalty take so long that
+// better trees cannot wait.
+std::uint64_t first_turn(const Context& context, Shape shape, const Loss& loss, bool by_bits) {
     if (context.eager_improvement()) return 1;
     if (shape.depth <= 3) return 400'000'000;
-    if (context.table.measure && shape.splits < Shape::full(shape.depth)) return 4'000'000;
+    const bool sized = shape.splits < Shape::full(shape.depth) || loss.split_penalty > 0;
+    if (context.table.measure && sized) return 4'000'000;
     return shape.depth == 4 || by_bits ? 200'000'000 : 20'000'000;
 }
 
@@ -89,7 +91,7 @@ Improvement::Improvement(Context& context, const Node* root, Shape shape, const 
     : context_(context), root_(root), shape_(shape), loss_(loss), start_(start), policy_(policy),
       listener_(std::move(listener)), proven_(std::move(proven)) {
     if (context.off(kNoImprovement) || shape.depth < 3 || start.upper <= 0) return;
-    turns_.emplace(context_.monitor, first_turn(context, shape, policy.by_bits), [this] { return turn(); });
+    turns_.emplace(context_.monitor, first_turn(context, shape, loss, policy.by_bits), [this] { return turn(); });
 }
 
 void Improvement::begin() {

@@ -59,5 +59,7 @@ def choose_least_rows(
     best = max(range(len(candidates)), key=lambda i: (scores[i].mean(axis=0).max(), i))
     whole = prepared.problem_of(every_row, **limits[best])
     left = None if end is None else max(end - time.monotonic(), 0.0)
-    path = joined_path(solve_frontier(whole, n_leaves, left), prepared, scores[best])
+    size = 1 + int(scores[best].mean(axis=0).argmax())
+    found = solve_frontier(whole, n_leaves, left, first=size)
+    path = joined_path(found, prepared, scores[best])
     return Chosen(path, candidates[best], scores)
