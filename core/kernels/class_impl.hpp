@@ -137,6 +137,7 @@ class ClassSweep {
             for (int first = 0; first < padded_; first += kFloats)
                 for (int side = 0; side < 2; ++side) look_after(block, first, side);
         }
+        if (lanes_.counts) return;
         for (int lane = 0; lane < lanes_.lanes; ++lane)
             for (int side = 0; side < 2; ++side) {
                 if (!(between_.least[side][lane] < lanes_.feasible_below[side][lane])) continue;
@@ -157,6 +158,13 @@ class ClassSweep {
         const Floats least_leaf = broadcast<float>(Loss::kLeast);
         store(costs_[block + 1].left[side] + first, most(left_cost, least_leaf));
         store(costs_[block].right[side] + first, most(right_cost, least_leaf));
+        if (lanes_.counts) {
+            // The best one may leave too few rows, so that each is looked at.
+            store(inside_.cost, left_cost + right_cost);
+            for (int k = 0; k < kFloats && first + k < lanes_.lanes; ++k)
+                if (right.weight[k] > 0) settle(block, first + k, side, blocks_[block].end, inside_.cost[k]);
+            return;
+        }
         float* const least_yet = between_.least[side] + first;
         Ints at = load_whole(between_.at[side] + first);
         Floats least_cost = load_floats(least_yet);

@@ -37,14 +37,14 @@ struct Outputs {
 double added_errors(double weight, double errors) {
     constexpr double z = 0.6744897501960817, square = z * z, confidence = 0.25;
     if (weight <= 0) return 0;
-    const auto none = [&] { return weight * (1 - std::exp(std::log(confidence) / weight)); };
+    const auto none = [&] { return -weight * std::expm1(std::log(confidence) / weight); };
     if (errors < 1e-6) return none();
     if (errors < 0.9999) return none() + errors * (added_errors(weight, 1.0) - none());
     if (errors + 0.5 >= weight) return 0.67 * (weight - errors);
     const double more = errors + 0.5;
-    const double rate =
-        (more + square / 2 + std::sqrt(square * (more * (1 - more / weight) + square / 4))) / (weight + square);
-    return weight * rate - errors;
+    // weight * rate - errors, in a form that does not take large numbers from each other.
+    const double spread = std::sqrt(square * (more * (1 - more / weight) + square / 4));
+    return (weight * (0.5 + square / 2 + spread) - errors * square) / (weight + square);
 }
 
 Measure::Measure(const MeasureInput& input) : name_(input.loss), n_classes_(input.n_classes) {
@@ -129,6 +129,7 @@ void Measure::take_classes(const MeasureInput& input) {
         } else {
             const double errors = total - *std::max_element(by_class.begin(), by_class.end());
             root = errors + added_errors(total, errors);
+            largest = root;
             per_weight = 1.5;  // checked in tests: no unit of weight adds more than 1.24
         }
     }

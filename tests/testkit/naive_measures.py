@@ -64,15 +64,16 @@ def added_errors(weight: float, errors: float) -> float:
     """C4.5's AddErrs at a confidence of 0.25: what a leaf is charged beyond the errors it makes."""
     z = 0.6744897501960817  # the upper quarter of the normal distribution begins here
     if errors < 1e-6:
-        return weight * (1 - math.exp(math.log(0.25) / weight))
+        return -weight * math.expm1(math.log(0.25) / weight)
     if errors < 0.9999:
-        none = weight * (1 - math.exp(math.log(0.25) / weight))
+        none = -weight * math.expm1(math.log(0.25) / weight)
         return none + errors * (added_errors(weight, 1.0) - none)
     if errors + 0.5 >= weight:
         return 0.67 * (weight - errors)
     middle = errors + 0.5
     spread = math.sqrt(z * z * (middle * (1 - middle / weight) + z * z / 4))
-    return weight * (middle + z * z / 2 + spread) / (weight + z * z) - errors
+    rate = Fraction(middle + z * z / 2 + spread) / (Fraction(weight) + Fraction(z * z))
+    return float(Fraction(weight) * rate - Fraction(errors))
 
 
 class Leaves:
