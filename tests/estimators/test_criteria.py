@@ -332,3 +332,13 @@ def test_the_words_of_a_proof_know_the_costs():
         assert words.startswith("Proven optimal: costs of 6 in all, and no tree of depth 2 costs")
     plain = by_row.fit(IRIS_X, IRIS_Y)
     assert "6 training errors" in proof_sentence(StoredModel.of(plain).proof)
+
+
+@pytest.mark.parametrize("criterion", PURITY)
+def test_the_best_split_between_blocks_may_leave_too_few_rows(criterion):
+    """Of three classes; the next best split must then be found, too."""
+    X = np.array([[1, 1], [2, 3], [1, 2], [0, 2], [0, 0], [0, 2]], dtype=float)
+    y = np.array([2, 2, 1, 0, 2, 1])
+    clf = OptimalTreeClassifier(max_depth=2, min_samples_leaf=2, criterion=criterion).fit(X, y)
+    least = least_cost(criterion, X, y, depth=2, min_leaf=2)
+    assert clf.objective_ == pytest.approx(least, rel=1e-9)
