@@ -3,8 +3,9 @@
 // Why a block may be passed by. Along the block a lane's (n, s), weight and weighted sum, goes from its start to its
 // end, and each row adds a step between (1, lowest) and (1, highest) times its weight. So it stays in the parallelogram
 // whose other corners are reached by going all the way up first, and all the way down first. What a split saves is
-// convex in (n, s), so the largest of the four corners bounds it. The start is left out: of all states of the column
-// that save the most, the first one lies in a block whose start saves less, since blocks end where ties end.
+// convex in (n, s), so the largest of the four corners bounds it. Start and end are splits that have been looked at
+// (blocks end where ties end, and a run of one class that goes on beyond them ends elsewhere). With a minimum leaf size
+// they may be better than what is feasible inside, so then they count.
 //
 // Rounding. Sums are exact; s and m n are rounded by 2^-53 of sums of |weight x target|, call their total A. The way up
 // is a difference of such sums over (highest - lowest): the block's pad is more than its error, and both ways are made
@@ -204,8 +205,10 @@ class SquaredSweep {
             const Doubles product = weight * at_least_zero(goal.total - weight);
             return above(distance * distance, multiply_add(bar, product, noise_));
         };
-        return above(more, Doubles{}) & (beats(before.weight + up, multiply_add(up, to_highest, before.distance)) |
-                                         beats(before.weight + down, before.distance - down * to_lowest));
+        DoubleMask better = beats(before.weight + up, multiply_add(up, to_highest, before.distance)) |
+                            beats(before.weight + down, before.distance - down * to_lowest);
+        if (kSized) better |= beats(before.weight, before.distance) | beats(after.weight, after.distance);
+        return above(more, Doubles{}) & better;
     }
 
     // A block once more, row by row, for one vector of lanes.
