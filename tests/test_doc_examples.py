@@ -49,10 +49,20 @@ def write_customers(path: Path, n: int = 300) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def write_cars(path: Path, n: int = 200) -> None:
+    """The table with a number to predict."""
+    rng = np.random.default_rng(0)
+    km, fuel = rng.integers(1, 200, n), rng.choice(["petrol", "diesel"], n)
+    price = (30000 - 90 * km + 2500 * (fuel == "diesel") + rng.normal(0, 900, n)).round(2)
+    lines = [f"{a},{b},{c}" for a, b, c in zip(km, fuel, price, strict=True)]
+    path.write_text("\n".join(["km,fuel,price", *lines]) + "\n", encoding="utf-8")
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_customers(tmp_path / "customers.csv")
     write_customers(tmp_path / "new.csv", 40)
+    write_cars(tmp_path / "cars.csv")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
