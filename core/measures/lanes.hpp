@@ -55,6 +55,9 @@ std::unique_ptr<LanePanel> linear_lane_panel(Context& context, const Measure& me
 // The plain way, for any measure: a leaf that grows row by row. What the others have to agree with.
 std::unique_ptr<LanePanel> plain_lane_panel(Context& context, const Measure& measure);
 
+// For absolute error.
+std::unique_ptr<LanePanel> absolute_lane_panel(Context& context, const Measure& measure);
+
 // For losses of the class weights of leaves, of at most kMostLaneClasses classes.
 std::unique_ptr<LanePanel> class_lane_panel(Context& context, const Measure& measure);
 

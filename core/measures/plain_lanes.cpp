@@ -94,6 +94,7 @@ std::unique_ptr<LanePanel> make_lane_panel(Context& context, const Measure& meas
     if (measure.of_classes() && measure.width() > 1 && measure.classes() <= kMostLaneClasses)
         return class_lane_panel(context, measure);
     if (measure.kind() == MeasureKind::kLinear) return linear_lane_panel(context, measure);
+    if (measure.kind() == MeasureKind::kAbsolute) return absolute_lane_panel(context, measure);
     return plain_lane_panel(context, measure);
 }
 
