@@ -36,54 +36,20 @@ inline float largest_of(Floats numbers) {
 
 inline float kept_by(float weight, float target) { return target * target / larger_of(weight, 1.0f); }
 
-// Adds the cells of one value of column g to the sums of its pairs with the features of later columns.
-inline void add_value(const CellColumns& columns, int g, const std::int64_t* cells, std::int64_t* row) {
-    for (int h = g + 1; h < columns.columns; ++h) {
-        std::int64_t* const to = row - h;
+void sum_pairs(const std::int64_t* cells, const std::int64_t* follows, int features, std::ptrdiff_t stride,
+               std::int64_t* row, PairSums pairs) {
+    for (int i = 0; i < features; ++i, cells += features) {
+        const std::int64_t before = follows[i];
         std::int64_t sum = 0;
-        for (int v = columns.first_value[h]; v < columns.common[h]; ++v) to[v] += sum += cells[v];
-        sum = 0;
-        for (int v = columns.first_value[h + 1] - 1; v > columns.common[h]; --v) to[v - 1] += sum += cells[v];
-    }
-}
-
-void sum_pairs(const CellColumns& columns, const std::int64_t* cells, std::ptrdiff_t stride, std::int64_t* row,
-               PairSums pairs) {
-    const int values = columns.values(), features = columns.features();
-    std::int64_t* const singles = row + features;
-    for (int g = 0; g < columns.columns; ++g) {
-        const int first = columns.first_feature(g), after = columns.first_feature(g + 1), common = columns.common[g];
-        const auto write = [&](int i) {
-            float* const weights = pairs.weights + i * stride;
-            float* const targets = pairs.targets + i * stride;
-            // Of two features of a column on the same side the narrower one has the rows of both.
-            for (int j = i + 1; j < after; ++j) {
-                const std::int64_t both = i >= common - g ? singles[j] : j < common - g ? singles[i] : 0;
-                weights[j] = static_cast<float>(cell_weight(both));
-                targets[j] = static_cast<float>(cell_target(both));
-            }
-            for (int j = after; j < features; ++j) {
-                weights[j] = static_cast<float>(cell_weight(row[j]));
-                targets[j] = static_cast<float>(cell_target(row[j]));
-            }
-        };
-        const auto begin = [&] {
-            for (int j = after; j < features; ++j) row[j] = 0;
-            return std::int64_t{0};
-        };
-        std::int64_t single = begin();
-        for (int i = first; i < common - g; ++i) {
-            const std::int64_t* const of = cells + static_cast<std::ptrdiff_t>(i + g) * values;
-            singles[i] = single += of[i + g];
-            add_value(columns, g, of, row);
-            write(i);
+        for (int j = i; j < features; ++j) {
+            sum = (sum & follows[j]) + cells[j];
+            row[j] = (row[j] & before) + sum;
         }
-        single = begin();
-        for (int i = after - 1; i >= common - g; --i) {
-            const std::int64_t* const of = cells + static_cast<std::ptrdiff_t>(i + g + 1) * values;
-            singles[i] = single += of[i + g + 1];
-            add_value(columns, g, of, row);
-            write(i);
+        float* const weights = pairs.weights + i * stride;
+        float* const targets = pairs.targets + i * stride;
+        for (int j = i + 1; j < features; ++j) {
+            weights[j] = static_cast<float>(cell_weight(row[j]));
+            targets[j] = static_cast<float>(cell_target(row[j]));
         }
     }
 }

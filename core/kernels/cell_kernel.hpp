@@ -1,9 +1,10 @@
 // The cell kernel: depth two on tables of few values, from sums over the cells of pairs of columns.
 //
 // A feature is a threshold of a column, and has the rows on that side of it where the column's most common value is
-// not. So the sums of the rows that have two features follow from the cells of less common values of their columns.
-// Every pair of features is a lane. Lanes are single floats: their answers are bounds to within an error that the
-// caller knows. Compiled once per instruction set, as the sweeps are.
+// not. So the features of a column are two runs, one from either end of its values: each has one value more than the
+// one before it, and the sums of the rows that have two features follow from the cells of less common values. Every
+// pair of features is a lane. Lanes are single floats: their answers are bounds to within an error that the caller
+// knows. Compiled once per instruction set, as the sweeps are.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +24,6 @@ inline constexpr int kCellPadding = 16;
 [[gnu::always_inline]] inline std::int32_t cell_weight(std::int64_t cell) {
     return static_cast<std::int32_t>((cell - cell_target(cell)) >> 32);
 }
-
-// The columns of a node: column c has the values first_value[c] .. first_value[c + 1] - 1, and a feature after each of
-// them but the last: feature u - c has the values up to u where u is below common[c], and those above u otherwise.
-struct CellColumns {
-    int columns;
-    const int* first_value;
-    const int* common;
-    [[gnu::always_inline]] int first_feature(int column) const { return first_value[column] - column; }
-    [[gnu::always_inline]] int values() const { return first_value[columns]; }
-    [[gnu::always_inline]] int features() const { return first_value[columns] - columns; }
-};
 
 // The weights and targets of rows that have both of two features: row i from lane i + 1 on, `stride` apart.
 struct PairSums {
@@ -60,11 +50,11 @@ struct CellStumps {
 };
 
 struct CellKernel {
-    // Pair sums from cells: cells[u * values + v] sums the rows with value u of one column and v of a later one, and
-    // cells[u * values + u] those with value u. Those of common values are not looked at. `row` has room for twice the
-    // features.
-    void (*sum_pairs)(const CellColumns& columns, const std::int64_t* cells, std::ptrdiff_t stride, std::int64_t* row,
-                      PairSums pairs);
+    // Pair sums from cells: cells[i * features + j], i <= j, sums the rows with the value that feature i has more than
+    // the one before it, and with that of j. follows[i]: -1 where feature i goes on with a run, and 0 where it begins
+    // one. `row` has room for the features.
+    void (*sum_pairs)(const std::int64_t* cells, const std::int64_t* follows, int features, std::ptrdiff_t stride,
+                      std::int64_t* row, PairSums pairs);
 
     // What trees of depth two with at most one, two and three splits keep of the sum of squares, less penalties.
     void (*best_two)(const CellSide& side, int features, std::ptrdiff_t stride, const CellStumps& stumps,

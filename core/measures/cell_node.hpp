@@ -12,90 +12,103 @@
 
 namespace provetree {
 
-// Cells with those of their values that are not the most common of their column.
-struct CellList {
-    RawVector<Index> start;  // of the values of each cell
-    RawVector<std::uint16_t> values;
-    RawVector<std::int64_t> packed;
+// Sums over cells, one number after the other so that they are added at once: weight and target as the kernel takes
+// them, squares in small whole steps, and the key of the set.
+struct CellSums {
+    std::int64_t packed = 0, squares = 0;
+    CellKey key;
 
-    // Cells and values are written without a branch: there is room for one value more.
-    void make_room(std::size_t cells, std::size_t most_values) {
-        start.resize(cells + 1);
-        packed.resize(cells);
-        values.resize(most_values + 1);
-        start[0] = 0;
+    void operator+=(const CellSums& other) {
+        packed += other.packed;
+        squares += other.squares;
+        key += other.key;
+    }
+    CellSums operator-(const CellSums& other) const {
+        return {packed - other.packed, squares - other.squares, key - other.key};
     }
 };
 
 class CellNode {
   public:
-    // A value of a column.
-    struct Value {
+    // A threshold: rows up to a rank are below it.
+    struct Split {
+        int column;
+        int value;  // the last one below it, counted over all columns
         Index rank;
-        Index position;   // rows of the node up to it
-        Index cells = 0;  // cells with it
-        std::int64_t packed = 0;
-        double squares = 0;
-        CellKey key{};
+        Index position;  // rows of the node below it
     };
 
-    // False where the rows are not whole cells.
-    bool take(const CellRows& rows, const Node& node);
+    // Lists the cells of a node. False where its rows are not whole cells.
+    bool list_cells(const CellRows& rows, const Node& node);
+    // The same set of cells has the same key.
+    const CellKey& key() const { return key_; }
+    // All the rest, once the cells are listed.
+    void take(const CellRows& rows, const Node& node);
 
-    const CellColumns& columns() const { return columns_; }
-    int features() const { return columns_.features(); }
-    int column_of(int feature) const { return column_of_[static_cast<std::size_t>(feature)]; }
-    // The last value below a feature.
-    int value_below(int feature) const { return feature + column_of(feature); }
-    const Value& value(int number) const { return values_[static_cast<std::size_t>(number)]; }
+    int columns() const { return static_cast<int>(column_count_); }
+    // As many splits as the kernel has features. Those of a column adjoin, in the order of its ranks.
+    int splits() const { return static_cast<int>(splits_.size()); }
+    int first_split(int column) const { return first_value_[static_cast<std::size_t>(column)] - column; }
+    const Split& split(int number) const { return splits_[static_cast<std::size_t>(number)]; }
+    const Split& split_of_feature(int feature) const {
+        return splits_[split_of_feature_[static_cast<std::size_t>(feature)]];
+    }
+    // Which features go on with the run of the one before (see the kernel).
+    const std::int64_t* follows() const { return follows_.data(); }
+    int first_value(int column) const { return first_value_[static_cast<std::size_t>(column)]; }
+    const CellSums& of_value(int value) const { return of_value_[static_cast<std::size_t>(value)]; }
+
     Index size() const { return static_cast<Index>(cells_.size()); }
-    // Numbers in the table of its cells, in the order of this node.
+    // The number in the table of a cell.
     Index cell(Index at) const { return cells_[at]; }
     // The values of a cell, by column.
     const std::uint16_t* values_of(Index at) const { return &values_of_[std::size_t{at} * column_count_]; }
+    std::int64_t packed(Index at) const { return sums_[at].packed; }
 
-    // Sums of all cells: packed as the kernel takes them, and of squares.
-    std::int64_t packed() const { return packed_sum_; }
-    std::int64_t packed(Index at) const { return list_.packed[at]; }
-    double squares() const { return squares_; }
-    CellKey key() const { return key_; }
+    const CellSums& all() const { return all_; }
+    // Squares as the kernel takes them, in one of the small steps.
+    double square_step() const { return square_step_; }
     // How far what the kernel says of a sum of squares can be off, for any part of the node.
     double error() const { return error_; }
     // The measure's squares in one of the kernel's.
     double scale() const { return scale_; }
 
-    const CellList& cells() const { return list_; }
-    // The cells in the order of a column, without its values: those of its value u are first[u] .. first[u + 1] - 1,
-    // counted from its first value.
-    void sort_by(int column, CellList& sorted, std::vector<Index>& first);
+    // The cells in the order of a column: those of its value u are first[u] .. first[u + 1] - 1, counted from its
+    // first.
+    void sort_by(int column, std::vector<Index>& order, std::vector<Index>& first);
 
-    // Adds some cells of a list to sums over pairs of values, or takes them off.
-    void add(std::int64_t* sums, const CellList& list, Index from, Index to) const { change<1>(sums, list, from, to); }
-    void subtract(std::int64_t* sums, const CellList& list, Index from, Index to) const {
-        change<-1>(sums, list, from, to);
-    }
+    // Adds cells to the kernel's cells, or takes them off.
+    void add(std::int64_t* to, const Index* from, const Index* end) const { change<1>(to, from, end); }
+    void subtract(std::int64_t* to, const Index* from, const Index* end) const { change<-1>(to, from, end); }
 
   private:
     void list_columns(const Node& node);
+    void number_features();
     void take_targets(const CellRows& rows);
-    void find_common();
     template <int kSign>
-    void change(std::int64_t* sums, const CellList& list, Index from, Index to) const;
+    void change(std::int64_t* to, const Index* from, const Index* end) const;
 
     std::size_t column_count_ = 0;
-    CellColumns columns_{};
-    std::vector<int> first_value_, common_, column_of_;
+    std::vector<int> first_value_;
     std::vector<std::uint16_t> value_of_rank_;  // by column and rank
-    std::vector<Value> values_;
+    std::vector<Split> splits_;
+    std::vector<std::size_t> split_of_feature_;
+    std::vector<std::int64_t> follows_;
+    std::vector<CellSums> of_value_;
+    std::vector<Index> cells_with_;          // by value
+    std::vector<std::uint16_t> feature_of_;  // by value: the feature that begins to have it
+    std::vector<std::uint8_t> is_common_;    // by value: no feature has it
     std::vector<Index> cells_;
     std::vector<std::uint32_t> seen_;  // by cell of the table: when it was met last
     std::uint32_t now_ = 0;
-    std::vector<std::uint16_t> values_of_;
-    CellList list_;
-    std::vector<Index> order_, next_;
-    std::int64_t packed_sum_ = 0;
-    double squares_ = 0, error_ = 0, scale_ = 1;
+    RawVector<std::uint16_t> values_of_;
+    RawVector<std::uint16_t> features_;  // that begin to have the values of a cell, those of each cell from start_ on
+    RawVector<Index> start_;
+    RawVector<CellSums> sums_;
+    CellSums all_;
     CellKey key_;
+    double square_step_ = 1, error_ = 0, scale_ = 1;
+    std::vector<Index> next_;
 };
 
 }  // namespace provetree

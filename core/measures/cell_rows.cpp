@@ -53,6 +53,10 @@ CellRows::CellRows(const Table& table)
         ++cell.rows;
     }
     ranks_.resize(cells_.size() * columns_);
+    for (Cell& cell : cells_) {
+        cell.approximate_squares = static_cast<double>(cell.squares);
+        cell.inverse_weight = 1 / static_cast<double>(cell.weight);
+    }
 }
 
 }  // namespace provetree

@@ -34,6 +34,7 @@ class CellRows {
     struct Cell {
         std::int64_t weight = 0, target = 0;  // of all rows, weighted
         Wide squares = 0;
+        double approximate_squares = 0, inverse_weight = 0;
         CellKey key;
         Index rows = 0;
     };

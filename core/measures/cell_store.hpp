@@ -1,13 +1,15 @@
-// What is known of sets of cells as nodes of depth two, by the key of the set: a node is met by every order of the
-// splits above it, and by other splits that send the same rows there.
+// What is known of sets of cells as nodes of depth two and three, by the key of the set: a node is met by every order
+// of the splits above it, and by other splits that send the same rows there.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "base/types.hpp"
 #include "measures/cell_rows.hpp"
+#include "tree/outcome.hpp"
 
 namespace provetree {
 
@@ -71,6 +73,38 @@ class CellStore {
 
     std::size_t most_, used_ = 0;
     std::vector<Entry> entries_;
+};
+
+// Nodes of depth three that were solved.
+class SolvedCells {
+  public:
+    explicit SolvedCells(std::uint64_t most_bytes) : most_(most_bytes / kBytes) {}
+
+    void clear() { solved_.clear(); }
+    // What was proven of trees of this shape, where it is exact or reaches the limit; null otherwise.
+    const Outcome* find(const CellKey& key, Shape shape, Cost limit) const {
+        const auto at = solved_.find(key);
+        if (at == solved_.end() || at->second.splits != shape.splits) return nullptr;
+        const Outcome& outcome = at->second.outcome;
+        return outcome.lower >= outcome.upper || outcome.lower >= limit ? &outcome : nullptr;
+    }
+    void keep(const CellKey& key, Shape shape, const Outcome& outcome) {
+        if (solved_.size() >= most_) solved_.clear();
+        solved_[key] = {shape.splits, outcome};
+    }
+
+  private:
+    static constexpr std::uint64_t kBytes = 512;  // of one, with its tree
+    struct Solved {
+        std::int64_t splits;
+        Outcome outcome;
+    };
+    struct Hash {
+        std::size_t operator()(const CellKey& key) const { return static_cast<std::size_t>(key.low); }
+    };
+
+    std::size_t most_;
+    std::unordered_map<CellKey, Solved, Hash> solved_;
 };
 
 }  // namespace provetree

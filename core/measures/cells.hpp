@@ -5,9 +5,10 @@
 // best split of the node of depth three is left; that one is solved again from exact sums.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/raw_vector.hpp"
@@ -24,7 +25,8 @@ namespace provetree {
 class CellSolver {
   public:
     explicit CellSolver(Context& context)
-        : context_(context), kernel_(choose_cell_kernel(context.kernel.name)), store_(context.memory_limit / 4) {}
+        : context_(context), kernel_(choose_cell_kernel(context.kernel.name)), store_(context.memory_limit / 4),
+          outcomes_(context.memory_limit / 8) {}
 
     // Whether nodes of this shape below the root are solved here: not under other losses, with columns of many values
     // or with a minimum leaf size.
@@ -34,12 +36,12 @@ class CellSolver {
     std::optional<Outcome> solve(const Node& node, const NodeRequest& request, const Loss& loss);
 
   private:
-    static constexpr int kSides = 2;  // rows below a feature, and those above it
+    enum Side : std::uint8_t { kBelow, kAbove };  // rows up to a threshold, and the others
     using Members = std::vector<Index>;
 
-    // Sums of the cells up to a value of a column; null: of none.
+    // The kernel's cells of the rows up to a value of a column; null: of none, or of all.
     struct Base {
-        const std::int64_t* sums;
+        const std::int64_t* cells;
         int upto;
     };
     // One way to share out the splits of a node of depth three.
@@ -50,14 +52,20 @@ class CellSolver {
     // A split of a node of depth three with its bound.
     struct Candidate {
         Cost bound;
-        int feature;
-        std::size_t share;
+        int split;
+        Share share;
         bool operator<(const Candidate& other) const {
-            return bound != other.bound       ? bound < other.bound
-                   : feature != other.feature ? feature < other.feature
-                                              : share < other.share;
+            if (bound != other.bound) return bound < other.bound;
+            return split != other.split ? split < other.split : share.left_splits < other.share.left_splits;
         }
     };
+    // What is known of one side of a split.
+    struct Known {
+        CellSums sums;
+        Cost least[4] = {0, 0, 0, 0};  // with at most so many splits
+        Cost gap = kInfinite;          // it costs no more than that above it; kInfinite: not bounded by the kernel
+    };
+    // Exact sums.
     struct Leaf {
         std::int64_t weight = 0, target = 0;
         Wide squares = 0;
@@ -74,40 +82,45 @@ class CellSolver {
         double cost() const;
     };
 
-    bool begin(const Node& node, const Loss& loss);
-    void lay_out();
+    void begin(const Node& node);
     void count_work(std::uint64_t cells);
 
     // Of depth three:
     Outcome solve_three(const Node& node, const NodeRequest& request);
-    void list_shares(Shape shape);
     void start_bounds();
     void inherit(const Node& node, const Profile* inner, Shape shape);
     void propagate(int column);
-    Cost bound(int feature) const;
-    std::vector<int> columns_by_promise() const;
+    Known& known(int split, int side) { return known_[static_cast<std::size_t>(2 * split + side)]; }
+    const Known& known(int split, int side) const { return known_[static_cast<std::size_t>(2 * split + side)]; }
+    static void raise(Cost& least, Cost to) { least = std::max(least, to); }
+    Cost bound(int split, const Share& share) const {
+        return known(split, kBelow).least[share.below] + known(split, kAbove).least[share.above] + loss_.split_penalty;
+    }
+    Cost bound(int split) const;
+    const std::vector<int>& columns_by_promise();
     void settle(int column, int first, int last, Base low, Base high, std::size_t depth);
-    bool evaluate(int column, int feature, Base low, Base high, std::size_t depth);
-    void sum_up_to(int column, int feature, Base low, Base high, std::size_t depth);
-    void copy_sums(const std::int64_t* from, std::int64_t* to) const;
-    void bound_side(int feature, int side);
-    void know(int feature, int side, const TwoBounds& bounds);
+    bool evaluate(int column, int split, Base low, Base high, std::size_t depth);
+    void sum_all();
+    void sum_up_to(int column, int split, Base low, Base high, std::size_t depth);
+    void copy_cells(const std::int64_t* from, std::int64_t* to) const;
+    void bound_side(int split, Side side);
+    static void learn(Known& of, const TwoBounds& bounds);
     Outcome prove(const Node& node, const NodeRequest& request);
+    Incumbent best_below(const Node& node, const Candidate& candidate);
     ProfilePtr make_profile(const Node& node, Shape shape);
 
     // Of depth two:
-    TwoBounds bounds_of(const float kept[3], double squares) const;
-    void sum_pairs(const std::int64_t* sums, PairSums pairs);
+    TwoBounds bounds_of(const float kept[3], std::int64_t squares) const;
     PairSums part_pairs() { return {lanes_[0].data(), lanes_[1].data()}; }
     PairSums all_pairs() { return {lanes_[2].data(), lanes_[3].data()}; }
     CellStumps stumps() { return {stumps_[0].data(), stumps_[1].data(), stumps_[2].data(), stumps_[3].data()}; }
-    CellSide side_of(std::int64_t packed);
-    void sum_singles(const std::int64_t* sums, std::vector<std::int64_t>& singles) const;
-    void set_singles(bool rest);
+    void sum_pairs(const std::int64_t* cells, PairSums pairs, std::vector<std::int64_t>& singles);
+    CellSide side_of(std::int64_t packed, bool rest);
     // From exact sums: the best tree with at most so many splits.
     Incumbent best_two(const Node& node, const Members& members, int splits);
     double kept_by(int feature, int splits) const;
-    void offer_split(const Node& node, const Members& members, int feature, int splits, Incumbent& best);
+    void offer_split(const Node& node, const Members& members, const CellNode::Split& split, int splits,
+                     Incumbent& best);
     Cost best_stump(const Members& members);
     Cost units_of(const Leaf& leaf) const;
 
@@ -117,6 +130,7 @@ class CellSolver {
     std::unique_ptr<CellRows> rows_;
     CellNode node_;
     CellStore store_;
+    SolvedCells outcomes_;
     Loss loss_{};
     double to_cost_ = 1;  // cost of one of the kernel's squares
 
@@ -126,21 +140,18 @@ class CellSolver {
     LineVector<float> side_weights_, side_targets_;
     LineVector<float> stumps_[4];
     std::vector<std::int64_t> row_;
-    std::vector<LineVector<std::int64_t>> sums_;  // by depth of the bisection
-    LineVector<std::int64_t> all_sums_, exact_sums_;
+    std::vector<LineVector<std::int64_t>> cells_;  // of the kernel, by depth of the bisection
+    LineVector<std::int64_t> all_cells_, exact_cells_;
     std::vector<std::int64_t> singles_, all_singles_;  // of the rows that have a feature: in the part, and in all
-    Members split_members_[kSides];
     bool have_all_ = false;
 
     std::vector<Share> shares_;
-    Cost reach_ = 0;                      // splits that cost as much are of no interest
-    std::vector<Cost> least_[kSides][4];  // by feature: with at most so many splits
-    std::vector<Cost> gap_[kSides];       // and no more than that above it; kInfinite: not evaluated
-    std::vector<std::int64_t> packed_[kSides];
-    std::vector<double> squares_[kSides];
-    std::vector<CellKey> keys_[kSides];
-    CellList sorted_;  // by the column at hand
-    std::vector<Index> first_;
+    Cost reach_ = 0;  // splits that cost as much are of no interest
+    std::vector<Known> known_;
+    std::vector<std::pair<double, int>> promises_;
+    std::vector<int> promising_;
+    Members order_, split_members_[2], side_members_[2];
+    std::vector<Index> first_;  // in order_, by value of the column at hand; empty where it is not sorted
     std::vector<Leaf> leaves_;
 };
 

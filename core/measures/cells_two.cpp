@@ -15,13 +15,25 @@ constexpr Cost kRoundedLeaves = 5;
 
 }  // namespace
 
-void CellSolver::sum_pairs(const std::int64_t* sums, PairSums pairs) {
-    kernel_.sum_pairs(node_.columns(), sums, stride_, row_.data(), pairs);
+void CellSolver::sum_pairs(const std::int64_t* cells, PairSums pairs, std::vector<std::int64_t>& singles) {
+    kernel_.sum_pairs(cells, node_.follows(), features_, stride_, row_.data(), pairs);
+    singles.resize(static_cast<std::size_t>(features_));
+    std::int64_t sum = 0;
+    for (std::ptrdiff_t i = 0; i < features_; ++i) {
+        sum = (sum & node_.follows()[i]) + cells[i * (features_ + 1)];
+        singles[static_cast<std::size_t>(i)] = sum;
+    }
 }
 
-CellSide CellSolver::side_of(std::int64_t packed) {
+// The part at hand, or the rest of the node.
+CellSide CellSolver::side_of(std::int64_t packed, bool rest) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(features_); ++i) {
+        const std::int64_t sum = rest ? all_singles_[i] - singles_[i] : singles_[i];
+        side_weights_[i] = static_cast<float>(cell_weight(sum));
+        side_targets_[i] = static_cast<float>(cell_target(sum));
+    }
     return {part_pairs(),
-            {nullptr, nullptr},
+            rest ? all_pairs() : PairSums{nullptr, nullptr},
             side_weights_.data(),
             side_targets_.data(),
             static_cast<float>(cell_weight(packed)),
@@ -29,37 +41,12 @@ CellSide CellSolver::side_of(std::int64_t packed) {
             static_cast<float>(static_cast<double>(loss_.split_penalty) / to_cost_)};
 }
 
-// The rows with one value are on the diagonal.
-void CellSolver::sum_singles(const std::int64_t* sums, std::vector<std::int64_t>& singles) const {
-    const CellColumns& columns = node_.columns();
-    const std::size_t values = static_cast<std::size_t>(columns.values());
-    singles.resize(static_cast<std::size_t>(features_));
-    for (int c = 0; c < columns.columns; ++c) {
-        std::int64_t sum = 0;
-        for (int u = columns.first_value[c]; u < columns.common[c]; ++u)
-            singles[static_cast<std::size_t>(u - c)] = sum += sums[static_cast<std::size_t>(u) * (values + 1)];
-        sum = 0;
-        for (int u = columns.first_value[c + 1] - 1; u > columns.common[c]; --u)
-            singles[static_cast<std::size_t>(u - 1 - c)] = sum += sums[static_cast<std::size_t>(u) * (values + 1)];
-    }
-}
-
-// Of the part at hand, or of the rest of the node.
-void CellSolver::set_singles(bool rest) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(features_); ++i) {
-        const std::int64_t sum = rest ? all_singles_[i] - singles_[i] : singles_[i];
-        side_weights_[i] = static_cast<float>(cell_weight(sum));
-        side_targets_[i] = static_cast<float>(cell_target(sum));
-    }
-}
-
 // The kernel's sums are off by at most the node's error, either way.
-TwoBounds CellSolver::bounds_of(const float kept[3], double squares) const {
+TwoBounds CellSolver::bounds_of(const float kept[3], std::int64_t squares) const {
     TwoBounds bounds;
-    for (int i = 0; i < 3; ++i) {
-        const double least = squares - static_cast<double>(kept[i]) - node_.error();
-        bounds.least[i] = static_cast<Cost>(std::max(0.0, least * to_cost_));
-    }
+    const double most = static_cast<double>(squares) * node_.square_step() - node_.error();
+    for (int i = 0; i < 3; ++i)
+        bounds.least[i] = static_cast<Cost>(std::max(0.0, (most - static_cast<double>(kept[i])) * to_cost_));
     bounds.gap = static_cast<Cost>(std::ceil(2 * node_.error() * to_cost_)) + kRoundedLeaves * loss_.unit_scale + 2;
     return bounds;
 }
@@ -93,50 +80,50 @@ Incumbent CellSolver::best_two(const Node& node, const Members& members, int spl
     }
     Incumbent best{loss_.measured(units_of(whole)), nullptr, 0};
     if (splits == 0 || members.size() < 2) return best;
-    const std::size_t values = static_cast<std::size_t>(node_.columns().values());
-    exact_sums_.resize(values * values);
-    copy_sums(nullptr, exact_sums_.data());
-    for (Index i : members) node_.add(exact_sums_.data(), node_.cells(), i, i + 1);
-    sum_pairs(exact_sums_.data(), part_pairs());
-    sum_singles(exact_sums_.data(), singles_);
-    set_singles(false);
+    const std::size_t features = static_cast<std::size_t>(features_);
+    exact_cells_.resize(features * features);
+    copy_cells(nullptr, exact_cells_.data());
+    node_.add(exact_cells_.data(), members.data(), members.data() + members.size());
+    sum_pairs(exact_cells_.data(), part_pairs(), singles_);
     float kept[3];
-    kernel_.best_two(side_of(packed), features_, stride_, stumps(), kept);
+    kernel_.best_two(side_of(packed, false), features_, stride_, stumps(), kept);
     ++context_.counters.depth_two_solves;
     count_work(members.size());
     // What a feature keeps is known to within the error, so the best one is among these.
     const double enough = static_cast<double>(kept[splits - 1]) - 2 * node_.error();
     for (int feature = 0; feature < features_; ++feature)
-        if (kept_by(feature, splits) >= enough) offer_split(node, members, feature, splits, best);
+        if (kept_by(feature, splits) >= enough)
+            offer_split(node, members, node_.split_of_feature(feature), splits, best);
     return best;
 }
 
 // Takes the best tree over that begins with this feature, where it costs less.
-void CellSolver::offer_split(const Node& node, const Members& members, int feature, int splits, Incumbent& best) {
-    const int column = node_.column_of(feature), value = node_.value_below(feature);
+void CellSolver::offer_split(const Node& node, const Members& members, const CellNode::Split& split, int splits,
+                             Incumbent& best) {
     Members& below = split_members_[0];
     Members& above = split_members_[1];
     below.clear();
     above.clear();
-    for (Index i : members) (node_.values_of(i)[column] <= value ? below : above).push_back(i);
+    for (Index i : members) (node_.values_of(i)[split.column] <= split.value ? below : above).push_back(i);
     if (below.empty() || above.empty()) return;
     Cost as_leaf[2], as_stump[2];
-    for (int side = 0; side < kSides; ++side) {
+    for (int side : {kBelow, kAbove}) {
         Leaf leaf;
         for (Index i : split_members_[side]) leaf += rows_->cell(node_.cell(i));
         as_leaf[side] = loss_.measured(units_of(leaf));
         as_stump[side] = splits == 1 ? kInfinite : best_stump(split_members_[side]);
     }
-    const Index id = node.columns[static_cast<std::size_t>(column)].id, rank = node_.value(value).rank;
+    const Index id = node.columns[static_cast<std::size_t>(split.column)].id;
     const auto offer = [&](bool split_below, bool split_above) {
         const bool stump_below = split_below && as_stump[0] < as_leaf[0],
                    stump_above = split_above && as_stump[1] < as_leaf[1];
         const Cost cost =
             (stump_below ? as_stump[0] : as_leaf[0]) + (stump_above ? as_stump[1] : as_leaf[1]) + loss_.split_penalty;
         if (cost < best.upper)
-            best = {cost,
-                    split_plan(id, rank, stump_below ? stump_plan() : nullptr, stump_above ? stump_plan() : nullptr),
-                    0};
+            best = {
+                cost,
+                split_plan(id, split.rank, stump_below ? stump_plan() : nullptr, stump_above ? stump_plan() : nullptr),
+                0};
     };
     if (splits == 3) return offer(true, true);
     offer(false, splits == 2);
@@ -145,22 +132,22 @@ void CellSolver::offer_split(const Node& node, const Members& members, int featu
 
 // The cost of the best tree with one split, its penalty included.
 Cost CellSolver::best_stump(const Members& members) {
-    const CellColumns& columns = node_.columns();
-    leaves_.assign(static_cast<std::size_t>(columns.values()), {});
+    const int columns = node_.columns();
+    leaves_.assign(static_cast<std::size_t>(node_.first_value(columns)), {});
     for (Index i : members) {
         const CellRows::Cell& cell = rows_->cell(node_.cell(i));
         const std::uint16_t* const values = node_.values_of(i);
-        for (int c = 0; c < columns.columns; ++c) leaves_[values[c]] += cell;
+        for (int c = 0; c < columns; ++c) leaves_[values[c]] += cell;
     }
     count_work(members.size());
     Leaf whole;
-    for (int u = 0; u < columns.first_value[1]; ++u) whole += leaves_[static_cast<std::size_t>(u)];
+    for (int u = 0; u < node_.first_value(1); ++u) whole += leaves_[static_cast<std::size_t>(u)];
     const double close = static_cast<double>(whole.squares) * kCloseCosts;
     double least = INFINITY;
     Cost units = kInfinite;
-    for (int c = 0; c < columns.columns; ++c) {
+    for (int c = 0; c < columns; ++c) {
         Leaf below;
-        for (int u = columns.first_value[c]; u + 1 < columns.first_value[c + 1]; ++u) {
+        for (int u = node_.first_value(c); u + 1 < node_.first_value(c + 1); ++u) {
             below += leaves_[static_cast<std::size_t>(u)];
             if (below.weight == 0 || below.weight == whole.weight) continue;
             const Leaf above{whole.weight - below.weight, whole.target - below.target, whole.squares - below.squares};
