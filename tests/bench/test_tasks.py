@@ -162,6 +162,7 @@ def test_a_proof_of_another_cost_than_is_known_is_an_error(
         (("bins", "cubes"), "squared_error", "provetree"),
         (("bins", "cubes"), "squared_error", "pystreed"),
         (("mixed", 80, 6), "squared_error", "provetree"),
+        (("rewards", 50, 3, 4, 1.0), "policy", "provetree"),
     ],
 )
 def test_fits_are_real(table: tuple[object, ...], criterion: str, solver: str, homes: Path) -> None:
@@ -177,13 +178,15 @@ def test_fits_are_real(table: tuple[object, ...], criterion: str, solver: str, h
 
 def test_new_rows_are_scored_for_both(homes: Path) -> None:
     scores = [score_split(read_with_target("homes"), split, 4, 2.0, 40) for split in range(2)]
-    assert all(-1.0 < one.cart <= 1.0 and -1.0 < one.optimal <= 1.0 for one in scores)
+    for one in scores:
+        assert all(-1.0 < score <= 1.0 for score in (one.cart, one.deep_cart, one.optimal))
     assert summary(scores)[0][:3] == ("homes", 4, 2)
 
 
 def test_the_summary_means_over_tables_of_unlike_numbers_of_splits() -> None:
-    scores = [Scores("a", 0, 8, 0.0, 0.5), Scores("a", 1, 8, 0.0, 0.5), Scores("b", 0, 8, 0.5, 0.5)]
-    assert summary(scores)[-1] == ("mean", 8, 3, 0.25, 0.5, 0.25)
+    scores = [Scores("a", split, 8, 0.0, 0.25, 0.5) for split in range(2)]
+    scores.append(Scores("b", 0, 8, 0.5, 0.75, 0.5))
+    assert summary(scores)[-1] == ("mean", 8, 3, 0.25, 0.5, 0.5, 0.25, 0.0)
 
 
 def test_the_command_scores_new_rows_and_keeps_them(
@@ -193,7 +196,7 @@ def test_the_command_scores_new_rows_and_keeps_them(
     monkeypatch.setattr(
         tasks,
         "score_split",
-        lambda table, split, leaves, *rest: Scores("", split, leaves, 0.5, 0.6),
+        lambda table, split, leaves, *rest: Scores("", split, leaves, 0.5, 0.7, 0.6),
     )
     words = ["bench", "tasks", "--groups", "new-rows", "--output", str(output)]
     assert main(words) == 0

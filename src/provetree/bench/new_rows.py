@@ -1,9 +1,9 @@
 """R² on new rows of optimal trees and of CART, both tuned: a group of ``bench tasks``.
 
-Both models get the same candidates (numbers of leaves, least rows of a leaf), the same folds, and
+All models get the same candidates (numbers of leaves, least rows of a leaf), the same folds, and
 the same columns: CART sees a column of 0 and 1 for each category, so that its splits are those of
-the optimal trees. CART may grow as deep as it likes; the optimal trees may be one level deeper than
-a full tree of so many leaves.
+the optimal trees. The optimal trees are no deeper than a full tree of so many leaves. CART is
+measured twice: with the same limit on the depth, and with none.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ FOLDS = 3
 #: The share of the rows to train on.
 TRAIN_SHARE = 0.75
 
+_FIGURES = ("cart", "deep_cart", "optimal", "gain", "deep_gain")
+
 #: Makes a model for a number of leaves and the least rows of a leaf.
 Maker = Callable[[int, int], Any]
 
@@ -38,24 +40,30 @@ class Scores:
     Examples
     --------
     >>> from provetree.bench.new_rows import Scores
-    >>> round(Scores("boston", 0, 8, 0.70, 0.74).gain, 2)
+    >>> round(Scores("boston", 0, 8, 0.70, 0.75, 0.74).gain, 2)
     0.04
     """
 
     table: str
     split: int
     leaves: int
-    cart: float
+    cart: float  # as deep as the optimal tree at most
+    deep_cart: float  # as deep as it likes
     optimal: float
 
     @property
     def gain(self) -> float:
-        """What the optimal tree has more than CART."""
+        """What the optimal tree has more than CART of the same depth."""
         return self.optimal - self.cart
+
+    @property
+    def deep_gain(self) -> float:
+        """What the optimal tree has more than CART of any depth."""
+        return self.optimal - self.deep_cart
 
 
 def score_split(table: TaskTable, split: int, leaves: int, limit: float, most_rows: int) -> Scores:
-    """Tune both models on some rows and score them on the others.
+    """Tune all models on some rows and score them on the others.
 
     Parameters
     ----------
@@ -82,9 +90,13 @@ def score_split(table: TaskTable, split: int, leaves: int, limit: float, most_ro
     n_train = min(most_rows, int(TRAIN_SHARE * len(order)))
     train, new = table.rows(order[:n_train]), table.rows(order[n_train:])
     X = with_indicators(table)[order]
-    cart = _tuned(_cart, X[:n_train], train.y, leaves)
-    ours = _tuned(_optimal(table, leaves, limit), train.X, train.y, leaves)
-    return Scores(table.name, split, leaves, _r2(cart, X[n_train:], new.y), _r2(ours, new.X, new.y))
+    depth = math.ceil(math.log2(leaves))
+    found = []
+    for most_depth in (depth, None):
+        cart = _tuned(_cart(most_depth), X[:n_train], train.y, leaves)
+        found.append(_r2(cart, X[n_train:], new.y))
+    ours = _tuned(_optimal(table, depth, limit), train.X, train.y, leaves)
+    return Scores(table.name, split, leaves, *found, _r2(ours, new.X, new.y))
 
 
 def with_indicators(table: TaskTable) -> NDArray[np.float64]:
@@ -110,10 +122,9 @@ def with_indicators(table: TaskTable) -> NDArray[np.float64]:
     return np.column_stack(columns).astype(np.float64)
 
 
-def _optimal(table: TaskTable, most_leaves: int, limit: float) -> Maker:
+def _optimal(table: TaskTable, depth: int, limit: float) -> Maker:
     from provetree import OptimalTreeRegressor
 
-    depth = math.ceil(math.log2(most_leaves)) + 1
     categories = list(table.categorical) or "from_dtype"
 
     def make(leaves: int, least: int) -> Any:
@@ -128,10 +139,15 @@ def _optimal(table: TaskTable, most_leaves: int, limit: float) -> Maker:
     return make
 
 
-def _cart(leaves: int, least: int) -> Any:
+def _cart(depth: int | None) -> Maker:
     from sklearn.tree import DecisionTreeRegressor
 
-    return DecisionTreeRegressor(max_leaf_nodes=leaves, min_samples_leaf=least, random_state=0)
+    def make(leaves: int, least: int) -> Any:
+        return DecisionTreeRegressor(
+            max_depth=depth, max_leaf_nodes=leaves, min_samples_leaf=least, random_state=0
+        )
+
+    return make
 
 
 def _tuned(make: Maker, X: NDArray[Any], y: NDArray[Any], leaves: int) -> Any:
@@ -159,22 +175,25 @@ def _r2(model: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
 def summary(scores: Sequence[Scores]) -> list[tuple[Any, ...]]:
     """Return a row for each table and number of leaves, and one for the mean over the tables.
 
-    A row has the table, the leaves, the splits, R² of CART and of the optimal trees, and the gain.
+    A row has the table, the leaves, the splits, R² of both kinds of CART and of the optimal trees,
+    and what these have more than either.
 
     Examples
     --------
     >>> from provetree.bench.new_rows import Scores, summary
-    >>> summary([Scores("a", 0, 8, 0.25, 0.5), Scores("a", 1, 8, 0.5, 0.5)])
-    [('a', 8, 2, 0.375, 0.5, 0.125), ('mean', 8, 2, 0.375, 0.5, 0.125)]
+    >>> summary([Scores("a", 0, 8, 0.25, 0.5, 0.75), Scores("a", 1, 8, 0.75, 0.5, 0.75)])[-1]
+    ('mean', 8, 2, 0.5, 0.5, 0.75, 0.25, 0.25)
     """
     rows: list[tuple[Any, ...]] = []
     for leaves in sorted({one.leaves for one in scores}):
         of_leaves: list[tuple[Any, ...]] = []
         for table in dict.fromkeys(one.table for one in scores if one.leaves == leaves):
             own = [one for one in scores if (one.table, one.leaves) == (table, leaves)]
-            means = (_mean(own, name) for name in ("cart", "optimal", "gain"))
+            means = (_mean(own, name) for name in _FIGURES)
             of_leaves.append((table, leaves, len(own), *means))
-        overall = (float(np.mean([row[k] for row in of_leaves])) for k in (3, 4, 5))
+        overall = (
+            float(np.mean([row[k] for row in of_leaves])) for k in range(3, 3 + len(_FIGURES))
+        )
         rows += [*of_leaves, ("mean", leaves, sum(row[2] for row in of_leaves), *overall)]
     return rows
 
