@@ -91,12 +91,12 @@ def score_split(table: TaskTable, split: int, leaves: int, limit: float, most_ro
     train, new = table.rows(order[:n_train]), table.rows(order[n_train:])
     X = with_indicators(table)[order]
     depth = math.ceil(math.log2(leaves))
-    found = []
-    for most_depth in (depth, None):
-        cart = _tuned(_cart(most_depth), X[:n_train], train.y, leaves)
-        found.append(_r2(cart, X[n_train:], new.y))
+    cart, deep_cart = (
+        _r2(_tuned(_cart(most), X[:n_train], train.y, leaves), X[n_train:], new.y)
+        for most in (depth, None)
+    )
     ours = _tuned(_optimal(table, depth, limit), train.X, train.y, leaves)
-    return Scores(table.name, split, leaves, *found, _r2(ours, new.X, new.y))
+    return Scores(table.name, split, leaves, cart, deep_cart, _r2(ours, new.X, new.y))
 
 
 def with_indicators(table: TaskTable) -> NDArray[np.float64]:

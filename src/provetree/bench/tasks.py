@@ -339,8 +339,8 @@ def _new_rows(arguments: argparse.Namespace, tables: Sequence[str], kept: _Kept)
             gain = sum(one.gain for one in own) / len(own)
             print(f"{name}, {leaves} leaves, {len(own)} splits: {gain:+.3f}", flush=True)
     header = (
-        "table | leaves | splits | CART, same depth [.3f] | CART, any depth [.3f] | optimal [.3f] | "
-        "gain [+.3f] | gain [+.3f]"
+        "table | leaves | splits | CART, same depth [.3f] | CART, any depth [.3f] | "
+        "optimal [.3f] | gain [+.3f] | gain [+.3f]"
     )
     title = f"R² on new rows, all tuned; a mean gain of {_GAIN:+g} is asked for"
     return f"## {NEW_ROWS}\n\n{titled_table(title, header, summary(scores))}"
