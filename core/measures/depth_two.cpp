@@ -250,7 +250,8 @@ Outcome MeasuredDepthTwo::solve(const Node& node, const NodeRequest& request, co
     if (points_.size() < node.columns.size()) points_.resize(node.columns.size());
     waiting_.clear();
     const Relatives relatives = context_.off(kNoInheritance) ? Relatives{} : request.relatives;
-    const std::vector<Points>* const surveyed = panel_->survey(node);
+    const std::vector<Points>* const surveyed =
+        request.relatives.inner || request.relatives.outer ? nullptr : panel_->survey(node);
     for (Index c = 0; c < node.columns.size(); ++c) {
         know_column(node, c, relatives, surveyed ? &(*surveyed)[c] : nullptr);
         waiting_.push_back({find_open(node, c, false), c});

@@ -7,12 +7,13 @@
 #include "base/raw_vector.hpp"
 #include "kernels/linear_kernel.hpp"
 #include "measures/lanes.hpp"
+#include "measures/two_actions.hpp"
 
 namespace provetree {
 
 namespace {
 
-constexpr Index kSmallestBlock = 8, kLargestBlock = 64, kBlocksOfNode = 64;
+constexpr Index kSmallestBlock = 12, kLargestBlock = 128, kBlocksOfNode = 300;
 constexpr int kLanesTogether = 16;  // of the widest kernel
 constexpr int kCoarseBits = 31;
 // A survey cuts columns into groups: so many that sorting rows into pairs of groups takes about as long as the bounds
@@ -34,7 +35,7 @@ class LinearLanePanel final : public LanePanel {
         : context_(context), measure_(measure), kernel_(choose_linear_kernel(context.kernel.name)),
           actions_(measure.width()), width_((actions_ + kCostBlock - 1) / kCostBlock * kCostBlock),
           wins_(context.table.columns, 0), scratch_(linear_scratch_bytes(width_)),
-          sums_(static_cast<std::size_t>(actions_)) {}
+          sums_(static_cast<std::size_t>(actions_)), two_(context) {}
 
     void start(const Node& node) override;
     const std::vector<std::vector<MeasuredPoint>>* survey(const Node& node) override;
@@ -49,7 +50,7 @@ class LinearLanePanel final : public LanePanel {
     void take_points(const Node& node);
     void place_rows(const Node& node, const NodeColumn& column, const Index* positions, int n);
     void sum_lanes(const Node& node, const NodeColumn& column, const Index* positions, int n, LaneUnits* results);
-    void sweep_columns(const Node& node);
+    void sweep_columns(const Node& node, int n);
     void refine_side(const Node& node, int lane, bool right, SideUnits& units);
     Cost in_units(std::int32_t coarse) const { return static_cast<Cost>(coarse) << shift_; }
     std::int32_t leaf_of(const LineVector<std::int32_t>& totals, int lane) const {
@@ -84,11 +85,15 @@ class LinearLanePanel final : public LanePanel {
     std::vector<Index> sweep_order_, by_bound_;
     LineVector<unsigned char> scratch_;
     std::vector<std::int64_t> sums_;
+    TwoActions two_;
 };
 
 void LinearLanePanel::start(const Node& node) {
     make_costs(node);
-    make_blocks(node);
+    if (actions_ == 2)
+        two_.start(node, costs_.data(), width_);
+    else
+        make_blocks(node);
     buckets_.resize(node.rows);
     const std::size_t cells = static_cast<std::size_t>(width_) * kLanes;
     total_left_.resize(cells);
@@ -186,7 +191,7 @@ void LinearLanePanel::cut_into_groups(const Node& node, const NodeColumn& column
 }
 
 const std::vector<std::vector<MeasuredPoint>>* LinearLanePanel::survey(const Node& node) {
-    if (node.rows < kLeastSurveyed) return nullptr;
+    if (node.rows < kLeastSurveyed || actions_ == 2) return nullptr;
     const int groups = groups_of(node);
     const std::size_t columns = node.columns.size();
     if (surveyed_.size() < columns) surveyed_.resize(columns);
@@ -279,18 +284,25 @@ void LinearLanePanel::sum_lanes(const Node& node, const NodeColumn& column, cons
         }
 }
 
-void LinearLanePanel::sweep_columns(const Node& node) {
+void LinearLanePanel::sweep_columns(const Node& node, int n) {
     const LinearLanes lanes{
         padded_, width_, costs_.data(), buckets_.data(), total_left_.data(), total_right_.data(), scratch_.data()};
+    if (actions_ == 2) two_.take_lanes(lanes, n);
     for (Index c = 0; c < node.columns.size(); ++c) sweep_order_[c] = c;
     std::stable_sort(sweep_order_.begin(), sweep_order_.end(),
                      [&](Index a, Index b) { return wins_[node.columns[a].id] > wins_[node.columns[b].id]; });
     for (Index c : sweep_order_) {
         const NodeColumn& column = node.columns[c];
-        const std::uint64_t wins =
-            kernel_.sweep({column.order, column.ranks, blocks_[c].data(), blocks_[c].size(), column.no_ties}, lanes,
-                          best_, lowest_[c]);
-        wins_[column.id] = wins_[column.id] / 2 + wins;
+        if (actions_ == 2) {
+            two_.sweep(c, lowest_[c]);
+            for (int lane = 0; lane < n; ++lane) {
+                best_.left[lane] = std::min(best_.left[lane], lowest_[c].left[lane]);
+                best_.right[lane] = std::min(best_.right[lane], lowest_[c].right[lane]);
+            }
+        } else {
+            const LinearColumn blocks{column.order, column.ranks, blocks_[c].data(), blocks_[c].size(), column.no_ties};
+            wins_[column.id] = wins_[column.id] / 2 + kernel_.sweep(blocks, lanes, best_, lowest_[c]);
+        }
         context_.counters.row_steps += node.rows;
         context_.monitor.work(node.rows * static_cast<unsigned>(width_));
     }
@@ -304,10 +316,17 @@ void LinearLanePanel::evaluate(const Node& node, Index c, const Index* positions
         best_.left[lane] = lane < n ? leaf_of(total_left_, lane) : std::numeric_limits<std::int32_t>::min();
         best_.right[lane] = lane < n ? leaf_of(total_right_, lane) : std::numeric_limits<std::int32_t>::min();
     }
-    sweep_columns(node);
+    sweep_columns(node, n);
+    // Costs that need no rounding have stumps that need no second sweep.
+    const bool exact = shift_ == 0 && !context_.constrained();
+    const auto take = [&](SideUnits& side, std::int32_t best) {
+        side.stump = in_units(best);
+        if (exact && side.stump < side.leaf) side.feasible_split = side.stump;
+    };
     for (int lane = 0; lane < n; ++lane) {
-        results[lane].left.stump = in_units(best_.left[lane]);
-        results[lane].right.stump = in_units(best_.right[lane]);
+        take(results[lane].left, best_.left[lane]);
+        take(results[lane].right, best_.right[lane]);
+        results[lane].exact = exact;
     }
 }
 
