@@ -1,6 +1,7 @@
 // The sweeps for squared error on processors with AVX-512.
+#include "kernels/outputs_impl.hpp"
 #include "kernels/squared_impl.hpp"
 
 namespace provetree::kernels {
-constinit const SquaredKernel squared_avx512 = make_squared_kernel();
+constinit const SquaredKernel squared_avx512{&sweep_squared<false>, &sweep_squared<true>, &sweep_outputs};
 }

@@ -1,6 +1,7 @@
 // The sweeps for squared error on any processor.
+#include "kernels/outputs_impl.hpp"
 #include "kernels/squared_impl.hpp"
 
 namespace provetree::kernels {
-constinit const SquaredKernel squared_baseline = make_squared_kernel();
+constinit const SquaredKernel squared_baseline{&sweep_squared<false>, &sweep_squared<true>, &sweep_outputs};
 }

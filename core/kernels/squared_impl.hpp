@@ -274,7 +274,5 @@ std::uint64_t sweep_squared(const SquaredColumn& column, const SquaredRows& rows
     return SquaredSweep<kSized>(column, rows, lanes, sides).run();
 }
 
-constexpr SquaredKernel make_squared_kernel() { return {&sweep_squared<false>, &sweep_squared<true>}; }
-
 }  // namespace
 }  // namespace provetree

@@ -63,11 +63,34 @@ struct alignas(64) SquaredLanes {
     double min_leaf;  // for sweep_sized alone
 };
 
+// Several outputs at once: what a split saves is the sum over them.
+inline constexpr int kMostOutputs = 16;
+
+// By row number; of each row 1 + outputs numbers: its weight, then its weight times each target.
+struct OutputRows {
+    const std::uint8_t* codes;
+    const std::int64_t* sums;
+    const double* steps;    // the same as doubles
+    const double* squares;  // weight times the sum of the squares
+    const std::int32_t* counts;
+};
+
+struct OutputLanes {
+    SquaredLanes* sides;       // the means in there are not used
+    const double* means[2];    // outputs x kLanes
+    const double* squares[2];  // sums of the squares of each side
+    const double* leaf[2];     // what each side costs as a leaf, in squares
+    double rounding;           // more than what rounding makes of a bound
+};
+
 struct SquaredKernel {
     // Sweeps one column; tells how often a lane found something better.
     std::uint64_t (*sweep)(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides);
     // The same with a minimum leaf size.
     std::uint64_t (*sweep_sized)(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides);
+    // Of several outputs, with a minimum leaf size or none.
+    std::uint64_t (*sweep_outputs)(const SquaredColumn& column, const OutputRows& rows, int outputs, int lanes,
+                                   const OutputLanes& sides);
 };
 
 // For the kernel of that name; see choose_kernel.

@@ -49,6 +49,9 @@ std::unique_ptr<LanePanel> make_lane_panel(Context& context, const Measure& meas
 // Squared error of one output.
 std::unique_ptr<LanePanel> squared_lane_panel(Context& context, const Measure& measure);
 
+// Squared error of several outputs, at most kMostOutputs.
+std::unique_ptr<LanePanel> output_lane_panel(Context& context, const Measure& measure);
+
 // Linear costs.
 std::unique_ptr<LanePanel> linear_lane_panel(Context& context, const Measure& measure);
 

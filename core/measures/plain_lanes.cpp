@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/class_kernel.hpp"
+#include "kernels/squared_kernel.hpp"
 #include "loss/running.hpp"
 #include "measures/lanes.hpp"
 
@@ -93,6 +94,8 @@ std::unique_ptr<LanePanel> make_lane_panel(Context& context, const Measure& meas
     if (measure.kind() == MeasureKind::kSquared && measure.width() == 1) return squared_lane_panel(context, measure);
     if (measure.of_classes() && measure.width() > 1 && measure.classes() <= kMostLaneClasses)
         return class_lane_panel(context, measure);
+    if (measure.kind() == MeasureKind::kSquared && measure.width() <= kMostOutputs)
+        return output_lane_panel(context, measure);
     if (measure.kind() == MeasureKind::kLinear) return linear_lane_panel(context, measure);
     if (measure.kind() == MeasureKind::kAbsolute) return absolute_lane_panel(context, measure);
     return plain_lane_panel(context, measure);
