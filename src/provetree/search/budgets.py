@@ -180,7 +180,10 @@ class _Prices:
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
         prices = np.zeros(len(self.dearest))
-        prices[self.limited] = np.clip(solved.x[:-1], 0.0, dearest) * self.scale / rows
+        found = np.clip(solved.x[:-1], 0.0, dearest) * self.scale / rows
+        # Trees that cost the same at a price are told apart by its last digits, which must not
+        # depend on the order of the rows.
+        prices[self.limited] = [float(f"{price:.12g}") for price in found]
         return prices
 
     def _step_up(self, prices: Float) -> None:
