@@ -243,7 +243,10 @@ void Driver::prove_shape() {
     Cost proven = plan_.known;
     // A tree as good as the bound ends a deep proof, which may be far from the end of the split that it is at. A proof
     // with ties has to go on.
-    const Improvement::Policy policy{plan_.limited && plan_.deep, by_bits_, plan_.deep && !file_};
+    // A split budget that binds makes proofs of measured losses as long as those of deeper trees.
+    const bool sized = context_.table.measure && plan_.shape.splits < Shape::full(plan_.shape.depth);
+    const bool long_proof = plan_.deep || (sized && plan_.shape.depth > 3);
+    const Improvement::Policy policy{plan_.limited && long_proof, by_bits_, plan_.deep && !file_};
     const Improvement improvement(
         context_, method_->root(), plan_.shape, plan_.loss, start_, policy, [&](Cost cost) { tell(cost, proven); },
         [&] { return std::max(proven, context_.found.bound) >= std::min(start_.upper, context_.found.upper); });
