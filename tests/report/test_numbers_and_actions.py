@@ -13,6 +13,7 @@ from sklearn.metrics import mean_absolute_error, r2_score
 from sklearn.tree import DecisionTreeRegressor
 
 from provetree import (
+    OptimalPolicyTree,
     OptimalTreeRegressor,
     OptimalTreeRegressorCV,
     StoredModel,
@@ -173,3 +174,16 @@ def test_the_page_of_a_policy_in_a_browser(browser: Any, tmp_path: Path) -> None
     said = [page.evaluate("(x) => window.provetree.predict({x0: x})", x) for x in X[:, 0].tolist()]
     assert said == ["wait <b>"] * 3 + ["act"] * 3
     assert problems == []
+
+
+def test_the_report_of_a_policy_tree(tmp_path: Path) -> None:
+    """Rewards are told as rewards, not as costs below zero."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"risk": rng.random(80).round(2)})
+    rewards = pd.DataFrame({"wait": np.zeros(80), "treat": np.where(X["risk"] > 0.6, 3.0, -1.0)})
+    policy = OptimalPolicyTree(max_depth=1).fit(X, rewards)
+    write_report(policy, tmp_path / "report.html", X, rewards, X_test=X, y_test=rewards)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "reward of this tree" in page
+    assert f"it brings {policy.value_:.4g} a row" in page
+    assert f"<b>{policy.value_ * 80:.6g}</b>" in page

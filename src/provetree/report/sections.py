@@ -23,6 +23,7 @@ from provetree.report.charts import Line, line_chart, sparkline
 from provetree.report.markup import table
 from provetree.report.number_sections import number_quality, residuals, saved_sentences
 from provetree.report.sentences import rules
+from provetree.tree.values import Actions
 
 __all__ = ["Section", "sections"]
 
@@ -189,9 +190,11 @@ def _proof(model: StoredModel) -> Iterator[Section]:
     proof = model.proof
     if proof is None:
         return
+    rewarded = _is_rewarded(model)
+    cost, bound = (-x if rewarded else x for x in (proof.cost, proof.lower_bound))
     tiles = [
-        (cost_number(proof.cost), "cost of this tree"),
-        (cost_number(proof.lower_bound), "no tree costs less"),
+        (cost_number(cost), "reward of this tree" if rewarded else "cost of this tree"),
+        (cost_number(bound), "no tree brings more" if rewarded else "no tree costs less"),
         (f"{100 * proof.gap:.1f} %", "gap: what is not proven"),
     ]
     if proof.seconds is not None:
@@ -202,8 +205,13 @@ def _proof(model: StoredModel) -> Iterator[Section]:
     )
     body = f"<p>{escape(proof_sentence(proof))}</p><div class='tiles'>{shown}</div>"
     body += f"<p>{escape(_searched(proof))}</p>"
-    body += _history(proof)
+    body += _history(proof, rewarded)
     yield Section("proof", "Proof", "What is proven", body)
+
+
+def _is_rewarded(model: StoredModel) -> bool:
+    """Tell whether costs are rewards of the other sign."""
+    return isinstance(model.tree.values, Actions) and model.tree.values.rewards
 
 
 def _searched(proof: Proof) -> str:
@@ -235,7 +243,8 @@ def _searched(proof: Proof) -> str:
     )
 
 
-def _history(proof: Proof) -> str:
+def _history(proof: Proof, rewarded: bool) -> str:
+    sign, name = (-1, "reward") if rewarded else (1, "cost")
     moments = proof.history
     if len(moments) < 2 or (proof.status == "optimal" and moments[-1].seconds < 0.05):
         return ""
@@ -244,18 +253,18 @@ def _history(proof: Proof) -> str:
     xs = [moment.seconds for moment in moments]
     end = max(xs[-1], proof.seconds or 0.0)
     xs.append(end)
-    costs = [*(m.cost for m in moments), proof.cost]
-    bounds = [*(m.lower_bound for m in moments), proof.lower_bound]
+    costs = [sign * cost for cost in (*(m.cost for m in moments), proof.cost)]
+    bounds = [sign * x for x in (*(m.lower_bound for m in moments), proof.lower_bound)]
     return "<h3>How the two numbers met</h3>" + line_chart(
         [
-            Line("best cost so far", xs, costs, "two", steps=True, points=False),
+            Line(f"best {name} so far", xs, costs, "two", steps=True, points=False),
             Line("proven bound", xs, bounds, "one", steps=True, points=False),
         ],
         x_label="seconds",
-        y_label="cost",
-        summary=f"Cost fell to {cost_number(proof.cost)}, the bound rose to "
-        f"{cost_number(proof.lower_bound)}.",
-        from_zero=True,
+        y_label=name,
+        summary=f"The {name} came to {cost_number(costs[-1])}, the bound to "
+        f"{cost_number(bounds[-1])}.",
+        from_zero=min(*costs, *bounds) >= 0,
     )
 
 
