@@ -68,7 +68,7 @@ class ClassSweep {
             blocks_ = column_.blocks + at;
             chunk_ = smaller_of<std::size_t>(column_.n_blocks - at, static_cast<unsigned>(lanes_.chunk_blocks));
             look_between();
-            look_inside();
+            look_again();
             leave_chunk();
         }
     }
@@ -137,7 +137,6 @@ class ClassSweep {
             for (int first = 0; first < padded_; first += kFloats)
                 for (int side = 0; side < 2; ++side) look_after(block, first, side);
         }
-        if (lanes_.counts) return;
         for (int lane = 0; lane < lanes_.lanes; ++lane)
             for (int side = 0; side < 2; ++side) {
                 if (!(between_.least[side][lane] < lanes_.feasible_below[side][lane])) continue;
@@ -158,19 +157,18 @@ class ClassSweep {
         const Floats least_leaf = broadcast<float>(Loss::kLeast);
         store(costs_[block + 1].left[side] + first, most(left_cost, least_leaf));
         store(costs_[block].right[side] + first, most(right_cost, least_leaf));
-        if (lanes_.counts) {
-            // The best one may leave too few rows, so that each is looked at.
-            store(inside_.cost, left_cost + right_cost);
-            for (int k = 0; k < kFloats && first + k < lanes_.lanes; ++k)
-                if (right.weight[k] > 0) settle(block, first + k, side, blocks_[block].end, inside_.cost[k]);
-            return;
-        }
+        // A side without a row in the block has been looked at, and none after its last row is a split.
+        Ints& weight_before = weight_before_[side][first / kFloats];
+        const Ints is_split = (left.weight > weight_before) & (right.weight > 0);
+        weight_before = left.weight;
+        const Floats cost = chosen(is_split, left_cost + right_cost, broadcast<float>(kNever));
+        store(costs_[block].split[side] + first, cost);
         float* const least_yet = between_.least[side] + first;
         Ints at = load_whole(between_.at[side] + first);
         Floats least_cost = load_floats(least_yet);
         if (block == 0) least_cost = broadcast<float>(kNever);
-        const Ints better = (left_cost + right_cost < least_cost) & (right.weight > 0);
-        least_cost = chosen(better, left_cost + right_cost, least_cost);
+        const Ints better = cost < least_cost;
+        least_cost = least(cost, least_cost);
         at = (better & static_cast<std::int32_t>(block)) | (~better & at);
         store(least_yet, least_cost);
         std::memcpy(between_.at[side] + first, &at, sizeof at);
@@ -249,13 +247,20 @@ class ClassSweep {
         }
     }
 
-    // Looks inside the blocks that can hold a better split than the best so far.
-    void look_inside() {
-        for (std::size_t block = 0; block < chunk_; ++block) {
-            if (blocks_[block].last_group == begin_of(block)) continue;
+    // Looks after and inside the blocks that can hold a better split than the best so far.
+    void look_again() {
+        for (std::size_t block = 0; block < chunk_; ++block)
             for (int first = 0; first < padded_; first += kFloats)
                 for (int side = 0; side < 2; ++side) {
                     const float* const below = lanes_.feasible_below[side] + first;
+                    const float* const split = costs_[block].split[side] + first;
+                    unsigned good = bits_of(load_floats(split) < load_floats(below));
+                    for (; good; good &= good - 1) {
+                        const int k = __builtin_ctz(good);
+                        if (between_.at[side][first + k] == static_cast<std::int32_t>(block)) continue;
+                        settle(block, first + k, side, blocks_[block].end, split[k]);
+                    }
+                    if (blocks_[block].last_group == begin_of(block)) continue;
                     // More rows never cost less.
                     const Floats bound =
                         load_floats(costs_[block].left[side] + first) + load_floats(costs_[block].right[side] + first);
@@ -264,7 +269,6 @@ class ClassSweep {
                     open &= bits_of(least_inside(block, first, side) < load_floats(below));
                     for (; open; open &= open - 1) walk(block, first + __builtin_ctz(open), side);
                 }
-        }
     }
 
     // The last sums become those before the next chunk.
@@ -462,6 +466,7 @@ class ClassSweep {
     // block. Neither are empty in a split.
     struct alignas(64) Costs {
         float left[2][kLanes], right[2][kLanes];
+        float split[2][kLanes];  // after the next block; kNever where there is none
     };
     // The least estimate of a split after a block of the chunk, and which block that is.
     struct alignas(64) Between {
@@ -504,6 +509,7 @@ class ClassSweep {
     Costs costs_[kMostChunkBlocks + 1];
     std::int64_t counts_[kMostChunkBlocks + 1][kLanes + 1];  // of each stretch between candidates
     Between between_;
+    Ints weight_before_[2][kLanes / kFloats] = {};  // of each side, in the rows so far
     Rows rows_;
     Balances balances_;
     Inside inside_;

@@ -12,9 +12,9 @@ namespace provetree {
 
 namespace {
 
-// Estimates of a leaf are wrong by less than this times its weight (kernels/class_costs_impl.hpp), and rounding up
-// moves a stump by less than so many units.
-constexpr double kWrongPerWeight = 6e-6, kRoundedUnits = 4;
+// Estimates of a leaf are wrong by less than its weight times this, and so much more for each class
+// (kernels/class_costs_impl.hpp); rounding up moves a stump by less than so many units.
+constexpr double kWrong = 1e-5, kWrongPerClass = 5e-7, kRoundedUnits = 4;
 // Numbers that a chunk of blocks may take.
 constexpr std::size_t kChunkRoom = std::size_t{1} << 15;
 
@@ -200,7 +200,8 @@ class ClassLanePanel final : public LanePanel {
                 for (std::size_t c = 0; c < classes_.size(); ++c)
                     weight += lanes_.left_leaf[c] = whole_[side][c * kLanes + static_cast<unsigned>(lane)];
                 const Cost leaf = units(lanes_.left_leaf);
-                const double allowance = kWrongPerWeight * weight + kRoundedUnits * lanes_.unit;
+                const double allowance =
+                    (kWrong + kWrongPerClass * lanes_.classes) * weight + kRoundedUnits * lanes_.unit;
                 leaf_[side][lane] = lanes_.best[side][lane] = lanes_.feasible[side][lane] = leaf;
                 lanes_.allowance[side][lane] = static_cast<float>(allowance);
                 if (!leaf) continue;
