@@ -69,7 +69,8 @@ class Measure {
     double units_per_step() const { return units_per_step_; }
     // Entropy and pessimistic errors: of a leaf with these weights of the classes.
     Cost of_class_weights(const Weight* by_class, Weight weight) const;
-    const std::vector<double>& xlogx_table() const { return xlogx_; }
+    // Logarithms of small weights, for entropy.
+    const std::vector<double>& logs() const { return logs_; }
 
     // Any loss: of these rows of the table, and what a leaf of them predicts: the class, the action, or 0.
     Cost leaf(const Index* rows, Index n) const;
@@ -86,6 +87,7 @@ class Measure {
     void set_reach(const std::vector<double>& most);
     static double steps_of(const std::vector<double>& distances, double widest, double most);
     Cost rounded_up(double cost) const;
+    double entropy(const Weight* by_class, Weight weight) const;
     Cost absolute_leaf(const Index* rows, Index n) const;
     long double squared_steps(const Index* rows, Index n) const;
     // Squared steps from the mean; 0 without rows.
@@ -105,7 +107,7 @@ class Measure {
     std::vector<std::int32_t> classes_;
     std::vector<std::int64_t> targets_, reach_;
     Cost units_per_reach_ = 1;
-    std::vector<double> xlogx_;  // of small whole numbers
+    std::vector<double> logs_;  // of small whole numbers
 };
 
 // C4.5's allowance for chance at its usual confidence of a quarter: what it adds to `errors` of a leaf of that weight.

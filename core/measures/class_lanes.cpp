@@ -113,16 +113,16 @@ class ClassLanePanel final : public LanePanel {
 
     // Numbers are around half the node's weight, where x ln x of its larger parts is small.
     void make_table() {
-        const std::vector<double>& whole = measure_.xlogx_table();
+        const std::vector<double>& logs = measure_.logs();
         const std::size_t size =
             static_cast<std::size_t>(std::accumulate(weights_.begin(), weights_.end(), std::int64_t{0}) + 1);
         const double centre = std::log(static_cast<double>(size) / 2);
         lanes_.centre = static_cast<float>(centre);
         lanes_.xlogx = nullptr;
-        if (size > whole.size()) return;
+        if (size > logs.size()) return;
         xlogx_.resize(size);
         for (std::size_t x = 0; x < size; ++x)
-            xlogx_[x] = static_cast<float>(whole[x] - static_cast<double>(x) * centre);
+            xlogx_[x] = static_cast<float>(static_cast<double>(x) * (logs[x] - centre));
         lanes_.xlogx = xlogx_.data();
     }
 

@@ -184,6 +184,7 @@ void register_parts(nb::module_& module) {
     parts.def("evaluate_panel", &evaluate_panel, "table"_a, "min_samples_leaf"_a, "lanes"_a, "kernel"_a = "auto");
     parts.def("measured_lanes", &measured_lanes, "table"_a, "min_samples_leaf"_a, "column"_a, "positions"_a,
               "way"_a = "fast", "kernel"_a = "auto");
+    parts.def("added_errors", &added_errors, "weight"_a, "errors"_a);
     parts.def("measured_survey", &measured_survey, "table"_a, "kernel"_a = "auto");
     parts.def("depth_two", &solve_depth_two, "table"_a, "min_samples_leaf"_a, "splits"_a, "limit"_a, "error_scale"_a,
               "split_penalty"_a, "kernel"_a = "auto", "switches"_a = 0u);

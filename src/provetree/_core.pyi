@@ -232,6 +232,10 @@ class parts:
         """
 
     @staticmethod
+    def added_errors(weight: float, errors: float) -> float:
+        """Return what C4.5 adds to the errors of a leaf of that weight."""
+
+    @staticmethod
     def measured_survey(
         table: Table, kernel: str = "auto"
     ) -> list[tuple[int, list[tuple[int, int, int, int, int]]]]:

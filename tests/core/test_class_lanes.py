@@ -1,0 +1,252 @@
+"""Lanes of class losses and of absolute error against the plain way, row by row, on every kernel.
+
+Both give the same whole units: what the fast ones estimate they settle as the plain way does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from provetree import _core
+from testkit.core_calls import KERNELS, flat_values
+
+INFINITE = (2**63 - 1) // 8
+CLASS_LOSSES = ("gini", "entropy", "pessimistic")
+LOSSES = (*CLASS_LOSSES, "absolute_error")
+LEFT, RIGHT = slice(0, 4), slice(4, 8)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table, a least leaf size, and splits of a column."""
+
+    table: _core.Table
+    least: int
+    column: int
+    positions: list[int]
+
+    def lanes(self, way: str, kernel: str = "auto") -> NDArray[np.int64]:
+        units = _core.parts.measured_lanes(
+            self.table, self.least, self.column, self.positions, way, kernel
+        )
+        return np.array(units, dtype=np.int64)
+
+
+def table_of(
+    loss: str,
+    ranks: NDArray[Any],
+    labels: NDArray[Any],
+    weights: NDArray[Any] | None = None,
+    counts: NDArray[Any] | None = None,
+) -> _core.Table:
+    n = ranks.shape[1]
+    ones = np.ones(n, dtype=np.int64)
+    of_classes = loss in CLASS_LOSSES
+    # Gini of two classes is squared error, with lanes of its own: there is a class without rows.
+    n_classes = max(int(labels.max()) + 1, 3 if loss == "gini" else 2)
+    return _core.Table(
+        ranks=np.ascontiguousarray(ranks.astype(np.uint32)),
+        **flat_values([np.arange(float(own.max() + 1)) for own in ranks]),
+        classes=labels.astype(np.int32) if of_classes else np.zeros(n, dtype=np.int32),
+        weights=ones if weights is None else weights,
+        counts=ones if counts is None else counts,
+        n_classes=n_classes if of_classes else 1,
+        loss=loss,
+        targets=None if of_classes else np.ascontiguousarray(labels, dtype=np.float64),
+    )
+
+
+def random_labels(loss: str, rng: np.random.Generator, signal: NDArray[Any]) -> NDArray[Any]:
+    n = len(signal)
+    if loss == "absolute_error":
+        numbers = rng.normal(size=(n, int(rng.integers(1, 4)))) + signal[:, None] / n
+        return np.round(10 * numbers) if rng.random() < 0.5 else numbers
+    classes = int(rng.choice([2, 2, 3, 5, 30]))
+    labels = rng.integers(0, classes, n)
+    follows = rng.random(n) < rng.choice([0, 0.5, 0.9, 1])
+    labels[follows] = (signal * classes // n)[follows] % classes
+    if rng.random() < 0.2:  # all but a few rows have one class
+        labels[rng.random(n) < 0.95] = 0
+    labels[rng.integers(0, n)] = classes - 1
+    return labels
+
+
+def random_case(loss: str, seed: int, least_rows: int, most_rows: int) -> Case:
+    rng = np.random.default_rng((29, seed))
+    n = int(rng.integers(least_rows, most_rows + 1))
+    columns = [
+        rng.permutation(n) if rng.random() < 0.5 else rng.integers(0, rng.integers(2, 40), n)
+        for _ in range(int(rng.integers(1, 4)))
+    ]
+    ranks = np.array([np.unique(x, return_inverse=True)[1].reshape(-1) for x in columns])
+    ranks[0] = rng.permutation(n) if ranks[0].max() == 0 else ranks[0]
+    counts = rng.integers(1, 4, n) if rng.random() < 0.3 else np.ones(n, dtype=np.int64)
+    weights = counts * rng.integers(1, 5, n) if rng.random() < 0.3 else counts
+    if rng.random() < 0.1:  # one row outweighs all others, beyond what tables hold
+        weights = weights.copy()
+        weights[rng.integers(0, n)] = 2**21
+    table = table_of(loss, ranks, random_labels(loss, rng, ranks[0]), weights, counts)
+    column = int(rng.choice([c for c, own in enumerate(ranks) if own.max() > 0]))
+    ends = np.flatnonzero(np.diff(np.sort(ranks[column]))) + 1
+    chosen = rng.choice(ends, int(rng.integers(1, min(64, len(ends)) + 1)), replace=False)
+    least = int(rng.integers(2, 8)) if rng.random() < 0.4 else 1
+    return Case(table, least, column, [int(x) for x in np.sort(chosen)])
+
+
+def check(case: Case, kernel: str) -> None:
+    plain, fast = case.lanes("plain"), case.lanes("fast", kernel)
+    for side in (LEFT, RIGHT):
+        (leaf, stump, split, fits), (got_leaf, got_stump, got_split, got_fits) = (
+            plain[:, side].T,
+            fast[:, side].T,
+        )
+        np.testing.assert_array_equal(got_leaf, leaf)
+        np.testing.assert_array_equal(got_fits, fits)
+        np.testing.assert_array_equal(got_stump, stump)
+        # A split that costs no less than the leaf need not be told.
+        np.testing.assert_array_equal(got_split, np.where(split < leaf, split, INFINITE))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_lanes_agree_with_the_plain_way(loss: str, kernel: str) -> None:
+    for seed in range(300):
+        check(random_case(loss, seed, 2, 70 if seed % 2 else 7), kernel)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_lanes_agree_where_columns_have_many_blocks(loss: str, kernel: str) -> None:
+    for seed in range(10):
+        check(random_case(loss, 10_000 + seed, 300, 1_200), kernel)
+
+
+def lanes_of_two_columns(
+    loss: str, labels: NDArray[Any], second: NDArray[Any], least: int = 1
+) -> Case:
+    """Lanes along a column that has nothing to do with the second one, which has the stumps."""
+    n = len(labels)
+    rng = np.random.default_rng(n)
+    if loss == "absolute_error":
+        labels = labels[:, None].astype(float)
+    table = table_of(loss, np.array([rng.permutation(n), second]), labels)
+    return Case(table, least, 0, [int(x) for x in np.linspace(1, n - 1, 18).astype(int)])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("classes", "least"), [(2, 1), (3, 1), (2, 4)])
+def test_the_best_stump_is_found_wherever_it_lies(
+    loss: str, classes: int, least: int, kernel: str
+) -> None:
+    """At the first row of a block, at its last row, everywhere between, and next to the ends."""
+    n = 66
+    noise = np.random.default_rng(5).integers(0, classes, n)
+    for position in range(1, n):
+        labels = np.where(np.arange(n) % 9 == 4, noise, np.arange(n) >= position)
+        labels[0], labels[-1] = 0, classes - 1
+        check(lanes_of_two_columns(loss, labels, np.arange(n), least), kernel)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_corners_of_blocks_are_not_passed_by(loss: str, classes: int, kernel: str) -> None:
+    """All rows of one class of a block come first: inside it is a corner of what it can hold."""
+    n, half = 256, 4
+    turns = np.arange(n) // half % classes
+    for shift in range(0, 2 * half, 3):
+        for edge in range(0, n, 37):
+            labels = np.roll(turns, shift)
+            labels[:edge] = np.where(np.arange(edge) % 5 == 0, labels[:edge], 0)
+            labels[edge:] = np.where(np.arange(n - edge) % 5 == 0, labels[edge:], classes - 1)
+            labels[edge : edge + 2 * half] = np.roll(turns, shift)[edge : edge + 2 * half]
+            labels[0] = classes - 1
+            check(lanes_of_two_columns(loss, labels, np.arange(n)), kernel)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_blocks_end_where_ties_end(loss: str, kernel: str) -> None:
+    """Groups of ties of every size across the ends of blocks, with the best split beside them."""
+    n = 96
+    rng = np.random.default_rng(7)
+    for size in range(1, 40, 3):
+        begin = int(rng.integers(1, n - size))
+        second = np.arange(n)
+        second[begin : begin + size] = begin
+        second = np.unique(second, return_inverse=True)[1]
+        for edge in (begin, begin + size):
+            labels = (np.arange(n) >= edge) ^ (rng.random(n) < 0.05)
+            check(lanes_of_two_columns(loss, labels.astype(int), second), kernel)
+
+
+def cost(weight: float, errors: float) -> float:
+    return errors + _core.parts.added_errors(float(weight), float(errors))
+
+
+SIZES = (*range(1, 60), 100, 317, 1_000, 10**4, 10**6, 2**30)
+
+
+def error_counts(weight: int) -> list[int]:
+    """Errors that a leaf of whole weights can have, of any number of classes."""
+    most = weight - 1
+    some = {0, 1, 2, 3, most // 3, most // 2, most // 2 + 1, most - 1, most}
+    return sorted(e for e in (range(most + 1) if most < 100 else some) if 0 <= e <= most)
+
+
+def test_pessimistic_errors_do_not_fall_when_rows_join() -> None:
+    """What the search rests on; the proof is beside the formula."""
+    for weight in SIZES:
+        for errors in error_counts(weight):
+            before = cost(weight, errors)
+            for more in (1, 2, 3, 10, 1_000):
+                for wrong in sorted({0, 1, more // 2, more}):
+                    assert cost(weight + more, errors + wrong) >= before * (1 - 1e-14)
+
+
+def test_pessimistic_errors_rise_by_at_most_their_reach() -> None:
+    steepest = 0.0
+    for weight in SIZES:
+        for errors in error_counts(weight):
+            before = cost(weight, errors)
+            for more in (1, 2, 3, 10, 1_000):
+                for wrong in sorted({0, 1, more // 2, more}):
+                    rise = (cost(weight + more, errors + wrong) - before) / more
+                    steepest = max(steepest, rise)
+    assert all(cost(weight, 0) <= 0.75 * weight for weight in SIZES)
+    assert 1.2 < steepest < 1.27  # the search counts with 1.5
+
+
+def test_pessimistic_errors_lie_above_a_concave_function() -> None:
+    """What blocks of rows are passed by with: A(W, e) W / (W + 0.52), which is concave in A."""
+    z = 0.6744897501960817
+    for weight in SIZES:
+        for errors in error_counts(weight):
+            m = errors + 0.5
+            upper = m + z * z / 2 + z * np.sqrt(m - m * m / weight + z * z / 4)
+            assert cost(weight, errors) >= upper * weight / (weight + 0.52) * (1 - 1e-12)
+
+
+def test_entropy_keeps_its_digits_where_one_class_outweighs_the_others() -> None:
+    """One row of another class among 2^30: x ln x is 2e10, and the entropy is 22."""
+    weights = np.array([1, 2**30 - 2], dtype=np.int64)
+    table = table_of("entropy", np.array([[0, 1]]), np.array([1, 0]), weights)
+    leaf = _core.search(
+        table,
+        max_depth=0,
+        max_splits=0,
+        min_samples_leaf=1,
+        error_scale=1,
+        split_penalty=0,
+        time_limit=10.0,
+        memory_limit=1 << 20,
+    )
+    total = float(weights.sum())
+    wanted = np.log(total) + weights[1] * np.log1p(1 / weights[1])
+    assert leaf["cost"] * table.cost_unit == pytest.approx(wanted, rel=1e-12)
