@@ -111,7 +111,7 @@ def test_every_group_prints_its_fits_and_goes_on_from_its_file(
     assert len(asked) == count
     assert main(words) == 0
     shown = capsys.readouterr().out
-    assert "mixed, signal" in shown
+    assert "mixed, noise 0.3" in shown
     assert "| proven |" in shown.replace("  ", "")
     assert {request.depth for request in asked} == {2, 3, 4, 5}
     assert main([*words[:2], "--groups", "squared", "--most-depth", "2"]) == 0
@@ -161,7 +161,7 @@ def test_a_proof_of_another_cost_than_is_known_is_an_error(
         (("all", "homes"), "absolute_error", "provetree"),
         (("bins", "cubes"), "squared_error", "provetree"),
         (("bins", "cubes"), "squared_error", "pystreed"),
-        (("mixed", 80, 6), "squared_error", "provetree"),
+        (("mixed", 80, 6, 0.5), "squared_error", "provetree"),
         (("rewards", 50, 3, 4, 1.0), "policy", "provetree"),
     ],
 )

@@ -83,6 +83,18 @@ def test_the_search_equals_the_naive_twin(loss: str) -> None:
     check(loss, range(QUICK))
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_offsets_scales_and_weights_of_any_size_keep_their_digits(loss: str) -> None:
+    check(loss, range(60), extreme=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("loss", LOSSES)
+def test_more_offsets_scales_and_weights(loss: str, block: int) -> None:
+    check(loss, range(60 + block * BLOCK, 60 + (block + 1) * BLOCK), extreme=True)
+
+
 #: Cases that were wrong once. Squared error: a least leaf, a penalty, and one row far away from the
 #: others. Classes: the best split between two blocks of rows leaves a side too small, the next best
 #: does not.

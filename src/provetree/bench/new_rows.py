@@ -84,7 +84,7 @@ def score_split(table: TaskTable, split: int, leaves: int, limit: float, most_ro
     >>> from provetree.bench.task_tables import made_up_mixed
     >>> scores = score_split(made_up_mixed(200, 3), 0, 2, 1.0, 100)
     >>> scores.table, scores.leaves
-    ('made up', 2)
+    ('noise 1', 2)
     """
     order = np.random.default_rng(split).permutation(len(table.y))
     n_train = min(most_rows, int(TRAIN_SHARE * len(order)))

@@ -74,7 +74,7 @@ def solve(request: Request) -> Measured:
     Examples
     --------
     >>> from provetree.bench.task_solvers import Request, solve
-    >>> solve(Request(("mixed", 40, 3), "squared_error", 1, 5.0)).proven
+    >>> solve(Request(("mixed", 40, 3, 1.0), "squared_error", 1, 5.0)).proven
     True
     """
     command = (sys.executable, "-m", "provetree.bench.task_solvers")

@@ -142,11 +142,11 @@ def made_up_rewards(
     return TaskTable(kind, X, rewards)
 
 
-def made_up_mixed(rows: int, columns: int, seed: int = 0) -> TaskTable:
+def made_up_mixed(rows: int, columns: int, noise: float = 1.0, seed: int = 0) -> TaskTable:
     """Return a table with a number to predict: two thirds numbers, the rest categories.
 
-    Some cells are missing. The target follows questions about both kinds and a sum of columns, and
-    half of its variance is noise.
+    Some cells are missing. The target follows questions about both kinds and a sum of columns;
+    `noise` is the standard deviation of the noise beside that of the rest.
 
     Examples
     --------
@@ -165,9 +165,9 @@ def made_up_mixed(rows: int, columns: int, seed: int = 0) -> TaskTable:
         X[:, column] = rng.choice(len(shares), rows, p=shares)
     y = 2.0 * (X[:, 0] > 0.3) * (X[:, -1] == 1) + (X[:, 1] > 2) * (X[:, 2] < 0.5)
     y += 0.3 * X[:, : n_numbers // 2].sum(axis=1) / np.sqrt(n_numbers)
-    y += y.std() * rng.normal(size=rows)
+    y += noise * y.std() * rng.normal(size=rows)
     X[rng.random(X.shape) < 0.02] = np.nan
-    return TaskTable("made up", X, y, tuple(range(n_numbers, columns)))
+    return TaskTable(f"noise {noise:g}", X, y, tuple(range(n_numbers, columns)))
 
 
 def _class_table(name: str) -> TaskTable:

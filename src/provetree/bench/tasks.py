@@ -47,9 +47,10 @@ class Case:
     def title(self) -> str:
         """The table in a word or two."""
         kind, *rest = self.table
-        if kind in ("rewards", "mixed"):
-            noise = kind == "rewards" and rest[3] == 0
-            return f"{kind}, {'noise' if noise else 'signal'}"
+        if kind == "mixed":
+            return f"mixed, noise {rest[2]:g}"
+        if kind == "rewards":
+            return f"rewards, signal {rest[3]:g}" if rest[3] else "rewards, noise"
         return f"{rest[0].removeprefix('contree-')} ({kind})"
 
 
@@ -103,7 +104,8 @@ def _categories(quick: bool) -> Iterable[Case]:
         for name in _CATEGORIES:
             yield Case(("all", name), "squared_error", depth)
     if not quick:
-        yield Case(("mixed", 15_000, 27), "squared_error", 3, 60.0)
+        for noise in (0.3, 1.0):
+            yield Case(("mixed", 15_000, 27, noise), "squared_error", 3, 60.0)
 
 
 def _purity(quick: bool) -> Iterable[Case]:
