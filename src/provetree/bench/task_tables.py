@@ -145,7 +145,7 @@ def made_up_rewards(
 def made_up_mixed(rows: int, columns: int, noise: float = 1.0, seed: int = 0) -> TaskTable:
     """Return a table with a number to predict: two thirds numbers, the rest categories.
 
-    Some cells are missing. The target follows questions about both kinds and a sum of columns;
+    Every third column has missing cells. The target follows questions about both kinds and a sum of columns;
     `noise` is the standard deviation of the noise beside that of the rest.
 
     Examples
@@ -166,7 +166,7 @@ def made_up_mixed(rows: int, columns: int, noise: float = 1.0, seed: int = 0) ->
     y = 2.0 * (X[:, 0] > 0.3) * (X[:, -1] == 1) + (X[:, 1] > 2) * (X[:, 2] < 0.5)
     y += 0.3 * X[:, : n_numbers // 2].sum(axis=1) / np.sqrt(n_numbers)
     y += noise * y.std() * rng.normal(size=rows)
-    X[rng.random(X.shape) < 0.02] = np.nan
+    X[:, ::3][rng.random(X[:, ::3].shape) < 0.05] = np.nan
     return TaskTable(f"noise {noise:g}", X, y, tuple(range(n_numbers, columns)))
 
 
