@@ -1,0 +1,140 @@
+"""Tables of few values under squared error and Gini: sums over pairs of columns beside the panels.
+
+The switch "bits" turns the sums off. Both ways must prove the same cost, whatever the targets,
+weights, limits, kernels and threads are, and the tree must have that cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from testkit.core_calls import KERNELS, OFF
+from testkit.measure_calls import (
+    TESTING,
+    measure_search,
+    measure_table,
+    penalty_units,
+    tolerance,
+)
+from testkit.naive_measures import MeasureCase, NaiveMeasures, walk_measured_tree
+
+BLOCK = 25
+BLOCKS = 12
+
+
+def few_valued(loss: str, seed: int, *, depth: int, n: int) -> MeasureCase:
+    """A problem of columns with two to ten values; awkward targets and weights by the seed."""
+    rng = np.random.default_rng((len(loss), seed, depth))
+    n_columns = int(rng.integers(1, 6))
+    most = rng.integers(2, 11, n_columns) if rng.random() < 0.7 else np.full(n_columns, 2)
+    X = np.array([np.minimum(rng.geometric(1.5 / top, n), top) for top in most])
+    ranks = np.array([np.unique(x, return_inverse=True)[1].reshape(-1) for x in X])
+    signal = ranks[0] % 3 + (ranks[-1] > 1) * 2.0
+    targets, n_classes = None, 1
+    classes = np.zeros(n, dtype=np.int32)
+    if loss == "gini":
+        n_classes = 2
+        classes = (signal + rng.normal(size=n) > 1.5).astype(np.int32)
+    else:
+        y = signal * rng.choice([0.0, 1.0, 5.0]) + rng.normal(size=n) * rng.choice([0.1, 1.0])
+        kind = int(rng.integers(0, 6))
+        y = (np.round(y), 1e9 + y, y * 1e-6, np.exp(3 * y), np.where(y > 2, 1e6, y), y)[kind]
+        targets = np.ascontiguousarray(y[:, None], dtype=np.float64)
+    ones = np.ones(n, dtype=np.int64)
+    return MeasureCase(
+        loss=loss,
+        ranks=np.ascontiguousarray(ranks.astype(np.uint32)),
+        values=tuple(np.arange(own.max() + 1, dtype=np.float64) for own in ranks),
+        classes=classes,
+        weights=rng.integers(1, rng.choice([3, 1000]), n) if rng.random() < 0.4 else ones,
+        counts=ones,
+        n_classes=n_classes,
+        targets=targets,
+        max_depth=depth,
+        max_splits=int(rng.integers(3, 2**depth)) if rng.random() < 0.4 else 2**depth - 1,
+        min_samples_leaf=1 if rng.random() < 0.8 else 3,
+        penalty=float(rng.choice([0.0, 0.0, 1e-9, 0.01, 0.1])),
+    )
+
+
+def runs(seed: int) -> Iterator[tuple[str, int, int]]:
+    """Kernel, switches and threads."""
+    for kernel in KERNELS:
+        yield kernel, 0, 1
+    parts = tuple(OFF.values())
+    yield KERNELS[seed % len(KERNELS)], parts[seed % len(parts)] | TESTING[seed % len(TESTING)], 1
+    yield "auto", 0, 2
+
+
+def check(case: MeasureCase, seed: int, *, twin: bool) -> None:
+    """Check all ways against the panels or the naive twin."""
+    table = measure_table(case)
+    unit, penalty = float(table.cost_unit), penalty_units(case, table)
+    if twin:
+        least = NaiveMeasures(case, penalty * unit).solve()
+    else:
+        least = measure_search(case, table, switches=OFF["bits"])["cost"] * unit
+    for kernel, switches, n_jobs in runs(seed):
+        found = measure_search(case, table, kernel=kernel, switches=switches, n_jobs=n_jobs)
+        where = f"{case.loss} {seed}, kernel {kernel}, switches {switches:b}, {n_jobs} threads"
+        assert found["status"] == "optimal", where
+        assert found["lower_bound"] == found["cost"], where
+        leaves, splits = walk_measured_tree(case, found)
+        assert abs(found["cost"] * unit - least) <= tolerance(case), where
+        assert abs(leaves + splits * penalty * unit - least) <= tolerance(case), where
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "gini"])
+def test_sums_over_pairs_agree_with_panels(loss: str) -> None:
+    for seed in range(8):
+        depth = 5 if seed % 4 == 3 else 4
+        n = (12, 40, 90, 30)[seed % 4]
+        check(few_valued(loss, seed, depth=depth, n=n), seed, twin=False)
+
+
+def test_sums_over_pairs_spare_panels() -> None:
+    case = few_valued("squared_error", 10, depth=4, n=90)
+    table = measure_table(case)
+    on, off = (measure_search(case, table, switches=bits)["counters"] for bits in (0, OFF["bits"]))
+    assert on["panels"] < off["panels"] / 10
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "gini"])
+def test_sums_over_pairs_agree_with_the_naive_twin(loss: str) -> None:
+    for seed in range(100, 125):
+        check(few_valued(loss, seed, depth=3, n=3 + seed % 10), seed, twin=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_many_tables_of_few_values(block: int) -> None:
+    for seed in range(1000 + block * BLOCK, 1000 + (block + 1) * BLOCK):
+        loss = ("squared_error", "gini")[seed % 2]
+        n = 5 + seed % 90
+        check(few_valued(loss, seed, depth=4 if n > 20 else 5, n=n), seed, twin=False)
+
+
+def test_rows_that_agree_in_all_columns_stay_together() -> None:
+    """One cell of many rows, and cells that a node of another column has in common."""
+    rng = np.random.default_rng(0)
+    case = few_valued("squared_error", 3, depth=4, n=60)
+    repeated = rng.integers(0, 12, case.n_rows)
+    assert case.targets is not None
+    same = MeasureCase(
+        **{
+            **vars(case),
+            "ranks": np.ascontiguousarray(case.ranks[:, repeated]),
+            "targets": case.targets + rng.normal(size=case.targets.shape),
+            "min_samples_leaf": 1,
+            "max_splits": 15,
+        }
+    )
+    dense = np.array([np.unique(own, return_inverse=True)[1].reshape(-1) for own in same.ranks])
+    check(
+        MeasureCase(**{**vars(same), "ranks": np.ascontiguousarray(dense.astype(np.uint32))}),
+        0,
+        twin=False,
+    )
