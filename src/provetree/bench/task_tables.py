@@ -145,8 +145,8 @@ def made_up_rewards(
 def made_up_mixed(rows: int, columns: int, noise: float = 1.0, seed: int = 0) -> TaskTable:
     """Return a table with a number to predict: two thirds numbers, the rest categories.
 
-    Every third column has missing cells. The target follows questions about both kinds and a sum of columns;
-    `noise` is the standard deviation of the noise beside that of the rest.
+    Every third column has missing cells. The target follows questions about both kinds and a sum of
+    columns; `noise` is the standard deviation of the noise beside that of the rest.
 
     Examples
     --------
