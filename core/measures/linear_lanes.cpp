@@ -14,7 +14,8 @@ namespace provetree {
 namespace {
 
 constexpr Index kSmallestBlock = 12, kLargestBlock = 128, kBlocksOfNode = 300;
-constexpr int kLanesTogether = 16;  // of the widest kernel
+constexpr int kLanesTogether = 16;    // of the widest kernel
+constexpr Index kRowsOfLanes = 2048;  // so many rows more, and another vector of lanes is worth it
 constexpr int kCoarseBits = 31;
 // A survey cuts columns into groups: so many that sorting rows into pairs of groups takes about as long as the bounds
 // of the pairs do, and that the sums of a pair stay near the processor.
@@ -38,6 +39,10 @@ class LinearLanePanel final : public LanePanel {
           sums_(static_cast<std::size_t>(actions_)), two_(context) {}
 
     void start(const Node& node) override;
+    unsigned lanes_at_once(const Node& node) const override {
+        if (actions_ == 2) return two_.lanes_at_once();
+        return std::clamp<unsigned>(kLanesTogether * (1 + node.rows / kRowsOfLanes), kLanesTogether, kLanes);
+    }
     const std::vector<std::vector<MeasuredPoint>>* survey(const Node& node) override;
     void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override;
     void refine(const Node& node, int lane, LaneUnits& units) override;
@@ -52,6 +57,10 @@ class LinearLanePanel final : public LanePanel {
     void sum_lanes(const Node& node, const NodeColumn& column, const Index* positions, int n, LaneUnits* results);
     void sweep_columns(const Node& node, int n);
     void refine_side(const Node& node, int lane, bool right, SideUnits& units);
+    void swept(const Node& node) {
+        context_.counters.row_steps += node.rows;
+        context_.monitor.work(std::uint64_t{node.rows} * static_cast<unsigned>(width_));
+    }
     Cost in_units(std::int32_t coarse) const { return static_cast<Cost>(coarse) << shift_; }
     std::int32_t leaf_of(const LineVector<std::int32_t>& totals, int lane) const {
         std::int32_t least = std::numeric_limits<std::int32_t>::max();
@@ -196,7 +205,10 @@ const std::vector<std::vector<MeasuredPoint>>* LinearLanePanel::survey(const Nod
     const std::size_t columns = node.columns.size();
     if (surveyed_.size() < columns) surveyed_.resize(columns);
     table_.resize(static_cast<std::size_t>(groups * kLanes * width_));
-    for (std::size_t c = 0; c < columns; ++c) cut_into_groups(node, node.columns[c], groups, surveyed_[c]);
+    for (std::size_t c = 0; c < columns; ++c) {
+        cut_into_groups(node, node.columns[c], groups, surveyed_[c]);
+        swept(node);
+    }
     const auto groups_in = [](const SurveyedColumn& column) {
         return RowGroups{column.of_row.data(), static_cast<int>(column.ends.size()), column.one_tie.data()};
     };
@@ -208,8 +220,7 @@ const std::vector<std::vector<MeasuredPoint>>* LinearLanePanel::survey(const Nod
                                {(lanes + kLanesTogether - 1) / kLanesTogether * kLanesTogether, width_, costs_.data(),
                                 nullptr, other.total_left.data(), other.total_right.data(), scratch_.data()},
                                one.lowest, other.lowest);
-            context_.counters.row_steps += node.rows;
-            context_.monitor.work(node.rows * static_cast<unsigned>(width_));
+            swept(node);
         }
     take_points(node);
     return &points_;
@@ -303,8 +314,7 @@ void LinearLanePanel::sweep_columns(const Node& node, int n) {
             const LinearColumn blocks{column.order, column.ranks, blocks_[c].data(), blocks_[c].size(), column.no_ties};
             wins_[column.id] = wins_[column.id] / 2 + kernel_.sweep(blocks, lanes, best_, lowest_[c]);
         }
-        context_.counters.row_steps += node.rows;
-        context_.monitor.work(node.rows * static_cast<unsigned>(width_));
+        swept(node);
     }
 }
 
@@ -356,8 +366,7 @@ void LinearLanePanel::refine_side(const Node& node, int lane, bool right, SideUn
                                    right ? node.count - left_count : left_count, context_.min_leaf, sums_.data()});
         units.stump = std::min(units.stump, stump.any);
         units.feasible_split = std::min(units.feasible_split, stump.feasible);
-        context_.counters.row_steps += node.rows;
-        context_.monitor.work(node.rows * static_cast<unsigned>(width_));
+        swept(node);
     }
     if (units.feasible_split >= units.leaf) units.feasible_split = kInfinite;
 }

@@ -18,6 +18,8 @@ class TwoActions {
   public:
     explicit TwoActions(Context& context) : context_(context) {}
 
+    // Narrow lanes take no longer for many than for few.
+    unsigned lanes_at_once() const { return width_ == LaneWidth::k32 ? kLanes / 2 : kLanes; }
     // `costs`: so many for each row, of which the first two count.
     void start(const Node& node, const std::int32_t* costs, int width);
     // The lanes, by the bucket of each row and the sums of both sides; see LinearLanes.
