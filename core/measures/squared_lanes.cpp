@@ -13,6 +13,9 @@ namespace provetree {
 
 namespace {
 
+// On so few rows a vector of lanes costs more than the walk that all lanes share.
+constexpr Index kFewRows = 400;
+
 class SquaredLanePanel final : public LanePanel {
   public:
     SquaredLanePanel(Context& context, const Measure& measure)
@@ -25,7 +28,7 @@ class SquaredLanePanel final : public LanePanel {
     }
 
     unsigned lanes_at_once(const Node& node) const override {
-        return std::clamp<unsigned>(node.rows / 1024 * 16, 16, kLanes);
+        return node.rows < kFewRows ? 8 : std::clamp<unsigned>(node.rows / 1024 * 16, 16, kLanes);
     }
 
     void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
