@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ class Case:
     least: int
     column: int
     positions: list[int]
+    splits: tuple[tuple[int, list[int]], ...] = ()  # of all columns
 
     def lanes(self, way: str, kernel: str = "auto") -> NDArray[np.int64]:
         units = _core.parts.measured_lanes(
@@ -53,7 +55,8 @@ def random_costs(
     return costs
 
 
-def random_case(seed: int, most_rows: int, least_rows: int = 2) -> Case:
+def random_case(seed: int, most_rows: int, least_rows: int = 2) -> Case | None:
+    """The case of a seed; none where no column varies."""
     rng = np.random.default_rng((17, seed))
     n = int(rng.integers(least_rows, most_rows + 1))
     table = [
@@ -73,12 +76,14 @@ def random_case(seed: int, most_rows: int, least_rows: int = 2) -> Case:
         loss="linear",
         targets=np.ascontiguousarray(random_costs(rng, n, actions, ranks[0])),
     )
-    varying = [c for c, own in enumerate(ranks) if own.max() > 0]
-    column = int(rng.choice(varying)) if varying else -1
-    ends = np.flatnonzero(np.diff(np.sort(ranks[column]))) + 1
-    chosen = rng.choice(ends, int(rng.integers(1, min(64, len(ends)) + 1)), replace=False)
+    ends = [(np.flatnonzero(np.diff(np.sort(own))) + 1).tolist() for own in ranks]
+    splits = tuple((column, own) for column, own in enumerate(ends) if own)
+    if not splits:
+        return None
+    column, own = splits[int(rng.integers(0, len(splits)))]
+    chosen = rng.choice(own, int(rng.integers(1, min(64, len(own)) + 1)), replace=False)
     least = int(rng.integers(2, 8)) if rng.random() < 0.4 else 1
-    return Case(made, actions, least, column, [int(x) for x in np.sort(chosen)])
+    return Case(made, actions, least, column, [int(x) for x in np.sort(chosen)], splits)
 
 
 def random_cases(block: int, most_rows: int, least_rows: int = 2) -> list[Case]:
@@ -86,10 +91,9 @@ def random_cases(block: int, most_rows: int, least_rows: int = 2) -> list[Case]:
     seed = PER_BLOCK * 10 * block
     while len(cases) < PER_BLOCK:
         seed += 1
-        try:
-            cases.append(random_case(seed, most_rows, least_rows))
-        except (ValueError, IndexError):  # no column varies
-            continue
+        case = random_case(seed, most_rows, least_rows)
+        if case:
+            cases.append(case)
     return cases
 
 
@@ -139,3 +143,42 @@ def test_surveys_are_bounds_that_agree_between_kernels(block: int) -> None:
             tight += int((known[:, 2] + known[:, 4] > 0.8 * (plain[:, 1] + plain[:, 3])).sum())
     assert bounds > 1000, bounds
     assert tight > 0.4 * bounds, (tight, bounds)
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_depth_two_is_the_best_of_all_splits_by_the_plain_way(block: int) -> None:
+    for case in random_cases(block + 200, 260, 128)[:25]:
+        least = INFINITE
+        for column, ends in case.splits:
+            for first in range(0, len(ends), 64):
+                own = Case(case.table, case.actions, case.least, column, ends[first : first + 64])
+                least = min(least, int(best_costs(own.lanes("plain")).min()))
+        least = min(least, searched(case, 0, "auto"))
+        for kernel in KERNELS:
+            assert searched(case, 2, kernel) == least
+
+
+def searched(case: Case, depth: int, kernel: str) -> int:
+    """The proven cost of the best tree of a depth."""
+    found = _core.search(
+        case.table,
+        max_depth=depth,
+        max_splits=2**depth - 1,
+        min_samples_leaf=case.least,
+        error_scale=1,
+        split_penalty=0,
+        time_limit=math.inf,
+        memory_limit=1 << 28,
+        kernel=kernel,
+    )
+    assert found["status"] == "optimal"
+    return int(found["cost"])
+
+
+def best_costs(lanes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What each split costs with the best feasible stumps or leaves below it."""
+    sides = [
+        np.minimum(np.where(side[:, 3] == 1, side[:, 0], INFINITE), side[:, 2])
+        for side in (lanes[:, :4], lanes[:, 4:8])
+    ]
+    return np.minimum(sides[0] + sides[1], INFINITE)
