@@ -31,6 +31,8 @@ std::optional<Outcome> CellSolver::solve(const Node& node, const NodeRequest& re
         if (const Outcome* solved = outcomes_.find(node_.key(), request.shape, request.limit)) return *solved;
         begin(node);
         const Outcome outcome = solve_three(node, request);
+        // Their profiles must leave room for those of the nodes at hand.
+        if (context_.profile_bytes > context_.memory_limit / 2) outcomes_.clear();
         outcomes_.keep(node_.key(), request.shape, outcome);
         return outcome;
     }
