@@ -357,6 +357,8 @@ void LinearLanePanel::refine_side(const Node& node, int lane, bool right, SideUn
     const auto bound = [&](Index c) { return (right ? lowest_[c].right : lowest_[c].left)[lane]; };
     for (Index c = 0; c < by_bound_.size(); ++c) by_bound_[c] = c;
     std::stable_sort(by_bound_.begin(), by_bound_.end(), [&](Index a, Index b) { return bound(a) < bound(b); });
+    // How many columns are swept depends on the kernel, whose vectors are walked together; the steps must not.
+    swept(node);
     for (Index c : by_bound_) {
         if (in_units(bound(c)) >= std::min(units.leaf, units.feasible_split)) break;
         const NodeColumn& column = node.columns[c];
@@ -366,7 +368,6 @@ void LinearLanePanel::refine_side(const Node& node, int lane, bool right, SideUn
                                    right ? node.count - left_count : left_count, context_.min_leaf, sums_.data()});
         units.stump = std::min(units.stump, stump.any);
         units.feasible_split = std::min(units.feasible_split, stump.feasible);
-        swept(node);
     }
     if (units.feasible_split >= units.leaf) units.feasible_split = kInfinite;
 }
