@@ -40,10 +40,77 @@ class StumpSweep {
     std::vector<Weight> seen_, after_;
 };
 
-// Sweeps the columns of a node under a measure: `use(c, i, units)` is told, for each split after i rows of a column,
-// the units of its two leaves; `done()` after each column.
+// Squared error of one output: what splits save in doubles first, then exact units of those that may be the best of
+// their column, with enough rows on both sides or without.
+class SquaredStumps {
+  public:
+    explicit SquaredStumps(const Node& node) : node_(node), measure_(*node.measure), saved_(node.rows) {
+        for (Index id : node.ids) all_.add(measure_.targets(id)[0], measure_.weight(id));
+    }
+
+    template <class Use>
+    void operator()(const NodeColumn& column, const Use& use) {
+        const double weight = static_cast<double>(all_.weight), mean = static_cast<double>(all_.sum) / weight;
+        double most = 0, most_feasible = 0;
+        std::int64_t n = 0, s = 0;
+        for (Index i = 1; i < node_.rows; ++i) {
+            const Index id = row_at(column, i - 1);
+            n += measure_.weight(id);
+            s += measure_.targets(id)[0] * measure_.weight(id);
+            if (!Node::is_split(column, i)) continue;
+            const double left = static_cast<double>(n), d = static_cast<double>(s) - mean * left;
+            saved_[i] = d * d * weight / (left * (weight - left));
+            most = std::max(most, saved_[i]);
+            if (i >= column.first_split && i <= column.last_split) most_feasible = std::max(most_feasible, saved_[i]);
+        }
+        // Doubles are wrong by less than this; so many units are what rounding up makes of two leaves.
+        const double rounding =
+            0x1p-46 * static_cast<double>(all_.squares) * std::sqrt(weight) + 4 / measure_.units_per_square();
+        Sums left;
+        for (Index i = 1; i < node_.rows; ++i) {
+            const Index id = row_at(column, i - 1);
+            left.add(measure_.targets(id)[0], measure_.weight(id));
+            if (!Node::is_split(column, i)) continue;
+            const bool feasible = i >= column.first_split && i <= column.last_split;
+            if (saved_[i] < (feasible ? most_feasible : most) - rounding) continue;
+            const Sums right{all_.weight - left.weight, all_.sum - left.sum, all_.squares - left.squares};
+            use(i, left.units(measure_) + right.units(measure_));
+        }
+    }
+
+  private:
+    struct Sums {
+        std::int64_t weight = 0, sum = 0;
+        Wide squares = 0;
+        void add(std::int64_t target, std::int64_t times) {
+            weight += times;
+            sum += target * times;
+            squares += square_of(target) * static_cast<Wide>(times);
+        }
+        Cost units(const Measure& measure) const {
+            return measure.squared(static_cast<Weight>(weight), squares, square_of(sum));
+        }
+    };
+    Index row_at(const NodeColumn& column, Index i) const { return node_.ids[column.order[i] & entry::kRowMask]; }
+
+    const Node& node_;
+    const Measure& measure_;
+    Sums all_;
+    std::vector<double> saved_;
+};
+
+// Sweeps the columns of a node under a measure: `use(c, i, units)` is told, for each split after i rows of a column
+// that may be its best, the units of its two leaves; `done()` after each column.
 template <class Use, class Done>
 void sweep_measured(const Node& node, const Use& use, const Done& done) {
+    if (node.measure->kind() == MeasureKind::kSquared && node.measure->width() == 1) {
+        SquaredStumps stumps(node);
+        for (Index c = 0; c < node.columns.size(); ++c) {
+            stumps(node.columns[c], [&](Index i, Cost units) { use(c, i, units); });
+            done();
+        }
+        return;
+    }
     with_running(*node.measure, [&](auto&& leaf) {
         std::vector<Cost> after(node.rows + 1u, 0);
         for (Index c = 0; c < node.columns.size(); ++c) {
