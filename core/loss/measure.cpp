@@ -18,8 +18,8 @@ constexpr int kSlackBits = 9;
 constexpr int kRoundingBits = 51;
 // Costs of actions are rounded row by row, so that their units are smaller.
 constexpr int kBitsPerRow = 4;
-// Of the dearest cost, where one action is the best for every row: only to tell which one.
-constexpr int kBitsWhereNothingIsPaid = 30;
+// Of the dearest cost of all rows, where one action is the best for every row: only to tell which one.
+constexpr int kBitsWhereNothingIsPaid = 58;
 // Reach is rounded up by so many units more than it is: rounding up the cost of each leaf of a tree stays below that.
 constexpr double kRoundingUnits = 1024;
 constexpr double kMostReach = 0x1p29;
@@ -230,9 +230,9 @@ void Measure::take_outputs(const MeasureInput& input) {
         exact_ = true;  // so that a leaf has its steps
         root = static_cast<double>(absolute_leaf(all.data(), input.rows)) / steps;
     }
-    double largest = 0;  // sums of squares
-    for (const Outputs& of : range) largest += total_weight_ * (of.highest - of.lowest) * (of.highest - of.lowest);
-    set_unit(root, reach, squared ? largest : 0, input.cost_bits);
+    // What a split saves is wrong by 4 Q sqrt(W / w) in its last bit (kernels/squared_impl.hpp): Q is at most the cost
+    // of all rows, and w, the weight of a side, at least one.
+    set_unit(root, reach, squared ? 4 * root * std::sqrt(total_weight_) : 0, input.cost_bits);
     if (!squared && unit_ <= 1 / steps) unit_ = 1 / steps;  // whole by itself
     exact_ = !squared && unit_ == 1 / steps;
     units_per_square_ = 1 / (steps * steps * unit_);
@@ -317,7 +317,7 @@ void Measure::take_costs(const MeasureInput& input) {
     if (root > 0)
         for (double& one : more) one = std::min(one, 2 * root);
     set_unit(root, reach, 0, input.cost_bits, kBitsPerRow);
-    if (root <= 0 && dearest > 0) unit_ = std::ldexp(dearest, -kBitsWhereNothingIsPaid);
+    if (root <= 0 && dearest > 0) unit_ = std::ldexp(dearest * input.rows, -kBitsWhereNothingIsPaid);
     // Whole numbers, and those of few decimals, stay what they are.
     double scale = 1;
     for (int k = 0; k <= kDecimals && 1 / scale >= unit_; ++k, scale *= 10) {

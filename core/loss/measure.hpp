@@ -76,6 +76,9 @@ class Measure {
     Cost leaf(const Index* rows, Index n) const;
     std::int32_t label(const Index* rows, Index n) const;
 
+    // Whether costs are whole units by themselves, so that nothing is rounded.
+    bool is_exact() const { return exact_; }
+
     // Of all that costs depend on.
     std::uint64_t fingerprint(std::uint64_t sum) const;
 

@@ -57,6 +57,9 @@ class Given {
     std::size_t taken_ = 0;
 };
 
+// Units are larger than what the sweeps round; a few roundings meet in a leaf.
+constexpr Cost kRoundedUnits = 8;
+
 // All splits together, and the factor the tie rule multiplies costs by, must stay far from overflow.
 void check_scale(const SearchOptions& options) {
     const double splits = static_cast<double>(Shape::of(options.max_depth, options.max_splits).splits);
@@ -98,6 +101,7 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
         must(options.loss.error_scale == 1, "search takes error_scale = 1 with a loss other than errors.");
         options.loss.error_scale = table.measure->units_per_reach();
         options.loss.unit_scale = 1;
+        options.rounded_units = table.measure->is_exact() ? 0 : kRoundedUnits;
     }
     options.initial = plan_of(initial_column, initial_rank, table);
     check_scale(options);

@@ -54,7 +54,8 @@ struct SearchPlan {
           tie_rule(!(options.switches & kNoTieRule) && known <= 0), at_once(tie_rule && shape.depth <= kDepthAtOnce),
           limited(options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity()),
           factor(allowed.splits + 1), users(options.loss), refined(users.counting_splits(factor)),
-          loss(at_once ? refined : users), unit(at_once ? factor : 1) {}
+          loss(at_once ? refined : users), unit(at_once ? factor : 1),
+          tolerance(loss.measured(options.rounded_units) * (allowed.splits + 1)) {}
 
     // Up to this depth the cost and the fewest splits are proven in one search, which takes hardly longer. In deeper
     // trees the fewest splits can be far harder to prove than the cost, so the cost comes first.
@@ -73,11 +74,8 @@ struct SearchPlan {
     Loss users, refined;
     Loss loss;  // of the proof
     Cost unit;  // of the proof's costs, in the user's
-
-    // Under a measure the sweeps round, each by a few units for a leaf: what is proven holds to so much of the proof's
-    // costs.
-    Cost tolerance() const { return loss.measured(kRoundedUnits) * (allowed.splits + 1); }
-    static constexpr Cost kRoundedUnits = 4;
+    // What is proven holds to so much of the proof's costs, because sweeps under a measure may round.
+    Cost tolerance;
 };
 
 // Whether the tree is found again by one thread where the tie rule does not settle it. A proof that goes on from a file
@@ -118,6 +116,9 @@ class Driver {
     void tell(Cost upper, Cost lower);
     void limit_tie_rule();
     FlatTree finish(const PlanPtr& plan);
+    // Under a measure, whether the tie rule found no tree of the proven cost: what it looks at may be rounded otherwise
+    // than what proved it. The tree that was proven stands then.
+    bool lost_to_rounding(Cost cost, Cost proven) const { return cost > proven + plan_.tolerance; }
     // What a tree costs the user, given its cost under the loss of a proof.
     Cost user_cost(const FlatTree& tree, const Loss& loss) const {
         return plan_.users.tree(loss.amount_of(tree.cost, tree.splits), tree.splits);
@@ -273,8 +274,8 @@ void Driver::settle() {
     const Found& found = context_.found;
     if (stopped_) outcome_.lower = std::max({outcome_.lower, found.bound, plan_.known});
     const Cost proven = outcome_.upper;
-    if (!stopped_ && found.bound > proven + plan_.tolerance()) defect("a bound exceeds the proven optimum");
-    if (outcome_.offer(found) && !stopped_ && outcome_.upper + plan_.tolerance() < proven)
+    if (!stopped_ && found.bound > proven + plan_.tolerance) defect("a bound exceeds the proven optimum");
+    if (outcome_.offer(found) && !stopped_ && outcome_.upper + plan_.tolerance < proven)
         defect("a tree costs less than the proven optimum");
     const bool tree_ended_it = stopped_ == StopReason::kTreeIsOptimal && !plan_.at_once;
     if (tree_ended_it && outcome_.lower >= outcome_.upper) stopped_.reset();
@@ -285,7 +286,9 @@ void Driver::choose() {
     if (stopped_) return;
     tell(outcome_.upper, outcome_.upper);
     try {
-        outcome_.plan = method_->preferred(searched_, outcome_);
+        PlanPtr preferred = method_->preferred(searched_, outcome_);
+        if (plan_.tolerance > 0 && lost_to_rounding(finish(preferred).cost, outcome_.upper)) return;
+        outcome_.plan = std::move(preferred);
         result_.tie_rule_complete = true;
     } catch (const StopSearch&) {
         // The proof stands; only the choice among equally good trees was cut short.
@@ -296,7 +299,7 @@ void Driver::choose() {
 void Driver::check() {
     result_.tree = finish(outcome_.plan);
     FlatTree& tree = result_.tree;
-    const Cost tolerance = plan_.tolerance();
+    const Cost tolerance = plan_.tolerance;
     if (tree.cost > outcome_.upper + tolerance || (!stopped_ && tree.cost < outcome_.upper - tolerance))
         defect("a tree does not cost what the search claims");
     if (tolerance > 0 && !stopped_) outcome_.upper = tree.cost;
@@ -322,7 +325,11 @@ void Driver::choose_with_fewest_splits() {
     FlatTree tree = finish(
         method_->preferred(plan_.shape, std::move(outcome_), plan_.refined, plan_.factor, result_.tie_rule_complete));
     tree.cost = user_cost(tree, plan_.refined);
-    if (std::abs(tree.cost - result_.lower_bound) * plan_.unit > plan_.tolerance())
+    if (plan_.tolerance > 0 && lost_to_rounding(tree.cost * plan_.unit, result_.lower_bound * plan_.unit)) {
+        result_.tie_rule_complete = false;
+        return;
+    }
+    if (std::abs(tree.cost - result_.lower_bound) * plan_.unit > plan_.tolerance)
         defect("the tree chosen by the tie rule is not optimal");
     result_.lower_bound = tree.cost;
     result_.tree = std::move(tree);
@@ -367,7 +374,7 @@ void rebuild_by_one(SearchResult& result, const Table& table, SearchOptions opti
     SearchResult alone = Driver(table, options, still_done, result.tree.cost).run();
     result.counters.add(alone.counters);
     if (alone.status != Status::kOptimal) return;
-    const Cost tolerance = SearchPlan(options, false, table.rows, 0).tolerance();
+    const Cost tolerance = SearchPlan(options, false, table.rows, 0).tolerance;
     if (std::abs(alone.tree.cost - result.tree.cost) > tolerance)
         defect("one thread finds another optimum than several");
     result.tree = std::move(alone.tree);

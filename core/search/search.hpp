@@ -19,6 +19,7 @@ struct SearchOptions {
     std::int64_t max_splits = 7;
     std::int64_t min_leaf = 1;
     Loss loss;
+    Cost rounded_units = 0;  // that the sweeps of a measure may be wrong by, for each leaf
     double time_limit = 0;
     std::uint64_t max_work = 0;      // row steps after which the search ends; 0: no limit
     std::uint64_t memory_limit = 0;  // bytes that kept bounds may take; the nodes themselves are bounded by the depth

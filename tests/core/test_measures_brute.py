@@ -113,6 +113,20 @@ def test_what_was_wrong_once(loss: str, seed: int) -> None:
     check(loss, range(seed, seed + 1))
 
 
+#: Weights and outliers that once made a unit too large, and a tree whose cost is next to nothing.
+ONCE_WRONG_EXTREMES = (
+    ("squared_error", 2979),
+    ("squared_error", 5585),
+    ("squared_error", 580573),
+    ("linear", 2640),
+)
+
+
+@pytest.mark.parametrize(("loss", "seed"), ONCE_WRONG_EXTREMES)
+def test_extremes_that_were_wrong_once(loss: str, seed: int) -> None:
+    check(loss, range(seed, seed + 1), extreme=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize("loss", LOSSES)
