@@ -26,9 +26,9 @@ struct CellKey {
 
 class CellRows {
   public:
-    static constexpr Index kMostValues = 64;  // of a column
-    static constexpr std::size_t kMostFeatures = 256;
-    static constexpr std::size_t kMostPerColumn = 12;  // features, on average
+    static constexpr Index kMostValues = 128;  // of a column
+    static constexpr std::size_t kMostFeatures = 512;
+    static constexpr std::size_t kMostPerColumn = 64;  // features, on average
     static constexpr Weight kMostWeight = 1 << 24;     // single floats hold all whole numbers up to here
 
     struct Cell {
