@@ -97,7 +97,7 @@ format: $(call environment,lint)/lint.stamp
 CXX ?= c++
 SANITIZE_TESTS ?= tests
 # What the sanitizers print must not be captured: they end the process.
-SANITIZE_ARGS ?= -m "not slow" --capture=sys
+SANITIZE_ARGS ?= -m "not slow and not fuzz" --capture=sys
 sanitize: $(call environment,sanitize)/package.stamp
 	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \

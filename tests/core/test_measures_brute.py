@@ -2,7 +2,7 @@
 
 Cost, bound and the cost of the tree itself, worked out row by row, must agree on every random case,
 with every kernel, whatever part of the search is switched off. 20,000 cases of each loss in all;
-most of them are marked slow.
+most of them are run by `pytest -m fuzz` alone.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def test_offsets_scales_and_weights_of_any_size_keep_their_digits(loss: str) -> 
     check(loss, range(60), extreme=True)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.parametrize("block", range(8))
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_offsets_scales_and_weights(loss: str, block: int) -> None:
@@ -127,7 +127,7 @@ def test_extremes_that_were_wrong_once(loss: str, seed: int) -> None:
     check(loss, range(seed, seed + 1), extreme=True)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_search_equals_the_naive_twin_on_many_more(loss: str, block: int) -> None:

@@ -108,7 +108,7 @@ def test_sums_over_pairs_agree_with_the_naive_twin(loss: str) -> None:
         check(few_valued(loss, seed, depth=3, n=3 + seed % 10), seed, twin=True)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_many_tables_of_few_values(block: int) -> None:
     for seed in range(1000 + block * BLOCK, 1000 + (block + 1) * BLOCK):

@@ -93,7 +93,7 @@ def test_every_closing_is_true(loss: str) -> None:
     check_seeds(loss, range(QUICK))
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize("loss", LOSSES)
 def test_many_more_closings_are_true(loss: str, block: int) -> None:

@@ -92,7 +92,7 @@ def test_kernels_switches_and_threads_agree_and_cart_is_no_better(loss: str) -> 
         check(loss, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_of_them(loss: str, block: int) -> None:
@@ -125,7 +125,7 @@ def test_best_splits_at_the_end_of_a_run_of_equal_targets() -> None:
     check_depth_two("squared_error", 73)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.parametrize("block", range(10))
 @pytest.mark.parametrize("loss", RUNNING)
 def test_more_depth_twos(loss: str, block: int) -> None:
@@ -152,7 +152,7 @@ def binary_case(seed: int) -> MeasureCase:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_streed_is_never_better_and_nearly_always_as_good() -> None:
     """Another program on the same splits; on one of these tables its tree is not the best."""
     pystreed = pytest.importorskip("pystreed")
