@@ -74,7 +74,8 @@ class OutputLanePanel final : public LanePanel {
             const std::int64_t times = of[0] = measure_.weight(id);
             Wide squares = 0;
             for (std::size_t k = 0; k < outputs_; ++k) {
-                const std::int64_t target = measure_.targets(id)[k] - sums.numbers[k + 1] / sums.numbers[0];
+                const std::int64_t target =
+                    measure_.targets(id)[k] - nearest_mean(sums.numbers[k + 1], sums.numbers[0]);
                 of[k + 1] = target * times;
                 squares += square_of(target) * static_cast<Wide>(times);
                 absolute_ += std::abs(static_cast<double>(of[k + 1]));

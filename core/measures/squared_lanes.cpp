@@ -57,7 +57,7 @@ class SquaredLanePanel final : public LanePanel {
             weight += measure_.weight(id);
             sum += measure_.targets(id)[0] * measure_.weight(id);
         }
-        const std::int64_t centre = weight ? sum / weight : 0;
+        const std::int64_t centre = nearest_mean(sum, weight);
         rows_.resize(node.rows);
         codes_.resize(node.rows);
         targets_.resize(node.rows);

@@ -9,6 +9,12 @@
 
 namespace provetree {
 
+// The whole step nearest to the mean of whole targets, none below zero. The squares around it are at most twice those
+// around the mean, which is as far from every target as from a whole step: so doubles lose nothing that matters.
+inline std::int64_t nearest_mean(std::int64_t sum, std::int64_t weight) {
+    return weight ? sum / weight + (2 * (sum % weight) >= weight) : 0;
+}
+
 class SquaredSides {
   public:
     SquaredSides(const Context& context, const Measure& measure) : context_(context), measure_(measure) {}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from provetree import OptimalTreeClassifier
-from provetree.estimators._tree_classifier import thread_count
+from provetree.options import thread_count
 from provetree.problem.problem import Problem, build_problem
 from testkit.core_calls import (
     EAGER_IMPROVEMENT,
