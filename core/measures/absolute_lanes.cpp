@@ -107,7 +107,7 @@ class AbsoluteLanePanel final : public LanePanel {
 
     unsigned lanes_at_once(const Node&) const override { return 4; }
 
-    void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
+    void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) override {
         const NodeColumn& by = node.columns[column];
         std::fill(left_.begin(), left_.end(), std::uint8_t{0});
         Index at = 0;

@@ -40,7 +40,7 @@ class ClassLanePanel final : public LanePanel {
     // Lanes cost more than the walk that they share, until columns get long.
     unsigned lanes_at_once(const Node& node) const override { return std::clamp<unsigned>(node.rows / 256, 16, 32); }
 
-    void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
+    void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) override {
         place_lanes(node, node.columns[column], positions, n);
         std::uint64_t most = 0;
         std::size_t winner = 0;

@@ -4,38 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "sweeps/depth_one.hpp"
-
 namespace provetree {
 
 namespace {
 
 bool before(const MeasuredPoint& a, const MeasuredPoint& b) { return a.position < b.position; }
-
-// Merges bounds of one position into one point.
-void merge_equal(std::vector<MeasuredPoint>& points) {
-    std::size_t kept = 0;
-    for (const MeasuredPoint& point : points) {
-        if (!kept || points[kept - 1].position != point.position) {
-            points[kept++] = point;
-            continue;
-        }
-        MeasuredPoint& same = points[kept - 1];
-        for (const auto& [left, right] : kSides<MeasuredPoint>) {
-            same.*left = std::max(same.*left, point.*left);
-            same.*right = std::max(same.*right, point.*right);
-        }
-        same.evaluated |= point.evaluated;
-    }
-    points.resize(kept);
-}
-
-const MeasuredColumn* find_column(const Profile* profile, Index id) {
-    if (!profile) return nullptr;
-    const auto at = std::lower_bound(profile->measured.begin(), profile->measured.end(), id,
-                                     [](const MeasuredColumn& column, Index wanted) { return column.id < wanted; });
-    return at != profile->measured.end() && at->id == id ? &*at : nullptr;
-}
 
 }  // namespace
 
@@ -67,11 +40,10 @@ void MeasuredDepthTwo::know_column(const Node& node, Index c, Relatives relative
         point.evaluated = at.position == 0 || at.position == node.rows;
         points.push_back(point);
     };
-    if (const MeasuredColumn* inner = find_column(relatives.inner, column.id))
-        for (const MeasuredPoint& point : inner->points)
-            add(point, carry_from_subset(node, column, point, *relatives.inner));
-    if (const MeasuredColumn* outer = find_column(relatives.outer, column.id)) {
-        for (MeasuredPoint point : outer->points) {
+    if (const Points* inner = relatives.inner ? find_points(relatives.inner->measured, column.id) : nullptr)
+        for (const MeasuredPoint& point : *inner) add(point, carry_from_subset(node, column, point, *relatives.inner));
+    if (const Points* outer = relatives.outer ? find_points(relatives.outer->measured, column.id) : nullptr) {
+        for (MeasuredPoint point : *outer) {
             const Carried at = carry_from_superset(node, column, point, *relatives.outer);
             const Cost left = measure_->units_per_reach() * at.gone_left,
                        right = measure_->units_per_reach() * at.gone_right;
@@ -91,62 +63,13 @@ void MeasuredDepthTwo::know_column(const Node& node, Index c, Relatives relative
     tidy(points);
 }
 
-Cost MeasuredDepthTwo::point_bound(const MeasuredPoint& point) const {
-    const auto cost = [&](bool split_left, bool split_right) {
-        const SideBounds sides = side_bounds(point, split_left, split_right);
-        return sides.left + sides.right;
-    };
-    return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
-}
-
-OpenRange MeasuredDepthTwo::range_between(const MeasuredPoint& a, const MeasuredPoint& b, Cost room) const {
-    const auto range = [&](bool split_left, bool split_right) {
-        return open_range(side_bounds(a, split_left, split_right), side_bounds(b, split_left, split_right), room, loss_,
-                          !context_.off(kNoLipschitz));
-    };
-    if (splits_ >= 3) return range(true, true);
-    const OpenRange one = range(true, false), other = range(false, true);
-    if (!one.open || !other.open) return one.open ? one : other;
-    return {true, std::min(one.bound, other.bound), std::min(one.from, other.from), std::max(one.upto, other.upto)};
-}
-
-void MeasuredDepthTwo::close(const NodeColumn& column, Positions at, Cost bound, Reason reason) {
-    if (at.empty()) return;
-    context_.closings.close([&] { return region_of(column, at, {2, splits_}, level_); }, bound, reason);
-}
-
 Cost MeasuredDepthTwo::find_open(const Node& node, Index c, bool closing) {
-    const NodeColumn& column = node.columns[c];
-    const Points& points = points_[c];
-    const Cost room = this->room(column), full = room + loss_.split_penalty;
     Cost least = kInfinite;
     open_.clear();
-    const auto keep = [&](Positions open, Cost bound, std::size_t, std::size_t) {
+    find_stretches(node.columns[c], points_[c], closing, [&](Positions open, Cost bound, std::size_t, std::size_t) {
         open_.push_back({open, bound});
         least = std::min(least, bound);
-    };
-    StretchJoiner stretches(column, keep);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        const MeasuredPoint& a = points[i];
-        if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split) {
-            const Cost bound = point_bound(a);
-            if (bound < room)
-                stretches.add({a.position, a.position}, bound, i, i);
-            else if (closing)
-                close(column, {a.position, a.position}, bound + loss_.split_penalty, Reason::kSplitBound);
-        }
-        if (i + 1 == points.size() || points[i + 1].position - a.position < 2) continue;
-        const MeasuredPoint& b = points[i + 1];
-        const OpenRange range = range_between(a, b, room);
-        Positions open =
-            range.open ? positions_of(column, a.position, b.position, range.from, range.upto) : Positions{1, 0};
-        if (!open.empty()) stretches.add(open, range.bound, i, i + 1);
-        if (!closing || !context_.closings.heard()) continue;
-        if (open.empty()) open = {b.position, b.position - 1};
-        close(column, {a.position + 1, open.first - 1}, full, Reason::kBetweenSplits);
-        close(column, {open.last + 1, b.position - 1}, full, Reason::kBetweenSplits);
-    }
-    stretches.finish();
+    });
     return least;
 }
 
@@ -197,8 +120,7 @@ void MeasuredDepthTwo::settle_column(const Node& node, Index c) {
         if (find_open(node, c, true) >= kInfinite) return;
         choose_lanes(node, column);
         results_.resize(lanes_.size());
-        const Cost of_interest = loss_.unit_scale ? cut() / loss_.unit_scale + 1 : kInfinite;
-        panel_->evaluate(node, c, lanes_.data(), static_cast<int>(lanes_.size()), of_interest, results_.data());
+        panel_->evaluate(node, c, lanes_.data(), static_cast<int>(lanes_.size()), results_.data());
         ++context_.counters.panels;
         context_.counters.lanes += lanes_.size();
         consider_lanes(node, column);
@@ -210,7 +132,8 @@ void MeasuredDepthTwo::settle_column(const Node& node, Index c) {
 void MeasuredDepthTwo::consider_lanes(const Node& node, const NodeColumn& column) {
     const auto bound = [&](std::size_t i) {
         const LaneUnits& units = results_[i];
-        return point_bound({0, lanes_[i], 0, units.left.leaf, units.right.leaf, units.left.stump, units.right.stump});
+        return point_bound(
+            MeasuredPoint{0, lanes_[i], 0, units.left.leaf, units.right.leaf, units.left.stump, units.right.stump});
     };
     by_bound_.clear();
     for (std::size_t i = 0; i < lanes_.size(); ++i) by_bound_.push_back({bound(i), static_cast<Index>(i)});
@@ -219,28 +142,18 @@ void MeasuredDepthTwo::consider_lanes(const Node& node, const NodeColumn& column
         LaneUnits& units = results_[i];
         if (!units.exact && least < room(column)) panel_->refine(node, static_cast<int>(i), units);
         if (units.exact)
-            consider(node, column, lanes_[i], units);
+            consider(column, lanes_[i], units);
         else
             close(column, {lanes_[i], lanes_[i]}, least + loss_.split_penalty, Reason::kSplitBound);
     }
 }
 
 void MeasuredDepthTwo::begin(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
-    ++context_.counters.depth_two_solves;
+    TwoLevels::begin(node, request, loss, ties);
     if (measure_ != node.measure) {
         measure_ = node.measure;
         panel_ = make_lane_panel(context_, *measure_);
     }
-    loss_ = loss;
-    splits_ = request.shape.splits;
-    limit_ = request.limit;
-    level_ = request.level;
-    ties_ = ties;
-    outcome_ = {};
-    outcome_.upper = leaf_cost(context_, node, loss);
-    relaxed_ = leaf_cost_of(node, loss);
-    keep_profile_ = request.keep_profile && !context_.off(kNoInheritance);
-    standing_ = {};
     standing_.take(outcome_);
     panel_->start(node);
 }
@@ -262,54 +175,28 @@ Outcome MeasuredDepthTwo::solve(const Node& node, const NodeRequest& request, co
         settle_column(node, waiting_[i].column);
         standing_.take(outcome_);
     }
-    outcome_.lower = std::min(limit_, outcome_.upper);
-    outcome_.relaxed =
-        context_.constrained() ? std::min({outcome_.lower, relaxed_, bound_of_small_sides(node)}) : outcome_.lower;
+    settle([&] { return bound_of_small_sides(node); });
     if (keep_profile_) outcome_.profile = make_profile(node);
     return std::exchange(outcome_, {});
 }
 
 // A split with its sides as leaves or stumps, as the split budget allows.
-void MeasuredDepthTwo::consider(const Node& node, const NodeColumn& column, Index position, const LaneUnits& units) {
-    static_cast<void>(node);
+void MeasuredDepthTwo::consider(const NodeColumn& column, Index position, const LaneUnits& units) {
     Cost bound = kInfinite;
-    const auto consider = [&](bool split_left, bool split_right) {
+    share_splits([&](bool split_left, bool split_right) {
         const Cost relaxed = loss_.split_penalty + side_cost(units.left.leaf, units.left.stump, split_left) +
                              side_cost(units.right.leaf, units.right.stump, split_right);
         relaxed_ = std::min(relaxed_, relaxed);
         bound = std::min(bound, relaxed);
-        offer(column, position, units, split_left, split_right);
-    };
-    if (splits_ >= 3) {
-        consider(true, true);
-    } else {
-        consider(false, true);  // the tie rule wants the fewest splits on the left
-        consider(true, false);
-    }
+        offer(column, position, side_cost_of(units.left, split_left), side_cost_of(units.right, split_right));
+    });
     close(column, {position, position}, bound, Reason::kTried);
 }
 
-// Takes a tree over that costs less than the best, or as much where the tie rule prefers it.
-void MeasuredDepthTwo::offer(const NodeColumn& column, Index position, const LaneUnits& units, bool split_left,
-                             bool split_right) {
-    const auto leaf = [&](const SideUnits& side) { return side.feasible_leaf ? loss_.measured(side.leaf) : kInfinite; };
-    const auto cost = [&](const SideUnits& side, bool split) {
-        return split && side.feasible_split < kInfinite
-                   ? std::min(leaf(side), loss_.measured(side.feasible_split) + loss_.split_penalty)
-                   : leaf(side);
-    };
-    const Cost left = cost(units.left, split_left), right = cost(units.right, split_right);
-    const Cost total = std::min(kInfinite, loss_.split_penalty + left + right);
-    if (total > outcome_.upper || total >= kInfinite || (ties_ && total >= limit_)) return;
-    const Index rank = column.ranks[position - 1];
-    // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
-    if (total == outcome_.upper &&
-        (!ties_ || !outcome_.plan || !ties_->prefers(column.id, margin(context_, column, position), rank, 0)))
-        return;
-    outcome_.upper = total;
-    outcome_.plan = split_plan(column.id, rank, left < leaf(units.left) ? stump_plan() : nullptr,
-                               right < leaf(units.right) ? stump_plan() : nullptr);
-    if (ties_) *ties_ = {true, column.id, margin(context_, column, position), rank, 0};
+MeasuredDepthTwo::SideCost MeasuredDepthTwo::side_cost_of(const SideUnits& side, bool split) const {
+    const Cost leaf = side.feasible_leaf ? loss_.measured(side.leaf) : kInfinite;
+    if (!split || side.feasible_split >= kInfinite) return {leaf, leaf};
+    return {leaf, std::min(leaf, loss_.measured(side.feasible_split) + loss_.split_penalty)};
 }
 
 Cost MeasuredDepthTwo::bound_of_small_sides(const Node& node) const {

@@ -33,10 +33,8 @@ class LanePanel {
     virtual void start(const Node& node) = 0;
     // How many lanes are best evaluated at once: few where lanes cost more than the walk over the rows that they share.
     virtual unsigned lanes_at_once(const Node&) const { return kLanes; }
-    // The splits of a column after so many rows, ascending; at most kLanes. Where both sides of a split together have
-    // more than `of_interest` units, lower bounds may be given in place of stumps.
-    virtual void evaluate(const Node& node, Index column, const Index* positions, int n, Cost of_interest,
-                          LaneUnits* results) = 0;
+    // The splits of a column after so many rows, ascending; at most kLanes.
+    virtual void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) = 0;
     // Lower bounds at some splits of each column, for less than lanes take; none where that is not to be had.
     virtual const std::vector<std::vector<MeasuredPoint>>* survey(const Node&) { return nullptr; }
     // Makes the units of one of these lanes exact, by its place among them.

@@ -44,7 +44,7 @@ class LinearLanePanel final : public LanePanel {
         return std::clamp<unsigned>(kLanesTogether * (1 + node.rows / kRowsOfLanes), kLanesTogether, kLanes);
     }
     const std::vector<std::vector<MeasuredPoint>>* survey(const Node& node) override;
-    void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override;
+    void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) override;
     void refine(const Node& node, int lane, LaneUnits& units) override;
 
   private:
@@ -318,7 +318,7 @@ void LinearLanePanel::sweep_columns(const Node& node, int n) {
     }
 }
 
-void LinearLanePanel::evaluate(const Node& node, Index c, const Index* positions, int n, Cost, LaneUnits* results) {
+void LinearLanePanel::evaluate(const Node& node, Index c, const Index* positions, int n, LaneUnits* results) {
     const NodeColumn& column = node.columns[c];
     place_rows(node, column, positions, n);
     sum_lanes(node, column, positions, n, results);

@@ -26,7 +26,7 @@ class OutputLanePanel final : public LanePanel {
     // Lanes cost far more than what they share.
     unsigned lanes_at_once(const Node&) const override { return 16; }
 
-    void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
+    void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) override {
         SquaredLanes& lanes = sides_.start(0x1p-44 * absolute_);
         take_lanes(node, node.columns[column], positions, n);
         const OutputRows rows{codes_.data(), sums_.data(), steps_.data(), squares_.data(), node.counts.data()};

@@ -18,7 +18,7 @@ class PlainLanes final : public LanePanel {
 
     void start(const Node& node) override { left_.assign(node.rows, 0); }
 
-    void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
+    void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) override {
         const NodeColumn& by = node.columns[column];
         std::fill(left_.begin(), left_.end(), std::uint8_t{0});
         Index at = 0;

@@ -31,7 +31,7 @@ class SquaredLanePanel final : public LanePanel {
         return node.rows < kFewRows ? 8 : std::clamp<unsigned>(node.rows / 1024 * 16, 16, kLanes);
     }
 
-    void evaluate(const Node& node, Index column, const Index* positions, int n, Cost, LaneUnits* results) override {
+    void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) override {
         SquaredLanes& lanes = sides_.start(0x1p-44 * absolute_);
         take_lanes(node, node.columns[column], positions, n);
         const SquaredRows rows{codes_.data(), rows_.data(), targets_.data(), node.counts.data()};

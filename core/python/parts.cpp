@@ -84,8 +84,7 @@ std::vector<std::vector<std::int64_t>> measured_lanes(const BoundTable& table, s
              positions.back() < bench.root.rows && std::is_sorted(positions.begin(), positions.end()),
          "A panel holds 1 to 64 lanes, ascending, each with rows on both sides.");
     std::vector<LaneUnits> results(positions.size());
-    bench.panel->evaluate(bench.root, column, positions.data(), static_cast<int>(positions.size()), kInfinite,
-                          results.data());
+    bench.panel->evaluate(bench.root, column, positions.data(), static_cast<int>(positions.size()), results.data());
     std::vector<std::vector<std::int64_t>> out;
     for (std::size_t i = 0; i < results.size(); ++i) {
         LaneUnits& r = results[i];

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "sweeps/depth_one.hpp"
-
 namespace provetree {
 
 namespace {
@@ -28,18 +26,6 @@ void tidy(std::vector<PanelPoint>& points) {
     drop_implied(points, in_errors, [](const PanelPoint& point) { return point.evaluated; });
 }
 
-// Makes points of one position one point.
-void merge_equal(std::vector<PanelPoint>& points) {
-    std::size_t kept = 0;
-    for (const PanelPoint& point : points) {
-        if (kept && points[kept - 1].position == point.position)
-            raise(points[kept - 1], point);
-        else
-            points[kept++] = point;
-    }
-    points.resize(kept);
-}
-
 // Whole panels, at least two lanes for each column: small rounds, because each sharpens what the next looks at.
 std::size_t lanes_per_round(std::size_t columns) {
     return std::max<std::size_t>(1, (columns * 2 + kLanes - 1) / kLanes) * kLanes;
@@ -50,13 +36,6 @@ bool few_values(const Node& node, const NodeColumn& column) { return column.grou
 // Handing bounds on saves about a sixth of the sweeps of a relative (a third with many classes) and costs some
 // microseconds per column: small nodes are solved faster from scratch.
 bool worth_keeping(const Node& node) { return node.rows >= (node.by_class.size() > 2 ? 1000u : 6000u); }
-
-const PanelColumn* find_column(const Profile* profile, Index id) {
-    if (!profile) return nullptr;
-    const auto at = std::lower_bound(profile->panel.begin(), profile->panel.end(), id,
-                                     [](const PanelColumn& column, Index wanted) { return column.id < wanted; });
-    return at != profile->panel.end() && at->id == id ? &*at : nullptr;
-}
 
 }  // namespace
 
@@ -69,12 +48,11 @@ void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives rel
         points.push_back(point);
     };
     const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(points.size());
-    if (const PanelColumn* inner = find_column(relatives.inner, column.id))
-        for (const PanelPoint& point : inner->points)
-            add(point, carry_from_subset(node, column, point, *relatives.inner));
+    if (const auto* inner = relatives.inner ? find_points(relatives.inner->panel, column.id) : nullptr)
+        for (const PanelPoint& point : *inner) add(point, carry_from_subset(node, column, point, *relatives.inner));
     const std::ptrdiff_t from_inner = static_cast<std::ptrdiff_t>(points.size());
-    if (const PanelColumn* outer = find_column(relatives.outer, column.id)) {
-        for (PanelPoint point : outer->points) {
+    if (const auto* outer = relatives.outer ? find_points(relatives.outer->panel, column.id) : nullptr) {
+        for (PanelPoint point : *outer) {
             const Carried at = carry_from_superset(node, column, point, *relatives.outer);
             point.leaf_left = std::max(0, point.leaf_left - at.gone_left);
             point.stump_left = std::max(0, point.stump_left - at.gone_left);
@@ -175,35 +153,9 @@ void DepthTwo::start(const Node& node, Relatives relatives) {
     regions_.swap(next_regions_);
 }
 
-Cost DepthTwo::point_bound(const PanelPoint& point) const {
-    const auto cost = [&](bool split_left, bool split_right) {
-        const SideBounds sides = side_bounds(point, split_left, split_right);
-        return sides.left + sides.right;
-    };
-    return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
-}
-
-SideBounds DepthTwo::side_bounds(const PanelPoint& point, bool split_left, bool split_right) const {
-    return {side_cost(point.leaf_left, point.stump_left, split_left),
-            side_cost(point.leaf_right, point.stump_right, split_right), point.weight};
-}
-
-OpenRange DepthTwo::range_between(const PanelPoint& a, const PanelPoint& b, Cost room) const {
-    const auto range = [&](bool split_left, bool split_right) {
-        return open_range(side_bounds(a, split_left, split_right), side_bounds(b, split_left, split_right), room, loss_,
-                          !context_.off(kNoLipschitz));
-    };
-    if (splits_ >= 3) return range(true, true);
-    const OpenRange one = range(true, false), other = range(false, true);
-    if (!one.open || !other.open) return one.open ? one : other;
-    return {true, std::min(one.bound, other.bound), std::min(one.from, other.from), std::max(one.upto, other.upto)};
-}
-
 // Adds the open regions of a column, given its points or a stretch of them.
 void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint>& points) {
     const NodeColumn& column = node.columns[c];
-    // Columns after the preferred one cannot win a tie, only a lower cost.
-    const Cost room = cut() - loss_.split_penalty - (ties_ && ties_->any && column.id > ties_->column ? 1 : 0);
     const auto keep = [&](Positions open, Cost bound, std::size_t first, std::size_t last) {
         const std::uint32_t begin = static_cast<std::uint32_t>(next_points_.size());
         next_points_.insert(next_points_.end(), points.begin() + static_cast<std::ptrdiff_t>(first),
@@ -213,39 +165,7 @@ void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint
             if (around->position < open.first || around->position > open.last) around->evaluated = true;
         next_regions_.push_back({c, open, bound, begin, static_cast<std::uint32_t>(next_points_.size())});
     };
-    StretchJoiner stretches(column, keep);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        const PanelPoint& a = points[i];
-        if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split) {
-            const Cost bound = point_bound(a);
-            if (bound < room)
-                stretches.add({a.position, a.position}, bound, i, i);
-            else
-                close(column, {a.position, a.position}, bound + loss_.split_penalty, Reason::kSplitBound);
-        }
-        if (i + 1 == points.size() || points[i + 1].position - a.position < 2) continue;
-        const PanelPoint& b = points[i + 1];
-        const OpenRange range = range_between(a, b, room);
-        const Positions open =
-            range.open ? positions_of(column, a.position, b.position, range.from, range.upto) : Positions{1, 0};
-        if (!open.empty()) stretches.add(open, range.bound, i, i + 1);
-        if (context_.closings.heard()) close_around(column, a.position, b.position, open, room);
-    }
-    stretches.finish();
-}
-
-// Splits of a column that cost at least `bound` are closed; `at` may hold positions that are no splits.
-void DepthTwo::close(const NodeColumn& column, Positions at, Cost bound, Reason reason) {
-    if (at.empty()) return;
-    context_.closings.close([&] { return region_of(column, at, {2, splits_}, level_); }, bound, reason);
-}
-
-// Of the splits between two points, all but the open ones cost as much as there is room for.
-void DepthTwo::close_around(const NodeColumn& column, Index a, Index b, Positions open, Cost room) {
-    const Cost bound = room + loss_.split_penalty;
-    if (open.empty()) open = {b, b - 1};
-    close(column, {a + 1, open.first - 1}, bound, Reason::kBetweenSplits);
-    close(column, {open.last + 1, b - 1}, bound, Reason::kBetweenSplits);
+    find_stretches(column, points, true, keep);
 }
 
 DepthTwo::Portion DepthTwo::portion_of(const Node& node, int round) const {
@@ -442,18 +362,9 @@ ProfilePtr DepthTwo::make_profile(const Node& node) {
 }
 
 void DepthTwo::begin(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
-    ++context_.counters.depth_two_solves;
-    loss_ = loss;
-    splits_ = request.shape.splits;
-    limit_ = request.limit;
-    level_ = request.level;
-    ties_ = ties;
-    outcome_ = {};
-    outcome_.upper = leaf_cost(context_, node, loss);
-    relaxed_ = leaf_cost_of(node, loss);
-    keep_profile_ = request.keep_profile && !context_.off(kNoInheritance) && worth_keeping(node);
+    TwoLevels::begin(node, request, loss, ties);
+    keep_profile_ = keep_profile_ && worth_keeping(node);
     panel_.start();
-    standing_ = {};
     wide_ = context_.wide(node.columns.size());
 }
 
@@ -471,9 +382,7 @@ Outcome DepthTwo::solve(const Node& node, const NodeRequest& request, const Loss
         for (const Region& region : regions_)
             standing_.lower = std::min(standing_.lower, region.bound + loss_.split_penalty);
     }
-    outcome_.lower = std::min(limit_, outcome_.upper);
-    outcome_.relaxed =
-        context_.constrained() ? std::min({outcome_.lower, relaxed_, bound_of_small_sides(node)}) : outcome_.lower;
+    settle([&] { return bound_of_small_sides(node); });
     if (keep_profile_) outcome_.profile = make_profile(node);
     return std::exchange(outcome_, {});
 }
@@ -484,50 +393,24 @@ void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& re
         Cost& least = column_costs_[lane.column];
         least = std::min<Cost>(least, Cost{result.left.stump} + result.right.stump);
     }
-    Cost bound = kInfinite;
-    const auto consider = [&](bool split_left, bool split_right) {
-        const TreeCosts costs = costs_of(result, split_left, split_right);
-        relaxed_ = std::min(relaxed_, costs.relaxed);
-        bound = std::min(bound, context_.constrained() ? costs.total : costs.relaxed);
-        offer(node, lane, result, costs);
-    };
-    if (splits_ >= 3) {
-        consider(true, true);
-    } else {
-        consider(false, true);  // the tie rule wants the fewest splits on the left
-        consider(true, false);
-    }
-    close(node.columns[lane.column], {lane.position, lane.position}, bound, Reason::kTried);
-}
-
-DepthTwo::TreeCosts DepthTwo::costs_of(const LaneResult& result, bool split_left, bool split_right) const {
-    const auto feasible = [&](const SideErrors& side, bool split) {
-        const Cost leaf = feasible_leaf(side);
-        return split && side.feasible_split >= 0 ? std::min(leaf, loss_.stump(side.feasible_split)) : leaf;
-    };
-    TreeCosts costs;
-    costs.relaxed = loss_.split_penalty + side_cost(result.left.leaf, result.left.stump, split_left) +
-                    side_cost(result.right.leaf, result.right.stump, split_right);
-    costs.left = feasible(result.left, split_left);
-    costs.right = feasible(result.right, split_right);
-    costs.total = std::min(kInfinite, loss_.split_penalty + costs.left + costs.right);
-    return costs;
-}
-
-// Takes a tree over that costs less than the best, or as much where the tie rule prefers it.
-void DepthTwo::offer(const Node& node, const Lane& lane, const LaneResult& result, const TreeCosts& costs) {
-    const Cost total = costs.total;
-    if (total > outcome_.upper || total >= kInfinite || (ties_ && total >= limit_)) return;
     const NodeColumn& column = node.columns[lane.column];
-    const Index rank = column.ranks[lane.position - 1];
-    // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
-    if (total == outcome_.upper &&
-        (!ties_ || !outcome_.plan || !ties_->prefers(column.id, margin(context_, column, lane.position), rank, 0)))
-        return;
-    outcome_.upper = total;
-    outcome_.plan = split_plan(column.id, rank, costs.left < feasible_leaf(result.left) ? stump_plan() : nullptr,
-                               costs.right < feasible_leaf(result.right) ? stump_plan() : nullptr);
-    if (ties_) *ties_ = {true, column.id, margin(context_, column, lane.position), rank, 0};
+    Cost bound = kInfinite;
+    share_splits([&](bool split_left, bool split_right) {
+        const Cost relaxed = loss_.split_penalty + side_cost(result.left.leaf, result.left.stump, split_left) +
+                             side_cost(result.right.leaf, result.right.stump, split_right);
+        const SideCost left = side_cost_of(result.left, split_left), right = side_cost_of(result.right, split_right);
+        relaxed_ = std::min(relaxed_, relaxed);
+        bound =
+            std::min(bound, context_.constrained() ? std::min(kInfinite, loss_.split_penalty + left.best + right.best)
+                                                   : relaxed);
+        offer(column, lane.position, left, right);
+    });
+    close(column, {lane.position, lane.position}, bound, Reason::kTried);
+}
+
+DepthTwo::SideCost DepthTwo::side_cost_of(const SideErrors& side, bool split) const {
+    const Cost leaf = side.feasible_leaf ? loss_.leaf(side.leaf) : kInfinite;
+    return {leaf, split && side.feasible_split >= 0 ? std::min(leaf, loss_.stump(side.feasible_split)) : leaf};
 }
 
 }  // namespace provetree

@@ -152,6 +152,25 @@ void tighten(std::vector<Point>& points, const Slack& slack) {
     }
 }
 
+// Makes points of one position, which come one after the other, one point.
+template <class Point>
+void merge_equal(std::vector<Point>& points) {
+    std::size_t kept = 0;
+    for (const Point& point : points) {
+        if (!kept || points[kept - 1].position != point.position) {
+            points[kept++] = point;
+            continue;
+        }
+        Point& same = points[kept - 1];
+        for (const auto& [left, right] : kSides<Point>) {
+            same.*left = std::max(same.*left, point.*left);
+            same.*right = std::max(same.*right, point.*right);
+        }
+        same.evaluated |= point.evaluated;
+    }
+    points.resize(kept);
+}
+
 // Drops points between the ends that say nothing their neighbours do not, unless they are to be kept.
 template <class Point, class Slack, class Keep>
 void drop_implied(std::vector<Point>& points, const Slack& slack, const Keep& keep) {

@@ -42,6 +42,15 @@ struct TwoSidesColumn {
     std::vector<TwoSides<Amount>> points;  // by position
 };
 
+// The points of a column of the table; null where there are none.
+template <class Amount>
+const std::vector<TwoSides<Amount>>* find_points(const std::vector<TwoSidesColumn<Amount>>& columns, Index id) {
+    const auto at =
+        std::lower_bound(columns.begin(), columns.end(), id,
+                         [](const TwoSidesColumn<Amount>& column, Index wanted) { return column.id < wanted; });
+    return at != columns.end() && at->id == id ? &at->points : nullptr;
+}
+
 using PanelPoint = TwoSides<Weight>;
 using PanelColumn = TwoSidesColumn<Weight>;
 using MeasuredPoint = TwoSides<Cost>;

@@ -1,0 +1,168 @@
+// What every solver of depth two has, whether costs are errors or units of a measure: the best tree so far, which
+// splits can still win, how they are bounded from both sides, and how they are closed.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "loss/loss.hpp"
+#include "run/context.hpp"
+#include "sweeps/depth_one.hpp"
+#include "sweeps/open_splits.hpp"
+#include "sweeps/profile.hpp"
+#include "tree/outcome.hpp"
+
+namespace provetree {
+
+class TwoLevels {
+  public:
+    // Where a solve that was stopped stood: the best tree so far, and a bound.
+    const Outcome& standing() const { return standing_; }
+
+  protected:
+    explicit TwoLevels(Context& context) : context_(context) {}
+
+    void begin(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
+        ++context_.counters.depth_two_solves;
+        loss_ = loss;
+        splits_ = request.shape.splits;
+        limit_ = request.limit;
+        level_ = request.level;
+        ties_ = ties;
+        outcome_ = {};
+        outcome_.upper = leaf_cost(context_, node, loss);
+        relaxed_ = leaf_cost_of(node, loss);
+        keep_profile_ = request.keep_profile && !context_.off(kNoInheritance);
+        standing_ = {};
+    }
+
+    // Trees below this are looked for. With ties, those equal to the best are wanted too.
+    Cost cut() const {
+        return std::min(limit_, ties_ && outcome_.upper < kInfinite ? outcome_.upper + 1 : outcome_.upper);
+    }
+    // The same for the sides of a split of a column, without the split's own penalty. Columns after the preferred one
+    // cannot win a tie, only a lower cost.
+    Cost room(const NodeColumn& column) const {
+        return cut() - loss_.split_penalty - (ties_ && ties_->any && column.id > ties_->column ? 1 : 0);
+    }
+
+    // Errors, or units.
+    Cost cost_of_leaf(Weight errors) const { return loss_.leaf(errors); }
+    Cost cost_of_leaf(Cost units) const { return loss_.measured(units); }
+    template <class Amount>
+    Cost side_cost(Amount leaf, Amount stump, bool split) const {
+        const Cost as_leaf = cost_of_leaf(leaf);
+        return split ? std::min(as_leaf, cost_of_leaf(stump) + loss_.split_penalty) : as_leaf;
+    }
+    template <class Amount>
+    SideBounds side_bounds(const TwoSides<Amount>& point, bool split_left, bool split_right) const {
+        return {side_cost(point.leaf_left, point.stump_left, split_left),
+                side_cost(point.leaf_right, point.stump_right, split_right), point.weight};
+    }
+    // What trees that begin with a split cost at least, its own penalty not counted.
+    template <class Amount>
+    Cost point_bound(const TwoSides<Amount>& point) const {
+        const auto cost = [&](bool split_left, bool split_right) {
+            const SideBounds sides = side_bounds(point, split_left, split_right);
+            return sides.left + sides.right;
+        };
+        return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
+    }
+    template <class Amount>
+    OpenRange range_between(const TwoSides<Amount>& a, const TwoSides<Amount>& b, Cost room) const {
+        const auto range = [&](bool split_left, bool split_right) {
+            return open_range(side_bounds(a, split_left, split_right), side_bounds(b, split_left, split_right), room,
+                              loss_, !context_.off(kNoLipschitz));
+        };
+        if (splits_ >= 3) return range(true, true);
+        const OpenRange one = range(true, false), other = range(false, true);
+        if (!one.open || !other.open) return one.open ? one : other;
+        return {true, std::min(one.bound, other.bound), std::min(one.from, other.from), std::max(one.upto, other.upto)};
+    }
+
+    // Hands the stretches of a column that are open between its points, or at them, to `keep`. `closing`: the others
+    // are closed.
+    template <class Amount, class Keep>
+    void find_stretches(const NodeColumn& column, const std::vector<TwoSides<Amount>>& points, bool closing,
+                        const Keep& keep) {
+        const Cost room = this->room(column);
+        StretchJoiner stretches(column, keep);
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            const TwoSides<Amount>& a = points[i];
+            if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split) {
+                const Cost bound = point_bound(a);
+                if (bound < room)
+                    stretches.add({a.position, a.position}, bound, i, i);
+                else if (closing)
+                    close(column, {a.position, a.position}, bound + loss_.split_penalty, Reason::kSplitBound);
+            }
+            if (i + 1 == points.size() || points[i + 1].position - a.position < 2) continue;
+            const TwoSides<Amount>& b = points[i + 1];
+            const OpenRange range = range_between(a, b, room);
+            const Positions open =
+                range.open ? positions_of(column, a.position, b.position, range.from, range.upto) : Positions{1, 0};
+            if (!open.empty()) stretches.add(open, range.bound, i, i + 1);
+            if (closing && context_.closings.heard()) close_around(column, a.position, b.position, open, room);
+        }
+        stretches.finish();
+    }
+
+    // Splits of a column that cost at least `bound` are closed; `at` may hold positions that are no splits.
+    void close(const NodeColumn& column, Positions at, Cost bound, Reason reason) {
+        if (at.empty()) return;
+        context_.closings.close([&] { return region_of(column, at, {2, splits_}, level_); }, bound, reason);
+    }
+    // Of the splits between two points, all but the open ones cost as much as there is room for.
+    void close_around(const NodeColumn& column, Index a, Index b, Positions open, Cost room) {
+        const Cost bound = room + loss_.split_penalty;
+        if (open.empty()) open = {b, b - 1};
+        close(column, {a + 1, open.first - 1}, bound, Reason::kBetweenSplits);
+        close(column, {open.last + 1, b - 1}, bound, Reason::kBetweenSplits);
+    }
+
+    // Calls use(split_left, split_right) for the ways that the split budget allows.
+    template <class Use>
+    void share_splits(const Use& use) const {
+        if (splits_ >= 3) return use(true, true);
+        use(false, true);  // the tie rule wants the fewest splits on the left
+        use(true, false);
+    }
+
+    // What one side of a split costs in a tree with the minimum leaf size, and as a leaf; kInfinite: too few rows.
+    struct SideCost {
+        Cost leaf, best;
+    };
+    // Takes a tree over that costs less than the best, or as much where the tie rule prefers it.
+    void offer(const NodeColumn& column, Index position, SideCost left, SideCost right) {
+        const Cost total = std::min(kInfinite, loss_.split_penalty + left.best + right.best);
+        if (total > outcome_.upper || total >= kInfinite || (ties_ && total >= limit_)) return;
+        const Index rank = column.ranks[position - 1];
+        // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
+        if (total == outcome_.upper &&
+            (!ties_ || !outcome_.plan || !ties_->prefers(column.id, margin(context_, column, position), rank, 0)))
+            return;
+        outcome_.upper = total;
+        outcome_.plan = split_plan(column.id, rank, left.best < left.leaf ? stump_plan() : nullptr,
+                                   right.best < right.leaf ? stump_plan() : nullptr);
+        if (ties_) *ties_ = {true, column.id, margin(context_, column, position), rank, 0};
+    }
+
+    // What is proven once nothing is open; `small`: what splits too near an end for the minimum leaf size cost.
+    template <class Small>
+    void settle(const Small& small) {
+        outcome_.lower = std::min(limit_, outcome_.upper);
+        outcome_.relaxed = context_.constrained() ? std::min({outcome_.lower, relaxed_, small()}) : outcome_.lower;
+    }
+
+    Context& context_;
+    Loss loss_;
+    std::int64_t splits_ = 3;
+    Cost limit_ = kInfinite;
+    std::size_t level_ = 0;
+    TieChoice* ties_ = nullptr;
+    bool keep_profile_ = false;
+    Outcome outcome_, standing_;
+    Cost relaxed_ = kInfinite;  // what the splits evaluated cost at least without the minimum leaf size
+};
+
+}  // namespace provetree
