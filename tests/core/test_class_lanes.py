@@ -5,7 +5,6 @@ Both give the same whole units: what the fast ones estimate they settle as the p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,28 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 from provetree import _core
-from testkit.core_calls import KERNELS, flat_values
+from testkit.core_calls import KERNELS
+from testkit.lane_cases import INFINITE, LEFT, RIGHT, LaneCase, lane_table
 
-INFINITE = (2**63 - 1) // 8
 CLASS_LOSSES = ("gini", "entropy", "pessimistic")
 LOSSES = (*CLASS_LOSSES, "absolute_error")
-LEFT, RIGHT = slice(0, 4), slice(4, 8)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A table, a least leaf size, and splits of a column."""
-
-    table: _core.Table
-    least: int
-    column: int
-    positions: list[int]
-
-    def lanes(self, way: str, kernel: str = "auto") -> NDArray[np.int64]:
-        units = _core.parts.measured_lanes(
-            self.table, self.least, self.column, self.positions, way, kernel
-        )
-        return np.array(units, dtype=np.int64)
 
 
 def table_of(
@@ -44,20 +26,12 @@ def table_of(
     weights: NDArray[Any] | None = None,
     counts: NDArray[Any] | None = None,
 ) -> _core.Table:
-    n = ranks.shape[1]
-    ones = np.ones(n, dtype=np.int64)
-    of_classes = loss in CLASS_LOSSES
+    if loss not in CLASS_LOSSES:
+        return lane_table(loss, ranks, targets=labels, weights=weights, counts=counts)
     # Gini of two classes is squared error, with lanes of its own: there is a class without rows.
     n_classes = max(int(labels.max()) + 1, 3 if loss == "gini" else 2)
-    return _core.Table(
-        ranks=np.ascontiguousarray(ranks.astype(np.uint32)),
-        **flat_values([np.arange(float(own.max() + 1)) for own in ranks]),
-        classes=labels.astype(np.int32) if of_classes else np.zeros(n, dtype=np.int32),
-        weights=ones if weights is None else weights,
-        counts=ones if counts is None else counts,
-        n_classes=n_classes if of_classes else 1,
-        loss=loss,
-        targets=None if of_classes else np.ascontiguousarray(labels, dtype=np.float64),
+    return lane_table(
+        loss, ranks, classes=labels, n_classes=n_classes, weights=weights, counts=counts
     )
 
 
@@ -76,7 +50,7 @@ def random_labels(loss: str, rng: np.random.Generator, signal: NDArray[Any]) -> 
     return labels
 
 
-def random_case(loss: str, seed: int, least_rows: int, most_rows: int) -> Case:
+def random_case(loss: str, seed: int, least_rows: int, most_rows: int) -> LaneCase:
     rng = np.random.default_rng((29, seed))
     n = int(rng.integers(least_rows, most_rows + 1))
     columns = [
@@ -95,10 +69,10 @@ def random_case(loss: str, seed: int, least_rows: int, most_rows: int) -> Case:
     ends = np.flatnonzero(np.diff(np.sort(ranks[column]))) + 1
     chosen = rng.choice(ends, int(rng.integers(1, min(64, len(ends)) + 1)), replace=False)
     least = int(rng.integers(2, 8)) if rng.random() < 0.4 else 1
-    return Case(table, least, column, [int(x) for x in np.sort(chosen)])
+    return LaneCase(table, least, column, [int(x) for x in np.sort(chosen)])
 
 
-def check(case: Case, kernel: str) -> None:
+def check(case: LaneCase, kernel: str) -> None:
     plain, fast = case.lanes("plain"), case.lanes("fast", kernel)
     for side in (LEFT, RIGHT):
         (leaf, stump, split, fits), (got_leaf, got_stump, got_split, got_fits) = (
@@ -128,14 +102,14 @@ def test_lanes_agree_where_columns_have_many_blocks(loss: str, kernel: str) -> N
 
 def lanes_of_two_columns(
     loss: str, labels: NDArray[Any], second: NDArray[Any], least: int = 1
-) -> Case:
+) -> LaneCase:
     """Lanes along a column that has nothing to do with the second one, which has the stumps."""
     n = len(labels)
     rng = np.random.default_rng(n)
     if loss == "absolute_error":
         labels = labels[:, None].astype(float)
     table = table_of(loss, np.array([rng.permutation(n), second]), labels)
-    return Case(table, least, 0, [int(x) for x in np.linspace(1, n - 1, 18).astype(int)])
+    return LaneCase(table, least, 0, [int(x) for x in np.linspace(1, n - 1, 18).astype(int)])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

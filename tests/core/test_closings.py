@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 from provetree import _core
 from provetree.problem.problem import Problem
+from testkit.closings import Closing
 from testkit.core_calls import ALWAYS_WIDE, EAGER_IMPROVEMENT, OFF, TINY_SAMPLES
 from testkit.naive import NaiveSearch
 from testkit.random_problems import random_problem
@@ -22,24 +23,6 @@ SWITCHES = (
     OFF["bits"] | ALWAYS_WIDE,
     EAGER_IMPROVEMENT,
 )
-
-
-@dataclass(frozen=True)
-class Closing:
-    path: list[tuple[int, int, bool]]
-    whole: bool
-    column: int
-    first: int
-    last: int
-    left_splits: int
-    depth: int
-    splits: int
-    bound: int
-    reason: str
-
-    def covers(self, column: int, low: int, high: int) -> bool:
-        """Whether the split of a node between two neighbouring ranks is in the region."""
-        return self.whole or (self.column == column and self.first < high and low <= self.last)
 
 
 def closings_of(problem: Problem, switches: int) -> tuple[NaiveSearch, int, list[Closing]]:

@@ -10,30 +10,20 @@ import pytest
 from numpy.typing import NDArray
 
 from provetree import _core
-from testkit.core_calls import KERNELS, flat_values
+from testkit.core_calls import KERNELS
+from testkit.lane_cases import INFINITE, LaneCase, lane_table
 
-INFINITE = (2**63 - 1) // 8
 BLOCKS = 12
 PER_BLOCK = 60
 LEAF_LEFT, STUMP_LEFT, SPLIT_LEFT, LEAF_RIGHT, STUMP_RIGHT, SPLIT_RIGHT = 0, 1, 2, 4, 5, 6
 
 
 @dataclass(frozen=True)
-class Case:
-    """A table of costs, a least leaf size, and splits of a column."""
+class Case(LaneCase):
+    """A table of costs, its number of actions, and the splits of all columns."""
 
-    table: _core.Table
     actions: int
-    least: int
-    column: int
-    positions: list[int]
-    splits: tuple[tuple[int, list[int]], ...] = ()  # of all columns
-
-    def lanes(self, way: str, kernel: str = "auto") -> NDArray[np.int64]:
-        units = _core.parts.measured_lanes(
-            self.table, self.least, self.column, self.positions, way, kernel
-        )
-        return np.array(units, dtype=np.int64)
+    splits: tuple[tuple[int, list[int]], ...] = ()
 
 
 def random_costs(
@@ -66,16 +56,9 @@ def random_case(seed: int, most_rows: int, least_rows: int = 2) -> Case | None:
     ranks = np.array([np.unique(x, return_inverse=True)[1].reshape(-1) for x in table])
     actions = int(rng.choice([1, 2, 2, 2, 3, 4, 5, 8, 12, 20, 24, 25, 33, 100]))
     counts = rng.integers(1, 4, n) if rng.random() < 0.4 else np.ones(n, dtype=np.int64)
-    made = _core.Table(
-        ranks=np.ascontiguousarray(ranks.astype(np.uint32)),
-        **flat_values([np.arange(float(own.max() + 1)) for own in ranks]),
-        classes=np.zeros(n, dtype=np.int32),
-        weights=counts * rng.integers(1, 5, n) if rng.random() < 0.4 else counts,
-        counts=counts,
-        n_classes=1,
-        loss="linear",
-        targets=np.ascontiguousarray(random_costs(rng, n, actions, ranks[0])),
-    )
+    weights = counts * rng.integers(1, 5, n) if rng.random() < 0.4 else counts
+    costs = random_costs(rng, n, actions, ranks[0])
+    made = lane_table("linear", ranks, targets=costs, weights=weights, counts=counts)
     ends = [(np.flatnonzero(np.diff(np.sort(own))) + 1).tolist() for own in ranks]
     splits = tuple((column, own) for column, own in enumerate(ends) if own)
     if not splits:
@@ -83,7 +66,7 @@ def random_case(seed: int, most_rows: int, least_rows: int = 2) -> Case | None:
     column, own = splits[int(rng.integers(0, len(splits)))]
     chosen = rng.choice(own, int(rng.integers(1, min(64, len(own)) + 1)), replace=False)
     least = int(rng.integers(2, 8)) if rng.random() < 0.4 else 1
-    return Case(made, actions, least, column, [int(x) for x in np.sort(chosen)], splits)
+    return Case(made, least, column, [int(x) for x in np.sort(chosen)], actions, splits)
 
 
 def random_cases(block: int, most_rows: int, least_rows: int = 2) -> list[Case]:
@@ -136,7 +119,7 @@ def test_surveys_are_bounds_that_agree_between_kernels(block: int) -> None:
             if not points:
                 continue
             known = np.array(points, dtype=np.int64)
-            own = Case(case.table, case.actions, 1, column, [int(x) for x in known[:, 0]])
+            own = LaneCase(case.table, 1, column, [int(x) for x in known[:, 0]])
             plain = own.lanes("refined")[:, [LEAF_LEFT, STUMP_LEFT, LEAF_RIGHT, STUMP_RIGHT]]
             assert (known[:, 1:] <= plain).all()
             bounds += known.shape[0]
@@ -151,7 +134,7 @@ def test_depth_two_is_the_best_of_all_splits_by_the_plain_way(block: int) -> Non
         least = INFINITE
         for column, ends in case.splits:
             for first in range(0, len(ends), 64):
-                own = Case(case.table, case.actions, case.least, column, ends[first : first + 64])
+                own = LaneCase(case.table, case.least, column, ends[first : first + 64])
                 least = min(least, int(best_costs(own.lanes("plain")).min()))
         least = min(least, searched(case, 0, "auto")[0])
         answers = {searched(case, 2, kernel) for kernel in KERNELS}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from provetree import _core
+from testkit.closings import Closing
 from testkit.core_calls import ALWAYS_WIDE, EAGER_IMPROVEMENT, OFF, TINY_SAMPLES
 from testkit.measure_calls import measure_table, search_options, tolerance
 from testkit.naive_measures import LOSSES, MeasureCase, NaiveMeasures
@@ -27,24 +27,6 @@ SWITCHES = (
 QUICK = 24
 BLOCK = 500
 BLOCKS = 4
-
-
-@dataclass(frozen=True)
-class Closing:
-    path: list[tuple[int, int, bool]]
-    whole: bool
-    column: int
-    first: int
-    last: int
-    left_splits: int
-    depth: int
-    splits: int
-    bound: int
-    reason: str
-
-    def covers(self, column: int, low: int, high: int) -> bool:
-        """Whether the split of a node between two neighbouring ranks is in the region."""
-        return self.whole or (self.column == column and self.first < high and low <= self.last)
 
 
 def costs_of_splits(twin: NaiveMeasures, closing: Closing) -> Iterator[float]:

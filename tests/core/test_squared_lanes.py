@@ -6,7 +6,6 @@ leaves may differ by one unit, stumps by two and what the doubles round.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,27 +13,10 @@ import pytest
 from numpy.typing import NDArray
 
 from provetree import _core
-from testkit.core_calls import KERNELS, flat_values
+from testkit.core_calls import KERNELS
+from testkit.lane_cases import INFINITE, LEFT, RIGHT, LaneCase, lane_table
 
-INFINITE = (2**63 - 1) // 8
 BLOCKS, PER_BLOCK = 12, 60
-LEFT, RIGHT = slice(0, 4), slice(4, 8)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A table, a least leaf size, and splits of a column."""
-
-    table: _core.Table
-    least: int
-    column: int
-    positions: list[int]
-
-    def lanes(self, way: str, kernel: str = "auto") -> NDArray[np.int64]:
-        units = _core.parts.measured_lanes(
-            self.table, self.least, self.column, self.positions, way, kernel
-        )
-        return np.array(units, dtype=np.int64)
 
 
 def table_of(
@@ -44,17 +26,15 @@ def table_of(
     weights: NDArray[Any] | None = None,
     counts: NDArray[Any] | None = None,
 ) -> _core.Table:
-    n = ranks.shape[1]
-    ones = np.ones(n, dtype=np.int64)
-    return _core.Table(
-        ranks=np.ascontiguousarray(ranks.astype(np.uint32)),
-        **flat_values([np.arange(float(own.max() + 1)) for own in ranks]),
-        classes=np.zeros(n, dtype=np.int32) if classes is None else classes.astype(np.int32),
-        weights=ones if weights is None else weights,
-        counts=ones if counts is None else counts,
+    """A table of numbers, or of two classes."""
+    return lane_table(
+        "squared_error" if classes is None else "gini",
+        ranks,
+        targets=targets,
+        classes=classes,
         n_classes=1 if classes is None else 2,
-        loss="squared_error" if classes is None else "gini",
-        targets=None if targets is None else np.ascontiguousarray(targets, dtype=np.float64),
+        weights=weights,
+        counts=counts,
     )
 
 
@@ -80,7 +60,7 @@ def random_targets(
     return targets
 
 
-def random_case(seed: int, most_rows: int, least_rows: int = 2, outputs: bool = False) -> Case:
+def random_case(seed: int, most_rows: int, least_rows: int = 2, outputs: bool = False) -> LaneCase:
     rng = np.random.default_rng((23, seed))
     n = int(rng.integers(least_rows, most_rows + 1))
     columns = [
@@ -105,10 +85,10 @@ def random_case(seed: int, most_rows: int, least_rows: int = 2, outputs: bool = 
     ends = np.flatnonzero(np.diff(np.sort(ranks[column]))) + 1
     chosen = rng.choice(ends, int(rng.integers(1, min(64, len(ends)) + 1)), replace=False)
     least = int(rng.integers(2, 8)) if rng.random() < 0.4 else 1
-    return Case(table, least, column, [int(x) for x in np.sort(chosen)])
+    return LaneCase(table, least, column, [int(x) for x in np.sort(chosen)])
 
 
-def check(case: Case, kernel: str, units: int = 1) -> None:
+def check(case: LaneCase, kernel: str, units: int = 1) -> None:
     """The lanes agree but for rounding: `units` is what doubles may round a stump by."""
     plain, fast = case.lanes("plain"), case.lanes("fast", kernel)
     for side in (LEFT, RIGHT):
@@ -146,12 +126,12 @@ def test_lanes_of_several_outputs_agree_with_the_plain_way(kernel: str) -> None:
         check(random_case(20_000 + seed, 80, outputs=True), kernel, units=2)
 
 
-def lanes_of_two_columns(targets: NDArray[Any], second: NDArray[Any], least: int = 1) -> Case:
+def lanes_of_two_columns(targets: NDArray[Any], second: NDArray[Any], least: int = 1) -> LaneCase:
     """Lanes along a column that has nothing to do with the second one, which has the stumps."""
     n = len(targets)
     rng = np.random.default_rng(n)
     table = table_of(np.array([rng.permutation(n), second]), targets[:, None])
-    return Case(table, least, 0, [int(x) for x in np.linspace(1, n - 1, 20).astype(int)])
+    return LaneCase(table, least, 0, [int(x) for x in np.linspace(1, n - 1, 20).astype(int)])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

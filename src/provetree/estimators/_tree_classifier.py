@@ -113,6 +113,5 @@ class TreeClassifier(ClassifierFace, TreeEstimator):
 
         self._check_float32()
         model = to_sklearn(self.tree_, classes=self.classes_)
-        if not hasattr(self, "feature_names_in_") and hasattr(model, "feature_names_in_"):
-            del model.feature_names_in_  # names were made up for the text; the table has none
+        self._drop_made_up_names(model)
         return model

@@ -133,6 +133,11 @@ class TreeEstimator(TableEstimator):
                 "it, before fitting."
             )
 
+    def _drop_made_up_names(self, model: Any) -> None:
+        """Take the names of the columns, which were made up for the text, from a table without."""
+        if not hasattr(self, "feature_names_in_") and hasattr(model, "feature_names_in_"):
+            del model.feature_names_in_
+
     def encode(self, X: Any) -> Float:
         """Return rows as the numbers that the tree works on.
 

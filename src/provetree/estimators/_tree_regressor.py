@@ -76,6 +76,5 @@ class TreeRegressor(RegressorFace, TreeEstimator):
 
         self._check_float32()
         model = to_sklearn_regressor(self.tree_)
-        if not hasattr(self, "feature_names_in_") and hasattr(model, "feature_names_in_"):
-            del model.feature_names_in_  # names were made up for the text; the table has none
+        self._drop_made_up_names(model)
         return model

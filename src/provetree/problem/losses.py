@@ -148,8 +148,9 @@ def _added_errors(rows: float, wrong: float) -> float:
     if wrong + 0.5 >= rows:
         return 0.67 * (rows - wrong)
     seen, z = wrong + 0.5, _QUANTILE_SQUARED
-    most = (seen + z / 2 + math.sqrt(z * (seen * (1 - seen / rows) + z / 4))) / (rows + z)
-    return rows * most - wrong
+    spread = math.sqrt(z * (seen * (1 - seen / rows) + z / 4))
+    # Wilson's upper bound times the rows, less the errors: one fraction, where nothing cancels.
+    return (rows * (0.5 + z / 2 + spread) - wrong * z) / (rows + z)
 
 
 def whole_totals(problem: Problem, rows: Int | slice) -> list[int]:
