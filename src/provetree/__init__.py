@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from provetree.selection.runner_up import runner_up_splits
     from provetree.selection.stability import stability
     from provetree.solution import Engine, Limits, Progress, Solution
+    from provetree.tree.smoothing import Smoothing
     from provetree.tree.tree import Tree
     from provetree.tree.verify import VerifiedCost, verify
 
@@ -71,6 +72,7 @@ _HOMES = {
     "PartitionTreeClassifier": "estimators.partition_tree",
     "Problem": "problem.problem",
     "Progress": "solution",
+    "Smoothing": "tree.smoothing",
     "Solution": "solution",
     "StoredModel": "export.model_file",
     "TableEncoder": "problem.table",
@@ -111,6 +113,7 @@ __all__ = [
     "PartitionTreeClassifier",
     "Problem",
     "Progress",
+    "Smoothing",
     "Solution",
     "StoredModel",
     "TableEncoder",

@@ -175,6 +175,14 @@ _TABLE = Allowed("a 2D array-like", "array-like", _is_table)
 _ARRAY_LIKE = Allowed("an array-like", "array-like", _is_array_like)
 
 
+def _is_smoothing(value: object) -> bool:
+    # Options know no trees; a Smoothing has checked itself when it was made.
+    return type(value).__name__ == "Smoothing" and hasattr(value, "strength")
+
+
+_SMOOTHING = Allowed("a Smoothing", "Smoothing", _is_smoothing)
+
+
 @dataclass(frozen=True)
 class Option:
     """One parameter: its name, its default, the kinds of values it may have, and its help text.
@@ -392,6 +400,15 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "where right predictions that are left out cost 0 and wrong ones 1. Leaves predict their "
         "cheapest class. Costs are at least 0; those on the diagonal are what right predictions "
         "cost. None means errors.",
+    ),
+    Option(
+        "probabilities",
+        "shares",
+        (*map(_word, ("shares", "laplace", "shrinkage")), _SMOOTHING),
+        'What ``predict_proba`` and all exports give. "shares" are those of the training rows of '
+        'a leaf. "laplace" adds one row of every class first; "shrinkage" draws a leaf towards '
+        "the nodes above it, by a step counting half where its node has ten rows. A "
+        ":class:`~provetree.Smoothing` has a strength of its own. Predictions stay the same.",
     ),
 )
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from provetree import ExactSearch, Tree
+from provetree import ExactSearch, Smoothing, Tree
 from provetree.export import (
     UnsupportedTreeError,
     to_c,
@@ -31,6 +31,8 @@ from testkit.pmml_reader import PmmlTree
 from testkit.random_problems import random_table
 
 SEEDS = range(40)
+#: Every export gives the probabilities of the tree, smoothed or not.
+SMOOTHINGS = (None, Smoothing("laplace", 1.0), Smoothing("shrinkage", 3.0))
 Float = NDArray[np.float64]
 
 
@@ -54,6 +56,7 @@ def tree_and_rows(seed: int, *, depth: int = 3) -> tuple[Tree, Float]:
     X = np.vstack([table.X, *(rng.permuted(table.X, axis=0) for _ in range(4))])
     y = np.concatenate([table.y, rng.integers(0, options["n_classes"], len(X) - len(table.y))])
     tree = ExactSearch().solve(build_problem(X, y, **options)).tree
+    tree = tree.with_smoothing(SMOOTHINGS[seed % len(SMOOTHINGS)])
     new = X[rng.integers(0, len(X), 40)].copy()
     for j, levels in enumerate(table.options["categories"]):
         if levels is None:  # values beside those of training
@@ -216,6 +219,8 @@ def test_pmml(seed: int) -> None:
     names = tree.feature_names or ()
     given = [dict(zip(names, raw(tree, row), strict=True)) for row in rows]
     assert [reader.predict(row) for row in given] == expected(tree, rows)
+    shares = [reader.probabilities(row) for row in given]
+    np.testing.assert_array_equal(shares, tree.predict_proba(rows))
 
 
 def test_pmml_in_a_scoring_engine() -> None:
@@ -262,6 +267,7 @@ def test_sklearn(seed: int) -> None:
         rows = rounded[finite]
         del model.feature_names_in_
         assert model.predict(rows).tolist() == expected(tree, rows)
+        np.testing.assert_allclose(model.predict_proba(rows), tree.predict_proba(rows))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -294,6 +300,7 @@ def test_sklearn_pipeline(seed: int, kind: str) -> None:
         table = np.array(given, dtype=object).reshape(len(given), -1)
     model = pickle.loads(pickle.dumps(to_sklearn_pipeline(tree)))
     assert model.predict(table).tolist() == expected(tree, rows)
+    np.testing.assert_allclose(model.predict_proba(table), tree.predict_proba(rows))
     assert model.n_features_in_ == tree.n_features
     if tree.feature_names is not None:
         assert model.feature_names_in_.tolist() == list(tree.feature_names)

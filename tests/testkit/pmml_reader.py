@@ -24,12 +24,19 @@ class PmmlTree:
         self.root = node
 
     def predict(self, row: dict[str, Any]) -> str | None:
+        return self.leaf(row).get("score")
+
+    def probabilities(self, row: dict[str, Any]) -> list[float]:
+        found = self.leaf(row).findall(f"{_PREFIX}ScoreDistribution")
+        return [float(each.get("probability", "nan")) for each in found]
+
+    def leaf(self, row: dict[str, Any]) -> xml.Element:
         node = self.root
         assert self.holds(_predicate(node), row) is True
         while True:
             children = node.findall(f"{_PREFIX}Node")
             if not children:
-                return node.get("score")
+                return node
             true = [child for child in children if self.holds(_predicate(child), row) is True]
             assert len(true) == 1, "the sides of a split must be disjoint and complete"
             node = true[0]

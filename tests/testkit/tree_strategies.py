@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
+from provetree.tree.smoothing import Smoothing
 from provetree.tree.tree import Tree
+from provetree.tree.values import ClassTotals
 
 #: Names with everything that a text form could stumble over.
 names = st.one_of(
@@ -65,6 +68,13 @@ def trees(draw: st.DrawFn, *, max_depth: int = 4) -> Tree:
             grow(depth + 1)
 
     grow(0)
+    smoothing = draw(
+        st.one_of(
+            st.none(),
+            st.builds(Smoothing, st.sampled_from(["laplace", "shrinkage"]), st.floats(0, 1e3)),
+        )
+    )
+    nodes["value"] = ClassTotals(np.array(nodes["value"], dtype=float), smoothing)  # type: ignore
     return Tree(
         **nodes,
         n_features=n_features,

@@ -129,12 +129,12 @@ _model_file = click.argument("model_file", metavar="MODEL")
 @click.option(
     "--output", "-o", default="-", help="The CSV file to write; '-' is the output stream."
 )
-@click.option("--proba", is_flag=True, help="Add the share of each label.")
+@click.option("--proba", is_flag=True, help="Add the probability of each label.")
 @click.option(
     "--laplace",
     type=click.FloatRange(0.0, None),
-    default=0.0,
-    help="Laplace's correction of the shares.",
+    default=None,
+    help="Laplace's correction of the shares, instead of the model's own smoothing.",
 )
 @click.option("--only", is_flag=True, help="Write the predictions without the columns of DATA.")
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON list with an object per row.")

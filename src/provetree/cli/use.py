@@ -50,7 +50,7 @@ def predict(
     data: str,
     output: str,
     proba: bool,
-    laplace: float,
+    laplace: float | None,
     only: bool,
     as_json: bool,
 ) -> None:
@@ -61,13 +61,13 @@ def predict(
     table = read_table(data)
     encoded = model.encoder().transform(rows_for(model, table))
     name = _free("prediction" if model.target is None else f"predicted {model.target}", table)
-    if model.tree.kind == "classes" or not (proba or laplace):
+    if model.tree.kind == "classes" or not (proba or laplace is not None):
         found = dict(zip(_named(name, model, table), _predicted(model, encoded), strict=True))
     else:
         raise UserError(
             f"--proba and --laplace are for classes. '{model_file}' predicts {model.tree.kind}."
         )
-    if proba or laplace:
+    if proba or laplace is not None:
         shares = model.tree.predict_proba(encoded, laplace)
         for i, label in enumerate(model.labels.tolist()):
             found[_free(f"probability {label}", table)] = shares[:, i].tolist()

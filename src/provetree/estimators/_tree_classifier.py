@@ -48,7 +48,7 @@ class TreeClassifier(ClassifierFace, TreeEstimator):
         return np.asarray(self.classes_[self.tree_.predict(encoded)])
 
     def predict_proba(self, X: Any, *, laplace: float | None = None) -> Float:
-        """Predict the share of each label in the leaf of each row.
+        """Predict the probability of each label: its share in the leaf, smoothed if that is asked.
 
         Parameters
         ----------
@@ -56,13 +56,14 @@ class TreeClassifier(ClassifierFace, TreeEstimator):
             The rows.
         laplace : float, default=None
             Laplace's correction: the weight added to every label of a leaf, so that small leaves
-            are not sure of themselves. None adds nothing, or what
-            :func:`provetree.selection.refit_leaves` was told to add.
+            are not sure of themselves. None leaves the probabilities as they are in ``tree_``,
+            with the smoothing that training or :func:`provetree.refit_leaves` gave them.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
-            The shares of the weight of the leaf's training rows, in the order of ``classes_``.
+            The probabilities, in the order of ``classes_``. The largest is that of the label that
+            ``predict`` gives, unless costs choose the label.
 
         Examples
         --------
@@ -74,13 +75,12 @@ class TreeClassifier(ClassifierFace, TreeEstimator):
         array([[0.667, 0.333]])
         """
         encoded = self.encode(X)
-        added = getattr(self, "laplace_", 0.0) if laplace is None else laplace
-        if not 0.0 <= added < np.inf:
+        if laplace is not None and not 0.0 <= laplace < np.inf:
             raise ValueError(
                 "The 'laplace' parameter of predict_proba must be a float in the range "
-                f"[0.0, inf). Got {added!r} instead."
+                f"[0.0, inf). Got {laplace!r} instead."
             )
-        return self.tree_.predict_proba(encoded, added)
+        return self.tree_.predict_proba(encoded, laplace)
 
     def to_sklearn(self) -> DecisionTreeClassifier:
         """Return the tree as a fitted ``DecisionTreeClassifier`` of scikit-learn.

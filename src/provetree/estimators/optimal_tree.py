@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from provetree.options import TREE_OPTIONS, documented, validate
 from provetree.problem.costs import read_cost_matrix
 from provetree.problem.prepare import prepare_for
 from provetree.solution import Progress
+from provetree.tree.smoothing import Smoothing
 from provetree.tree.values import Values
 
 __all__ = ["OptimalTreeClassifier"]
@@ -111,6 +113,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         verbose: int | bool = 0,
         criterion: str = "errors",
         cost_matrix: ArrayLike | Mapping[tuple[Any, Any], float] | None = None,
+        probabilities: str | Smoothing = "shares",
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -126,6 +129,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self.verbose = verbose
         self.criterion = criterion
         self.cost_matrix = cost_matrix
+        self.probabilities = probabilities
 
     def fit(
         self,
@@ -179,7 +183,11 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         prepared = prepare_for(self, X, y, sample_weight, sample_costs=sample_costs)
         # Model files say what the cost is about; the costs of the rows themselves stay out.
         self._told_in_fit = {} if sample_costs is None else {"sample_costs": "of each row"}
-        self._keep(prepared, self._search(X, prepared, initial_tree, on_progress))
+        found = self._search(X, prepared, initial_tree, on_progress)
+        smoothing = Smoothing.of(self.probabilities)
+        if smoothing is not None:
+            found = replace(found, tree=found.tree.with_smoothing(smoothing))
+        self._keep(prepared, found)
         return self
 
     def _labels_again(self, values: Values) -> NDArray[np.int32] | None:

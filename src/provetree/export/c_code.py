@@ -99,7 +99,7 @@ def _tables(tree: Tree, leaves: list[int], prefix: str) -> Iterator[str]:
     places = ", ".join(str(int(tree.label[node])) for node in leaves)
     yield f"static const int {prefix}_leaf_label[{len(leaves)}] = {{{places}}};"
     if tree.kind == "classes":
-        yield from _leaf_numbers(f"{prefix}_leaf_shares", tree.shares()[leaves])
+        yield from _leaf_numbers(f"{prefix}_leaf_shares", tree.probabilities()[leaves])
 
 
 def _leaf_numbers(name: str, numbers: Float) -> Iterator[str]:

@@ -159,7 +159,7 @@ def _leaf_tables(tree: Tree, leaves: list[int]) -> list[tuple[str, str, Any]]:
     labels = [("label", "leaf_labels", _labels(tree)[tree.label[leaves]])]
     if tree.kind == "actions":
         return labels
-    shares = np.ascontiguousarray(tree.shares()[leaves])
+    shares = np.ascontiguousarray(tree.probabilities()[leaves])
     return [*labels, ("probabilities", "leaf_shares", shares)]
 
 

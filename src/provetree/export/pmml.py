@@ -126,7 +126,7 @@ def _field(parent: xml.Element, name: str, kind: tuple[str, str], values: Sequen
 
 
 def _add_nodes(model: xml.Element, tree: Tree, labels: list[str]) -> None:
-    shares = tree.shares() if tree.kind == "classes" else None
+    shares = tree.probabilities() if tree.kind == "classes" else None
     # Nodes in preorder, so that each parent's element exists before its children's.
     weight = tree.weight
     if tree.kind == "numbers":

@@ -83,7 +83,7 @@ def _tables(tree: Tree, leaves: list[int]) -> Iterator[str]:
         yield "# For each leaf the place of its action."
         yield f"_LEAVES = {[int(tree.label[node]) for node in leaves]}"
         return
-    shares = tree.shares()
+    shares = tree.probabilities()
     yield "# For each leaf the place of its label, and the share of each label."
     yield "_LEAVES = ["
     for node in leaves:

@@ -96,10 +96,10 @@ def to_sklearn(tree: Tree, *, classes: ArrayLike | None = None) -> DecisionTreeC
     # Up to scikit-learn 1.3 the values are class totals, from 1.4 on class shares.
     in_shares = abs(model.tree_.value[0].sum() - 1.0) < 0.5 or tree.n_classes == 1
 
-    totals = tree.value.sum(axis=1, keepdims=True)
-    shares = np.divide(tree.value, totals, out=np.zeros_like(tree.value), where=totals > 0)
-    values = shares if in_shares else tree.value
-    _fill(model, tree, values[:, np.newaxis, :], 1.0 - np.square(shares).sum(axis=1))
+    each = tree.probabilities()
+    values = each if in_shares else each * tree.weight[:, np.newaxis]
+    impurity = 1.0 - np.square(tree.shares()).sum(axis=1)
+    _fill(model, tree, values[:, np.newaxis, :], impurity)
     model.classes_ = labels
     model.n_classes_ = tree.n_classes
     return model

@@ -74,7 +74,7 @@ def to_sql(
                 "The 'probability_of' parameter of to_sql must be one of "
                 f"{', '.join(map(repr, labels))}. Got {probability_of!r} instead."
             )
-        shares = tree.shares()[:, labels.index(probability_of)]
+        shares = tree.probabilities()[:, labels.index(probability_of)]
         results = [_number(float(share)) for share in shares]
     expression = _case(tree, results.__getitem__, dialect)
     if table is None:

@@ -15,6 +15,7 @@ from provetree.problem.checks import check_weights
 from provetree.problem.inputs import known_label_codes
 from provetree.problem.losses import CENTRES
 from provetree.problem.targets import read_actions, read_targets
+from provetree.tree.smoothing import Smoothing
 from provetree.tree.tree import Tree
 from provetree.tree.values import Actions, ClassTotals, Numbers, Values
 
@@ -63,7 +64,8 @@ def refit_leaves(
     sample_weight : array-like of shape (n_samples,), default=None
         Their weights.
     laplace : float, default=0.0
-        Laplace's correction in ``predict_proba``: the weight added to every label of a leaf.
+        Laplace's correction of the probabilities: the weight added to every label of a leaf. It
+        takes the place of the smoothing that the model had.
 
     Returns
     -------
@@ -98,6 +100,8 @@ def refit_leaves(
     refitted = copy.copy(model)
     for name in _PROOF:
         refitted.__dict__.pop(name, None)
+    if laplace and isinstance(values, ClassTotals):
+        values = ClassTotals(values.value, Smoothing("laplace", float(laplace)))
     refitted.tree_ = tree.replaced(
         value=values,
         n_samples=rows,
@@ -105,8 +109,6 @@ def refit_leaves(
         # Where missing values go is part of the splits, though training may not have seen any.
         missing_seen=tree.feature >= 0,
     )
-    if tree.kind == "classes":
-        refitted.laplace_ = float(laplace)
     return refitted
 
 

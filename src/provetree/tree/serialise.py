@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from provetree.tree.smoothing import Smoothing
 from provetree.tree.tree import Tree
-from provetree.tree.values import Actions, Numbers, Values
+from provetree.tree.values import Actions, ClassTotals, Numbers, Values
 
 FORMAT = "provetree-tree"
 #: The newest version that can be read. Version 2 adds leaves that predict another class than their
-#: heaviest, version 3 trees of numbers and actions. A tree is written as the oldest version that
-#: can hold it, for older readers.
-VERSION = 3
+#: heaviest, version 3 trees of numbers and actions, version 4 smoothed probabilities. A tree is
+#: written as the oldest version that can hold it, for older readers.
+VERSION = 4
 
 #: Number and names of the outputs or actions, by the kind of tree.
 _COUNT = {"classes": "n_classes", "numbers": "n_outputs", "actions": "n_actions"}
@@ -35,16 +36,26 @@ def version_of(tree: Tree) -> int:
     """Return the oldest version of the format that can hold a tree."""
     if tree.kind != "classes":
         return 3
+    if smoothing_of(tree) is not None:
+        return 4
     return 2 if tree.has_other_labels else 1
+
+
+def smoothing_of(tree: Tree) -> Smoothing | None:
+    """Return how the probabilities of a tree are smoothed, if they are."""
+    return tree.values.smoothing if isinstance(tree.values, ClassTotals) else None
 
 
 def to_dict(tree: Tree) -> dict[str, Any]:
     """Return the tree as plain lists and dicts."""
     nodes: list[dict[str, Any]] = []
+    smoothed = None if smoothing_of(tree) is None else tree.probabilities()
     for node in range(tree.n_nodes):
         feature = int(tree.feature[node])
         if feature < 0:
             leaf: dict[str, Any] = {"n_samples": int(tree.n_samples[node])}
+            if smoothed is not None:
+                leaf["probabilities"] = smoothed[node].tolist()
             nodes.append(leaf | _node_values(tree, node))
             continue
         split: dict[str, Any] = {"feature": feature}
@@ -79,7 +90,7 @@ def _kind_data(tree: Tree) -> dict[str, Any]:
         return {"kind": "numbers", "statistic": values.statistic}
     if isinstance(values, Actions):
         return {"kind": "actions", "rewards": values.rewards}
-    return {}
+    return {} if values.smoothing is None else {"smoothing": values.smoothing.stored()}
 
 
 def _node_values(tree: Tree, node: int) -> dict[str, Any]:
@@ -167,7 +178,8 @@ def values_of(
     value = [node.get("value", zeros) for node in nodes]
     kind = about.get("kind", "classes")
     if kind == "classes":
-        return value
+        smoothing = Smoothing.read(about.get("smoothing"))
+        return value if smoothing is None else ClassTotals(np.array(value), smoothing)
     weight = [float(node.get("weight", 0.0)) for node in nodes]
     if kind == "numbers":
         spread = [node["spread"] for node in nodes]
@@ -217,4 +229,8 @@ def _read(data: Mapping[str, Any]) -> Tree:
         stored = [node[name] for node in nodes if "feature" in node]
         if not np.array_equal(stored, getattr(tree, name)[is_split]):
             raise ValueError(f"The stored tree is damaged: its {name!r} entries do not fit.")
+    if smoothing_of(tree) is not None:
+        given = [node["probabilities"] for node in nodes if "feature" not in node]
+        if not np.allclose(given, tree.probabilities()[tree.feature < 0], rtol=0, atol=1e-9):
+            raise ValueError("The stored tree is damaged: its 'probabilities' do not fit.")
     return tree

@@ -20,6 +20,7 @@ from provetree.tree.serialise import (
     FORMAT,
     check_stamp,
     read_name,
+    smoothing_of,
     tree_of_nodes,
     version_of,
     write_name,
@@ -36,6 +37,8 @@ _SIGN = re.compile(r" (<=|>|=|!=|is) ")
 _LEAF = re.compile(r"(?P<label>.*): \S+% of (?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
 _STAMP = re.compile(r"(\S+) version (\d+)")
 _LEGEND_LINE = re.compile(r"(classes|features|categories): (.*)")
+#: The same for trees with smoothed probabilities, which only version 4 has.
+_LEGEND_LINE_4 = re.compile(r"(classes|smoothing|features|categories): (.*)")
 #: The same for trees of numbers and of actions, which only version 3 has.
 _LEGEND_LINE_3 = re.compile(r"(outputs|statistic|splits|actions|rewards|features|categories): (.*)")
 _LEAF_3 = re.compile(r"(?P<label>.*): .*\b(?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
@@ -57,7 +60,8 @@ def from_text(text: str) -> Tree:
         raise ValueError(f"A stored tree must start with the line '{FORMAT} version 1'.")
     check_stamp(stamp[1], int(stamp[2]))
     try:
-        return (_Reader if int(stamp[2]) < 3 else _ReaderOfValues)(lines[1:]).read()
+        reader = {3: _ReaderOfValues, 4: _ReaderOfSmoothed}.get(int(stamp[2]), _Reader)
+        return reader(lines[1:]).read()
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"The stored tree is damaged: {type(error).__name__}: {error}.") from None
 
@@ -225,6 +229,8 @@ def _legend(tree: Tree) -> Iterator[str]:
         yield f"splits: {_json([_node_digits(values, n) for n in splits])}"
     elif isinstance(values, Actions):
         yield f"rewards: {_json(values.rewards)}"
+    elif (smoothing := smoothing_of(tree)) is not None:
+        yield f"smoothing: {_json(smoothing.stored())}"
     yield "features: " + (
         str(tree.n_features) if tree.feature_names is None else listed(tree.feature_names)
     )
@@ -348,6 +354,15 @@ class _Reader:
             fits = sign == {"<=": ">", "=": "!="}[split["sign"]] and rest == split["rest"]
         if not fits:
             raise _damaged(line)
+
+
+class _ReaderOfSmoothed(_Reader):
+    """Reads trees whose probabilities are smoothed."""
+
+    legend_line = _LEGEND_LINE_4
+
+    def about(self, nodes: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"smoothing": self.legend["smoothing"]}
 
 
 class _ReaderOfValues(_Reader):

@@ -25,13 +25,8 @@ from provetree.tree.arrays import (
     node_array,
     preorder_links,
 )
-from provetree.tree.values import (
-    ClassTotals,
-    Kind,
-    Values,
-    completed_values,
-    node_labels,
-)
+from provetree.tree.smoothing import Smoothing, row_shares, smoothed_shares
+from provetree.tree.values import ClassTotals, Kind, Values, completed_values, node_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -359,10 +354,11 @@ class Tree:
             return found[:, 0] if self.n_classes == 1 else found
         return self.label[leaves].astype(np.intp)
 
-    def predict_proba(self, X: ArrayLike, laplace: float = 0.0) -> Float:
-        """Return the class shares of the leaf of each row, shape (n_rows, n_classes).
+    def predict_proba(self, X: ArrayLike, laplace: float | None = None) -> Float:
+        """Return the probability of each class for each row, shape (n_rows, n_classes).
 
-        Laplace's correction adds the weight `laplace` to every class first.
+        They are those of :meth:`probabilities` in the leaf of the row. A number as `laplace` takes
+        the place of the tree's own smoothing: the weight added to every class of a leaf.
 
         Examples
         --------
@@ -372,7 +368,8 @@ class Tree:
         >>> tree.predict_proba([[3.0], [3.1]]).tolist()
         [[0.75, 0.25], [0.0, 1.0]]
         """
-        return self.shares(laplace)[self.apply(X)]
+        each = self.probabilities() if laplace is None else self.shares(laplace)
+        return each[self.apply(X)]
 
     def decision_path(self, X: ArrayLike) -> csr_matrix:
         """Return which nodes each row passes, as a sparse indicator matrix.
@@ -440,14 +437,35 @@ class Tree:
         >>> leaf.shares().tolist(), leaf.shares(laplace=1.0).tolist()
         ([[1.0, 0.0]], [[0.8, 0.2]])
         """
-        if self.kind != "classes":
-            raise ValueError(f"Only trees of classes have class shares. This one has {self.kind}.")
-        value = self.value + laplace
-        total = value.sum(axis=1, keepdims=True)
-        # A leaf without training rows gives all classes the same share.
-        even = np.full_like(value, 1 / self.n_classes)
-        np.divide(value, total, out=even, where=total > 0)
-        return even
+        self._totals()
+        return row_shares(self.value, laplace)
+
+    def probabilities(self) -> Float:
+        """Return the probability of each class in each node: its share, smoothed if it is asked.
+
+        All exports give these, and so does :meth:`predict_proba`. Shape (n_nodes, n_classes).
+        """
+        return smoothed_shares(
+            self.value, self.label, self.left, self.right, self._totals().smoothing
+        )
+
+    def with_smoothing(self, smoothing: Smoothing | None) -> Tree:
+        """Return the tree with probabilities that are smoothed; predictions stay as they are.
+
+        Examples
+        --------
+        >>> from provetree import Tree
+        >>> from provetree.tree.smoothing import Smoothing
+        >>> leaf = Tree(feature=[-1], threshold=[0], value=[[3, 0]], n_samples=[3], n_features=1)
+        >>> leaf.with_smoothing(Smoothing("laplace", 1.0)).probabilities().tolist()
+        [[0.8, 0.2]]
+        """
+        return self.replaced(value=ClassTotals(self._totals().value, smoothing))
+
+    def _totals(self) -> ClassTotals:
+        if isinstance(self.values, ClassTotals):
+            return self.values
+        raise ValueError(f"Only trees of classes have class shares. This one has {self.kind}.")
 
     def label_share(self, node: int) -> float:
         """Return the share of the predicted class in a node, 0.0 where there are no rows."""
@@ -579,7 +597,7 @@ class Tree:
         """Return the parameters of the tree."""
         derived = ("_hash", "left", "right", "node_depth", "values")
         state = {name: getattr(self, name) for name in self.__slots__ if name not in derived}
-        return state if self.kind == "classes" else {**state, "value": self.values}
+        return {**state, "value": self.values}
 
     def __repr__(self) -> str:
         return (

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from provetree.number_types import Float, Int32
 from provetree.tree.arrays import add_up_children, class_totals, leaf_labels, node_array
+from provetree.tree.smoothing import Smoothing
 
 __all__ = ["Actions", "ClassTotals", "Kind", "Numbers", "Values", "completed_values"]
 
@@ -36,6 +37,8 @@ class _Comparable:
 class ClassTotals(_Comparable):
     """The total weight of each class in each node; a leaf predicts a class.
 
+    Probabilities are the shares of these totals, smoothed where `smoothing` says how.
+
     Examples
     --------
     >>> import numpy as np
@@ -49,6 +52,7 @@ class ClassTotals(_Comparable):
     thing: ClassVar[str] = "class"
 
     value: Float
+    smoothing: Smoothing | None = None
 
     @property
     def weight(self) -> Float:
@@ -67,7 +71,7 @@ class ClassTotals(_Comparable):
         """Return checked values; the totals of splits are the sums over their leaves."""
         totals = class_totals(self.value, len(split))
         add_up_children(totals, left, right)
-        return ClassTotals(totals)
+        return ClassTotals(totals, self.smoothing)
 
 
 @dataclass(frozen=True, eq=False)
