@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from provetree.bench import tasks
-from provetree.bench.new_rows import Scores, score_split, summary, with_indicators
+from provetree.bench.numbers_on_new_rows import Scores, score_split, summary, with_indicators
 from provetree.bench.task_solvers import Measured, Request, fit, missing_peer
 from provetree.bench.task_tables import (
     TaskTable,

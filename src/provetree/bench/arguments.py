@@ -240,6 +240,23 @@ _START = (
     _names("--commands", "only these commands (default: all)"),
     _count("--repeat", "runs of each, the median counts (default: 7)", 7),
 )
+_NEW_ROWS = (
+    _names("--tables", "only these tables (default: all of the suites)"),
+    _names("--methods", "only these methods (default: all)"),
+    _count("--splits", "seeded splits of each table (default: 10)", 10),
+    _Option("--part", "the i-th of n parts, as i/n (default: 1/1)", default="1/1", metavar="I/N"),
+    _count("--jobs", "fits at once, each on one core (default: 1)", 1),
+    _seconds("--limit", "seconds of a fit, for methods that keep a limit (default: 60)", 60.0),
+    _Option("--stop-after", "begin no further fit after so many seconds", type=_SECONDS),
+    _Option(
+        "--results",
+        "folder of the results (default: provetree-new-rows)",
+        type=Path,
+        default=Path("provetree-new-rows"),
+    ),
+    _Option("--papers", "the papers' own splits instead of seeded ones", action="store_true"),
+    _path("--summary", "fit nothing, and write the page of the results", "FILE.md"),
+)
 _TASKS = (
     _names("--groups", "squared, categories, purity, policies, bins, new-rows (default: all)"),
     _names("--tables", "only these tables"),
@@ -262,6 +279,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[_Option, ...]]] = {
     "anytime": ("how good trees get within seconds, and what threads bring", _ANYTIME),
     "scaling": ("how time and memory grow with rows and with columns", _SCALING),
     "tasks": ("other tasks: squared error, purity, policies, and R² on new rows", _TASKS),
+    "new-rows": ("accuracy on new rows beside CART and others, all tuned", _NEW_ROWS),
     "limits": ("time-limit overshoot, Ctrl-C latency and memory", _LIMITS),
     "start": ("processor time that short commands take, most of it imports", _START),
 }

@@ -16,7 +16,7 @@ from typing import Any
 
 from provetree.bench.arguments import among, numbers, words
 from provetree.bench.data import data_folder, suite_tables, table_names
-from provetree.bench.new_rows import Scores, score_split, summary
+from provetree.bench.numbers_on_new_rows import Scores, score_split, summary
 from provetree.bench.process import default_core
 from provetree.bench.report import format_seconds, read_results, titled_table, write_results
 from provetree.bench.task_solvers import STREED_TASKS, Measured, Request, missing_peer, solve

@@ -63,7 +63,8 @@ def _run_benchmark(words: list[str]) -> int:
     from provetree.bench.data import DataNotFoundError
 
     try:
-        status: int = import_module(f"provetree.bench.{parsed.benchmark}").run(parsed)
+        module = parsed.benchmark.replace("-", "_")
+        status: int = import_module(f"provetree.bench.{module}").run(parsed)
     except DataNotFoundError as error:
         raise UserError(str(error)) from None
     return status

@@ -39,7 +39,7 @@ class Scores:
 
     Examples
     --------
-    >>> from provetree.bench.new_rows import Scores
+    >>> from provetree.bench.numbers_on_new_rows import Scores
     >>> round(Scores("boston", 0, 8, 0.70, 0.75, 0.74).gain, 2)
     0.04
     """
@@ -80,7 +80,7 @@ def score_split(table: TaskTable, split: int, leaves: int, limit: float, most_ro
 
     Examples
     --------
-    >>> from provetree.bench.new_rows import score_split
+    >>> from provetree.bench.numbers_on_new_rows import score_split
     >>> from provetree.bench.task_tables import made_up_mixed
     >>> scores = score_split(made_up_mixed(200, 3), 0, 2, 1.0, 100)
     >>> scores.table, scores.leaves
@@ -105,7 +105,7 @@ def with_indicators(table: TaskTable) -> NDArray[np.float64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from provetree.bench.new_rows import with_indicators
+    >>> from provetree.bench.numbers_on_new_rows import with_indicators
     >>> from provetree.bench.task_tables import TaskTable
     >>> X = np.array([[5.0, 0.0], [6.0, 1.0], [7.0, np.nan]])
     >>> with_indicators(TaskTable("tiny", X, np.zeros(3), (1,))).tolist()
@@ -180,7 +180,7 @@ def summary(scores: Sequence[Scores]) -> list[tuple[Any, ...]]:
 
     Examples
     --------
-    >>> from provetree.bench.new_rows import Scores, summary
+    >>> from provetree.bench.numbers_on_new_rows import Scores, summary
     >>> summary([Scores("a", 0, 8, 0.25, 0.5, 0.75), Scores("a", 1, 8, 0.75, 0.5, 0.75)])[-1]
     ('mean', 8, 2, 0.5, 0.5, 0.75, 0.25, 0.25)
     """

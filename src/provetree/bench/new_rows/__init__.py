@@ -1,0 +1,48 @@
+"""``provetree bench new-rows``: how good trees are on rows that nobody has seen, method by method.
+
+Every fit is kept as a line of JSON, and a later call goes on from there. ``--summary`` makes the
+page of the results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from provetree.bench.arguments import among, words
+from provetree.bench.new_rows.methods import METHODS
+from provetree.bench.new_rows.papers import paper_work
+from provetree.bench.new_rows.results import all_work, part_of, read_results, run_all
+from provetree.bench.new_rows.tables import wanted_tables
+
+__all__ = ["run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run ``provetree bench new-rows``."""
+    methods = words(arguments.methods) or tuple(METHODS)
+    among("--methods", methods, METHODS)
+    known = wanted_tables()
+    tables = words(arguments.tables) or known
+    among("--tables", tables, known)
+    folder: Path = arguments.results
+    if arguments.summary is not None:
+        from provetree.bench.new_rows.page import write_page
+
+        write_page(read_results(folder), arguments.summary, arguments.limit)
+        return 0
+    if arguments.papers:
+        work = paper_work(tables, methods, arguments.limit)
+    else:
+        work = all_work(tables, methods, range(arguments.splits), arguments.limit)
+    work = part_of(work, arguments.part)
+    done = read_results(folder)
+    work = [one for one in work if one.key not in done]
+    print(f"{len(work)} fits to make", file=sys.stderr, flush=True)
+    file = folder / f"part-{arguments.part.replace('/', '-of-')}.jsonl"
+    failed = 0
+    for message in run_all(work, file, arguments.jobs, arguments.stop_after):
+        failed += 1
+        print(message, file=sys.stderr, flush=True)
+    return 1 if failed else 0
