@@ -5,6 +5,7 @@
 // can be better: a split inside has them in its leaves, and more rows never cost less.
 #pragma once
 
+#include "kernels/entry.hpp"
 #include "kernels/simd_double.hpp"
 #include "kernels/squared_kernel.hpp"
 
@@ -53,7 +54,7 @@ class OutputsSweep {
 
     void add_rows() {
         for (Index i = begin_; i < end_; ++i) {
-            const std::uint32_t row = column_.entries[i] & ~kLookBit;
+            const std::uint32_t row = column_.entries[i] & entry::kRowMask;
             const std::uint8_t code = rows_.codes[row];
             const std::int64_t* const sums =
                 rows_.sums + static_cast<std::size_t>(row) * static_cast<unsigned>(numbers_);
@@ -139,7 +140,7 @@ class OutputsSweep {
         for (int k = 0; k < outputs_; ++k) state.sum[k] -= state.weight * load_vector<Doubles>(means + k * kLanes);
         const Longs lane = lanes_from(at);
         for (Index i = begin_; i < end_; ++i) {
-            const std::uint32_t entry = column_.entries[i], row = entry & ~kLookBit;
+            const std::uint32_t item = column_.entries[i], row = item & entry::kRowMask;
             const double* const steps = rows_.steps + static_cast<std::size_t>(row) * static_cast<unsigned>(numbers_);
             const DoubleMask left = at_least(lane, broadcast<std::int64_t>(rows_.codes[row]));
             const DoubleMask in = side ? inverted(left) : left;
@@ -149,7 +150,7 @@ class OutputsSweep {
             for (int k = 0; k < outputs_; ++k)
                 state.sum[k] =
                     add_in(state.sum[k], in, steps[k + 1] - weight * load_vector<Doubles>(means + k * kLanes));
-            if (!(entry & kLookBit)) continue;
+            if (!(item & entry::kCheck)) continue;
             Doubles square{};
             for (int k = 0; k < outputs_; ++k) square += state.sum[k] * state.sum[k];
             const Doubles product = state.weight * (total - state.weight);

@@ -16,6 +16,7 @@
 // units in the cost of all rows each of these is below a unit, unless one side is a tiny part of the rows.
 #pragma once
 
+#include "kernels/entry.hpp"
 #include "kernels/simd_double.hpp"
 #include "kernels/squared_kernel.hpp"
 
@@ -101,7 +102,7 @@ class SquaredSweep {
     [[gnu::noinline]] void add_block(int block) {
         const Index end = blocks_[block].end;
         const auto add = [&](LongPair* buckets, Index at) {
-            const std::uint32_t row = column_.entries[at] & ~kLookBit;
+            const std::uint32_t row = column_.entries[at] & entry::kRowMask;
             const std::uint8_t code = rows_.codes[row];
             buckets[code] += load_vector<LongPair>(rows_.rows + row);
             if (kSized) count_buckets_[code] += rows_.counts[row];
@@ -219,7 +220,7 @@ class SquaredSweep {
         const Longs lane = lanes_from(at);
         const Index end = blocks_[block].end;
         for (Index i = begin_of(block); i < end; ++i) {
-            const std::uint32_t entry = column_.entries[i], row = entry & ~kLookBit;
+            const std::uint32_t item = column_.entries[i], row = item & entry::kRowMask;
             const SquaredTarget& one = rows_.targets[row];
             const DoubleMask left = at_least(lane, broadcast<std::int64_t>(kWideCodes.of[rows_.codes[row]]));
             const DoubleMask in = side ? inverted(left) : left;
@@ -227,7 +228,7 @@ class SquaredSweep {
             state.weight = add_in(state.weight, in, weight);
             state.distance = add_in(state.distance, in, weight * (one.target - goal.mean));
             if (kSized) state.count = add_in(state.count, in, broadcast<double>(rows_.counts[row]));
-            if (entry & kLookBit) take<side>(at, state, goal);
+            if (item & entry::kCheck) take<side>(at, state, goal);
         }
     }
 

@@ -26,10 +26,8 @@ struct SquaredBlock {
     double pad;              // see squared_impl.hpp
 };
 
-// Entries of a column's order: the row, and whether a split after it has to be looked at. That is at ends of ties, but
-// need not be inside a run of equal targets: what a split saves is convex along it, so its ends are enough.
-inline constexpr std::uint32_t kLookBit = 1u << 31;
-
+// Entries are those of a node's order (kernels/entry.hpp). Splits are looked at where they say so: at ends of ties, but
+// not inside a run of one class, because what a split saves is convex along it, so that its ends are enough.
 struct SquaredColumn {
     const std::uint32_t* entries;
     const SquaredBlock* blocks;

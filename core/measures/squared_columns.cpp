@@ -13,7 +13,6 @@ void SquaredColumns::start(const Node& node, const SquaredTarget* targets, doubl
     blocks_.clear();
     first_block_.clear();
     columns_.clear();
-    if (entries_.size() < node.columns.size() * node.rows) entries_.resize(node.columns.size() * node.rows);
     for (const NodeColumn& column : node.columns) add_column(node, column);
     for (std::size_t c = 0; c < columns_.size(); ++c) columns_[c].blocks = blocks_.data() + first_block_[c];
     won_.resize(std::max<std::size_t>(won_.size(), context_.table.columns), 0);
@@ -33,35 +32,28 @@ void SquaredColumns::put_first(const Node& node, std::size_t place) {
 // own, which never need a second walk.
 void SquaredColumns::add_column(const Node& node, const NodeColumn& column) {
     const std::size_t first = blocks_.size();
-    std::uint32_t* const entries = entries_.data() + columns_.size() * node.rows;
-    // Of classes, the node's own checks leave out what lies inside runs of one class.
-    if (node.measure->of_classes())
-        for (Index i = 0; i < node.rows; ++i)
-            entries[i] = (column.order[i] & entry::kRowMask) | (column.order[i] & entry::kCheck ? kLookBit : 0);
-    else
-        for (Index i = 0; i < node.rows; ++i)
-            entries[i] = (column.order[i] & entry::kRowMask) | (column.ranks[i] != column.ranks[i + 1] ? kLookBit : 0);
     if (column.no_ties)
         for (Index i = 0; i < node.rows; i += block_rows_)
-            add_block({i, std::min(node.rows, i + block_rows_), 2}, entries);
+            add_block({i, std::min(node.rows, i + block_rows_), 2}, column.order);
     else
-        add_blocks_of_ties(node, column.ranks, entries);
+        add_blocks_of_ties(node, column);
     first_block_.push_back(first);
-    columns_.push_back({entries, nullptr, blocks_.size() - first});
+    columns_.push_back({column.order, nullptr, blocks_.size() - first});
 }
 
-void SquaredColumns::add_blocks_of_ties(const Node& node, const Index* ranks, const std::uint32_t* entries) {
+void SquaredColumns::add_blocks_of_ties(const Node& node, const NodeColumn& column) {
+    const Index* const ranks = column.ranks;
     Stretch pending{0, 0, 0};
     for (Index i = 0; i < node.rows;) {
         const Index begin = i++;
         while (ranks[i - 1] == ranks[i]) ++i;
         if (i - begin >= block_rows_ / 2 && pending.groups) {
-            add_block(pending, entries);
+            add_block(pending, column.order);
             pending = {begin, begin, 0};
         }
         pending = {pending.begin, i, pending.groups + 1};
         if (pending.rows() < (pending.groups == 1 ? block_rows_ / 4 : block_rows_) && i < node.rows) continue;
-        add_block(pending, entries);
+        add_block(pending, column.order);
         pending = {i, i, 0};
     }
 }
@@ -70,7 +62,7 @@ void SquaredColumns::add_block(const Stretch& rows, const std::uint32_t* entries
     double lowest = INFINITY, highest = -INFINITY;
     if (rows.groups > 1 && targets_)
         for (Index i = rows.begin; i < rows.end; ++i) {
-            const double target = targets_[entries[i] & ~kLookBit].target;
+            const double target = targets_[entries[i] & entry::kRowMask].target;
             lowest = std::min(lowest, target);
             highest = std::max(highest, target);
         }

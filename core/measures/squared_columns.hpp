@@ -1,4 +1,4 @@
-// The columns of a node as the sweeps for squared error want them: entries, blocks, and an order of sweeping.
+// The columns of a node as the sweeps for squared error want them: blocks, and an order of sweeping.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class SquaredColumns {
     };
 
     void add_column(const Node& node, const NodeColumn& column);
-    void add_blocks_of_ties(const Node& node, const Index* ranks, const std::uint32_t* entries);
+    void add_blocks_of_ties(const Node& node, const NodeColumn& column);
     void add_block(const Stretch& rows, const std::uint32_t* entries);
     void put_first(const Node& node, std::size_t place);
 
@@ -49,7 +49,6 @@ class SquaredColumns {
     const SquaredTarget* targets_ = nullptr;
     double largest_sum_ = 0;
     Index block_rows_ = 0;
-    std::vector<std::uint32_t> entries_;
     std::vector<SquaredBlock> blocks_;
     std::vector<std::size_t> first_block_;
     std::vector<SquaredColumn> columns_;

@@ -141,6 +141,7 @@ class Driver {
     Incumbent start_;
     Shape searched_;  // the shape that was proven
     Outcome outcome_;
+    std::optional<FlatTree> finished_;  // the chosen tree, where it has been worked out
     std::optional<StopReason> stopped_;
     SearchResult result_;
 };
@@ -287,7 +288,11 @@ void Driver::choose() {
     tell(outcome_.upper, outcome_.upper);
     try {
         PlanPtr preferred = method_->preferred(searched_, outcome_);
-        if (plan_.tolerance > 0 && lost_to_rounding(finish(preferred).cost, outcome_.upper)) return;
+        if (plan_.tolerance > 0) {
+            FlatTree tree = finish(preferred);
+            if (lost_to_rounding(tree.cost, outcome_.upper)) return;
+            finished_ = std::move(tree);
+        }
         outcome_.plan = std::move(preferred);
         result_.tie_rule_complete = true;
     } catch (const StopSearch&) {
@@ -297,7 +302,7 @@ void Driver::choose() {
 
 // The last look before a result leaves: its tree is worked out on the rows, and costs what the search claims.
 void Driver::check() {
-    result_.tree = finish(outcome_.plan);
+    result_.tree = finished_ ? *std::move(finished_) : finish(outcome_.plan);
     FlatTree& tree = result_.tree;
     const Cost tolerance = plan_.tolerance;
     if (tree.cost > outcome_.upper + tolerance || (!stopped_ && tree.cost < outcome_.upper - tolerance))

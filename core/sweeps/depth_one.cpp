@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/raw_vector.hpp"
 #include "loss/running.hpp"
 
 namespace provetree {
@@ -40,39 +41,32 @@ class StumpSweep {
     std::vector<Weight> seen_, after_;
 };
 
-// Squared error of one output: what splits save in doubles first, then exact units of those that may be the best of
-// their column, with enough rows on both sides or without.
+// Squared error of one output: what splits save in doubles first, then exact units of those that may be the best, with
+// enough rows on both sides or without: the best of their column, or the best so far of all columns.
 class SquaredStumps {
   public:
-    explicit SquaredStumps(const Node& node) : node_(node), measure_(*node.measure), saved_(node.rows) {
-        for (Index id : node.ids) all_.add(measure_.targets(id)[0], measure_.weight(id));
+    SquaredStumps(const Node& node, bool of_each_column)
+        : node_(node), measure_(*node.measure), of_each_column_(of_each_column), rows_(node.rows), saved_(node.rows) {
+        for (Index row = 0; row < node.rows; ++row) {
+            const std::int64_t target = measure_.targets(node.ids[row])[0], weight = measure_.weight(node.ids[row]);
+            rows_[row] = {weight, target};
+            all_.add(target, weight);
+        }
+        weight_ = static_cast<double>(all_.weight);
+        mean_ = static_cast<double>(all_.sum) / weight_;
+        // Doubles are wrong by less than this; so many units are what rounding up makes of two leaves.
+        rounding_ = 0x1p-46 * static_cast<double>(all_.squares) * std::sqrt(weight_) + 4 / measure_.units_per_square();
     }
 
     template <class Use>
     void operator()(const NodeColumn& column, const Use& use) {
-        const double weight = static_cast<double>(all_.weight), mean = static_cast<double>(all_.sum) / weight;
-        double most = 0, most_feasible = 0;
-        std::int64_t n = 0, s = 0;
-        for (Index i = 1; i < node_.rows; ++i) {
-            const Index id = row_at(column, i - 1);
-            n += measure_.weight(id);
-            s += measure_.targets(id)[0] * measure_.weight(id);
-            if (!Node::is_split(column, i)) continue;
-            const double left = static_cast<double>(n), d = static_cast<double>(s) - mean * left;
-            saved_[i] = d * d * weight / (left * (weight - left));
-            most = std::max(most, saved_[i]);
-            if (i >= column.first_split && i <= column.last_split) most_feasible = std::max(most_feasible, saved_[i]);
-        }
-        // Doubles are wrong by less than this; so many units are what rounding up makes of two leaves.
-        const double rounding =
-            0x1p-46 * static_cast<double>(all_.squares) * std::sqrt(weight) + 4 / measure_.units_per_square();
+        if (of_each_column_) most_ = most_feasible_ = 0;
+        const Index last = look(column);
         Sums left;
-        for (Index i = 1; i < node_.rows; ++i) {
-            const Index id = row_at(column, i - 1);
-            left.add(measure_.targets(id)[0], measure_.weight(id));
-            if (!Node::is_split(column, i)) continue;
-            const bool feasible = i >= column.first_split && i <= column.last_split;
-            if (saved_[i] < (feasible ? most_feasible : most) - rounding) continue;
+        for (Index i = 1; i <= last; ++i) {
+            const Row& row = row_at(column, i - 1);
+            left.add(row.target, row.weight);
+            if (!Node::is_split(column, i) || !may_be_best(column, i)) continue;
             const Sums right{all_.weight - left.weight, all_.sum - left.sum, all_.squares - left.squares};
             use(i, left.units(measure_) + right.units(measure_));
         }
@@ -91,20 +85,51 @@ class SquaredStumps {
             return measure.squared(static_cast<Weight>(weight), squares, square_of(sum));
         }
     };
-    Index row_at(const NodeColumn& column, Index i) const { return node_.ids[column.order[i] & entry::kRowMask]; }
+    struct Row {
+        std::int64_t weight, target;
+    };
+    const Row& row_at(const NodeColumn& column, Index i) const { return rows_[column.order[i] & entry::kRowMask]; }
+    static bool feasible(const NodeColumn& column, Index i) {
+        return i >= column.first_split && i <= column.last_split;
+    }
+    bool may_be_best(const NodeColumn& column, Index i) const {
+        return saved_[i] >= (feasible(column, i) ? most_feasible_ : most_) - rounding_;
+    }
+
+    // What each split saves. Returns the last one that may be the best; 0: none.
+    Index look(const NodeColumn& column) {
+        std::int64_t n = 0, s = 0;
+        for (Index i = 1; i < node_.rows; ++i) {
+            const Row& row = row_at(column, i - 1);
+            n += row.weight;
+            s += row.target * row.weight;
+            if (!Node::is_split(column, i)) continue;
+            const double left = static_cast<double>(n), d = static_cast<double>(s) - mean_ * left;
+            saved_[i] = d * d * weight_ / (left * (weight_ - left));
+            most_ = std::max(most_, saved_[i]);
+            if (feasible(column, i)) most_feasible_ = std::max(most_feasible_, saved_[i]);
+        }
+        Index last = node_.rows - 1;
+        while (last > 0 && !(Node::is_split(column, last) && may_be_best(column, last))) --last;
+        return last;
+    }
 
     const Node& node_;
     const Measure& measure_;
+    const bool of_each_column_;
     Sums all_;
-    std::vector<double> saved_;
+    double weight_, mean_, rounding_;
+    double most_ = 0, most_feasible_ = 0;  // that a split saves
+    RawVector<Row> rows_;
+    RawVector<double> saved_;
 };
 
-// Sweeps the columns of a node under a measure: `use(c, i, units)` is told, for each split after i rows of a column
-// that may be its best, the units of its two leaves; `done()` after each column.
+// Sweeps the columns of a node under a measure: `use(c, i, units)` is told, for each split after i rows that may be the
+// best, of its column or of all of them, the units of its two leaves; `done()` after each column.
 template <class Use, class Done>
-void sweep_measured(const Node& node, const Use& use, const Done& done) {
+void sweep_measured(const Node& node, bool of_each_column, const Use& use, const Done& done) {
     if (node.measure->kind() == MeasureKind::kSquared && node.measure->width() == 1) {
-        SquaredStumps stumps(node);
+        SquaredStumps stumps(node, of_each_column);
         for (Index c = 0; c < node.columns.size(); ++c) {
             stumps(node.columns[c], [&](Index i, Cost units) { use(c, i, units); });
             done();
@@ -166,7 +191,7 @@ Stump best_stump(Context& context, const Node& node, const Loss& loss, bool cano
     const auto swept = [&] { context.monitor.work(2 * std::uint64_t{node.rows}); };
     if (node.measure) {
         sweep_measured(
-            node,
+            node, false,
             [&](Index c, Index i, Cost units) { take(node.columns[c], i, loss.measured(units) + loss.split_penalty); },
             swept);
         return best;
@@ -182,7 +207,7 @@ Stump best_stump(Context& context, const Node& node, const Loss& loss, bool cano
 std::vector<ScoredSplit> best_measured_splits(Context& context, const Node& node) {
     std::vector<ScoredSplit> found;
     sweep_measured(
-        node,
+        node, true,
         [&](Index c, Index i, Cost units) {
             const NodeColumn& column = node.columns[c];
             if (i < column.first_split || i > column.last_split) return;

@@ -36,8 +36,11 @@ std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level
     }
     tree.make_split(number, column->id, column->ranks[position - 1], column->ranks[position]);
     Levels::Children& kids = levels.at(level);
-    builder.split(node, *column, position, kids.left, kids.right);
     const bool known = !plan->stump;
+    if (known && (plan->left || plan->right))
+        builder.split(node, *column, position, kids.left, kids.right);
+    else
+        builder.split_rows(node, *column, position, kids.left, kids.right);
     const std::int32_t left = add(kids.left, known ? plan->left.get() : nullptr, level + 1);
     const std::int32_t right = add(kids.right, known ? plan->right.get() : nullptr, level + 1);
     tree.set_children(number, left, right);

@@ -85,8 +85,10 @@ void NodeBuilder::sum_rows(Node& node) const {
 // A column that does not vary cannot split this node or anything below it: false.
 bool NodeBuilder::keep_column(Node& node, NodeColumn& column) const {
     if (node.rows == 0 || column.ranks[0] == column.ranks[node.rows - 1]) return false;
-    // With a minimum leaf size the best feasible split may lie inside a run of one class: every end of ties matters.
-    seal_order(kernel_, column.order, column.ranks, node.rows, min_leaf_ > 1, column.checks, column.groups);
+    // With a minimum leaf size the best feasible split may lie inside a run of one class: every end of ties matters. So
+    // it does where rows have targets in place of classes.
+    const bool every_end = min_leaf_ > 1 || (node.measure && !node.measure->of_classes());
+    seal_order(kernel_, column.order, column.ranks, node.rows, every_end, column.checks, column.groups);
     column.no_ties = column.groups == node.rows;
     column.first_split = 1;
     column.last_split = node.rows - 1;
@@ -190,11 +192,17 @@ void NodeBuilder::divide_members(const Node& parent, Node& left, Node& right) co
     }
 }
 
-void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {
+void NodeBuilder::split_rows(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {
     std::fill_n(new_rows_.begin(), parent.rows, kRightBit);
     for (Index i = 0; i < position; ++i) new_rows_[by.order[i] & entry::kRowMask] = 0;
     // Rows keep their order, so neighbours in memory stay neighbours.
     move_rows(parent, position, left, right);
+    left.columns.clear();
+    right.columns.clear();
+}
+
+void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {
+    split_rows(parent, by, position, left, right);
     left.lay_out(position, parent.columns.size());
     right.lay_out(parent.rows - position, parent.columns.size());
     std::size_t kept_left = 0, kept_right = 0;

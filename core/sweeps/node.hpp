@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/raw_vector.hpp"
 #include "base/types.hpp"
 #include "kernels/entry.hpp"
 #include "kernels/kernel.hpp"
@@ -64,8 +65,8 @@ class Node {
 
   private:
     friend class NodeBuilder;
-    std::vector<std::uint32_t> storage_;
-    std::vector<Weight> weight_storage_;
+    RawVector<std::uint32_t> storage_;
+    RawVector<Weight> weight_storage_;
     void make_rows(Index rows);
     void lay_out(Index rows, std::size_t columns);
 };
@@ -115,6 +116,8 @@ class NodeBuilder {
     void build_root(Node& root) const;
     // The first `position` rows of a column go left, the others right.
     void split(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
+    // The same without any columns: for leaves.
+    void split_rows(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
     // The marked rows as a node of their own; weight_before[c][i]: marked weight of the first i rows of column c.
     void choose(const Node& parent, const std::vector<std::uint8_t>& marked, Node& chosen,
                 std::vector<std::vector<Weight>>& weight_before);
