@@ -54,11 +54,18 @@ void sum_pairs(const std::int64_t* cells, const std::int64_t* follows, int featu
     }
 }
 
+// Where two leaves are large enough, what they keep.
+inline Floats where_sized(Floats weight, Floats other, Floats kept, float min_leaf) {
+    return (weight >= min_leaf) & (other >= min_leaf) ? kept : broadcast<float>(kNotKept);
+}
+
 // Features i as rows, features j > i as lanes: four parts of the rows for each pair, and the best split of both sides
 // of either feature by the other.
-template <bool kRest>
+template <bool kRest, bool kSized>
 inline void best_stumps(const CellSide& side, int features, std::ptrdiff_t stride, const CellStumps& stumps) {
     const Floats one = broadcast<float>(1.0f);
+    const float least = side.min_leaf;
+    const auto raise = [](float* at, Floats to) { store_floats(at, larger_floats(load_floats(at), to)); };
     for (int i = 0; i < features; ++i) {
         const float* const pair_weights = side.pairs.weights + i * stride;
         const float* const pair_targets = side.pairs.targets + i * stride;
@@ -68,6 +75,11 @@ inline void best_stumps(const CellSide& side, int features, std::ptrdiff_t strid
         const Floats weight_without = broadcast<float>(side.weight - side.weights[i]),
                      target_without = broadcast<float>(side.target - side.targets[i]);
         Floats best_with = broadcast<float>(stumps.with[i]), best_without = broadcast<float>(stumps.without[i]);
+        Floats sized_with{}, sized_without{};
+        if constexpr (kSized) {
+            sized_with = broadcast<float>(stumps.sized_with[i]);
+            sized_without = broadcast<float>(stumps.sized_without[i]);
+        }
         for (int j = i + 1; j < features; j += kFloats) {
             Floats n11 = load_floats(pair_weights + j), s11 = load_floats(pair_targets + j);
             if constexpr (kRest) {
@@ -86,43 +98,84 @@ inline void best_stumps(const CellSide& side, int features, std::ptrdiff_t strid
             const Floats q01 = s01 * s01 * (n00 * of_without), q00 = s00 * s00 * (n01 * of_without);
             best_with = larger_floats(best_with, q11 + q10);
             best_without = larger_floats(best_without, q01 + q00);
-            store_floats(stumps.with + j, larger_floats(load_floats(stumps.with + j), q11 + q01));
-            store_floats(stumps.without + j, larger_floats(load_floats(stumps.without + j), q10 + q00));
+            raise(stumps.with + j, q11 + q01);
+            raise(stumps.without + j, q10 + q00);
+            if constexpr (kSized) {
+                sized_with = larger_floats(sized_with, where_sized(n11, n10, q11 + q10, least));
+                sized_without = larger_floats(sized_without, where_sized(n01, n00, q01 + q00, least));
+                raise(stumps.sized_with + j, where_sized(n11, n01, q11 + q01, least));
+                raise(stumps.sized_without + j, where_sized(n10, n00, q10 + q00, least));
+            }
         }
         stumps.with[i] = largest_of(best_with);
         stumps.without[i] = largest_of(best_without);
+        if constexpr (!kSized) continue;
+        stumps.sized_with[i] = largest_of(sized_with);
+        stumps.sized_without[i] = largest_of(sized_without);
     }
 }
 
-void best_two(const CellSide& side, int features, std::ptrdiff_t stride, const CellStumps& stumps, float kept[3]) {
-    const Floats one = broadcast<float>(1.0f);
-    for (int i = 0; i < features; i += kFloats) {
-        const Floats weight = load_floats(side.weights + i), target = load_floats(side.targets + i);
-        const Floats other = target - side.target;
-        const Floats with = target * target / larger_floats(weight, one),
-                     without = other * other / larger_floats(side.weight - weight, one);
-        store_floats(stumps.leaf_with + i, with);
-        store_floats(stumps.leaf_without + i, without);
-        store_floats(stumps.with + i, with);
-        store_floats(stumps.without + i, without);
-    }
-    if (side.whole.weights)
-        best_stumps<true>(side, features, stride, stumps);
-    else
-        best_stumps<false>(side, features, stride, stumps);
-    const Floats penalty = broadcast<float>(side.penalty);
-    const Floats leaf = broadcast<float>(kept_by(side.weight, side.target));
-    Floats best[3] = {leaf, leaf, leaf};
-    // No row has what lanes after the last feature stand for: they keep no more than the others.
-    for (int i = 0; i < features; i += kFloats) {
-        const Floats leaf_with = load_floats(stumps.leaf_with + i), leaf_without = load_floats(stumps.leaf_without + i);
-        const Floats with = larger_floats(leaf_with, load_floats(stumps.with + i) - penalty),
-                     without = larger_floats(leaf_without, load_floats(stumps.without + i) - penalty);
+// What both sides of a feature keep as leaves, or with the best split of each: the most over all features.
+struct CellTally {
+    Floats best[3];
+    const Floats penalty;
+    CellTally(float leaf, float of_split)
+        : best{broadcast<float>(leaf), broadcast<float>(leaf), broadcast<float>(leaf)},
+          penalty(broadcast<float>(of_split)) {}
+    void take(Floats leaf_with, Floats leaf_without, Floats split_with, Floats split_without) {
+        const Floats with = larger_floats(leaf_with, split_with - penalty),
+                     without = larger_floats(leaf_without, split_without - penalty);
         best[0] = larger_floats(best[0], leaf_with + leaf_without - penalty);
         best[1] = larger_floats(best[1], larger_floats(with + leaf_without, leaf_with + without) - penalty);
         best[2] = larger_floats(best[2], with + without - penalty);
     }
-    for (int splits = 0; splits < 3; ++splits) kept[splits] = largest_of(best[splits]);
+    void tell(float kept[3]) const {
+        for (int splits = 0; splits < 3; ++splits) kept[splits] = largest_of(best[splits]);
+    }
+};
+
+template <bool kSized>
+inline void best_two_of(const CellSide& side, int features, std::ptrdiff_t stride, const CellStumps& stumps,
+                        CellKept& kept) {
+    const Floats one = broadcast<float>(1.0f);
+    const auto as_leaf = [&](Floats weight, Floats leaf) { return where_sized(weight, weight, leaf, side.min_leaf); };
+    for (int i = 0; i < features; i += kFloats) {
+        const Floats weight = load_floats(side.weights + i), target = load_floats(side.targets + i);
+        const Floats other = target - side.target, other_weight = side.weight - weight;
+        const Floats with = target * target / larger_floats(weight, one),
+                     without = other * other / larger_floats(other_weight, one);
+        store_floats(stumps.leaf_with + i, with);
+        store_floats(stumps.leaf_without + i, without);
+        store_floats(stumps.with + i, with);
+        store_floats(stumps.without + i, without);
+        if constexpr (!kSized) continue;
+        store_floats(stumps.sized_with + i, as_leaf(weight, with));
+        store_floats(stumps.sized_without + i, as_leaf(other_weight, without));
+    }
+    if (side.whole.weights)
+        best_stumps<true, kSized>(side, features, stride, stumps);
+    else
+        best_stumps<false, kSized>(side, features, stride, stumps);
+    const float leaf = kept_by(side.weight, side.target);
+    CellTally any(leaf, side.penalty), sized(side.weight >= side.min_leaf ? leaf : kNotKept, side.penalty);
+    // No row has what lanes after the last feature stand for: they keep no more than the others.
+    for (int i = 0; i < features; i += kFloats) {
+        const Floats leaf_with = load_floats(stumps.leaf_with + i), leaf_without = load_floats(stumps.leaf_without + i);
+        any.take(leaf_with, leaf_without, load_floats(stumps.with + i), load_floats(stumps.without + i));
+        if constexpr (!kSized) continue;
+        const Floats weight = load_floats(side.weights + i);
+        sized.take(as_leaf(weight, leaf_with), as_leaf(side.weight - weight, leaf_without),
+                   load_floats(stumps.sized_with + i), load_floats(stumps.sized_without + i));
+    }
+    any.tell(kept.any);
+    sized.tell(kept.sized);
+}
+
+void best_two(const CellSide& side, int features, std::ptrdiff_t stride, const CellStumps& stumps, CellKept& kept) {
+    if (side.min_leaf > 0)
+        best_two_of<true>(side, features, stride, stumps, kept);
+    else
+        best_two_of<false>(side, features, stride, stumps, kept);
 }
 
 constexpr CellKernel make_cell_kernel() { return {sum_pairs, best_two}; }

@@ -38,6 +38,7 @@ struct CellSide {
     const float* targets;
     float weight, target;  // of all rows of the side
     float penalty;         // of a split
+    float min_leaf;        // what a leaf has to weigh; 0 where it may weigh anything
 };
 
 // What the best second split keeps of the sum of squares, among the rows that have a feature and among the others: the
@@ -47,7 +48,16 @@ struct CellStumps {
     float* without;
     float* leaf_with;  // of the rows as a leaf
     float* leaf_without;
+    // The same with leaves that weigh enough, leaf or split; kNotKept where there are none. Only with a minimum.
+    float* sized_with;
+    float* sized_without;
 };
+
+// What trees of depth two with at most one, two and three splits keep of the sum of squares, less penalties.
+struct CellKept {
+    float any[3], sized[3];  // whatever the leaves weigh, and with leaves that weigh enough
+};
+inline constexpr float kNotKept = -__builtin_inff();
 
 struct CellKernel {
     // Pair sums from cells: cells[i * features + j], i <= j, sums the rows with the value that feature i has more than
@@ -56,9 +66,8 @@ struct CellKernel {
     void (*sum_pairs)(const std::int64_t* cells, const std::int64_t* follows, int features, std::ptrdiff_t stride,
                       std::int64_t* row, PairSums pairs);
 
-    // What trees of depth two with at most one, two and three splits keep of the sum of squares, less penalties.
     void (*best_two)(const CellSide& side, int features, std::ptrdiff_t stride, const CellStumps& stumps,
-                     float kept[3]);
+                     CellKept& kept);
 };
 
 // The cell kernel that goes with the sweeps of that name (see choose_kernel).

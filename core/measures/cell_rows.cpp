@@ -47,6 +47,7 @@ CellRows::CellRows(const Table& table)
         Cell& cell = cells_[cell_at[at] - 1];
         cell_of_[i] = cell_at[at] - 1;
         const std::int64_t weight = measure_.weight(i), target = *measure_.targets(i);
+        weights_count_ &= weight == table.counts[i];
         cell.weight += weight;
         cell.target += weight * target;
         cell.squares += square_of(target) * static_cast<Wide>(weight);

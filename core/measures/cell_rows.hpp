@@ -43,6 +43,8 @@ class CellRows {
     explicit CellRows(const Table& table);
 
     const Measure& measure() const { return measure_; }
+    // Whether rows weigh what they count, so that weights tell whether a leaf has enough rows.
+    bool weights_count() const { return weights_count_; }
     std::size_t size() const { return cells_.size(); }
     Index cell_of(Index row) const { return cell_of_[row]; }
     const Cell& cell(Index number) const { return cells_[number]; }
@@ -52,6 +54,7 @@ class CellRows {
   private:
     const Measure& measure_;
     std::size_t columns_;
+    bool weights_count_ = true;
     std::vector<Index> cell_of_;
     std::vector<Cell> cells_;
     std::vector<std::uint8_t> ranks_;

@@ -16,6 +16,7 @@ namespace provetree {
 // What trees of depth two with at most one, two and three splits cost: at least `least`, and at most `gap` more.
 struct TwoBounds {
     Cost least[3] = {0, 0, 0};
+    Cost sized[3] = {0, 0, 0};  // the same with the minimum leaf size, where there is one
     Cost gap = kInfinite;
 };
 

@@ -11,10 +11,14 @@
 namespace provetree {
 
 bool CellSolver::fits(Shape shape) {
-    if (shape.depth < 2 || shape.depth > 3 || context_.off(kNoBits) || context_.constrained()) return false;
+    if (shape.depth < 2 || shape.depth > 3 || context_.off(kNoBits)) return false;
     if (!looked_) {
         looked_ = true;
         if (CellRows::fit(context_.table)) rows_ = std::make_unique<CellRows>(context_.table);
+        if (rows_ && context_.constrained()) {
+            min_leaf_ = context_.min_leaf;
+            if (!rows_->weights_count()) rows_.reset();
+        }
     }
     return rows_ != nullptr;
 }
@@ -42,6 +46,10 @@ std::optional<Outcome> CellSolver::solve(const Node& node, const NodeRequest& re
     Outcome outcome;
     outcome.take(best_two(node, order_, static_cast<int>(request.shape.splits)));
     outcome.lower = outcome.relaxed = std::min(request.limit, outcome.upper);
+    if (min_leaf_) {
+        const TwoBounds bounds = bounds_of(kept_, node_.all().squares);
+        outcome.relaxed = std::min(outcome.lower, bounds.least[request.shape.splits - 1]);
+    }
     return outcome;
 }
 
@@ -79,7 +87,7 @@ Outcome CellSolver::solve_three(const Node& node, const NodeRequest& request) {
     shares_.clear();
     for (const Division& of : divisions(request.shape))
         shares_.push_back({static_cast<int>(of.left.splits), static_cast<int>(of.right.splits), of.left_splits});
-    reach_ = std::min(request.limit, leaf_cost_of(node, loss_));
+    reach_ = std::min(request.limit, leaf_cost(context_, node, loss_));
     start_bounds();
     if (!context_.off(kNoInheritance)) inherit(node, request.relatives.inner, request.shape);
     for (int column : columns_by_promise()) {
@@ -103,19 +111,25 @@ void CellSolver::start_bounds() {
         for (int side : {kBelow, kAbove}) {
             Known& here = known(split, side) = {};
             here.sums = side == kBelow ? below : node_.all() - below;
-            if (leaves) {
-                const double target = cell_target(here.sums.packed), weight = cell_weight(here.sums.packed);
-                const double squares = static_cast<double>(here.sums.squares) * node_.square_step();
-                const double least = squares - target * target / weight - node_.error();
-                here.least[0] = static_cast<Cost>(std::max(0.0, least * to_cost_));
-            }
+            if (leaves) bound_leaf(here);
+            if (!large_enough(cell_weight(here.sums.packed))) std::fill_n(here.sized, 4, kInfinite);
             if (const TwoBounds* stored = store_.find(here.sums.key)) learn(here, *stored);
         }
     }
 }
 
+void CellSolver::bound_leaf(Known& of) const {
+    const double target = cell_target(of.sums.packed), weight = cell_weight(of.sums.packed);
+    const double squares = static_cast<double>(of.sums.squares) * node_.square_step();
+    const double least = squares - target * target / weight - node_.error();
+    of.least[0] = static_cast<Cost>(std::max(0.0, least * to_cost_));
+}
+
 void CellSolver::learn(Known& of, const TwoBounds& bounds) {
-    for (int splits = 1; splits <= 3; ++splits) of.least[splits] = std::max(of.least[splits], bounds.least[splits - 1]);
+    for (int splits = 1; splits <= 3; ++splits) {
+        raise(of.least[splits], bounds.least[splits - 1]);
+        raise(of.sized[splits], bounds.sized[splits - 1]);
+    }
     of.gap = bounds.gap;
 }
 
@@ -257,11 +271,10 @@ void CellSolver::copy_cells(const std::int64_t* from, std::int64_t* to) const {
 
 void CellSolver::bound_side(int split, Side side) {
     Known& of = known(split, side);
-    float kept[3];
-    kernel_.best_two(side_of(of.sums.packed, side == kAbove), features_, stride_, stumps(), kept);
+    kernel_.best_two(side_of(of.sums.packed, side == kAbove), features_, stride_, stumps(), kept_);
     ++context_.counters.depth_two_solves;
     count_work(0);
-    const TwoBounds bounds = bounds_of(kept, of.sums.squares);
+    const TwoBounds bounds = bounds_of(kept_, of.sums.squares);
     store_.keep(of.sums.key, bounds);
     learn(of, bounds);
 }
@@ -269,7 +282,7 @@ void CellSolver::bound_side(int split, Side side) {
 // Solves what the bounds have left from exact sums, the lowest bound first.
 Outcome CellSolver::prove(const Node& node, const NodeRequest& request) {
     Outcome best;
-    best.upper = leaf_cost_of(node, loss_);
+    best.upper = leaf_cost(context_, node, loss_);
     std::vector<Candidate> candidates;
     for (int split = 0; split < features_; ++split)
         for (const Share& share : shares_)
@@ -280,8 +293,21 @@ Outcome CellSolver::prove(const Node& node, const NodeRequest& request) {
         best.offer(best_below(node, candidate));
     }
     best.lower = best.relaxed = std::min(request.limit, best.upper);
+    if (min_leaf_) {
+        for (int c = 0; c < node_.columns(); ++c) propagate(c);
+        best.relaxed = std::min({best.lower, leaf_cost_of(node, loss_), least_relaxed()});
+    }
     if (request.keep_profile) best.profile = make_profile(node, request.shape);
     return best;
+}
+
+// What trees cost at least whatever the leaf sizes are: also those that begin with a split which is not feasible.
+Cost CellSolver::least_relaxed() const {
+    Cost least = kInfinite;
+    for (int split = 0; split < features_; ++split)
+        for (const Share& share : shares_)
+            least = std::min(least, known(split, kBelow).least[share.below] + known(split, kAbove).least[share.above]);
+    return least + loss_.split_penalty;
 }
 
 // The best tree that begins with a split.
@@ -292,8 +318,9 @@ Incumbent CellSolver::best_below(const Node& node, const Candidate& candidate) {
     const Share& share = candidate.share;
     const Incumbent left = best_two(node, side_members_[kBelow], share.below),
                     right = best_two(node, side_members_[kAbove], share.above);
-    raise(known(candidate.split, kBelow).least[share.below], left.upper);
-    raise(known(candidate.split, kAbove).least[share.above], right.upper);
+    const auto bounds = min_leaf_ ? &Known::sized : &Known::least;
+    raise((known(candidate.split, kBelow).*bounds)[share.below], left.upper);
+    raise((known(candidate.split, kAbove).*bounds)[share.above], right.upper);
     const Index id = node.columns[static_cast<std::size_t>(split.column)].id;
     return {left.upper + right.upper + loss_.split_penalty, split_plan(id, split.rank, left.plan, right.plan),
             share.left_splits};

@@ -28,8 +28,8 @@ class CellSolver {
         : context_(context), kernel_(choose_cell_kernel(context.kernel.name)), store_(context.memory_limit / 4),
           outcomes_(context.memory_limit / 8) {}
 
-    // Whether nodes of this shape below the root are solved here: not under other losses, with columns of many values
-    // or with a minimum leaf size.
+    // Whether nodes of this shape below the root are solved here: not under other losses, with columns of many values,
+    // or with a minimum leaf size where rows have weights.
     bool fits(Shape shape);
 
     // Exact where the optimum is below the limit. Nothing where the node is not to be solved here.
@@ -62,8 +62,10 @@ class CellSolver {
     // What is known of one side of a split.
     struct Known {
         CellSums sums;
-        Cost least[4] = {0, 0, 0, 0};  // with at most so many splits
-        Cost gap = kInfinite;          // it costs no more than that above it; kInfinite: not bounded by the kernel
+        Cost least[4] = {0, 0, 0, 0};  // with at most so many splits, whatever the leaf sizes
+        Cost sized[4] = {0, 0, 0, 0};  // the same with the minimum leaf size, where there is one
+        Cost proven(int splits) const { return std::max(least[splits], sized[splits]); }
+        Cost gap = kInfinite;  // it costs no more than that above it; kInfinite: not bounded by the kernel
     };
     // Exact sums.
     struct Leaf {
@@ -88,13 +90,15 @@ class CellSolver {
     // Of depth three:
     Outcome solve_three(const Node& node, const NodeRequest& request);
     void start_bounds();
+    void bound_leaf(Known& of) const;
     void inherit(const Node& node, const Profile* inner, Shape shape);
     void propagate(int column);
     Known& known(int split, int side) { return known_[static_cast<std::size_t>(2 * split + side)]; }
     const Known& known(int split, int side) const { return known_[static_cast<std::size_t>(2 * split + side)]; }
     static void raise(Cost& least, Cost to) { least = std::max(least, to); }
     Cost bound(int split, const Share& share) const {
-        return known(split, kBelow).least[share.below] + known(split, kAbove).least[share.above] + loss_.split_penalty;
+        return known(split, kBelow).proven(share.below) + known(split, kAbove).proven(share.above) +
+               loss_.split_penalty;
     }
     Cost bound(int split) const;
     const std::vector<int>& columns_by_promise();
@@ -105,15 +109,20 @@ class CellSolver {
     void copy_cells(const std::int64_t* from, std::int64_t* to) const;
     void bound_side(int split, Side side);
     static void learn(Known& of, const TwoBounds& bounds);
+    Cost least_relaxed() const;
     Outcome prove(const Node& node, const NodeRequest& request);
     Incumbent best_below(const Node& node, const Candidate& candidate);
     ProfilePtr make_profile(const Node& node, Shape shape);
 
     // Of depth two:
-    TwoBounds bounds_of(const float kept[3], std::int64_t squares) const;
+    bool large_enough(std::int64_t weight) const { return weight >= min_leaf_; }
+    TwoBounds bounds_of(const CellKept& kept, std::int64_t squares) const;
     PairSums part_pairs() { return {lanes_[0].data(), lanes_[1].data()}; }
     PairSums all_pairs() { return {lanes_[2].data(), lanes_[3].data()}; }
-    CellStumps stumps() { return {stumps_[0].data(), stumps_[1].data(), stumps_[2].data(), stumps_[3].data()}; }
+    CellStumps stumps() {
+        return {stumps_[0].data(), stumps_[1].data(), stumps_[2].data(),
+                stumps_[3].data(), stumps_[4].data(), stumps_[5].data()};
+    }
     void sum_pairs(const std::int64_t* cells, PairSums pairs, std::vector<std::int64_t>& singles);
     CellSide side_of(std::int64_t packed, bool rest);
     // From exact sums: the best tree with at most so many splits.
@@ -132,13 +141,16 @@ class CellSolver {
     CellStore store_;
     SolvedCells outcomes_;
     Loss loss_{};
-    double to_cost_ = 1;  // cost of one of the kernel's squares
+    std::int64_t min_leaf_ = 0;  // 0: leaves of any size
+    double to_cost_ = 1;         // cost of one of the kernel's squares
 
     int features_ = 0;
     std::ptrdiff_t stride_ = 0;
     LineVector<float> lanes_[4];  // pair sums: weights and targets of the part at hand, and of all cells
     LineVector<float> side_weights_, side_targets_;
-    LineVector<float> stumps_[4];
+    LineVector<float> stumps_[6];  // in the order of CellStumps
+    float side_weight_ = 0;
+    CellKept kept_{};  // of the side at hand
     std::vector<std::int64_t> row_;
     std::vector<LineVector<std::int64_t>> cells_;  // of the kernel, by depth of the bisection
     LineVector<std::int64_t> all_cells_, exact_cells_;

@@ -32,21 +32,28 @@ CellSide CellSolver::side_of(std::int64_t packed, bool rest) {
         side_weights_[i] = static_cast<float>(cell_weight(sum));
         side_targets_[i] = static_cast<float>(cell_target(sum));
     }
+    side_weight_ = static_cast<float>(cell_weight(packed));
     return {part_pairs(),
             rest ? all_pairs() : PairSums{nullptr, nullptr},
             side_weights_.data(),
             side_targets_.data(),
-            static_cast<float>(cell_weight(packed)),
+            side_weight_,
             static_cast<float>(cell_target(packed)),
-            static_cast<float>(static_cast<double>(loss_.split_penalty) / to_cost_)};
+            static_cast<float>(static_cast<double>(loss_.split_penalty) / to_cost_),
+            static_cast<float>(min_leaf_)};
 }
 
 // The kernel's sums are off by at most the node's error, either way.
-TwoBounds CellSolver::bounds_of(const float kept[3], std::int64_t squares) const {
+TwoBounds CellSolver::bounds_of(const CellKept& kept, std::int64_t squares) const {
     TwoBounds bounds;
     const double most = static_cast<double>(squares) * node_.square_step() - node_.error();
-    for (int i = 0; i < 3; ++i)
-        bounds.least[i] = static_cast<Cost>(std::max(0.0, (most - static_cast<double>(kept[i])) * to_cost_));
+    const auto cost = [&](float of) {
+        return static_cast<Cost>(std::max(0.0, (most - static_cast<double>(of)) * to_cost_));
+    };
+    for (int i = 0; i < 3; ++i) {
+        bounds.least[i] = cost(kept.any[i]);
+        if (min_leaf_) bounds.sized[i] = kept.sized[i] > kNotKept ? cost(kept.sized[i]) : kInfinite;
+    }
     bounds.gap = static_cast<Cost>(std::ceil(2 * node_.error() * to_cost_)) + kRoundedLeaves * loss_.unit_scale + 2;
     return bounds;
 }
@@ -64,9 +71,14 @@ Cost CellSolver::units_of(const Leaf& leaf) const {
 double CellSolver::kept_by(int feature, int splits) const {
     const std::size_t at = static_cast<std::size_t>(feature);
     const double penalty = static_cast<double>(loss_.split_penalty) / to_cost_;
-    const double leaf_with = stumps_[2][at], leaf_without = stumps_[3][at];
-    const double with = std::max(leaf_with, stumps_[0][at] - penalty),
-                 without = std::max(leaf_without, stumps_[1][at] - penalty);
+    const auto as_leaf = [&](float weight, float leaf) {
+        return weight >= static_cast<float>(min_leaf_) ? double{leaf} : -INFINITY;
+    };
+    const double leaf_with = as_leaf(side_weights_[at], stumps_[2][at]),
+                 leaf_without = as_leaf(side_weight_ - side_weights_[at], stumps_[3][at]);
+    const std::size_t splits_at = min_leaf_ ? 4 : 0;
+    const double with = std::max(leaf_with, stumps_[splits_at][at] - penalty),
+                 without = std::max(leaf_without, stumps_[splits_at + 1][at] - penalty);
     if (splits == 1) return leaf_with + leaf_without - penalty;
     return (splits == 2 ? std::max(with + leaf_without, leaf_with + without) : with + without) - penalty;
 }
@@ -78,19 +90,20 @@ Incumbent CellSolver::best_two(const Node& node, const Members& members, int spl
         whole += rows_->cell(node_.cell(i));
         packed += node_.packed(i);
     }
-    Incumbent best{loss_.measured(units_of(whole)), nullptr, 0};
+    Incumbent best{large_enough(whole.weight) ? loss_.measured(units_of(whole)) : kInfinite, nullptr, 0};
     if (splits == 0 || members.size() < 2) return best;
     const std::size_t features = static_cast<std::size_t>(features_);
     exact_cells_.resize(features * features);
     copy_cells(nullptr, exact_cells_.data());
     node_.add(exact_cells_.data(), members.data(), members.data() + members.size());
     sum_pairs(exact_cells_.data(), part_pairs(), singles_);
-    float kept[3];
-    kernel_.best_two(side_of(packed, false), features_, stride_, stumps(), kept);
+    kernel_.best_two(side_of(packed, false), features_, stride_, stumps(), kept_);
     ++context_.counters.depth_two_solves;
     count_work(members.size());
     // What a feature keeps is known to within the error, so the best one is among these.
-    const double enough = static_cast<double>(kept[splits - 1]) - 2 * node_.error();
+    const float most = (min_leaf_ ? kept_.sized : kept_.any)[splits - 1];
+    if (most == kNotKept) return best;
+    const double enough = static_cast<double>(most) - 2 * node_.error();
     for (int feature = 0; feature < features_; ++feature)
         if (kept_by(feature, splits) >= enough)
             offer_split(node, members, node_.split_of_feature(feature), splits, best);
@@ -110,7 +123,7 @@ void CellSolver::offer_split(const Node& node, const Members& members, const Cel
     for (int side : {kBelow, kAbove}) {
         Leaf leaf;
         for (Index i : split_members_[side]) leaf += rows_->cell(node_.cell(i));
-        as_leaf[side] = loss_.measured(units_of(leaf));
+        as_leaf[side] = large_enough(leaf.weight) ? loss_.measured(units_of(leaf)) : kInfinite;
         as_stump[side] = splits == 1 ? kInfinite : best_stump(split_members_[side]);
     }
     const Index id = node.columns[static_cast<std::size_t>(split.column)].id;
@@ -149,8 +162,9 @@ Cost CellSolver::best_stump(const Members& members) {
         Leaf below;
         for (int u = node_.first_value(c); u + 1 < node_.first_value(c + 1); ++u) {
             below += leaves_[static_cast<std::size_t>(u)];
-            if (below.weight == 0 || below.weight == whole.weight) continue;
-            const Leaf above{whole.weight - below.weight, whole.target - below.target, whole.squares - below.squares};
+            const std::int64_t rest = whole.weight - below.weight;
+            if (below.weight == 0 || rest == 0 || !large_enough(below.weight) || !large_enough(rest)) continue;
+            const Leaf above{rest, whole.target - below.target, whole.squares - below.squares};
             const double cost = below.cost() + above.cost();
             if (cost > least + close) continue;
             least = std::min(least, cost);

@@ -7,6 +7,7 @@ weights, limits, kernels and threads are, and the tree must have that cost.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def few_valued(loss: str, seed: int, *, depth: int, n: int) -> MeasureCase:
         targets=targets,
         max_depth=depth,
         max_splits=int(rng.integers(3, 2**depth)) if rng.random() < 0.4 else 2**depth - 1,
-        min_samples_leaf=1 if rng.random() < 0.8 else 3,
+        min_samples_leaf=min(n, int(rng.choice([1, 1, 1, 1, 2, 3, 5, 9]))),
         penalty=float(rng.choice([0.0, 0.0, 1e-9, 0.01, 0.1])),
     )
 
@@ -95,8 +96,11 @@ def test_sums_over_pairs_agree_with_panels(loss: str) -> None:
         check(few_valued(loss, seed, depth=depth, n=n), seed, twin=False)
 
 
-def test_sums_over_pairs_spare_panels() -> None:
-    case = few_valued("squared_error", 10, depth=4, n=90)
+@pytest.mark.parametrize("min_samples_leaf", [1, 6])
+def test_sums_over_pairs_spare_panels(min_samples_leaf: int) -> None:
+    of_seed = few_valued("squared_error", 10, depth=4, n=90)
+    ones = np.ones(of_seed.n_rows, dtype=np.int64)
+    case = replace(of_seed, weights=ones, min_samples_leaf=min_samples_leaf)
     table = measure_table(case)
     on, off = (measure_search(case, table, switches=bits)["counters"] for bits in (0, OFF["bits"]))
     assert on["panels"] < off["panels"] / 10
