@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from provetree.report.build import write_report
     from provetree.search.engine import ExactSearch
     from provetree.selection.leaves import refit_leaves
+    from provetree.selection.operating_points import OperatingCurve, operating_points
     from provetree.selection.path import TuningPath, tuning_path
     from provetree.selection.runner_up import runner_up_splits
     from provetree.selection.stability import stability
@@ -64,6 +65,7 @@ _HOMES = {
     "LeafCost": "itemsets.leaf_cost",
     "Limits": "solution",
     "MIPTreeClassifier": "estimators.mip_tree",
+    "OperatingCurve": "selection.operating_points",
     "OptimalPolicyTree": "estimators.optimal_policy_tree",
     "OptimalTreeCV": "estimators.optimal_tree_cv",
     "OptimalTreeClassifier": "estimators.optimal_tree",
@@ -84,6 +86,7 @@ _HOMES = {
     "greedy_partition": "partitions.greedy",
     "improved_greedy_partition": "partitions.improved_greedy",
     "load_model": "export.model_file",
+    "operating_points": "selection.operating_points",
     "refit_leaves": "selection.leaves",
     "runner_up_splits": "selection.runner_up",
     "stability": "selection.stability",
@@ -105,6 +108,7 @@ __all__ = [
     "LeafCost",
     "Limits",
     "MIPTreeClassifier",
+    "OperatingCurve",
     "OptimalPolicyTree",
     "OptimalTreeCV",
     "OptimalTreeClassifier",
@@ -126,6 +130,7 @@ __all__ = [
     "greedy_partition",
     "improved_greedy_partition",
     "load_model",
+    "operating_points",
     "refit_leaves",
     "runner_up_splits",
     "stability",

@@ -21,7 +21,7 @@ SMOOTHINGS: tuple[Smoothing, ...] = tuple(
     Smoothing(method, strength)
     for strength in (0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0)
     for method in ("laplace", "shrinkage")
-    if method == "shrinkage" or strength <= 10.0
+    if method == "shrinkage" or strength <= 25.0
 )
 
 #: The training rows and the rows held out, for each fold.
