@@ -20,7 +20,15 @@ from provetree.bench.new_rows.measures import measure
 from provetree.bench.new_rows.methods import METHODS, Fitted, Method
 from provetree.bench.new_rows.page import write_page
 from provetree.bench.new_rows.papers import paper_work, relative_gaps
-from provetree.bench.new_rows.results import Key, Result, Work, part_of, read_results, score
+from provetree.bench.new_rows.results import (
+    Key,
+    Result,
+    Work,
+    part_of,
+    read_failures,
+    read_results,
+    score,
+)
 from provetree.bench.new_rows.statistics import alike_groups, mean_ranks, signed_rank_test
 from provetree.bench.new_rows.tables import ClassTable, Preparation, split_rows
 from provetree.bench.papers.ales import TABLE_7
@@ -266,6 +274,7 @@ def test_a_failure_is_kept_and_tried_again(
     assert words[how] in found["error"]
     (folder / "kept.jsonl").write_text(json.dumps(found))
     assert read_results(folder) == {}
+    assert list(read_failures(folder).values()) == [found["error"]]
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -287,9 +296,11 @@ def test_the_page_says_what_was_asked_and_what_was_found(tmp_path: Path) -> None
             "log_loss": 1 - level,
         }
         found[key] = Result(key, values, leaves, 0.1)
-    write_page(found, tmp_path / "page.md", 60.0)
+    failed = {Key(f"no-tree-{k}", 0, "streed", 16): "its process ended" for k in range(9)}
+    write_page(found, failed, tmp_path / "page.md", 60.0)
     text = (tmp_path / "page.md").read_text()
     assert (tmp_path / "images" / "page.svg").is_file()
+    assert "STreeD failed in 9 fits, by table and most leaves: no-tree-0 (16), " in text
     assert max(map(len, text.splitlines())) <= 120
     asked = next(line for line in text.splitlines() if line.startswith("| accuracy, mean points"))
     least, measured, reached = (cell.strip() for cell in asked.split("|")[2:5])

@@ -13,7 +13,7 @@ from pathlib import Path
 from provetree.bench.arguments import among, words
 from provetree.bench.new_rows.methods import METHODS
 from provetree.bench.new_rows.papers import paper_work
-from provetree.bench.new_rows.results import all_work, part_of, read_results, run_all
+from provetree.bench.new_rows.results import all_work, part_of, read_failures, read_results, run_all
 from provetree.bench.new_rows.tables import wanted_tables
 
 __all__ = ["run"]
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.summary is not None:
         from provetree.bench.new_rows.page import write_page
 
-        write_page(read_results(folder), arguments.summary, arguments.limit)
+        write_page(read_results(folder), read_failures(folder), arguments.summary, arguments.limit)
         return 0
     if arguments.papers:
         work = paper_work(tables, methods, arguments.limit)

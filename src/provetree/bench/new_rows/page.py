@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -32,7 +34,7 @@ ASKED_BALANCED = 1.0
 _COMPARED = "tables | better by | better, equal, worse | p | worst table"
 
 
-def write_page(results: Results, path: Path, limit: float) -> None:
+def write_page(results: Results, failures: Mapping[Key, str], path: Path, limit: float) -> None:
     """Write the page and, beside it in ``images``, its picture."""
     seeded = {key: result for key, result in results.items() if key.rows == "seeded"}
     picture = path.parent / "images" / f"{path.stem}.svg"
@@ -40,6 +42,7 @@ def write_page(results: Results, path: Path, limit: float) -> None:
     parts = [
         _words("how").replace("{limit}", f"{limit:g}"),
         _means(seeded),
+        _failed(failures),
         *(text for leaves in SIZES for text in _beside_cart(seeded, leaves)),
         _rare(seeded),
         _ranks(seeded, picture),
@@ -146,6 +149,20 @@ def _mean_row(results: Results, method: str, leaves: int) -> tuple[object, ...]:
     return label, leaves or "any", n_tables, splits, *points, of("log_loss"), size, seconds
 
 
+def _failed(failures: Mapping[Key, str]) -> str:
+    """Say which methods gave no tree for which tables."""
+    lines = []
+    for method in METHODS:
+        keys = [key for key in failures if key.method == method]
+        if keys:
+            tables = ", ".join(sorted({f"{key.table} ({key.leaves})" for key in keys}))
+            count = f"{len(keys)} fit{'s' if len(keys) > 1 else ''}"
+            lines.append(
+                f"- {METHODS[method].label} failed in {count}, by table and most leaves: {tables}."
+            )
+    return "\n".join(textwrap.fill(line, 120, subsequent_indent="  ") for line in lines)
+
+
 def _beside_cart(results: Results, leaves: int) -> list[str]:
     texts = [f"## At most {leaves} leaves, beside tuned CART"]
     ours, theirs = _both(results, "optimal-cv", "cart-tuned", leaves, "accuracy")
@@ -241,7 +258,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 def _ranks(results: Results, picture: Path) -> str:
     panels = {}
     for leaves in SIZES:
-        methods = _shown(results, leaves, ceilings=False)
+        methods = _well_measured(results, leaves)
         scores = {
             METHODS[m].label: scores_by_table(results, m, leaves, "accuracy", methods)
             for m in methods
@@ -252,6 +269,14 @@ def _ranks(results: Results, picture: Path) -> str:
         return ""
     draw_ranks(panels, picture)
     return f"{_words('ranks')}\n\n![Mean ranks of the methods](images/{picture.name})"
+
+
+def _well_measured(results: Results, leaves: int) -> list[str]:
+    """Return the single trees with at least half as many fits as the one with the most."""
+    methods = _shown(results, leaves, ceilings=False)
+    counts = Counter(key.method for key in results if key.leaves == leaves)
+    most = max((counts[method] for method in methods), default=0)
+    return [method for method in methods if 2 * counts[method] >= most]
 
 
 def _every_table(results: Results, leaves: int) -> str:

@@ -6,6 +6,7 @@ at once: each writes a file of its own in the folder, and all read all files.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
@@ -24,7 +25,17 @@ from provetree.bench.new_rows.measures import MEASURES, measure
 from provetree.bench.new_rows.methods import METHODS
 from provetree.bench.new_rows.tables import ClassTable, read_class_table, split_rows
 
-__all__ = ["Key", "Result", "Work", "all_work", "part_of", "read_results", "run_all", "score"]
+__all__ = [
+    "Key",
+    "Result",
+    "Work",
+    "all_work",
+    "part_of",
+    "read_failures",
+    "read_results",
+    "run_all",
+    "score",
+]
 
 #: A process of its own is ended after so many times the limit of its fit.
 _MOST_LIMITS = 10
@@ -138,18 +149,25 @@ def part_of(work: Sequence[Work], part: str) -> list[Work]:
 
 def read_results(folder: Path) -> dict[Key, Result]:
     """Return all results in the files of a folder; fits that failed are not among them."""
-    found = {}
+    results = (Result.of(facts) for facts in _lines(folder) if "error" not in facts)
+    return {result.key: result for result in results}
+
+
+def read_failures(folder: Path) -> dict[Key, str]:
+    """Return why fits failed, unless a later call made them."""
+    done = read_results(folder)
+    failed = (
+        (Result.of(facts).key, facts["error"]) for facts in _lines(folder) if "error" in facts
+    )
+    return {key: error for key, error in failed if key not in done}
+
+
+def _lines(folder: Path) -> Iterator[dict[str, Any]]:
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             # A call that was killed may have left half a line at the end: that fit is made again.
-            try:
-                facts = json.loads(line)
-            except ValueError:
-                continue
-            if "error" not in facts:
-                result = Result.of(facts)
-                found[result.key] = result
-    return found
+            with contextlib.suppress(ValueError):
+                yield json.loads(line)
 
 
 def score(work: Work) -> dict[str, Any]:
