@@ -1,8 +1,8 @@
 """The methods of ``bench new-rows``: how each is fitted on the rows to train on.
 
 A method sees the rows to train on and nothing else; what comes back tells the shares of the classes
-of any rows. Methods of a size are fitted for at most 8 and at most 16 leaves; exact ones get the
-depth that so many leaves fill.
+of any rows. Single trees are fitted for at most 8 and at most 16 leaves. Searches that are bounded
+by the depth get the one that so many leaves fill.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from provetree.bench.new_rows.tables import ClassTable, Preparation
 from provetree.bench.new_rows.tuned_cart import tuned_cart
 
-__all__ = ["METHODS", "SIZES", "Fitted", "Method"]
+__all__ = ["METHODS", "SIZES", "Asked", "Fitted", "Method"]
 
 #: Most leaves of the trees.
 SIZES = (8, 16)
@@ -52,8 +52,30 @@ class Fitted:
         return found
 
 
-#: Fits on the rows of a table: so many leaves, seconds at most, a seed.
-Fit = Callable[[ClassTable, int, float, int], Fitted]
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a model.
+
+    Examples
+    --------
+    >>> from provetree.bench.new_rows.methods import Asked
+    >>> Asked(8, 60.0, seed=0).full_depth
+    3
+    """
+
+    leaves: int  # at most; 0 for a model that is no single tree
+    limit: float  # seconds, for methods that keep one
+    seed: int
+    depth: int | None = None  # at most; None leaves it to the method
+
+    @property
+    def full_depth(self) -> int:
+        """The depth that so many leaves fill."""
+        return math.ceil(math.log2(self.leaves))
+
+
+#: Fits on the rows of a table.
+Fit = Callable[[ClassTable, Asked], Fitted]
 
 
 @dataclass(frozen=True)
@@ -80,10 +102,6 @@ class Method:
         return (0,) if self.kind == "ceiling" else SIZES
 
 
-def _depth(leaves: int) -> int:
-    return math.ceil(math.log2(leaves))
-
-
 def _prepared(model: Any, prepare: Preparation, **facts: Any) -> Fitted:
     def shares(X: NDArray[np.float64]) -> NDArray[Any]:
         with warnings.catch_warnings():
@@ -103,32 +121,32 @@ def _fit_prepared(model: Any, table: ClassTable) -> tuple[Any, Preparation]:
 # -- CART and what is built on it ------------------------------------------------------------------
 
 
-def _cart(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
+def _cart(table: ClassTable, asked: Asked) -> Fitted:
     from sklearn.tree import DecisionTreeClassifier
 
     model, prepare = _fit_prepared(
-        DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=seed), table
+        DecisionTreeClassifier(max_leaf_nodes=asked.leaves, random_state=asked.seed), table
     )
     return _prepared(model, prepare, leaves=int(model.get_n_leaves()))
 
 
-def _tuned_cart(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
-    model, prepare = tuned_cart(table, leaves, seed=seed)
+def _tuned_cart(table: ClassTable, asked: Asked) -> Fitted:
+    model, prepare = tuned_cart(table, asked.leaves, seed=asked.seed)
     return _prepared(model, prepare, leaves=int(model.get_n_leaves()))
 
 
-def _balanced_cart(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
-    model, prepare = tuned_cart(table, leaves, balanced=True, seed=seed)
+def _balanced_cart(table: ClassTable, asked: Asked) -> Fitted:
+    model, prepare = tuned_cart(table, asked.leaves, balanced=True, seed=asked.seed)
     return _prepared(model, prepare, leaves=int(model.get_n_leaves()))
 
 
-def _shrunk(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
+def _shrunk(table: ClassTable, asked: Asked) -> Fitted:
     from imodels import HSTreeClassifierCV
     from sklearn.tree import DecisionTreeClassifier
 
     # Its folds are stretches of rows: rows in the order of a table would leave classes out.
-    order = np.random.default_rng(seed).permutation(len(table.y))
-    tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=seed)
+    order = np.random.default_rng(asked.seed).permutation(len(table.y))
+    tree = DecisionTreeClassifier(max_leaf_nodes=asked.leaves, random_state=asked.seed)
     model, prepare = _fit_prepared(HSTreeClassifierCV(tree), table.rows(order))
     return _prepared(model, prepare, leaves=int(model.estimator_.get_n_leaves()))
 
@@ -136,15 +154,15 @@ def _shrunk(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
 # -- other searches for good trees -----------------------------------------------------------------
 
 
-def _streed(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
+def _streed(table: ClassTable, asked: Asked) -> Fitted:
     from pystreed import STreeDClassifier
 
     model = STreeDClassifier(
-        max_depth=_depth(leaves),
-        max_num_nodes=leaves - 1,
+        max_depth=asked.full_depth,
+        max_num_nodes=asked.leaves - 1,
         hyper_tune=True,
-        time_limit=limit,
-        random_seed=seed + 1,
+        time_limit=asked.limit,
+        random_seed=asked.seed + 1,
     )
     model, prepare = _fit_prepared(model, table)
     return _prepared(model, prepare, leaves=int(model.get_n_leaves()))
@@ -154,35 +172,35 @@ def _streed(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
 _PRICES = (0.0005, 0.001, 0.003, 0.01, 0.03)
 
 
-def _licketysplit(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
+def _licketysplit(table: ClassTable, asked: Asked) -> Fitted:
     from licketysplit import ThresholdGuessBinarizer
     from sklearn.model_selection import StratifiedKFold
 
     prepare = Preparation(table)
     bins = ThresholdGuessBinarizer(
-        n_estimators=50, max_depth=2, random_state=seed, column_elimination=False
+        n_estimators=50, max_depth=2, random_state=asked.seed, column_elimination=False
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         X = bins.fit_transform(prepare(table.X), table.y)
-        folds = StratifiedKFold(5, shuffle=True, random_state=seed).split(X, table.y)
+        folds = StratifiedKFold(5, shuffle=True, random_state=asked.seed).split(X, table.y)
         scores = np.zeros(len(_PRICES))
         for train, test in folds:
             for number, price in enumerate(_PRICES):
-                given = _lickety_tree(X[train], table.y[train], price, leaves)
+                given = _lickety_tree(X[train], table.y[train], price, asked.full_depth)
                 predicted = given.shares(X[test], table.n_classes).argmax(axis=1)
                 scores[number] += np.mean(predicted == table.y[test])
     # Of equal ones the highest price, and so the smallest tree.
     best = _PRICES[len(_PRICES) - 1 - int(scores[::-1].argmax())]
-    found = _lickety_tree(X, table.y, best, leaves)
+    found = _lickety_tree(X, table.y, best, asked.full_depth)
     return Fitted(lambda X: found.given(bins.transform(prepare(X))), found.classes, found.leaves)
 
 
-def _lickety_tree(X: NDArray[Any], y: NDArray[np.int64], price: float, leaves: int) -> Fitted:
+def _lickety_tree(X: NDArray[Any], y: NDArray[np.int64], price: float, depth: int) -> Fitted:
     from licketysplit import LicketySPLITClassifier
 
     classes, codes = np.unique(y, return_inverse=True)  # its classes are 0, 1, ... without a gap
-    model = LicketySPLITClassifier(lambda_leaf=price, depth_budget=_depth(leaves))
+    model = LicketySPLITClassifier(lambda_leaf=price, depth_budget=depth)
     model.fit(X, codes)
     return Fitted(model.predict_proba, classes, len(model.leaf_paths()))
 
@@ -200,49 +218,50 @@ def _proven(model: Any, table: ClassTable) -> Fitted:
     return Fitted(model.predict_proba, classes, int(model.get_n_leaves()), str(model.status_))
 
 
-def _optimal(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
+def _optimal(table: ClassTable, asked: Asked) -> Fitted:
     from provetree import OptimalTreeClassifier
 
     model = OptimalTreeClassifier(
-        max_depth=_depth(leaves),
-        max_leaf_nodes=leaves,
-        time_limit=limit,
+        max_depth=asked.full_depth,
+        max_leaf_nodes=asked.leaves,
+        time_limit=asked.limit,
         categorical_features=_given_categories(table),
     )
     return _proven(model, table)
 
 
-def _tuned(table: ClassTable, leaves: int, limit: float, seed: int, **more: Any) -> Fitted:
+def _tuned(table: ClassTable, asked: Asked, **more: Any) -> Fitted:
     from provetree import OptimalTreeCV
 
+    if asked.depth is not None:
+        more["max_depth"] = asked.depth
     model = OptimalTreeCV(
-        max_depth=_depth(leaves),
-        max_leaf_nodes=leaves,
-        time_limit=limit,
+        max_leaf_nodes=asked.leaves,
+        time_limit=asked.limit,
         categorical_features=_given_categories(table),
         **more,
     )
     return _proven(model, table)
 
 
-def _balanced(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
-    return _tuned(table, leaves, limit, seed, scoring="balanced_accuracy")
+def _balanced(table: ClassTable, asked: Asked) -> Fitted:
+    return _tuned(table, asked, scoring="balanced_accuracy")
 
 
 # -- ceilings --------------------------------------------------------------------------------------
 
 
-def _lightgbm(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
+def _lightgbm(table: ClassTable, asked: Asked) -> Fitted:
     from lightgbm import LGBMClassifier
 
-    model = LGBMClassifier(n_jobs=1, random_state=seed, verbose=-1)
+    model = LGBMClassifier(n_jobs=1, random_state=asked.seed, verbose=-1)
     return _prepared(*_fit_prepared(model, table))
 
 
-def _ebm(table: ClassTable, leaves: int, limit: float, seed: int) -> Fitted:
+def _ebm(table: ClassTable, asked: Asked) -> Fitted:
     from interpret.glassbox import ExplainableBoostingClassifier
 
-    model = ExplainableBoostingClassifier(n_jobs=1, random_state=seed)
+    model = ExplainableBoostingClassifier(n_jobs=1, random_state=asked.seed)
     return _prepared(*_fit_prepared(model, table))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sys
 import time
 import warnings
@@ -22,7 +23,7 @@ import numpy as np
 
 from provetree.bench.data import read_split
 from provetree.bench.new_rows.measures import MEASURES, measure
-from provetree.bench.new_rows.methods import METHODS
+from provetree.bench.new_rows.methods import METHODS, Asked
 from provetree.bench.new_rows.tables import ClassTable, read_class_table, split_rows
 
 __all__ = [
@@ -187,7 +188,9 @@ def _measured(work: Work) -> dict[str, Any]:
     table, split, method, leaves, rows = work.key
     train, new = _parts(table, split, rows)
     start, cpu_start = time.perf_counter(), time.process_time()
-    fitted = METHODS[method].fit(train, leaves, work.limit, split)
+    # Papers bound the depth, and so many leaves fill it.
+    depth = None if rows == "seeded" else int(math.log2(leaves))
+    fitted = METHODS[method].fit(train, Asked(leaves, work.limit, split, depth))
     facts = {
         "seconds": round(time.perf_counter() - start, 4),
         "cpu_seconds": round(time.process_time() - cpu_start, 4),
