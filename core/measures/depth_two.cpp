@@ -8,6 +8,9 @@ namespace provetree {
 
 namespace {
 
+// Of a column, for splits that the minimum leaf size forbids.
+constexpr int kPanelsOfSmallSides = 2;
+
 bool before(const MeasuredPoint& a, const MeasuredPoint& b) { return a.position < b.position; }
 
 }  // namespace
@@ -63,10 +66,10 @@ void MeasuredDepthTwo::know_column(const Node& node, Index c, Relatives relative
     tidy(points);
 }
 
-Cost MeasuredDepthTwo::find_open(const Node& node, Index c, bool closing) {
+Cost MeasuredDepthTwo::find_open(const NodeColumn& column, const Points& points, Cost room, bool closing) {
     Cost least = kInfinite;
     open_.clear();
-    find_stretches(node.columns[c], points_[c], closing, [&](Positions open, Cost bound, std::size_t, std::size_t) {
+    find_stretches(column, points, room, closing, [&](Positions open, Cost bound, std::size_t, std::size_t) {
         open_.push_back({open, bound});
         least = std::min(least, bound);
     });
@@ -116,16 +119,17 @@ void MeasuredDepthTwo::add_points(const Node& node, Index c) {
 
 void MeasuredDepthTwo::settle_column(const Node& node, Index c) {
     const NodeColumn& column = node.columns[c];
-    for (;;) {
-        if (find_open(node, c, true) >= kInfinite) return;
-        choose_lanes(node, column);
-        results_.resize(lanes_.size());
-        panel_->evaluate(node, c, lanes_.data(), static_cast<int>(lanes_.size()), results_.data());
-        ++context_.counters.panels;
-        context_.counters.lanes += lanes_.size();
-        consider_lanes(node, column);
-        add_points(node, c);
-    }
+    while (find_open(column, points_[c], room(column), true) < kInfinite) evaluate_open(node, c, column);
+}
+
+void MeasuredDepthTwo::evaluate_open(const Node& node, Index c, const NodeColumn& column) {
+    choose_lanes(node, column);
+    results_.resize(lanes_.size());
+    panel_->evaluate(node, c, lanes_.data(), static_cast<int>(lanes_.size()), results_.data());
+    ++context_.counters.panels;
+    context_.counters.lanes += lanes_.size();
+    consider_lanes(node, column);
+    add_points(node, c);
 }
 
 // The most promising lanes first, so that the others need not be exact.
@@ -167,7 +171,8 @@ Outcome MeasuredDepthTwo::solve(const Node& node, const NodeRequest& request, co
         request.relatives.inner || request.relatives.outer ? nullptr : panel_->survey(node);
     for (Index c = 0; c < node.columns.size(); ++c) {
         know_column(node, c, relatives, surveyed ? &(*surveyed)[c] : nullptr);
-        waiting_.push_back({find_open(node, c, false), c});
+        const NodeColumn& column = node.columns[c];
+        waiting_.push_back({find_open(column, points_[c], room(column), false), c});
     }
     std::sort(waiting_.begin(), waiting_.end());
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
@@ -199,15 +204,24 @@ MeasuredDepthTwo::SideCost MeasuredDepthTwo::side_cost_of(const SideUnits& side,
     return {leaf, std::min(leaf, loss_.measured(side.feasible_split) + loss_.split_penalty)};
 }
 
-Cost MeasuredDepthTwo::bound_of_small_sides(const Node& node) const {
+// Splits too near an end are no part of the search, but they are one of what bounds neighbours: a few panels raise that
+// to what the search has proven.
+Cost MeasuredDepthTwo::bound_of_small_sides(const Node& node) {
     Cost least = kInfinite;
-    for (std::size_t c = 0; c < node.columns.size(); ++c) {
-        SmallSides small(node.columns[c]);
-        for (const MeasuredPoint& point : points_[c]) {
-            const SideBounds bounds = side_bounds(point, true, true);
-            small.look(point.position, bounds.left, bounds.right);
+    for (Index c = 0; c < node.columns.size(); ++c) {
+        NodeColumn column = node.columns[c];
+        column.first_split = 1;
+        column.last_split = node.rows - 1;
+        for (int panels = 0;; ++panels) {
+            const Cost room = std::min(outcome_.lower, relaxed_) - loss_.split_penalty;
+            const Cost open = find_open(column, points_[c], room, false);
+            if (open < kInfinite && panels < kPanelsOfSmallSides) {
+                evaluate_open(node, c, column);
+                continue;
+            }
+            least = std::min(least, open + loss_.split_penalty);
+            break;
         }
-        least = std::min(least, small.bound(node.rows, loss_));
     }
     return least;
 }

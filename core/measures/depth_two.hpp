@@ -40,7 +40,9 @@ class MeasuredDepthTwo : public TwoLevels {
     void know_column(const Node& node, Index c, Relatives relatives, const Points* surveyed);
     void settle_column(const Node& node, Index c);
     // The open stretches of a column, and the least bound of them; kInfinite where none is open.
-    Cost find_open(const Node& node, Index c, bool closing);
+    Cost find_open(const NodeColumn& column, const Points& points, Cost room, bool closing);
+    // A panel of lanes on the open stretches.
+    void evaluate_open(const Node& node, Index c, const NodeColumn& column);
     void choose_lanes(const Node& node, const NodeColumn& column);
     void add_points(const Node& node, Index c);
     void consider_lanes(const Node& node, const NodeColumn& column);
@@ -48,7 +50,7 @@ class MeasuredDepthTwo : public TwoLevels {
     // Of a tree with the minimum leaf size.
     SideCost side_cost_of(const SideUnits& side, bool split) const;
     void tidy(Points& points) const;
-    Cost bound_of_small_sides(const Node& node) const;
+    Cost bound_of_small_sides(const Node& node);
     ProfilePtr make_profile(const Node& node);
 
     std::unique_ptr<LanePanel> panel_;

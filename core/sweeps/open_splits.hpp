@@ -204,8 +204,12 @@ class SmallSides {
     }
     Cost bound(Index rows, const Loss& loss) const {
         Cost least = kInfinite;
-        if (column_.first_split > 1) least = std::min(least, loss.split_penalty + right_);
-        if (column_.last_split + 1 < rows) least = std::min(least, loss.split_penalty + left_);
+        // A group of ties that goes on beyond them leaves no such split.
+        const Index* const ranks = column_.ranks;
+        const bool before = column_.first_split <= rows && ranks[0] != ranks[column_.first_split - 1],
+                   after = column_.last_split < rows && ranks[column_.last_split] != ranks[rows - 1];
+        if (before) least = std::min(least, loss.split_penalty + right_);
+        if (after) least = std::min(least, loss.split_penalty + left_);
         return least;
     }
 

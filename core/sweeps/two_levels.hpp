@@ -85,7 +85,11 @@ class TwoLevels {
     template <class Amount, class Keep>
     void find_stretches(const NodeColumn& column, const std::vector<TwoSides<Amount>>& points, bool closing,
                         const Keep& keep) {
-        const Cost room = this->room(column);
+        find_stretches(column, points, room(column), closing, keep);
+    }
+    template <class Amount, class Keep>
+    void find_stretches(const NodeColumn& column, const std::vector<TwoSides<Amount>>& points, Cost room, bool closing,
+                        const Keep& keep) {
         StretchJoiner stretches(column, keep);
         for (std::size_t i = 0; i < points.size(); ++i) {
             const TwoSides<Amount>& a = points[i];
