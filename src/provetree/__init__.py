@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from provetree.estimators.optimal_tree_regressor import OptimalTreeRegressor
     from provetree.estimators.optimal_tree_regressor_cv import OptimalTreeRegressorCV
     from provetree.estimators.partition_tree import PartitionTreeClassifier
+    from provetree.export.calibration import Calibration
     from provetree.export.model_file import StoredModel, load_model
     from provetree.itemsets.engine import ItemsetSearch
     from provetree.itemsets.leaf_cost import LeafCost
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from provetree.problem.table import TableEncoder
     from provetree.report.build import write_report
     from provetree.search.engine import ExactSearch
+    from provetree.selection.calibration import calibration
     from provetree.selection.leaves import refit_leaves
     from provetree.selection.operating_points import OperatingCurve, operating_points
     from provetree.selection.path import TuningPath, tuning_path
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Binarizer": "estimators.binarizer",
+    "Calibration": "export.calibration",
     "Column": "problem.columns",
     "ColumnGenerationClassifier": "estimators.column_generation",
     "DL85Classifier": "estimators.dl85",
@@ -82,6 +85,7 @@ _HOMES = {
     "TuningPath": "selection.path",
     "VerifiedCost": "tree.verify",
     "build_problem": "problem.problem",
+    "calibration": "selection.calibration",
     "closest_representatives_merge": "partitions.closest_representatives",
     "greedy_partition": "partitions.greedy",
     "improved_greedy_partition": "partitions.improved_greedy",
@@ -97,6 +101,7 @@ _HOMES = {
 
 __all__ = [
     "Binarizer",
+    "Calibration",
     "Column",
     "ColumnGenerationClassifier",
     "DL85Classifier",
@@ -126,6 +131,7 @@ __all__ = [
     "VerifiedCost",
     "__version__",
     "build_problem",
+    "calibration",
     "closest_representatives_merge",
     "greedy_partition",
     "improved_greedy_partition",

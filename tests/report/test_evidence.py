@@ -123,6 +123,6 @@ def test_facts_that_are_not_there_are_left_out() -> None:
     table, labels = uneven_table()
     clf = OptimalTreeClassifier(max_depth=1).fit(table, labels)
     assert evidence_of(clf) == {}
-    assert list(evidence_of(clf, X_test=table, y_test=labels)) == ["test"]
+    assert list(evidence_of(clf, X_test=table, y_test=labels)) == ["test", "calibration"]
     with pytest.raises(ValueError, match="labels known from training"):
         evidence_of(clf, table, ["new"] * len(labels))

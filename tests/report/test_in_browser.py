@@ -101,6 +101,7 @@ def test_loads_and_shows_all_parts(page: Any) -> None:
         "questionnaire",
         "rules",
         "quality",
+        "calibration",
         "proof",
         "columns",
         "frontier",

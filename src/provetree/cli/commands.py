@@ -65,6 +65,32 @@ _seed_and_ignore = _together(
     click.option("--seed", type=int, default=0, show_default=True, help="Chooses the test rows."),
     click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out."),
 )
+#: Which of the two kinds of errors counts how much.
+_operating_point = _together(
+    click.option(
+        "--recall",
+        type=click.FloatRange(0.0, 1.0, min_open=True),
+        metavar="SHARE",
+        help="Find this share of the positive rows, with the fewest false alarms.",
+    ),
+    click.option(
+        "--precision",
+        type=click.FloatRange(0.0, 1.0, min_open=True),
+        metavar="SHARE",
+        help="Let this share of the alarms be right, and find as many positive rows as possible.",
+    ),
+    click.option(
+        "--cost-ratio",
+        type=click.FloatRange(0.0, min_open=True),
+        metavar="RATIO",
+        help="How many false alarms a missed positive row is as bad as.",
+    ),
+    click.option(
+        "--positive",
+        metavar="LABEL",
+        help="The label that counts as positive.  [default: the last in the order of the alphabet]",
+    ),
+)
 _as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
 
 
@@ -94,6 +120,7 @@ def _test_share(help: str | None = None) -> Callable[[Command], Command]:
     help="Frontier, runner-up splits and stability for the report. "
     "By default as far as they take a few seconds.",
 )
+@_operating_point
 @_as_json
 @click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")
 @click.option(

@@ -7,16 +7,20 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from provetree.cli.errors import UserError
+from provetree.cli.operating import Wish, point_sentences
 from provetree.cli.options import TASKS, task_of_criterion, tree_parameters
 from provetree.cli.screen import FIGURES, Screen, figures_of
 from provetree.cli.tables import read_table, source_path, write_file
 from provetree.cli.training import Settings, Trained, prepare, train
 from provetree.export.words import counted, proof_sentence
+
+if TYPE_CHECKING:
+    from provetree.selection.operating_points import OperatingCurve, OperatingPoint
 
 __all__ = ["fit"]
 
@@ -35,6 +39,7 @@ def fit(flags: dict[str, Any]) -> bool:
     for name in ("save", "report"):
         _must_be_writable(flags[name], f"--{name}")
     settings = Settings.of(flags)
+    wish = Wish.of(flags)
     table = read_table(flags["data"])
     test = None if flags["test"] is None else read_table(flags["test"])
     data = prepare(table, settings, test)
@@ -59,6 +64,7 @@ def fit(flags: dict[str, Any]) -> bool:
             begun=begun,
             on_progress=show,
             on_stage=stage,
+            wish=wish,
         )
         if flags["report"]:
             trained = _with_extras(trained, parameters, flags["extras"], stage)
@@ -84,6 +90,9 @@ def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
     screen.out.print(model.tree.to_text(legend=False), markup=False)
     screen.out.print()
     screen.out.print(proof_sentence(model.proof), style="bold", markup=False)
+    if trained.chosen is not None:
+        for words in point_sentences(*trained.chosen, facts, model.labels.tolist()):
+            screen.out.print(words, markup=False)
     rows = []
     for name, part, leaves, seconds in (
         ("provetree", facts, model.tree.n_leaves, trained.seconds),
@@ -102,7 +111,9 @@ def _as_data(trained: Trained, flags: dict[str, Any]) -> dict[str, Any]:
     model, facts = trained.model, trained.model.facts
     assert model.proof is not None
     proof = model.proof
+    chosen = {} if trained.chosen is None else {"operating_point": _point_data(*trained.chosen)}
     return {
+        **chosen,
         "target": model.target,
         "task": trained.data.task,
         "status": proof.status,
@@ -123,6 +134,15 @@ def _as_data(trained: Trained, flags: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _point_data(curve: OperatingCurve, point: OperatingPoint) -> dict[str, Any]:
+    """Return the chosen point of a curve as plain data."""
+    from provetree.report.class_sections import operating_facts
+
+    facts = operating_facts(curve, point.tree)
+    chosen = next(each for each in facts["points"] if each["here"])
+    return {**chosen, "positive": facts["positive"], "complete": facts["complete"]}
+
+
 def _with_extras(
     trained: Trained, parameters: dict[str, Any], wanted: bool | None, stage: Any
 ) -> Trained:
@@ -132,7 +152,7 @@ def _with_extras(
     from provetree.selection.runner_up import runner_up_splits
     from provetree.selection.stability import stability
 
-    if wanted is False or trained.model.tree.n_splits == 0:
+    if wanted is False or trained.model.tree.n_splits == 0 or trained.chosen is not None:
         return trained
     # A fit is one search; a frontier is some of them for each of six tables.
     if wanted is None and trained.seconds * 12 > _EXTRA_SECONDS:

@@ -30,6 +30,9 @@ from provetree.tree.tree import Tree
 if TYPE_CHECKING:
     from polars import DataFrame
 
+    from provetree.cli.operating import Wish
+    from provetree.selection.operating_points import OperatingCurve, OperatingPoint
+
 __all__ = ["Data", "Settings", "Trained", "estimator_of", "prepare", "train", "with_whole_dates"]
 
 #: Fewer rows than this are not worth dividing.
@@ -80,6 +83,7 @@ class Trained:
     estimator: Any
     data: Data
     seconds: float
+    chosen: tuple[OperatingCurve, OperatingPoint] | None = None  # where recall or costs chose it
 
 
 def prepare(table: DataFrame, settings: Settings, test: DataFrame | None = None) -> Data:
@@ -157,14 +161,19 @@ def train(
     begun: float,
     on_progress: Callable[[Progress], None] | None = None,
     on_stage: Callable[[str], None] = lambda stage: None,
+    wish: Wish | None = None,
 ) -> Trained:
     """Fit CART and the optimal tree, and gather the figures of both.
 
     The time limit among the parameters of the tree counts from `started`, when the process began by
     ``time.monotonic``: reading the table, since `begun`, and CART are part of it. `on_progress` and
-    `on_stage` are told how the search stands, and what is being done.
+    `on_stage` are told how the search stands, and what is being done. With a `wish` about the two
+    kinds of errors, the tree is that of an operating point.
     """
+    if wish is not None:
+        wish.check(data.task, parameters)
     before = time.monotonic()
+    from provetree.report.class_sections import operating_facts
     from provetree.report.evidence import TrainingRows, tree_facts
 
     estimator_of(data.task, parameters)  # says at once which parameters it cannot have
@@ -176,10 +185,17 @@ def train(
 
     on_stage("searching")
     limit = _search_seconds(parameters["time_limit"], now - started, now - begun, rows.rows.encoded)
-    estimator = estimator_of(data.task, {**parameters, "time_limit": limit})
+    chosen = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an interrupted search says so in its proof
-        estimator.fit(data.train, data.y_train, on_progress=on_progress)
+        if wish is None:
+            estimator = estimator_of(data.task, {**parameters, "time_limit": limit})
+            estimator.fit(data.train, data.y_train, on_progress=on_progress)
+        else:
+            chosen = wish.fulfilled(data.train, data.y_train, parameters, limit)
+            estimator = chosen[0].classifier(chosen[1])
+            # CART gets the weights that were chosen, too.
+            cart = rows.cart({**parameters, "class_weight": estimator.class_weight})
     seconds = time.monotonic() - now
 
     on_stage("counting")
@@ -187,13 +203,15 @@ def train(
     test = rows.others(data.test, data.y_test) if data.test.height else None
     facts = tree_facts(tree, rows.rows, test, cart, data.learned.notes)
     notes = data.learned.notes
+    if chosen is not None:
+        facts["operating_points"] = operating_facts(chosen[0], estimator.tree_)
     facts["left_out"] = [[name, note] for name, note in notes if note.startswith("left out")]
     if data.n_without_label:
         facts["rows_without_label"] = data.n_without_label
     model = StoredModel.of(
         estimator, target=target, columns=data.learned.columns, facts=facts, seconds=seconds
     )
-    return Trained(replace(model, tree=tree), estimator, data, seconds)
+    return Trained(replace(model, tree=tree), estimator, data, seconds, chosen)
 
 
 def with_whole_dates(tree: Tree, columns: Sequence[InputColumn]) -> Tree:

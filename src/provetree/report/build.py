@@ -26,6 +26,8 @@ def write_report(
     frontier: Any = None,
     runner_up: Any = None,
     stability: Any = None,
+    operating_points: Any = None,
+    calibration: Any = None,
     title: str | None = None,
 ) -> None:
     """Write the report of a fitted classifier to an HTML file.
@@ -49,6 +51,11 @@ def write_report(
         What :func:`provetree.runner_up_splits` gave.
     stability : Stability, default=None
         What :func:`provetree.stability` gave.
+    operating_points : OperatingCurve, default=None
+        What :func:`provetree.operating_points` gave.
+    calibration : Calibration, default=None
+        What :func:`provetree.calibration` gave; None takes the rows that were held out, if there
+        are any.
     title : str, default=None
         The heading.
 
@@ -72,6 +79,8 @@ def write_report(
         frontier=frontier,
         runner_up=runner_up,
         stability=stability,
+        operating_points=operating_points,
+        calibration=calibration,
     )
     model = StoredModel.of(estimator, target=target, facts=facts)
     Path(path).write_text(report_html(model, title=title), encoding="utf-8")

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from provetree.export.calibration import calibration_on
 from provetree.number_types import Float
 from provetree.problem.inputs import encode_labels, known_label_codes, label_codes, row_weights
 from provetree.problem.table import TableEncoder
 from provetree.problem.targets import read_actions, read_targets
+from provetree.report.class_sections import calibration_facts, operating_facts
 from provetree.report.judged import (
     action_facts,
     leaf_residuals,
@@ -209,7 +211,20 @@ def tree_facts(
         facts["cart"] |= {"leaves": cart.n_leaves, "seconds": cart.seconds}
     if train is not None:
         facts["columns"] = column_facts(tree, train.encoded, notes)
+    if tree.kind == "classes" and test is not None:
+        facts |= _calibration_of(tree, test)
     return facts
+
+
+def _calibration_of(tree: Tree, test: Rows) -> dict[str, Any]:
+    """Return how the probabilities of a tree agree with test rows, as far as it knows them."""
+    known = test.codes >= 0
+    if not known.any() or tree.n_classes < 2:
+        return {}
+    encoded, codes = test.encoded[known], test.codes[known]
+    found = tree.predict_proba(encoded), tree.predict(encoded)
+    said = calibration_on(*found, codes, np.ones(len(codes)), tree.labels, "test rows")
+    return {"calibration": calibration_facts(said)}
 
 
 def residual_facts(tree: Tree, judged: Mapping[str, Rows]) -> dict[str, Any]:
@@ -225,7 +240,13 @@ def residual_facts(tree: Tree, judged: Mapping[str, Rows]) -> dict[str, Any]:
 
 
 def extra_facts(
-    tree: Tree, *, frontier: Any = None, runner_up: Any = None, stability: Any = None
+    tree: Tree,
+    *,
+    frontier: Any = None,
+    runner_up: Any = None,
+    stability: Any = None,
+    operating_points: Any = None,
+    calibration: Any = None,
 ) -> dict[str, Any]:
     """Return what else was found out about a tree, as far as it was; see ``write_report``."""
     facts: dict[str, Any] = {}
@@ -235,6 +256,10 @@ def extra_facts(
         facts["runner_up"] = runner_up_facts(runner_up)
     if stability is not None:
         facts["stability"] = stability_facts(stability)
+    if operating_points is not None:
+        facts["operating_points"] = operating_facts(operating_points, tree)
+    if calibration is not None:
+        facts["calibration"] = calibration_facts(calibration)
     return facts
 
 

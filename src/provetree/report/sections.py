@@ -20,6 +20,7 @@ from provetree.export.words import (
 )
 from provetree.report.action_sections import action_leaves, action_quality
 from provetree.report.charts import Line, line_chart, sparkline
+from provetree.report.class_sections import calibration_part, operating_part
 from provetree.report.markup import table
 from provetree.report.number_sections import number_quality, residuals, saved_sentences
 from provetree.report.sentences import rules
@@ -184,6 +185,18 @@ def _confusion(matrix: Sequence[Sequence[int]], model: StoredModel) -> str:
         f"predicted; shares are of each line</caption><thead><tr><td></td>{head}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _operating_points(model: StoredModel) -> Iterator[Section]:
+    if model.facts.get("operating_points"):
+        body = operating_part(model.facts["operating_points"])
+        yield Section("operating-points", "Costs", "Other costs of errors", body)
+
+
+def _calibration(model: StoredModel) -> Iterator[Section]:
+    if model.facts.get("calibration"):
+        body = calibration_part(model.facts["calibration"])
+        yield Section("calibration", "Probabilities", "What its probabilities are worth", body)
 
 
 def _proof(model: StoredModel) -> Iterator[Section]:
@@ -459,6 +472,8 @@ _PARTS: tuple[Callable[[StoredModel], Iterator[Section]], ...] = (
     _questionnaire,
     _rules,
     _quality,
+    _operating_points,
+    _calibration,
     _leaves,
     _proof,
     _columns,

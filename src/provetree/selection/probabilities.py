@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.number_types import Float
 from provetree.problem.prepare import Prepared
-from provetree.tree.smoothing import Smoothing
+from provetree.tree.smoothing import Smoothing, log_loss
 from provetree.tree.tree import Tree
 
-__all__ = ["SMOOTHINGS", "choose_smoothing", "held_out_log_losses", "log_loss"]
+__all__ = ["SMOOTHINGS", "choose_smoothing", "held_out_log_losses"]
 
 #: What is tried, from the weakest on; strengths are multiples of the mean weight of a row.
 SMOOTHINGS: tuple[Smoothing, ...] = tuple(
@@ -78,23 +77,3 @@ def held_out_log_losses(
             each = tree.with_smoothing(smoothing).probabilities()
             totals[i] += float(own.sum()) * log_loss(each[leaves], codes, own)
     return [float(total / weight) if weight > 0 else math.nan for total in totals]
-
-
-def log_loss(probabilities: Float, codes: NDArray[Any], weights: Float) -> float:
-    """Return the mean of minus the logarithm of the probability of what is true.
-
-    A class that no training row had has the probability zero after shrinkage; as in scikit-learn,
-    that counts as the least number above zero by which one can still multiply.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.selection.probabilities import log_loss
-    >>> round(log_loss(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1]), np.ones(2)), 4)
-    0.3466
-    """
-    if not len(codes) or weights.sum() <= 0:
-        return 0.0
-    of_truth = probabilities[np.arange(len(codes)), codes]
-    least = float(np.finfo(np.float64).eps)
-    return float(np.average(-np.log(np.maximum(of_truth, least)), weights=weights))

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provetree.number_types import Float, Int32
 from provetree.tree.shrinkage import shrunk_towards_path
 
-__all__ = ["Smoothing", "label_keeping", "row_shares", "smoothed_shares"]
+__all__ = ["Smoothing", "label_keeping", "log_loss", "row_shares", "smoothed_shares"]
 
 Method = Literal["laplace", "shrinkage"]
 
@@ -165,3 +166,23 @@ def label_keeping(shares: Float, smoothed: Float, label: Int32) -> Float:
         way = min(1.0, float(at.min())) * _TO_EQUAL
         found[node] = shares[node] + way * (smoothed[node] - shares[node])
     return found
+
+
+def log_loss(probabilities: Float, codes: NDArray[Any], weights: Float) -> float:
+    """Return the mean of minus the logarithm of the probability of what is true.
+
+    A class that no training row had has the probability zero after shrinkage; as in scikit-learn,
+    that counts as the least number above zero by which one can still multiply.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.tree.smoothing import log_loss
+    >>> round(log_loss(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1]), np.ones(2)), 4)
+    0.3466
+    """
+    if not len(codes) or weights.sum() <= 0:
+        return 0.0
+    of_truth = probabilities[np.arange(len(codes)), codes]
+    least = float(np.finfo(np.float64).eps)
+    return float(np.average(-np.log(np.maximum(of_truth, least)), weights=weights))
