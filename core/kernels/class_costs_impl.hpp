@@ -5,10 +5,10 @@
 // How wrong an estimate can be, for a leaf of weight W and K classes, with u = 2^-24:
 // - Gini: shares of W, and a sum of K squares over W: less than (K + 4) u W.
 // - Entropy: K + 1 terms x (ln x - centre), which add up to at most (ln K + 1) W < 8 W in size, each right to 2 u in
-// the
-//   table and to 44 u x where the logarithm, below 21, is worked out; their sum is right to 8 K u W more. Together less
-//   than (100 + 8 K) u W.
+//   the table and to 44 u x where the logarithm, below 21, is worked out; their sum is right to 8 K u W more. Together
+//   less than (100 + 8 K) u W.
 // - Pessimistic errors: a handful of products and roots of numbers up to 2 W: less than 30 u W.
+// - Lower bounds of entropy: terms up to 7 W in size, each right to 4 u of it, less a share that is rounded up.
 // Bounds add a term for each class on top: x_c times a slope below 28, right to 4 u of it and 4 u x_c.
 // All are below (1e-5 + 5e-7 K) W.
 #pragma once
@@ -89,6 +89,15 @@ inline Floats square_root(Floats x) {
 #endif
 }
 
+#if defined(__AVX512BW__)
+// The numbers of a table of 32 at the low five bits of each index.
+inline Floats look_up_few(const float* table, Ints at) {
+    return (Floats)_mm512_permutex2var_ps(_mm512_loadu_ps(table), (__m512i)at, _mm512_loadu_ps(table + 16));
+}
+// 1 / x, made too large by up to 2^-12 of it.
+inline Floats inverse_at_least(Floats x) { return (Floats)_mm512_rcp14_ps((__m512)x) * 1.000125f; }
+#endif
+
 // The natural logarithm of numbers of at least 1e-30: a polynomial between the square roots of a half and of two.
 inline Floats logarithm(Floats x) {
     const Ints bits = (Ints)x;
@@ -162,6 +171,15 @@ Floats cost_of_two(const ClassLanes& lanes, Ints zeros, Ints ones) {
     return Loss::cost(lanes, zeros + ones, Loss::join(Loss::part(lanes, zeros), Loss::part(lanes, ones)));
 }
 
+// What a leaf of two classes costs at least, for less than its cost takes.
+template <class Loss>
+Floats lower_of_two(const ClassLanes& lanes, Ints zeros, Ints ones) {
+    if constexpr (Loss::kHasLower)
+        return Loss::lower_of_two(lanes, zeros, ones);
+    else
+        return cost_of_two<Loss>(lanes, zeros, ones);
+}
+
 // Two classes: what the ones less the zeros of the block's first rows come to at least and at most, on one side of a
 // vector of lanes.
 struct Balance {
@@ -182,7 +200,14 @@ Floats least_of_corners(const BlockSide& side, const Balance& balance) {
     return least(bound, least(cost(Ints{}, Ints{}), cost(zeros, ones)));
 }
 
-// The cost itself, for losses that are concave.
+// The same without a balance: a rectangle, two corners of which are the ends of the block.
+template <class Loss>
+Floats least_without_balance(const BlockSide& side) {
+    const auto cost = Loss::concave(side);
+    return least(cost(side.inside(0), Ints{}), cost(Ints{}, side.inside(1)));
+}
+
+// The cost, or less, for losses that are concave: what is less at the corners bounds what is inside, too.
 template <class Loss>
 struct ConcaveCost {
     const ClassLanes& lanes;
@@ -191,7 +216,8 @@ struct ConcaveCost {
         : lanes(side.lanes), zeros(side.before(0)), ones(side.before(1)), rest_zeros(side.rest_before(0)),
           rest_ones(side.rest_before(1)) {}
     Floats operator()(Ints x, Ints y) const {
-        return cost_of_two<Loss>(lanes, zeros + x, ones + y) + cost_of_two<Loss>(lanes, rest_zeros - x, rest_ones - y);
+        return lower_of_two<Loss>(lanes, zeros + x, ones + y) +
+               lower_of_two<Loss>(lanes, rest_zeros - x, rest_ones - y);
     }
 };
 
@@ -199,7 +225,7 @@ struct ConcaveCost {
 // class c on the way, and so on the other side. The block's rows of a class are divided between both sides, so each of
 // them counts with the lesser slope of the two.
 struct Gini {
-    static constexpr bool kConcave = true;
+    static constexpr bool kConcave = true, kHasLower = false;
     static ConcaveCost<Gini> concave(const BlockSide& side) { return ConcaveCost<Gini>(side); }
     // The summary is the sum of squares.
     static Floats part(const ClassLanes&, Ints weight) { return as_floats(weight) * as_floats(weight); }
@@ -244,6 +270,19 @@ struct Gini {
 
 struct Entropy {
     static constexpr bool kConcave = true;
+#if defined(__AVX512BW__)
+    // By a parabola below the entropy of shares, which is closest around the share at hand; see entropy_parabolas.
+    static constexpr bool kHasLower = true;
+    static Floats lower_of_two(const ClassLanes& lanes, Ints zeros, Ints ones) {
+        const Floats lesser = as_floats(smaller<std::int32_t>(zeros, ones));
+        const Floats weight = as_floats(larger<std::int32_t>(zeros + ones, Ints{} + 1));
+        const Floats share = lesser * inverse_at_least(weight);
+        const Ints at = __builtin_convertvector(share * (2 * kParabolas - 0.1f), Ints);
+        return lesser * (look_up_few(lanes.parabolas, at) - look_up_few(lanes.parabolas + kParabolas, at) * share);
+    }
+#else
+    static constexpr bool kHasLower = false;
+#endif
     static ConcaveCost<Entropy> concave(const BlockSide& side) { return ConcaveCost<Entropy>(side); }
     // The summary is the sum of x (ln x - centre).
     static Floats part(const ClassLanes& lanes, Ints weight) {
@@ -320,7 +359,7 @@ struct Pessimistic {
     // errors, W = 1 costs 0.75 and has A = 1.135, and the others cost W / (W + z^2) A or more.
     static Floats factor(Floats weight) { return weight / (weight + 0.52f); }
 
-    static constexpr bool kConcave = false;
+    static constexpr bool kConcave = false, kHasLower = false;
     // A concave function of the class weights that no cost is below, for both leaves of the splits of a block: errors
     // are the lesser of two linear functions. Neither side is empty.
     struct Below {

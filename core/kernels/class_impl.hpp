@@ -1,55 +1,12 @@
 // The class kernel; see class_kernel.hpp. Included by one source file per instruction set.
 #pragma once
 
+#include "kernels/class_bits_impl.hpp"
 #include "kernels/class_costs_impl.hpp"
 #include "kernels/entry.hpp"
 
 namespace provetree {
 namespace {
-
-// How many of the lowest bits of a byte are set, up to each of them.
-struct PrefixCounts {
-    std::uint8_t of[256][8];
-    constexpr PrefixCounts() : of{} {
-        for (int byte = 0; byte < 256; ++byte) {
-            std::uint8_t count = 0;
-            for (int bit = 0; bit < 8; ++bit)
-                of[byte][bit] = count = static_cast<std::uint8_t>(count + (byte >> bit & 1));
-        }
-    }
-};
-constexpr PrefixCounts kPrefixCounts{};
-
-// The bits of `from` where `mask` has one, moved together.
-inline std::uint64_t picked(std::uint64_t from, std::uint64_t mask) {
-#if defined(__BMI2__)
-    return _pext_u64(from, mask);
-#else
-    std::uint64_t bits = 0;
-    for (int k = 0; mask; ++k, mask &= mask - 1) bits |= (from >> __builtin_ctzll(mask) & 1) << k;
-    return bits;
-#endif
-}
-
-// A bit for each of 64 codes that is at most `largest`.
-inline std::uint64_t at_most(const std::int8_t* codes, int largest) {
-#if defined(__AVX512BW__)
-    return _mm512_cmple_epi8_mask(_mm512_loadu_si512(codes), _mm512_set1_epi8(static_cast<char>(largest)));
-#elif defined(__AVX2__)
-    std::uint64_t bits = 0;
-    const __m256i above = _mm256_set1_epi8(static_cast<char>(largest + 1));
-    for (int half = 0; half < 2; ++half) {
-        const __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + 32 * half));
-        bits |= std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(above, some)))}
-                << (32 * half);
-    }
-    return bits;
-#else
-    std::uint64_t bits = 0;
-    for (int i = 0; i < 64; ++i) bits |= std::uint64_t{codes[i] <= largest} << i;
-    return bits;
-#endif
-}
 
 template <class Loss>
 class ClassSweep {
@@ -75,7 +32,7 @@ class ClassSweep {
 
   private:
     using Growing = typename Loss::Growing;
-    static constexpr float kNever = 1e30f;
+    static constexpr float kNever = kNoEstimate;
 
     static Index row_of(std::uint32_t item) { return item & entry::kRowMask; }
     static int code_of(Slot slot) { return slot & (kSlotStride - 1); }
@@ -121,15 +78,15 @@ class ClassSweep {
         for (int c = 0; c < lanes_.classes; ++c) {
             const std::int32_t* const bucket = lanes_.buckets + c * kSlotStride;
             std::int32_t* const left = left_after(block + 1) + c * kLanes;
-            std::int32_t sum = 0;
-            for (int lane = 0; lane < lanes_.lanes; ++lane) left[lane] = sum += bucket[lane];
-            for (int lane = lanes_.lanes; lane < padded_; ++lane) left[lane] = sum;
-            all_after(block + 1)[c] = sum + bucket[lanes_.lanes];
+            add_up(bucket, padded_, left);
+            all_after(block + 1)[c] = left[padded_ - 1] + bucket[kLanes];
         }
     }
 
     // Adds the rows of the chunk and settles the best split between two of its blocks, of each side of each lane.
     void look_between() {
+        for (int side = 0; side < 2; ++side)
+            for (int lane = 0; lane < padded_; ++lane) between_.least[side][lane] = kNever;
         for (std::size_t block = 0; block < chunk_; ++block) {
             add_rows(block);
             sum_lanes(block);
@@ -141,32 +98,61 @@ class ClassSweep {
             for (int side = 0; side < 2; ++side) {
                 if (!(between_.least[side][lane] < lanes_.feasible_below[side][lane])) continue;
                 const std::size_t block = static_cast<std::size_t>(between_.at[side][lane]);
-                settle(block, lane, side, blocks_[block].end, between_.least[side][lane]);
+                settle_after(block, lane, side, between_.least[side][lane]);
             }
     }
 
     // The split after a block.
     void look_after(std::size_t block, int first, int side) {
         const BlockSide classes = side_of(block, first, side);
+        if (Loss::kHasLower && lanes_.classes == 2) return look_lower(block, classes);
         Leaves left, right;
         for (int c = 0; c < lanes_.classes; ++c) {
             BlockEnds<Loss>::grow(lanes_, left, classes.after(c));
             BlockEnds<Loss>::grow(lanes_, right, classes.rest_after(c));
         }
         const Floats left_cost = cost_of<Loss>(lanes_, left), right_cost = cost_of<Loss>(lanes_, right);
+        keep_leaves(block, classes, left_cost, right_cost);
+        keep_split(block, classes, is_split(classes, left.weight, right.weight), left_cost + right_cost);
+    }
+
+    // The same for two classes: estimates only where the split may be better than the best so far.
+    void look_lower(std::size_t block, const BlockSide& classes) {
+        const Ints zeros = classes.after(0), ones = classes.after(1), rest_zeros = classes.rest_after(0),
+                   rest_ones = classes.rest_after(1);
+        const Floats left = lower_of_two<Loss>(lanes_, zeros, ones),
+                     right = lower_of_two<Loss>(lanes_, rest_zeros, rest_ones);
+        keep_leaves(block, classes, left, right);
+        const Ints wanted = is_split(classes, zeros + ones, rest_zeros + rest_ones) &
+                            (left + right < load_floats(lanes_.feasible_below[classes.side] + classes.first_lane));
+        if (bits_of(wanted))
+            keep_split(block, classes, wanted,
+                       cost_of_two<Loss>(lanes_, zeros, ones) + cost_of_two<Loss>(lanes_, rest_zeros, rest_ones));
+        else
+            store(costs_[block].split[classes.side] + classes.first_lane, broadcast<float>(kNever));
+    }
+
+    // A side without a row in the block has been looked at, and none after its last row is a split.
+    Ints is_split(const BlockSide& classes, Ints left_weight, Ints right_weight) {
+        Ints& before = weight_before_[classes.side][classes.first_lane / kFloats];
+        const Ints grown = left_weight > before;
+        before = left_weight;
+        return grown & (right_weight > 0);
+    }
+
+    void keep_leaves(std::size_t block, const BlockSide& classes, Floats left_cost, Floats right_cost) {
         const Floats least_leaf = broadcast<float>(Loss::kLeast);
-        store(costs_[block + 1].left[side] + first, most(left_cost, least_leaf));
-        store(costs_[block].right[side] + first, most(right_cost, least_leaf));
-        // A side without a row in the block has been looked at, and none after its last row is a split.
-        Ints& weight_before = weight_before_[side][first / kFloats];
-        const Ints is_split = (left.weight > weight_before) & (right.weight > 0);
-        weight_before = left.weight;
-        const Floats cost = chosen(is_split, left_cost + right_cost, broadcast<float>(kNever));
+        store(costs_[block + 1].left[classes.side] + classes.first_lane, most(left_cost, least_leaf));
+        store(costs_[block].right[classes.side] + classes.first_lane, most(right_cost, least_leaf));
+    }
+
+    void keep_split(std::size_t block, const BlockSide& classes, Ints wanted, Floats estimate) {
+        const int side = classes.side, first = classes.first_lane;
+        const Floats cost = chosen(wanted, estimate, broadcast<float>(kNever));
         store(costs_[block].split[side] + first, cost);
         float* const least_yet = between_.least[side] + first;
         Ints at = load_whole(between_.at[side] + first);
         Floats least_cost = load_floats(least_yet);
-        if (block == 0) least_cost = broadcast<float>(kNever);
         const Ints better = cost < least_cost;
         least_cost = least(cost, least_cost);
         at = (better & static_cast<std::int32_t>(block)) | (~better & at);
@@ -176,11 +162,15 @@ class ClassSweep {
 
     static void store(float* to, Floats numbers) { std::memcpy(to, &numbers, sizeof numbers); }
 
-    // What splits inside a block cost at least.
-    Floats least_inside(std::size_t block, int first, int side) {
-        if (lanes_.classes != 2) return Loss::least_inside(side_of(block, first, side));
-        take_rows(block);
+    // What splits inside a block cost at least, of the lanes where that is less than `below`.
+    Floats least_inside(std::size_t block, int first, int side, Floats below) {
         const BlockSide classes = side_of(block, first, side);
+        if (lanes_.classes != 2) return Loss::least_inside(classes);
+        if (Loss::kHasLower && !lanes_.counts) {
+            const Floats bound = least_without_balance<Loss>(classes);
+            if (!bits_of(bound < below)) return bound;
+        }
+        take_rows(block);
         const Ints zeros = classes.inside(0), ones = classes.inside(1);
         if (lanes_.weights) return least_of_corners<Loss>(classes, {-zeros, ones});
         find_balances();
@@ -205,8 +195,7 @@ class ClassSweep {
         rows_.begin = begin;
         rows_.count = static_cast<int>(blocks_[block].last_group - begin);
         rows_.balanced = false;
-        rows_.ones = 0;
-        rows_.no_ties = true;
+        rows_.ones = rows_.ends = 0;
         for (int i = 0; i < rows_.count; ++i) {
             const Index at = begin + static_cast<Index>(i);
             const Slot slot = lanes_.slots[row_of(column_.order[at])];
@@ -214,8 +203,9 @@ class ClassSweep {
             rows_.codes[i] = static_cast<std::int8_t>(code_of(slot));
             rows_.ones |= std::uint64_t{slot >= kSlotStride} << i;
             rows_.splits[i] = column_.ranks[at] != column_.ranks[at + 1];
-            rows_.no_ties &= rows_.splits[i];
+            rows_.ends |= std::uint64_t{rows_.splits[i]} << i;
         }
+        rows_.no_ties = rows_.ends == low_bits(rows_.count);
     }
 
     // Ones less zeros among the block's first rows, in bytes: a block has no more than kMostBlockRows before its last
@@ -258,7 +248,7 @@ class ClassSweep {
                     for (; good; good &= good - 1) {
                         const int k = __builtin_ctz(good);
                         if (between_.at[side][first + k] == static_cast<std::int32_t>(block)) continue;
-                        settle(block, first + k, side, blocks_[block].end, split[k]);
+                        settle_after(block, first + k, side, split[k]);
                     }
                     if (blocks_[block].last_group == begin_of(block)) continue;
                     // More rows never cost less.
@@ -266,7 +256,7 @@ class ClassSweep {
                         load_floats(costs_[block].left[side] + first) + load_floats(costs_[block].right[side] + first);
                     unsigned open = bits_of(bound < load_floats(below));
                     if (!open) continue;
-                    open &= bits_of(least_inside(block, first, side) < load_floats(below));
+                    open &= bits_of(least_inside(block, first, side, load_floats(below)) < load_floats(below));
                     for (; open; open &= open - 1) walk(block, first + __builtin_ctz(open), side);
                 }
     }
@@ -306,7 +296,10 @@ class ClassSweep {
                     best = k;
                 }
             if (best < 0) return;
-            settle(block, lane, side, inside_.end[best], least_cost);
+            if (may_hold())
+                hold(lane, side, {inside_.zeros[best], inside_.ones[best]}, least_cost);
+            else
+                settle(block, lane, side, inside_.end[best], least_cost);
             inside_.cost[best] = kNever;
         }
     }
@@ -316,14 +309,19 @@ class ClassSweep {
         leaf_before(block, lane, side, left);
         rest_of(lane, side, left, rest);
         const std::int32_t all[2] = {left[0] + rest[0], left[1] + rest[1]};
-        const int splits =
-            !lanes_.weights && rows_.no_ties ? step_by_bits(lane, side, left) : step_by_rows(lane, side, left);
+        const int splits = lanes_.weights ? step_by_rows(lane, side, left) : step_by_bits(lane, side, left);
         for (int k = splits; k % kFloats; ++k) inside_.zeros[k] = inside_.ones[k] = 0;
+        const float below = lanes_.feasible_below[side][lane];
         for (int first = 0; first < splits; first += kFloats) {
             const Ints zeros = load_whole(inside_.zeros + first), ones = load_whole(inside_.ones + first);
-            store(inside_.cost + first,
-                  cost_of_two<Loss>(lanes_, zeros, ones) + cost_of_two<Loss>(lanes_, all[0] - zeros, all[1] - ones));
+            const Ints rest_zeros = all[0] - zeros, rest_ones = all[1] - ones;
+            Floats cost = lower_of_two<Loss>(lanes_, zeros, ones) + lower_of_two<Loss>(lanes_, rest_zeros, rest_ones);
+            if (Loss::kHasLower && bits_of(cost < below))
+                cost = cost_of_two<Loss>(lanes_, zeros, ones) + cost_of_two<Loss>(lanes_, rest_zeros, rest_ones);
+            store(inside_.cost + first, cost);
         }
+        if (lanes_.weights || rows_.no_ties) return splits;
+        for (std::uint64_t tied = inside_.tied; tied; tied &= tied - 1) inside_.cost[__builtin_ctzll(tied)] = kNever;
         return splits;
     }
 
@@ -350,12 +348,12 @@ class ClassSweep {
         return splits;
     }
 
-    // The same where every row has weight one and a value of its own: each row of the side is a split, and the ones up
-    // to it are bits to be counted.
+    // The same where every row has weight one: the ones up to a row are bits to be counted. There is a number for each
+    // row of the side; `tied` tells those that are not the last of the side in their group of ties.
     int step_by_bits(int lane, int side, const std::int32_t* left) {
         std::uint64_t here = at_most(rows_.codes, lane);
         if (side) here = ~here;
-        here &= (std::uint64_t{1} << rows_.count) - 1;
+        here &= low_bits(rows_.count);
         const int splits = __builtin_popcountll(here);
         const std::uint64_t ones = picked(rows_.ones, here);
         std::int32_t before = left[1], rows = left[0] + left[1] + 1;
@@ -368,9 +366,20 @@ class ClassSweep {
             }
             before += __builtin_popcount(byte);
         }
+        // A row is tied with the next one of the side unless that is the first of its group.
+        if (!rows_.no_ties && here)
+            inside_.tied = ~(picked(first_of_groups(here), here) >> 1) & (low_bits(splits) >> 1);
+        if (may_hold()) return splits;
         Index* end = inside_.end;
         for (; here; here &= here - 1) *end++ = rows_.begin + static_cast<Index>(__builtin_ctzll(here)) + 1;
         return splits;
+    }
+
+    // The lowest of these bits in each group of ties: x & -x, worked out in all groups at once. The end of each group
+    // is a bit of x, so that nothing is carried from one to the next.
+    std::uint64_t first_of_groups(std::uint64_t bits) const {
+        const std::uint64_t x = bits | rows_.ends;
+        return bits & (~x + (rows_.ends << 1 | 1));
     }
 
     int walk_many(std::size_t block, int lane, int side) {
@@ -423,6 +432,42 @@ class ClassSweep {
         return rows;
     }
 
+    // The split of a side after a block, where the estimate may be a best one.
+    void settle_after(std::size_t block, int lane, int side, float estimate) {
+        if (!may_hold()) return settle(block, lane, side, blocks_[block].end, estimate);
+        std::int32_t left[2];
+        leaf_before(block + 1, lane, side, left);
+        hold(lane, side, {left[0], left[1]}, estimate);
+    }
+
+    // Two classes without a minimum leaf size: units are worked out only for the estimates that remain. An estimate is
+    // dropped for one that is lower by twice the allowance, which is more than both can be wrong by.
+    bool may_hold() const { return lanes_.classes == 2 && !lanes_.counts; }
+    void hold(int lane, int side, ClassLanes::TwoClasses left, float estimate) {
+        float &held = lanes_.held[side][lane], &below = lanes_.below[side][lane];
+        if (!(estimate < below)) return;
+        const float allowance = lanes_.allowance[side][lane];
+        if (estimate + 2 * allowance <= held) {
+            held = estimate;
+            lanes_.held_left[side][lane] = left;
+            below = smaller_of(below, estimate + 2 * allowance);
+            ++lanes_.improved;
+        } else {
+            const std::int32_t leaf[2] = {left.zeros, left.ones};
+            std::int32_t rest[2];
+            rest_of(lane, side, leaf, rest);
+            const Cost units = lanes_.units(lanes_.measure, leaf) + lanes_.units(lanes_.measure, rest);
+            if (units < lanes_.best[side][lane]) {
+                lanes_.best[side][lane] = units;
+                below = smaller_of(below, below_units(units, allowance));
+            }
+        }
+        lanes_.feasible_below[side][lane] = below;
+    }
+    float below_units(Cost units, float allowance) const {
+        return units ? static_cast<float>(static_cast<double>(units) * lanes_.unit) + allowance : -1;
+    }
+
     // The split of a side after the rows before `end`, which is in the block or ends it, in whole units: where the
     // estimate may be a best one.
     void settle(std::size_t block, int lane, int side, Index end, float estimate) {
@@ -446,14 +491,14 @@ class ClassSweep {
     void improve(Cost units, Cost& best, float& below, float allowance) {
         if (units >= best) return;
         best = units;
-        below = units ? static_cast<float>(static_cast<double>(units) * lanes_.unit) + allowance : -1;
+        below = below_units(units, allowance);
         ++lanes_.improved;
     }
 
     // Whether both sides of that split have the rows that a leaf needs.
     bool has_enough_rows(std::size_t block, int lane, int side, Index end) const {
         std::int64_t left = 0;
-        for (int code = 0; code <= lanes_.lanes; ++code)
+        for (int code = 0; code <= kLanes; ++code)
             if ((code <= lane) == (side == 0)) left += counts_[block][code];
         for (Index i = begin_of(block); i < end; ++i) {
             const Index row = row_of(column_.order[i]);
@@ -480,6 +525,7 @@ class ClassSweep {
         bool balanced = false;
         bool no_ties = false;
         std::uint64_t ones = 0;  // a bit for each row of class 1
+        std::uint64_t ends = 0;  // a bit for each row that ends a group of ties
         alignas(64) std::int8_t codes[kMostBlockRows];
         Slot slots[kMostBlockRows];
         bool splits[kMostBlockRows];  // whether a split follows the row
@@ -493,6 +539,7 @@ class ClassSweep {
         float cost[kRoom];
         std::int32_t zeros[kRoom], ones[kRoom];
         Index end[kRoom];
+        std::uint64_t tied;  // bits of numbers that are no splits
     };
     struct alignas(64) Many {
         float left[kRoom], right[kRoom];

@@ -15,7 +15,8 @@
 
 namespace provetree {
 
-// Where a row is counted: its class, times the stride, plus the number of candidate splits that it is right of.
+// Where a row is counted: its class, times the stride, plus the number of candidate splits that it is right of; kLanes
+// where that is all of them.
 using Slot = std::uint16_t;
 inline constexpr int kSlotShift = 7;
 inline constexpr int kSlotStride = 1 << kSlotShift;
@@ -39,6 +40,11 @@ struct ClassColumn {
 // Blocks that are looked at together: splits between them first, as the better the stumps at hand, the fewer blocks are
 // walked again.
 inline constexpr int kMostChunkBlocks = 32;
+// In place of an estimate, and more than any of them.
+inline constexpr float kNoEstimate = 1e30f;
+
+// Parabolas below the entropy of two shares; see entropy_parabolas.
+inline constexpr int kParabolas = 32;
 
 // The lanes of a panel. Sides are 0 for left and 1 for right. Lanes up to a multiple of 16 repeat the last one.
 struct alignas(64) ClassLanes {
@@ -54,6 +60,7 @@ struct alignas(64) ClassLanes {
     // on the centre, and numbers are small beside it.
     const float* xlogx = nullptr;
     float centre = 0;
+    const float* parabolas = nullptr;  // first their slopes at 0, then what is taken off for the square
     void* measure = nullptr;
     Cost (*units)(void* measure, const std::int32_t* by_class) = nullptr;  // of a leaf of these class weights
     // Rows of a chunk of blocks, summed up from the first row on, with what was before the chunk first.
@@ -69,6 +76,13 @@ struct alignas(64) ClassLanes {
     // Estimates below this may be better than the best so far.
     float below[2][kLanes], feasible_below[2][kLanes];
     float allowance[2][kLanes];  // more than estimates can be wrong by
+    // Two classes without a minimum leaf size: the split that seems to be the best, which is not among the best so far,
+    // by the left leaf and its estimate. The caller starts without one, and settles it in the end.
+    struct TwoClasses {
+        std::int32_t zeros, ones;
+    };
+    float held[2][kLanes];
+    TwoClasses held_left[2][kLanes];
     std::uint64_t improved = 0;  // how often a best one was improved on
 };
 

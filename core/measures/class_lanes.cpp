@@ -17,13 +17,32 @@ namespace {
 constexpr double kWrong = 1e-5, kWrongPerClass = 5e-7, kRoundedUnits = 4;
 // Numbers that a chunk of blocks may take.
 constexpr std::size_t kChunkRoom = std::size_t{1} << 15;
+// Blocks of a column, where that makes them neither too small nor too large.
+constexpr Index kBlocks = 24;
+
+// Parabolas a p - b p^2 that are nowhere above the entropy h(p) = -p ln p - (1 - p) ln(1 - p) of shares 0 < p <= 1/2,
+// each of them touching it in the middle t of one of as many equal parts.
+//
+// Proof. h(p) / p has the slope s(p) = ln(1 - p) / p^2, so that b = -s(t) and a = h(t) / t + b t make a - b p its
+// tangent at t. That is not above it, as h(p) / p is convex: p^3 s'(p) = -2 ln(1 - p) - p / (1 - p) is 0 at 0 and has
+// the slope (1 - 2 p) / (1 - p)^2 >= 0.
+std::vector<float> entropy_parabolas() {
+    std::vector<float> numbers(2 * kParabolas);
+    for (int i = 0; i < kParabolas; ++i) {
+        const double t = (i + 0.5) / (2 * kParabolas), rest = std::log1p(-t), b = -rest / (t * t);
+        numbers[static_cast<std::size_t>(i)] = static_cast<float>(-std::log(t) - (1 - t) / t * rest + b * t);
+        numbers[static_cast<std::size_t>(kParabolas + i)] = static_cast<float>(b);
+    }
+    return numbers;
+}
 
 class ClassLanePanel final : public LanePanel {
   public:
     ClassLanePanel(Context& context, const Measure& measure)
         : context_(context), measure_(measure), kernel_(choose_class_kernel(context.kernel.name)),
           numbers_(static_cast<std::size_t>(measure.classes()), 0),
-          by_class_(static_cast<std::size_t>(measure.classes()), 0) {
+          by_class_(static_cast<std::size_t>(measure.classes()), 0), parabolas_(entropy_parabolas()) {
+        lanes_.parabolas = parabolas_.data();
         lanes_.unit = measure.unit();
         lanes_.measure = this;
         lanes_.units = [](void* panel, const std::int32_t* by_class) {
@@ -59,6 +78,7 @@ class ClassLanePanel final : public LanePanel {
             std::rotate(sweep_.begin(), sweep_.begin() + static_cast<std::ptrdiff_t>(winner),
                         sweep_.begin() + static_cast<std::ptrdiff_t>(winner) + 1);
         }
+        settle_held();
         for (int lane = 0; lane < n; ++lane) results[lane] = {result(lane, 0), result(lane, 1)};
         const std::uint64_t work = std::uint64_t{node.rows} * node.columns.size();
         context_.counters.row_steps += work;
@@ -134,7 +154,7 @@ class ClassLanePanel final : public LanePanel {
     }
 
     void find_blocks(const Node& node) {
-        const Index rows = std::clamp<Index>(node.rows / 32, 8, kMostBlockRows);
+        const Index rows = std::clamp<Index>(node.rows / kBlocks, 8, kMostBlockRows);
         if (blocks_.size() < node.columns.size()) blocks_.resize(node.columns.size());
         for (std::size_t c = 0; c < node.columns.size(); ++c) {
             std::vector<ClassBlock>& blocks = blocks_[c];
@@ -177,7 +197,7 @@ class ClassLanePanel final : public LanePanel {
             for (std::size_t c = 0; c < sums.size(); ++c) whole_[0][c * kLanes + static_cast<unsigned>(lane)] = sums[c];
             lanes_.count[0][lane] = count;
         }
-        pass(node.rows, n);
+        pass(node.rows, kLanes);
         for (int lane = 0; lane < n; ++lane) {
             for (std::size_t c = 0; c < sums.size(); ++c) {
                 const std::size_t i = c * kLanes + static_cast<unsigned>(lane);
@@ -198,6 +218,7 @@ class ClassLanePanel final : public LanePanel {
             lanes_.whole[side] = whole_[side];
             for (int lane = 0; lane < kLanes; ++lane) {
                 lanes_.below[side][lane] = lanes_.feasible_below[side][lane] = -1;
+                lanes_.held[side][lane] = kNoEstimate;
                 if (lane >= lanes_.lanes) continue;
                 Weight weight = 0;
                 for (std::size_t c = 0; c < classes_.size(); ++c)
@@ -221,6 +242,21 @@ class ClassLanePanel final : public LanePanel {
             kernel_.entropy(lanes_, column);
         else
             kernel_.pessimistic(lanes_, column);
+    }
+
+    // The splits that are still estimates.
+    void settle_held() {
+        for (int side = 0; side < 2; ++side)
+            for (int lane = 0; lane < lanes_.lanes; ++lane) {
+                if (lanes_.held[side][lane] >= kNoEstimate) continue;
+                const ClassLanes::TwoClasses of = lanes_.held_left[side][lane];
+                const std::int32_t* const whole = whole_[side] + lane;
+                const std::int32_t left[2] = {of.zeros, of.ones},
+                                   right[2] = {whole[0] - of.zeros, whole[kLanes] - of.ones};
+                lanes_.best[side][lane] = std::min(lanes_.best[side][lane], units(left) + units(right));
+            }
+        if (context_.constrained()) return;
+        for (int side = 0; side < 2; ++side) std::copy_n(lanes_.best[side], lanes_.lanes, lanes_.feasible[side]);
     }
 
     SideUnits result(int lane, int side) const {
@@ -256,7 +292,7 @@ class ClassLanePanel final : public LanePanel {
     std::vector<Weight> by_class_, by_dense_class_;
     std::vector<Slot> slots_;
     std::vector<std::int32_t> weights_, room_;
-    std::vector<float> xlogx_;
+    std::vector<float> xlogx_, parabolas_;
     std::int32_t* whole_[2] = {};
     std::vector<std::vector<ClassBlock>> blocks_;
     std::vector<Index> sweep_;        // columns, in the order in which they are swept

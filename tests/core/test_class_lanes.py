@@ -160,6 +160,37 @@ def test_blocks_end_where_ties_end(loss: str, kernel: str) -> None:
             check(lanes_of_two_columns(loss, labels.astype(int), second), kernel)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+def test_nearly_equal_stumps_of_shares_of_every_size(loss: str, kernel: str) -> None:
+    """Estimates and bounds that tell stumps apart are least sharp where these cost the same."""
+    n = 400
+    rng = np.random.default_rng(13)
+    for share in (0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.97):
+        for signal in (0, 0.3, 0.9):
+            labels = np.arange(n) < share * n
+            labels = np.where(rng.random(n) < signal, labels, rng.permutation(labels)).astype(int)
+            labels[0], labels[-1] = 1, 0
+            almost = np.arange(n)
+            for i in rng.integers(0, n - 1, 5):
+                almost[[i, i + 1]] = almost[[i + 1, i]]
+            columns = [rng.permutation(n), np.arange(n), almost, n - 1 - almost, almost // 3]
+            table = table_of(loss, np.array(columns), labels)
+            check(LaneCase(table, 1, 0, [int(x) for x in range(5, n, 24)]), kernel)
+
+
+def test_parabolas_lie_below_the_entropy_of_two_shares() -> None:
+    """What splits are passed by with; the proof is beside the formula."""
+    shares = np.linspace(1e-9, 0.5, 20_001)
+    entropy = -shares * np.log(shares) - (1 - shares) * np.log1p(-shares)
+    for touching in (np.arange(32) + 0.5) / 64:
+        square = -np.log1p(-touching) / touching**2
+        slope = -np.log(touching) - (1 - touching) / touching * np.log1p(-touching)
+        parabola = shares * (slope + square * touching) - square * shares**2
+        assert (parabola <= entropy + 1e-12).all()
+        assert np.interp(touching, shares, entropy - parabola) < 1e-8
+
+
 def cost(weight: float, errors: float) -> float:
     return errors + _core.parts.added_errors(float(weight), float(errors))
 
