@@ -25,6 +25,7 @@ FOLDERS = (
     "intervals",
     "bits",
     "start",
+    "sizes",
     "improve",
     "search",
     "itemsets",

@@ -50,7 +50,7 @@ LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const
     : LazyRows(context, builder, levels, all, loss) {
     // The ends of every column are in the sample, so that each split of the table is one of the sample, too. With many
     // columns that would be many rows: then they join when a split of their column is tried.
-    if (!context.wide(all.columns.size())) {
+    if (!context.wide(all.columns.size()) && !context.off(kNoColumnEnds)) {
         for (const NodeColumn& column : all.columns)
             for (Index end : {Index{0}, all.rows - 1}) add(column.order[end] & entry::kRowMask);
     }
@@ -134,12 +134,19 @@ LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
 }
 
 Weight LazyRows::grow(Cost wanted) {
-    const Weight before = view_.weight;
+    mark_wrong(static_cast<std::size_t>(
+        std::max<Cost>(context_.tiny_samples() ? 1 : kLeastGrowth, loss_.errors_for(kGrowth * wanted))));
+    return join_marked();
+}
+
+void LazyRows::mark_wrong(std::size_t most) {
     // A tree of a small sample may be far off: then some of its errors are enough.
-    const std::size_t most = static_cast<std::size_t>(
-        std::max<Cost>(context_.tiny_samples() ? 1 : kLeastGrowth, loss_.errors_for(kGrowth * wanted)));
     const std::size_t step = (wrong_.size() + most - 1) / most;
     for (std::size_t i = 0; i < wrong_.size(); i += step) add(wrong_[i]);
+}
+
+Weight LazyRows::join_marked() {
+    const Weight before = view_.weight;
     rebuild();
     ++context_.counters.samples;
     return view_.weight - before;

@@ -44,6 +44,9 @@ class LazyRows {
 
     // Adds rows that the tree tried last gets wrong, if it costs more than on the sample; returns their weight.
     Weight grow(Cost wanted);
+    // The same in two steps: so many rows of several trees are marked, then they all join.
+    void mark_wrong(std::size_t most);
+    Weight join_marked();
 
     // Adds the first and the last row of a column where the sample lacks them; returns their weight.
     Weight include_ends(const NodeColumn& column);

@@ -95,6 +95,7 @@ NB_MODULE(_core, module) {
     module.def("order_binary_table", &binary_table_of, "table"_a, "classes"_a, "weights"_a, "counts"_a,
                "keep_duplicates"_a, "kernel"_a = "auto");
     register_search(module);
+    register_sizes(module);
     register_parts(module);
     register_itemsets(module);
     register_colgen(module);

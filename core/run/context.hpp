@@ -28,6 +28,10 @@ enum Switch : unsigned {
     kNoBits = 1u << 8,         // the search on binary features
     kNoImprovement = 1u << 9,  // better trees looked for while the proof takes long
     kNoWide = 1u << 10,        // what tables with many columns get
+    // Of the search of all sizes:
+    kNoSurvey = 1u << 11,        // the node's own rows with a level less, first
+    kNoSettledPairs = 1u << 12,  // pairs of small sides left to the survey
+    kNoLeafSides = 1u << 13,     // exact costs of leaves beside a subtree
     // For tests: samples of rows on every table, and as small as can be; better trees looked for from the first step
     // on; every table treated as one with many columns.
     kTinySamples = 1u << 20,
@@ -35,6 +39,11 @@ enum Switch : unsigned {
     kEagerThreads = 1u << 22,  // threads on bits in every table
     kAlwaysWide = 1u << 23,
     kTextTasks = 1u << 24,  // splits of the root pass as text
+    // For tests of the search of all sizes: each takes away a care without which its proof is wrong.
+    kLowSurveyLimits = 1u << 25,   // the survey is asked for less than it stands in for
+    kSurveyOfAllRows = 1u << 26,   // what holds for all rows is used between splits of a sample
+    kNoColumnEnds = 1u << 27,      // samples may lack the ends of columns
+    kNoPairsOfLeaves = 1u << 28,  // two leaves are left to a survey that there may not be
 };
 
 // The names that Python knows the switches by. The first ones switch a part off; the others are for tests alone.
@@ -52,6 +61,19 @@ inline constexpr NamedSwitch kTestSwitches[] = {
     {kTinySamples, "tiny_samples"},   {kEagerImprovement, "eager_improvement"},
     {kEagerThreads, "eager_threads"}, {kAlwaysWide, "always_wide"},
     {kTextTasks, "text_tasks"},
+};
+
+inline constexpr NamedSwitch kSizeSwitches[] = {
+    {kNoLipschitz, "lipschitz"}, {kNoSlack, "slack"},     {kNoInheritance, "inheritance"},
+    {kNoPacking, "packing"},     {kNoStart, "start"},     {kNoClassCounts, "class_counts"},
+    {kNoLazyRows, "lazy_rows"},  {kNoWide, "wide"},       {kNoSurvey, "survey"},
+    {kNoSettledPairs, "pairs"},  {kNoLeafSides, "leaves"},
+};
+inline constexpr NamedSwitch kUnsoundSwitches[] = {
+    {kLowSurveyLimits, "low_survey_limits"},
+    {kSurveyOfAllRows, "survey_of_all_rows"},
+    {kNoColumnEnds, "no_column_ends"},
+    {kNoPairsOfLeaves, "no_pairs_of_leaves"},
 };
 
 struct Counters {

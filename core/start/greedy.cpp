@@ -115,6 +115,12 @@ Incumbent grow_greedily(NodeSolver& solver, const Node& node, Shape shape) {
     return best_of(options(solver, node, shape, 0, false), shape);
 }
 
+std::vector<Incumbent> grow_by_size(NodeSolver& solver, const Node& node, Shape shape) {
+    const Monitor::NoStops whole(solver.context().monitor);
+    const Closings::Heard silence(solver.context().closings);
+    return options(solver, node, shape, 0, false);
+}
+
 Incumbent grow_with_exact_bottoms(NodeSolver& solver, const Node& node, Shape shape, const Incumbent& plain) {
     const Closings::Heard silence(solver.context().closings);
     Incumbent best = plain;

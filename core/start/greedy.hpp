@@ -10,6 +10,9 @@ namespace provetree {
 // cut short: it takes about as long as sorting the table.
 Incumbent grow_greedily(NodeSolver& solver, const Node& node, Shape shape);
 
+// Greedy trees by size: entry k has at most k splits. At most 255 splits.
+std::vector<Incumbent> grow_by_size(NodeSolver& solver, const Node& node, Shape shape);
+
 // The better of `plain` and a greedy tree whose last two levels are optimal for their rows; `plain` where the search is
 // to stop meanwhile.
 Incumbent grow_with_exact_bottoms(NodeSolver& solver, const Node& node, Shape shape, const Incumbent& plain);

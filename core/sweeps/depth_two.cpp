@@ -127,6 +127,7 @@ void DepthTwo::start(const Node& node, Relatives relatives) {
     evaluated_.clear();
     if (known_.size() < node.columns.size()) known_.resize(node.columns.size());
     PanelPoint begin{0, 0, 0, 0, 0, 0, 0, true}, end{0, node.rows, node.weight, 0, 0, 0, 0, true};
+    if (by_sizes_) begin.leaf_right = end.leaf_left = node.leaf_error();
     if (wide_) {
         // At either end of a column one side has all rows: splits near the ends cost about what no split does.
         column_stumps(context_, node, stumps_);
@@ -274,7 +275,9 @@ void DepthTwo::share_lanes(const Node& node, std::size_t wanted_lanes) {
 void DepthTwo::evaluate_lanes(const Node& node) {
     results_.resize(lanes_.size());
     // Errors that both sides together may have while a split can still win.
-    const Weight of_interest = static_cast<Weight>(std::min<Cost>(loss_.errors_for(cut()) + 1, node.weight));
+    Cost most = cut();
+    if (by_sizes_) most = std::max({most, cut_of_three(), std::min(limit_of_two_, two_.upper)});
+    const Weight of_interest = static_cast<Weight>(std::min<Cost>(loss_.errors_for(most) + 1, node.weight));
     const bool pack = !context_.off(kNoPacking);
     for (std::size_t begin = 0, end; begin < lanes_.size(); begin = end) {
         end = std::min(lanes_.size(), begin + kLanes);
@@ -307,6 +310,13 @@ void DepthTwo::refine(const Node& node) {
             if (keep_profile_ || context_.constrained()) evaluated_.push_back({region.column, merged_.back()});
         }
         merged_.insert(merged_.end(), old, old_end);
+        if (by_sizes_) {
+            // At either end of a column one side has all rows.
+            if (merged_.front().position == 0)
+                merged_.front().stump_right = std::max(merged_.front().stump_right, whole_stump_);
+            if (merged_.back().position == node.rows)
+                merged_.back().stump_left = std::max(merged_.back().stump_left, whole_stump_);
+        }
         if (touched && merged_.size() > 1) tidy(merged_);
         find_open(node, region.column, merged_);
     }
@@ -370,12 +380,60 @@ void DepthTwo::begin(const Node& node, const NodeRequest& request, const Loss& l
 
 Outcome DepthTwo::solve(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
     begin(node, request, loss, ties);
-    start(node, context_.off(kNoInheritance) ? Relatives{} : request.relatives);
+    search(node, request.relatives);
+    return std::exchange(outcome_, {});
+}
+
+TwoSizes DepthTwo::solve_sizes(const Node& node, const NodeRequest& request, const TwoLimits& limits,
+                               const Loss& loss) {
+    NodeRequest largest = request;
+    largest.shape = Shape{2, 3};
+    largest.limit = limits.four;
+    begin(node, largest, loss, nullptr);
+    begin_sizes(limits.three);
+    limit_of_two_ = limits.two;
+    two_ = {};
+    two_.take(outcome_);
+    whole_stump_ = 0;
+    search(node, request.relatives);
+    if (two_.upper <= three_.upper) three_.take(two_);
+    if (three_.upper <= outcome_.upper) outcome_.take(three_);
+    TwoSizes found{two_, three_, outcome_, outcome_.profile};
+    outcome_ = {};
+    return found;
+}
+
+// The whole node as one side: its best stump is the best tree of two leaves, and a bound at the ends of every column.
+void DepthTwo::add_whole_lane(const Node& node) {
+    lanes_.push_back({static_cast<Index>(node.columns.size()) - 1, node.rows, 0});
+    lane_regions_.push_back(~std::uint32_t{0});
+}
+
+void DepthTwo::take_whole_lane(const SideErrors& whole) {
+    const SideCost cost = side_cost_of(whole, true);
+    whole_stump_ = whole.stump;
+    two_.relaxed = loss_.leaf(std::min(whole.leaf, whole.stump));
+    if (cost.best < two_.upper) {
+        two_.upper = cost.best;
+        two_.plan = stump_plan();
+        three_.offer(two_);
+        outcome_.offer(two_);
+    }
+    two_.lower = context_.constrained() ? two_.upper : two_.relaxed;
+}
+
+void DepthTwo::search(const Node& node, Relatives relatives) {
+    start(node, context_.off(kNoInheritance) ? Relatives{} : relatives);
     for (int round = 0;; ++round) {
-        choose_lanes(node, portion_of(node, round));
+        Portion portion = portion_of(node, round);
+        const bool whole = by_sizes_ && round == 0;
+        if (whole && portion.lanes > 0) portion.regions = std::min(portion.regions, --portion.lanes);
+        choose_lanes(node, portion);
+        if (whole) add_whole_lane(node);
         if (lanes_.empty()) break;
         evaluate_lanes(node);
-        for (std::size_t i = 0; i < lanes_.size(); ++i) consider(node, lanes_[i], results_[i]);
+        if (whole) take_whole_lane(results_.back().left);
+        for (std::size_t i = 0; i + whole < lanes_.size(); ++i) consider(node, lanes_[i], results_[i]);
         refine(node);
         standing_.take(outcome_);
         standing_.lower = std::min(limit_, outcome_.upper);
@@ -384,7 +442,6 @@ Outcome DepthTwo::solve(const Node& node, const NodeRequest& request, const Loss
     }
     settle([&] { return bound_of_small_sides(node); });
     if (keep_profile_) outcome_.profile = make_profile(node);
-    return std::exchange(outcome_, {});
 }
 
 // A split with its sides as leaves or stumps, as the split budget allows.
@@ -399,7 +456,8 @@ void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& re
         const Cost relaxed = loss_.split_penalty + side_cost(result.left.leaf, result.left.stump, split_left) +
                              side_cost(result.right.leaf, result.right.stump, split_right);
         const SideCost left = side_cost_of(result.left, split_left), right = side_cost_of(result.right, split_right);
-        relaxed_ = std::min(relaxed_, relaxed);
+        Cost& least = by_sizes_ && !(split_left && split_right) ? relaxed_of_three_ : relaxed_;
+        least = std::min(least, relaxed);
         bound =
             std::min(bound, context_.constrained() ? std::min(kInfinite, loss_.split_penalty + left.best + right.best)
                                                    : relaxed);

@@ -18,6 +18,13 @@ class DepthTwo : public TwoLevels {
     // With `ties`, also finds the preferred split among all that attain the optimum, which must be below the limit.
     Outcome solve(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties);
 
+    // The same for each number of leaves from two to four at once, from the same sweeps. Limits may not rise with the
+    // leaves; there is no penalty.
+    TwoSizes solve_sizes(const Node& node, const NodeRequest& request, const TwoLimits& limits, const Loss& loss);
+
+    // Its best trees so far, where it was stopped.
+    TwoSizes sizes_so_far() const { return {two_, three_, outcome_, nullptr}; }
+
     // With many columns: the least errors found with splits of each first in the node solved last, or kInfinite.
     const std::vector<Cost>& column_costs() const { return column_costs_; }
 
@@ -43,6 +50,9 @@ class DepthTwo : public TwoLevels {
                  std::vector<PanelPoint>& points) const;
     void count_classes(const Node& node, const NodeColumn& column, std::vector<PanelPoint>& points);
     void begin(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties);
+    void search(const Node& node, Relatives relatives);
+    void add_whole_lane(const Node& node);
+    void take_whole_lane(const SideErrors& whole);
     void know_column(const Node& node, std::size_t c, Relatives relatives, const PanelPoint& begin,
                      const PanelPoint& end);
     void start(const Node& node, Relatives relatives);
@@ -64,6 +74,10 @@ class DepthTwo : public TwoLevels {
     ProfilePtr make_profile(const Node& node);
 
     Panel panel_;
+    // By sizes: two leaves are settled by a lane that sends all rows left, in the first round.
+    Cost limit_of_two_ = 0;
+    Bounded two_;
+    Weight whole_stump_ = 0;  // what all rows cost with one split, at least
     std::vector<PanelPoint> points_, next_points_, merged_;  // points_: those of all regions, one after the other
     std::vector<Region> regions_, next_regions_;
     std::vector<std::uint32_t> chosen_;  // regions that get lanes in this round

@@ -131,6 +131,7 @@ inline ProfilePtr counted(Context& context, std::shared_ptr<Profile> profile) {
     return profile;
 }
 
+// `Rows` is a profile, or whatever tells the rows and the weight of the relative.
 // Where a split of a relative lies in a node, and the weight of the relative's rows that either side of it lacks.
 struct Carried {
     Index position;
@@ -139,8 +140,8 @@ struct Carried {
 };
 
 // The node has all rows of the relative and more: bounds hold as they are.
-template <class Point>
-Carried carry_from_subset(const Node& node, const NodeColumn& column, const Point& point, const Profile& inner) {
+template <class Point, class Rows>
+Carried carry_from_subset(const Node& node, const NodeColumn& column, const Point& point, const Rows& inner) {
     const Index more = node.rows - inner.rows;
     const Index position =
         Node::rows_up_to(column, point.rank, point.position, std::min(node.rows, point.position + more));
@@ -148,8 +149,8 @@ Carried carry_from_subset(const Node& node, const NodeColumn& column, const Poin
 }
 
 // The relative has all rows of the node and more: each side's bound falls by the weight that is gone from it.
-template <class Point>
-Carried carry_from_superset(const Node& node, const NodeColumn& column, const Point& point, const Profile& outer) {
+template <class Point, class Rows>
+Carried carry_from_superset(const Node& node, const NodeColumn& column, const Point& point, const Rows& outer) {
     const Index fewer = outer.rows - node.rows;
     const Index position = Node::rows_up_to(column, point.rank, point.position > fewer ? point.position - fewer : 0,
                                             std::min(node.rows, point.position));

@@ -14,6 +14,16 @@
 
 namespace provetree {
 
+// The best trees of a node of depth two by the number of their leaves, and what is proven of each.
+struct TwoSizes {
+    Bounded two, three, four;
+    ProfilePtr profile;
+};
+// Up to what cost each of them is to be exact.
+struct TwoLimits {
+    Cost two, three, four;
+};
+
 class TwoLevels {
   public:
     // Where a solve that was stopped stood: the best tree so far, and a bound.
@@ -34,6 +44,14 @@ class TwoLevels {
         relaxed_ = leaf_cost_of(node, loss);
         keep_profile_ = request.keep_profile && !context_.off(kNoInheritance);
         standing_ = {};
+        by_sizes_ = false;
+    }
+    // Looks for the best tree of three leaves beside that of four; without a penalty and without ties.
+    void begin_sizes(Cost limit_of_three) {
+        by_sizes_ = true;
+        limit_of_three_ = limit_of_three;
+        three_ = outcome_;
+        relaxed_of_three_ = relaxed_;
     }
 
     // Trees below this are looked for. With ties, those equal to the best are wanted too.
@@ -45,6 +63,11 @@ class TwoLevels {
     Cost room(const NodeColumn& column) const {
         return cut() - loss_.split_penalty - (ties_ && ties_->any && column.id > ties_->column ? 1 : 0);
     }
+
+    // Trees of three leaves below this are looked for.
+    Cost cut_of_three() const { return std::min(limit_of_three_, three_.upper); }
+    // By sizes, what three leaves cost is told less this: then one comparison with the room of four is enough for both.
+    Cost shift_of_three() const { return cut_of_three() - cut(); }
 
     // Errors, or units.
     Cost cost_of_leaf(Weight errors) const { return loss_.leaf(errors); }
@@ -66,18 +89,29 @@ class TwoLevels {
             const SideBounds sides = side_bounds(point, split_left, split_right);
             return sides.left + sides.right;
         };
+        if (by_sizes_)
+            return std::min(cost(true, true), std::min(cost(true, false), cost(false, true)) - shift_of_three());
         return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
     }
     template <class Amount>
     OpenRange range_between(const TwoSides<Amount>& a, const TwoSides<Amount>& b, Cost room) const {
-        const auto range = [&](bool split_left, bool split_right) {
-            return open_range(side_bounds(a, split_left, split_right), side_bounds(b, split_left, split_right), room,
+        const auto range = [&](bool split_left, bool split_right, Cost of_cut) {
+            return open_range(side_bounds(a, split_left, split_right), side_bounds(b, split_left, split_right), of_cut,
                               loss_, !context_.off(kNoLipschitz));
         };
-        if (splits_ >= 3) return range(true, true);
-        const OpenRange one = range(true, false), other = range(false, true);
-        if (!one.open || !other.open) return one.open ? one : other;
-        return {true, std::min(one.bound, other.bound), std::min(one.from, other.from), std::max(one.upto, other.upto)};
+        const auto either = [](const OpenRange& one, const OpenRange& other) -> OpenRange {
+            if (!one.open || !other.open) return one.open ? one : other;
+            return {true, std::min(one.bound, other.bound), std::min(one.from, other.from),
+                    std::max(one.upto, other.upto)};
+        };
+        if (by_sizes_) {
+            const Cost shift = shift_of_three();
+            OpenRange three = either(range(true, false, room + shift), range(false, true, room + shift));
+            three.bound -= shift;
+            return either(range(true, true, room), three);
+        }
+        if (splits_ >= 3) return range(true, true, room);
+        return either(range(true, false, room), range(false, true, room));
     }
 
     // Hands the stretches of a column that are open between its points, or at them, to `keep`. `closing`: the others
@@ -127,7 +161,8 @@ class TwoLevels {
     // Calls use(split_left, split_right) for the ways that the split budget allows.
     template <class Use>
     void share_splits(const Use& use) const {
-        if (splits_ >= 3) return use(true, true);
+        if (splits_ >= 3) use(true, true);
+        if (splits_ >= 3 && !by_sizes_) return;
         use(false, true);  // the tie rule wants the fewest splits on the left
         use(true, false);
     }
@@ -139,6 +174,7 @@ class TwoLevels {
     // Takes a tree over that costs less than the best, or as much where the tie rule prefers it.
     void offer(const NodeColumn& column, Index position, SideCost left, SideCost right) {
         const Cost total = std::min(kInfinite, loss_.split_penalty + left.best + right.best);
+        if (by_sizes_) return offer_size(column, position, left, right, total);
         if (total > outcome_.upper || total >= kInfinite || (ties_ && total >= limit_)) return;
         const Index rank = column.ranks[position - 1];
         // A leaf, or a split found earlier, stands unless the tie rule prefers this one.
@@ -151,9 +187,28 @@ class TwoLevels {
         if (ties_) *ties_ = {true, column.id, margin(context_, column, position), rank, 0};
     }
 
+    // The same for the size of the tree; a tree of three leaves is one of four, too.
+    void offer_size(const NodeColumn& column, Index position, SideCost left, SideCost right, Cost total) {
+        const bool split_left = left.best < left.leaf, split_right = right.best < right.leaf;
+        Incumbent& best = split_left && split_right ? outcome_ : three_;
+        if (total >= best.upper) return;
+        best.upper = total;
+        best.plan = split_plan(column.id, column.ranks[position - 1], split_left ? stump_plan() : nullptr,
+                               split_right ? stump_plan() : nullptr);
+        outcome_.offer(three_);
+    }
+
     // What is proven once nothing is open; `small`: what splits too near an end for the minimum leaf size cost.
     template <class Small>
     void settle(const Small& small) {
+        if (by_sizes_) {
+            // A split between four leaves that costs no less than three is one too many.
+            if (three_.upper <= outcome_.upper) outcome_.take(three_);
+            three_.lower = cut_of_three();
+            three_.relaxed = three_.lower;
+            if (context_.constrained()) three_.relaxed = std::min({three_.lower, relaxed_of_three_, small()});
+            relaxed_ = std::min(relaxed_, relaxed_of_three_);
+        }
         outcome_.lower = std::min(limit_, outcome_.upper);
         outcome_.relaxed = context_.constrained() ? std::min({outcome_.lower, relaxed_, small()}) : outcome_.lower;
     }
@@ -166,6 +221,10 @@ class TwoLevels {
     TieChoice* ties_ = nullptr;
     bool keep_profile_ = false;
     Outcome outcome_, standing_;
+    bool by_sizes_ = false;
+    Cost limit_of_three_ = 0;
+    Bounded three_;
+    Cost relaxed_of_three_ = kInfinite;
     Cost relaxed_ = kInfinite;  // what the splits evaluated cost at least without the minimum leaf size
 };
 
