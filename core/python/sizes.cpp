@@ -1,17 +1,17 @@
 // The search of all sizes for Python.
-#include "sizes/search_sizes.hpp"
-
 #include "python/bindings.hpp"
+#include "sizes/search_sizes.hpp"
 
 namespace provetree {
 
 namespace {
 
 nb::dict dict_of_size(SizedTree&& sized) {
-    return dict_of("column"_a = to_numpy(std::move(sized.tree.column)),
-                   "rank_low"_a = to_numpy(std::move(sized.tree.rank_low)),
-                   "label"_a = to_numpy(std::move(sized.tree.label)), "cost"_a = sized.tree.cost,
-                   "lower_bound"_a = sized.lower_bound);
+    return dict_of(
+        "column"_a = to_numpy(std::move(sized.tree.column)), "rank_low"_a = to_numpy(std::move(sized.tree.rank_low)),
+        "rank_high"_a = to_numpy(std::move(sized.tree.rank_high)), "left"_a = to_numpy(std::move(sized.tree.left)),
+        "right"_a = to_numpy(std::move(sized.tree.right)), "label"_a = to_numpy(std::move(sized.tree.label)),
+        "cost"_a = sized.tree.cost, "lower_bound"_a = sized.lower_bound);
 }
 
 nb::dict search_all_sizes(const BoundTable& bound, int max_depth, std::int64_t max_leaf_nodes,
@@ -41,8 +41,8 @@ nb::dict search_all_sizes(const BoundTable& bound, int max_depth, std::int64_t m
     return dict_of("sizes"_a = sizes, "status"_a = status_name(result.status),
                    "counters"_a = dict_of("nodes"_a = of.nodes, "intervals"_a = of.intervals,
                                           "depth_two_solves"_a = of.depth_two_solves, "panels"_a = of.panels,
-                                          "lanes"_a = of.lanes, "row_steps"_a = of.row_steps,
-                                          "samples"_a = of.samples, "sampled_rows"_a = of.sampled_rows,
+                                          "lanes"_a = of.lanes, "row_steps"_a = of.row_steps, "samples"_a = of.samples,
+                                          "sampled_rows"_a = of.sampled_rows,
                                           "profile_bytes_peak"_a = static_cast<std::uint64_t>(of.profile_bytes_peak)));
 }
 

@@ -40,9 +40,9 @@ enum Switch : unsigned {
     kAlwaysWide = 1u << 23,
     kTextTasks = 1u << 24,  // splits of the root pass as text
     // For tests of the search of all sizes: each takes away a care without which its proof is wrong.
-    kLowSurveyLimits = 1u << 25,   // the survey is asked for less than it stands in for
-    kSurveyOfAllRows = 1u << 26,   // what holds for all rows is used between splits of a sample
-    kNoColumnEnds = 1u << 27,      // samples may lack the ends of columns
+    kLowSurveyLimits = 1u << 25,  // the survey is asked for less than it stands in for
+    kSurveyOfAllRows = 1u << 26,  // what holds for all rows is used between splits of a sample
+    kNoColumnEnds = 1u << 27,     // samples may lack the ends of columns
     kNoPairsOfLeaves = 1u << 28,  // two leaves are left to a survey that there may not be
 };
 
@@ -64,9 +64,9 @@ inline constexpr NamedSwitch kTestSwitches[] = {
 };
 
 inline constexpr NamedSwitch kSizeSwitches[] = {
-    {kNoLipschitz, "lipschitz"}, {kNoSlack, "slack"},     {kNoInheritance, "inheritance"},
-    {kNoPacking, "packing"},     {kNoStart, "start"},     {kNoClassCounts, "class_counts"},
-    {kNoLazyRows, "lazy_rows"},  {kNoWide, "wide"},       {kNoSurvey, "survey"},
+    {kNoLipschitz, "lipschitz"}, {kNoSlack, "slack"},      {kNoInheritance, "inheritance"},
+    {kNoPacking, "packing"},     {kNoStart, "start"},      {kNoClassCounts, "class_counts"},
+    {kNoLazyRows, "lazy_rows"},  {kNoWide, "wide"},        {kNoSurvey, "survey"},
     {kNoSettledPairs, "pairs"},  {kNoLeafSides, "leaves"},
 };
 inline constexpr NamedSwitch kUnsoundSwitches[] = {

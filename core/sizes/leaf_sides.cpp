@@ -41,9 +41,7 @@ class LeafPass {
     }
 
   private:
-    std::uint32_t class_at(Index position) const {
-        return node_.classes[column_.order[position] & entry::kRowMask];
-    }
+    std::uint32_t class_at(Index position) const { return node_.classes[column_.order[position] & entry::kRowMask]; }
     // The class of a group of ties, or kMixed.
     std::uint32_t class_of_group(Index begin) const {
         const std::uint32_t cls = class_at(begin);

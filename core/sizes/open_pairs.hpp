@@ -44,8 +44,8 @@ void open_between(const NodeColumn& column, const SizePoint<K>& a, const SizePoi
         for (std::size_t j = pairs.first; j < K; ++j) {
             const Cost most = cut[i + j + 1];
             if (a.left[i] + b.right[j] >= most || !pairs(i, j)) continue;
-            const OpenRange range = open_range({a.left[i], a.right[j], a.weight}, {b.left[i], b.right[j], b.weight},
-                                               most, loss, lipschitz);
+            const OpenRange range =
+                open_range({a.left[i], a.right[j], a.weight}, {b.left[i], b.right[j], b.weight}, most, loss, lipschitz);
             if (!range.open) continue;
             from = std::min(from, range.from);
             upto = std::max(upto, range.upto);

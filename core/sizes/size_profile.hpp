@@ -22,7 +22,7 @@ struct SizePoint {
 
 template <int K>
 struct SizePoints {
-    Index id = 0;                       // column of the table
+    Index id = 0;                        // column of the table
     std::vector<SizePoint<K>> points{};  // by position
 };
 

@@ -142,20 +142,21 @@ void SizeSearch<Depth>::refresh_cuts() {
 template <int Depth>
 void SizeSearch<Depth>::open_leaves(const NodeColumn& column, const LeafSides& leaves, const SizePoint<kSide>& a,
                                     const SizePoint<kSide>& b, OpenSizes& open) {
-    const std::size_t first = context_.off(kNoPairsOfLeaves) ? std::max<std::size_t>(1, pairs_.settled) : pairs_.settled;
+    const std::size_t first =
+        context_.off(kNoPairsOfLeaves) ? std::max<std::size_t>(1, pairs_.settled) : pairs_.settled;
     const auto scan = [&](const std::vector<LeafSplit>& splits, bool leaf_is_left) {
         auto at = std::upper_bound(splits.begin(), splits.end(), a.position,
                                    [](Index x, const LeafSplit& split) { return x < split.position; });
         for (; at != splits.end() && at->position < b.position; ++at) {
             const Weight weight = node().weight_left(column, at->position);
-            const Cost away = !lipschitz() ? kInfinite
+            const Cost away = !lipschitz()   ? kInfinite
                               : leaf_is_left ? loss_.slack(weight - a.weight)
                                              : loss_.slack(b.weight - weight);
             const Cost leaf = loss_.leaf(at->leaf);
             Cost gap = 0;
             for (std::size_t j = first; j < kOfSide; ++j) {
-                const Cost other = leaf_is_left ? std::max(b.right[j], a.right[j] - away)
-                                                : std::max(a.left[j], b.left[j] - away);
+                const Cost other =
+                    leaf_is_left ? std::max(b.right[j], a.right[j] - away) : std::max(a.left[j], b.left[j] - away);
                 gap = std::max(gap, cut_[j + 1] - leaf - other);
             }
             if (gap <= 0) continue;
@@ -181,7 +182,7 @@ OpenSizes SizeSearch<Depth>::look(const NodeColumn& column, std::uint32_t a, std
     SizePoint<kSide> before = low;
     if (!hints_.empty()) {
         const SizePoint<kSide>*hint = first_after<kSide>(hints_[c], low.position),
-                           *end = hints_[c].data() + hints_[c].size();
+              *end = hints_[c].data() + hints_[c].size();
         for (; hint != end && hint->position < high.position; ++hint) {
             SizePoint<kSide> here = *hint;
             raise<kSide>(here.left, before.left);
@@ -388,8 +389,8 @@ bool SizeSearch<Depth>::try_on_all(Attempt& attempt) {
     for (std::size_t s = 1; s < kOfTree; ++s) {
         if (best[s] >= std::min(cut_[s], answer_.upper[s])) continue;
         const auto [i, j] = sides[s];
-        const LazyRows::Trial trial = lazy_->try_on_all(split_plan(
-            attempt.point.column, attempt.point.rank, attempt.of_left.plan[i], attempt.of_right.plan[j]));
+        const LazyRows::Trial trial = lazy_->try_on_all(
+            split_plan(attempt.point.column, attempt.point.rank, attempt.of_left.plan[i], attempt.of_right.plan[j]));
         if (answer_.offer(s, trial.cost, trial.plan)) answer_.share_trees();
         const Cost lacks = std::min(limits_[s], answer_.upper[s]) - best[s];
         if (lacks <= 0) continue;
@@ -462,9 +463,8 @@ void SizeSearch<Depth>::stop(const Interval& trying) {
         for (std::size_t i = 0; i < kOfSide; ++i) {
             for (std::size_t j = 0; j < kOfSide; ++j) {
                 if (!pairs_(i, j)) continue;
-                const OpenRange range =
-                    open_range({a.left[i], a.right[j], a.weight}, {b.left[i], b.right[j], b.weight}, kInfinite, loss_,
-                               lipschitz());
+                const OpenRange range = open_range({a.left[i], a.right[j], a.weight}, {b.left[i], b.right[j], b.weight},
+                                                   kInfinite, loss_, lipschitz());
                 least[i + j + 1] = std::min(least[i + j + 1], range.bound);
             }
         }
@@ -476,8 +476,8 @@ void SizeSearch<Depth>::stop(const Interval& trying) {
     answer_.share_bounds();
 }
 
-// Splits that leave a side too small for a leaf are never tried, but trees without a minimum leaf size may use them. The
-// small side may cost nothing; the large one contains that side of every split further in.
+// Splits that leave a side too small for a leaf are never tried, but trees without a minimum leaf size may use them.
+// The small side may cost nothing; the large one contains that side of every split further in.
 template <int Depth>
 PerSize<SizeSearch<Depth>::kAll> SizeSearch<Depth>::bound_of_small_sides() const {
     PerSize<kAll> least;

@@ -1,8 +1,8 @@
 // The search of one node of depth three or more for all sizes at once.
 //
-// An interval lies between two tried splits of one column. It is open while some pair of sizes of the two sides can make
-// a tree that costs less than the best one of its size. The interval of the widest gap is tried in its middle: both
-// sides are solved for all sizes, as far as any pair needs it, and its two halves go back into the heap.
+// An interval lies between two tried splits of one column. It is open while some pair of sizes of the two sides can
+// make a tree that costs less than the best one of its size. The interval of the widest gap is tried in its middle:
+// both sides are solved for all sizes, as far as any pair needs it, and its two halves go back into the heap.
 //
 // First of all the node's own rows are solved with a level less (the survey). Trees of up to D leaves fit into depth
 // D - 1, so these sizes are settled; so is every pair of sides of at most D - 1 leaves each. What the survey proves
@@ -95,8 +95,8 @@ class SizeSearch {
     LazyRows* lazy_;
     SizeAnswer<Depth>& answer_;
     PerSize<kAll> limits_;
-    PerSize<kAll> cut_{};       // trees below this are looked for; 0 where nothing is
-    PerSize<kAll> relaxed_{};   // of the splits tried, without the minimum leaf size
+    PerSize<kAll> cut_{};      // trees below this are looked for; 0 where nothing is
+    PerSize<kAll> relaxed_{};  // of the splits tried, without the minimum leaf size
     SizeAnswer<Depth - 1> whole_{};
     bool surveyed_ = false;
     CountedPairs pairs_{0, 0};

@@ -1,5 +1,5 @@
-// Solves nodes for all sizes of trees at once. Nodes of depth three and more are searched (sizes/size_search.hpp), those
-// of depth two swept.
+// Solves nodes for all sizes of trees at once. Nodes of depth three and more are searched (sizes/size_search.hpp),
+// those of depth two swept.
 #pragma once
 
 #include "intervals/lazy_rows.hpp"

@@ -77,7 +77,7 @@ class DepthTwo : public TwoLevels {
     // By sizes: two leaves are settled by a lane that sends all rows left, in the first round.
     Cost limit_of_two_ = 0;
     Bounded two_;
-    Weight whole_stump_ = 0;  // what all rows cost with one split, at least
+    Weight whole_stump_ = 0;                                 // what all rows cost with one split, at least
     std::vector<PanelPoint> points_, next_points_, merged_;  // points_: those of all regions, one after the other
     std::vector<Region> regions_, next_regions_;
     std::vector<std::uint32_t> chosen_;  // regions that get lanes in this round

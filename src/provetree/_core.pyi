@@ -21,6 +21,25 @@ class SearchResult(TypedDict):
     history: list[tuple[float, int, int]]
     counters: dict[str, int]
 
+class SizedTree(TypedDict):
+    """The best tree of at most so many leaves; proven where the bound is no less than the cost."""
+
+    column: NDArray[np.int32]
+    rank_low: NDArray[np.int32]
+    rank_high: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    label: NDArray[np.int32]
+    cost: int
+    lower_bound: int
+
+class SizesResult(TypedDict):
+    """The best trees of 1, 2, ... leaves, as many as depth and rows allow."""
+
+    sizes: list[SizedTree]
+    status: Literal["optimal", "time_limit", "interrupted"]
+    counters: dict[str, int]
+
 class Routed(TypedDict):
     """What arrives at the nodes of a tree, by node.
 
@@ -172,6 +191,26 @@ def search(
     checkpoint_seconds: float = 20.0,
 ) -> SearchResult:
     """Find the best tree and prove it, as far as the limits allow."""
+
+#: Bits of ``switches`` that turn parts of ``search_sizes`` off.
+SIZE_SWITCHES: dict[str, int]
+#: Bits that take away what its proof needs, for tests.
+UNSOUND_SIZE_SWITCHES: dict[str, int]
+#: The deepest trees that ``search_sizes`` takes.
+DEEPEST_BY_SIZES: int
+
+def search_sizes(
+    table: Table,
+    *,
+    max_depth: int,
+    max_leaf_nodes: int,
+    min_samples_leaf: int,
+    time_limit: float,
+    memory_limit: int,
+    kernel: str = "auto",
+    switches: int = 0,
+) -> SizesResult:
+    """Find the best tree of every number of leaves and prove it, as far as the time allows."""
 
 def itemset_search(
     values: NDArray[np.uint8],

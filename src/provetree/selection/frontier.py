@@ -1,9 +1,10 @@
 """The proven best tree of every number of leaves, with work shared between the sizes.
 
-A tree that is best with a penalty per split is the best of its size, and its cost bounds the error
-of every other size: a few searches with penalties give the corners of the frontier and lower
-bounds in between. Sizes that are not proven by then are searched by themselves, within a budget of
-splits, which takes longer.
+Errors of trees up to depth four are searched for all sizes at once. Where that is not so, or takes
+too long, sizes are searched one by one. A tree that is best with a penalty per split is the best of
+its size, and its cost bounds the error of every other size: a few searches with penalties give the
+corners of the frontier and lower bounds in between. Sizes that are not proven by then are searched
+by themselves, within a budget of splits, which takes longer.
 
 Errors are whole numbers, and so are penalties after scaling both. Other losses are counted in units
 that are small beside any cost, so their penalties are rounded to one.
@@ -16,8 +17,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from provetree import _core
 from provetree.problem.problem import Problem
-from provetree.search.engine import ExactSearch
+from provetree.search.engine import ExactSearch, chosen_kernel
 from provetree.solution import Engine, Limits, Solution, Status
 from provetree.tree.build import build_tree
 from provetree.tree.tree import Tree
@@ -26,6 +28,9 @@ __all__ = ["FrontierPoint", "solve_frontier"]
 
 #: Trees of more splits than this are searched with the requested budget.
 _MOST_UNBOUNDED = 63
+
+#: Of the time, for the search of all sizes at once; the rest is for sizes that it leaves open.
+_SHARE_AT_ONCE = 0.5
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,11 @@ def solve_frontier(
     """Return the best trees of 1, 2, ..., `max_leaf_nodes` leaves, for a problem without a penalty.
 
     Sizes that are not proven within `time_limit` seconds, in all, say so. `first` is the number of
-    leaves that matters most: it gets half of the time before any other.
+    leaves that matters most: where not all sizes can be proven at once, it gets half of the time
+    that is left before any other. Sizes are searched one by one where an `engine` is given.
+
+    Each tree has as few splits as its cost allows, and is the same in every run. Of three and more
+    levels it need not be the one among equally good trees that a search of its size alone prefers.
     """
     if problem.split_penalty:
         raise ValueError("A frontier needs a problem without a penalty for splits.")
@@ -76,6 +85,8 @@ def solve_frontier(
         ExactSearch() if engine is None else engine,
         clock,
     )
+    if engine is None:
+        search.solve_at_once()
     if first is not None and not math.isinf(search.deadline):
         search.solve_size(min(first - 1, wanted))
     search.find_corners()
@@ -111,15 +122,44 @@ class _Frontier:
         self.bounds = [0] * (most + 1)
         self.bounds[0] = root
 
+    def solve_at_once(self) -> None:
+        """Search all sizes at once, where the loss and the depth allow it."""
+        left = self.deadline - self.clock()
+        depth = min(self.problem.max_depth, self.wanted)
+        # Two levels take no time: there each tree is the one that a search of its size prefers.
+        if self.problem.is_measured or not 2 < depth <= _core.DEEPEST_BY_SIZES or left <= 0:
+            return
+        found = _core.search_sizes(
+            self.problem.table,
+            max_depth=self.problem.max_depth,
+            max_leaf_nodes=self.wanted + 1,
+            min_samples_leaf=self.problem.min_samples_leaf,
+            time_limit=left * _SHARE_AT_ONCE,
+            memory_limit=Limits().memory_limit,
+            kernel=chosen_kernel(),
+        )
+        self.interrupted |= found["status"] == "interrupted"
+        for k, size in enumerate(found["sizes"]):
+            self.bounds[k] = max(self.bounds[k], size["lower_bound"])
+            if size["cost"] < self.errors[k]:
+                self.errors[k] = size["cost"]
+                self.costs[k] = self.problem.to_user_cost(size["cost"])
+                self.trees[k] = build_tree(self.problem, size["column"], size["rank_low"])
+        if len(found["sizes"]) <= self.wanted:
+            # There are no more rows to make leaves of: larger trees are no better.
+            for k in range(len(found["sizes"]), self.wanted + 1):
+                self.bounds[k] = max(self.bounds[k], found["sizes"][-1]["lower_bound"])
+        self._settle()
+
     def solve_size(self, splits: int) -> None:
         """Search one size before all others, for half of the time."""
-        if splits > 0:
+        if splits > 0 and not self.proven(splits):
             self._solve(splits, 1, 0, until=self.deadline, share=0.5)
             self.half_time = (self.clock() + self.deadline) / 2
 
     def find_corners(self) -> None:
         """Find the corners of the lower convex hull of (splits, errors)."""
-        if self.most == 0:
+        if all(self.proven(k) for k in range(self.wanted + 1)):
             return
         largest = self._solve(self.most, 1, 0, until=self.half_time, share=0.5)
         if largest is None:
