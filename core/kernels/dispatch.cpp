@@ -6,6 +6,7 @@
 #include "kernels/class_kernel.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/linear_kernel.hpp"
+#include "kernels/pair_kernel.hpp"
 #include "kernels/squared_kernel.hpp"
 
 namespace provetree {
@@ -75,6 +76,15 @@ const SquaredKernel& choose_squared_kernel(const std::string& name) {
     if (chosen == "avx2") return kernels::squared_avx2;
 #endif
     return kernels::squared_baseline;
+}
+
+const PairKernel& choose_pair_kernel(const std::string& name) {
+    const std::string chosen = choose_kernel(name).name;
+#if defined(PROVETREE_X86_KERNELS)
+    if (chosen == "avx512") return kernels::pairs_avx512;
+    if (chosen == "avx2") return kernels::pairs_avx2;
+#endif
+    return kernels::pairs_baseline;
 }
 
 const ClassKernel& choose_class_kernel(const std::string& name) {

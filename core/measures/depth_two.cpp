@@ -167,13 +167,11 @@ Outcome MeasuredDepthTwo::solve(const Node& node, const NodeRequest& request, co
     if (points_.size() < node.columns.size()) points_.resize(node.columns.size());
     waiting_.clear();
     const Relatives relatives = context_.off(kNoInheritance) ? Relatives{} : request.relatives;
-    const std::vector<Points>* const surveyed =
-        request.relatives.inner || request.relatives.outer ? nullptr : panel_->survey(node);
     for (Index c = 0; c < node.columns.size(); ++c) {
-        know_column(node, c, relatives, surveyed ? &(*surveyed)[c] : nullptr);
-        const NodeColumn& column = node.columns[c];
-        waiting_.push_back({find_open(column, points_[c], room(column), false), c});
+        know_column(node, c, relatives, nullptr);
+        waiting_.push_back({open_bound(node, c), c});
     }
+    look_around(node, relatives);
     std::sort(waiting_.begin(), waiting_.end());
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
         standing_.lower = std::min({limit_, outcome_.upper, waiting_[i].bound + loss_.split_penalty});
@@ -183,6 +181,21 @@ Outcome MeasuredDepthTwo::solve(const Node& node, const NodeRequest& request, co
     settle([&] { return bound_of_small_sides(node); });
     if (keep_profile_) outcome_.profile = make_profile(node);
     return std::exchange(outcome_, {});
+}
+
+// Lets a survey tell more of the columns that are open.
+void MeasuredDepthTwo::look_around(const Node& node, Relatives relatives) {
+    std::size_t open = 0;
+    wanted_.assign(node.columns.size(), 0);
+    for (const Waiting& waiting : waiting_) open += wanted_[waiting.column] = waiting.bound < kInfinite;
+    if (!panel_->survey_pays(node, open, relatives.inner || relatives.outer)) return;
+    const std::vector<Points>* const surveyed = panel_->survey(node, wanted_);
+    if (!surveyed) return;
+    for (Waiting& waiting : waiting_) {
+        if (!wanted_[waiting.column]) continue;
+        know_column(node, waiting.column, relatives, &(*surveyed)[waiting.column]);
+        waiting.bound = open_bound(node, waiting.column);
+    }
 }
 
 // A split with its sides as leaves or stumps, as the split budget allows.

@@ -38,9 +38,13 @@ class MeasuredDepthTwo : public TwoLevels {
 
     void begin(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties);
     void know_column(const Node& node, Index c, Relatives relatives, const Points* surveyed);
+    void look_around(const Node& node, Relatives relatives);
     void settle_column(const Node& node, Index c);
     // The open stretches of a column, and the least bound of them; kInfinite where none is open.
     Cost find_open(const NodeColumn& column, const Points& points, Cost room, bool closing);
+    Cost open_bound(const Node& node, Index c) {
+        return find_open(node.columns[c], points_[c], room(node.columns[c]), false);
+    }
     // A panel of lanes on the open stretches.
     void evaluate_open(const Node& node, Index c, const NodeColumn& column);
     void choose_lanes(const Node& node, const NodeColumn& column);
@@ -58,6 +62,7 @@ class MeasuredDepthTwo : public TwoLevels {
     std::vector<Points> points_;  // of each column, from its low end to its high end
     std::vector<Stretch> open_;
     std::vector<Waiting> waiting_;
+    std::vector<std::uint8_t> wanted_;              // columns for a survey
     std::vector<std::pair<Cost, Index>> by_bound_;  // lanes of a panel
     std::vector<Index> lanes_;
     std::vector<LaneUnits> results_;

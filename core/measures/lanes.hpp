@@ -35,8 +35,13 @@ class LanePanel {
     virtual unsigned lanes_at_once(const Node&) const { return kLanes; }
     // The splits of a column after so many rows, ascending; at most kLanes.
     virtual void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) = 0;
-    // Lower bounds at some splits of each column, for less than lanes take; none where that is not to be had.
-    virtual const std::vector<std::vector<MeasuredPoint>>* survey(const Node&) { return nullptr; }
+    // Whether a survey is worth its time where so many columns are open, by what relatives know or by nothing.
+    virtual bool survey_pays(const Node&, std::size_t, bool relatives) { return !relatives; }
+    // Lower bounds at some splits of each column that is wanted, for less than lanes take; none where that is not to be
+    // had.
+    virtual const std::vector<std::vector<MeasuredPoint>>* survey(const Node&, const std::vector<std::uint8_t>&) {
+        return nullptr;
+    }
     // Makes the units of one of these lanes exact, by its place among them.
     virtual void refine(const Node&, int, LaneUnits&) {}
 };

@@ -43,7 +43,7 @@ class LinearLanePanel final : public LanePanel {
         if (actions_ == 2) return two_.lanes_at_once();
         return std::clamp<unsigned>(kLanesTogether * (1 + node.rows / kRowsOfLanes), kLanesTogether, kLanes);
     }
-    const std::vector<std::vector<MeasuredPoint>>* survey(const Node& node) override;
+    const std::vector<std::vector<MeasuredPoint>>* survey(const Node& node, const std::vector<std::uint8_t>&) override;
     void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) override;
     void refine(const Node& node, int lane, LaneUnits& units) override;
 
@@ -199,7 +199,8 @@ void LinearLanePanel::cut_into_groups(const Node& node, const NodeColumn& column
         to.lowest.left[lane] = to.lowest.right[lane] = std::numeric_limits<std::int32_t>::max();
 }
 
-const std::vector<std::vector<MeasuredPoint>>* LinearLanePanel::survey(const Node& node) {
+const std::vector<std::vector<MeasuredPoint>>* LinearLanePanel::survey(const Node& node,
+                                                                       const std::vector<std::uint8_t>&) {
     if (node.rows < kLeastSurveyed || actions_ == 2) return nullptr;
     const int groups = groups_of(node);
     const std::size_t columns = node.columns.size();

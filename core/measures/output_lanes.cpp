@@ -36,9 +36,10 @@ class OutputLanePanel final : public LanePanel {
                                 {side_squares_[0], side_squares_[1]},
                                 {leaf_[0], leaf_[1]},
                                 0x1p-49 * squares * (64 + node.rows + std::sqrt(weight))};
-        columns_.sweep(node, [&](const SquaredColumn& along) {
+        const auto sweep = [&](const SquaredColumn& along) {
             return kernel_.sweep_outputs(along, rows, measure_.width(), n, sides);
-        });
+        };
+        columns_.sweep(node, sweep, [](Index) { return true; });
         for (int lane = 0; lane < n; ++lane) results[lane] = {sides_.units(0, lane), sides_.units(1, lane)};
         const std::uint64_t work = std::uint64_t{node.rows} * (node.columns.size() + 1) * outputs_;
         context_.counters.row_steps += work;

@@ -20,11 +20,13 @@ class SquaredColumns {
 
     // Sweeps all columns: sweep(column) tells how often it found something better. Columns that gave the best stumps
     // lately come first: the better the stumps at hand, the more is passed by.
-    template <class Sweep>
-    void sweep(const Node& node, const Sweep& sweep) {
+    // `wanted(c)`: whether the column of the node could have something better.
+    template <class Sweep, class Wanted>
+    void sweep(const Node& node, const Sweep& sweep, const Wanted& wanted) {
         std::uint64_t most = 0;
         std::size_t winner = 0;
         for (std::size_t i = 0; i < order_.size(); ++i) {
+            if (!wanted(order_[i])) continue;
             const std::uint64_t wins = sweep(columns_[order_[i]]);
             if (wins <= most) continue;
             most = wins;

@@ -8,6 +8,7 @@
 
 #include "measures/squared_columns.hpp"
 #include "measures/squared_sides.hpp"
+#include "measures/squared_survey.hpp"
 
 namespace provetree {
 
@@ -20,10 +21,12 @@ class SquaredLanePanel final : public LanePanel {
   public:
     SquaredLanePanel(Context& context, const Measure& measure)
         : context_(context), measure_(measure), kernel_(choose_squared_kernel(context.kernel.name)), columns_(context),
-          sides_(context, measure), unit_(measure.total_weight() == static_cast<Weight>(measure.rows())) {}
+          sides_(context, measure), survey_(context, measure),
+          unit_(measure.total_weight() == static_cast<Weight>(measure.rows())) {}
 
     void start(const Node& node) override {
         take_rows(node);
+        survey_.start();
         columns_.start(node, targets_.data(), largest_sum_);
     }
 
@@ -31,14 +34,28 @@ class SquaredLanePanel final : public LanePanel {
         return node.rows < kFewRows ? 8 : std::clamp<unsigned>(node.rows / 1024 * 16, 16, kLanes);
     }
 
+    bool survey_pays(const Node& node, std::size_t open_columns, bool) override {
+        return survey_.pays(node, open_columns);
+    }
+    const std::vector<std::vector<MeasuredPoint>>* survey(const Node& node,
+                                                          const std::vector<std::uint8_t>& wanted) override {
+        return survey_.look(node, wanted, rows_.data(), targets_.data());
+    }
+
     void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) override {
         SquaredLanes& lanes = sides_.start(0x1p-44 * absolute_);
         take_lanes(node, node.columns[column], positions, n);
         const SquaredRows rows{codes_.data(), rows_.data(), targets_.data(), node.counts.data()};
         const auto sweep = context_.constrained() ? kernel_.sweep_sized : kernel_.sweep;
-        columns_.sweep(node, [&](const SquaredColumn& along) { return sweep(along, rows, n, lanes); });
+        if (survey_.looked()) survey_.take_lanes(column, positions, n);
+        std::size_t swept = 0;
+        const auto sweep_column = [&](const SquaredColumn& along) {
+            ++swept;
+            return sweep(along, rows, n, lanes);
+        };
+        columns_.sweep(node, sweep_column, [&](Index c) { return can_win(c, n); });
         for (int lane = 0; lane < n; ++lane) results[lane] = {sides_.units(0, lane), sides_.units(1, lane)};
-        const std::uint64_t work = std::uint64_t{node.rows} * (node.columns.size() + 1);
+        const std::uint64_t work = std::uint64_t{node.rows} * (swept + 1);
         context_.counters.row_steps += work;
         context_.monitor.work(work);
     }
@@ -49,6 +66,16 @@ class SquaredLanePanel final : public LanePanel {
         std::int64_t weight = 0, sum = 0, count = 0;  // counts only under a minimum leaf size
         Wide squares = 0;
     };
+
+    // Whether a survey leaves a better stump on a column possible for any lane.
+    bool can_win(Index column, int n) const {
+        if (!survey_.looked()) return true;
+        const std::size_t family = survey_.family_of(column);
+        for (int side = 0; side < 2; ++side)
+            for (int lane = 0; lane < n; ++lane)
+                if (survey_.stump_bound(family, side, lane) < sides_.cost_so_far(side, lane)) return true;
+        return false;
+    }
 
     // Targets of the node around their mean.
     void take_rows(const Node& node) {
@@ -115,6 +142,7 @@ class SquaredLanePanel final : public LanePanel {
     const SquaredKernel& kernel_;
     SquaredColumns columns_;
     SquaredSides sides_;
+    SquaredSurvey survey_;
     const bool unit_;         // all weights are one
     double absolute_ = 0;     // the sum of |weight x target|
     double largest_sum_ = 0;  // what the sums of a bound stay below

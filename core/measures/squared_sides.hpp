@@ -59,6 +59,14 @@ class SquaredSides {
                 !context_.constrained() || lanes.count[side][lane] >= static_cast<double>(context_.min_leaf)};
     }
 
+    // What the best stump found so far costs, in units; with a minimum leaf size, the best feasible one. 0 where none
+    // is looked for.
+    double cost_so_far(int side, int lane) const {
+        const double best = context_.constrained() ? lanes.feasible[side][lane] : lanes.best[side][lane];
+        return best < kSettledLane ? leaf_[side][lane] - best * lanes.weight[side][lane] * measure_.units_per_square()
+                                   : 0;
+    }
+
     SquaredLanes lanes;
 
   private:

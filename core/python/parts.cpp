@@ -101,7 +101,8 @@ std::vector<std::pair<Index, std::vector<std::vector<std::int64_t>>>> measured_s
                                                                                       const std::string& kernel) {
     MeasuredBench bench(table, 1, kernel, false);
     std::vector<std::pair<Index, std::vector<std::vector<std::int64_t>>>> out;
-    const std::vector<std::vector<MeasuredPoint>>* const known = bench.panel->survey(bench.root);
+    const std::vector<std::uint8_t> all(bench.root.columns.size(), 1);
+    const std::vector<std::vector<MeasuredPoint>>* const known = bench.panel->survey(bench.root, all);
     for (std::size_t c = 0; known && c < bench.root.columns.size(); ++c) {
         out.emplace_back(bench.root.columns[c].id, std::vector<std::vector<std::int64_t>>{});
         for (const MeasuredPoint& point : (*known)[c])
