@@ -5,6 +5,7 @@ Tables have numbers with and without ties and missing values, and categories, as
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from provetree import _core
-from testkit.core_calls import KERNELS
+from testkit.core_calls import ALWAYS_WIDE, KERNELS, NODE_FIELDS, OFF
 
 BLOCKS, PER_BLOCK = 4, 12
 LEAF_LEFT, STUMP_LEFT, LEAF_RIGHT, STUMP_RIGHT = 0, 1, 4, 5
@@ -46,9 +47,9 @@ def random_columns(rng: np.random.Generator, n: int) -> list[tuple[NDArray[Any],
     return [column for column in columns if column[0].max() > 0 and column[0].min() == 0]
 
 
-def random_table(seed: int) -> _core.Table | None:
+def random_table(seed: int, most: int = 700) -> _core.Table | None:
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 700) if rng.random() < 0.8 else rng.integers(2, 20))
+    n = int(rng.integers(5, most) if rng.random() < 0.8 else rng.integers(5, 20))
     columns = random_columns(rng, n)
     if not columns:
         return None
@@ -114,3 +115,43 @@ def test_surveys_are_bounds_that_agree_between_kernels(block: int) -> None:
 def test_more_surveys(block: int) -> None:
     for seed in range(1000 + 250 * block, 1250 + 250 * block):
         check(seed)
+
+
+def searched(table: _core.Table, depth: int, least: int, switches: int) -> tuple[int, str]:
+    """The proven cost of the best tree of a depth, and the tree."""
+    found = _core.search(
+        table,
+        None,
+        max_depth=depth,
+        max_splits=2**depth - 1,
+        min_samples_leaf=least,
+        error_scale=1,
+        split_penalty=0,
+        time_limit=math.inf,
+        memory_limit=1 << 28,
+        switches=switches | OFF["bits"],  # no cells
+    )
+    assert found["status"] == "optimal"
+    return found["cost"], str([found[part].tolist() for part in NODE_FIELDS])
+
+
+def check_search(seed: int) -> int:
+    """Searches one table with and without surveys, and tells whether it had columns at all."""
+    table = random_table(seed, most=240)
+    if table is None:
+        return 0
+    depth, least = 2 + seed % 2, 1 + 4 * (seed % 3 // 2)
+    with_surveys = searched(table, depth, least, ALWAYS_WIDE)
+    assert with_surveys == searched(table, depth, least, OFF["wide"]), seed
+    assert with_surveys == searched(table, depth, least, 0), seed
+    return 1
+
+
+def test_searches_with_and_without_surveys_find_the_same_trees() -> None:
+    assert sum(check_search(seed) for seed in range(60)) > 40
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("block", range(20))
+def test_more_searches(block: int) -> None:
+    assert sum(check_search(seed) for seed in range(1000 + 250 * block, 1250 + 250 * block)) > 150
