@@ -1,4 +1,4 @@
-"""The tuning path and the estimator that follows it."""
+"""The tuning path."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
-from provetree import OptimalTreeClassifier, OptimalTreeCV, tuning_path
-from provetree.options import ParameterError
-from testkit.sklearn_checks import all_checks
+from provetree import OptimalTreeClassifier, tuning_path
 
 
 def table(n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, Any]:
@@ -68,46 +65,6 @@ def test_weights_count_in_training_and_scores() -> None:
     for two, one in zip(doubled.points, single.points, strict=True):
         assert two.errors == 2 * one.errors
         assert two.cv_score == pytest.approx(one.cv_score)
-
-
-def test_the_estimator_keeps_the_chosen_tree() -> None:
-    X, y = table()
-    clf = OptimalTreeCV(max_depth=3).fit(X, y)
-    chosen = clf.path_.one_standard_error
-    assert (clf.n_leaves_, clf.tree_) == (chosen.n_leaves, chosen.tree)
-    assert (clf.objective_, clf.status_) == (chosen.errors, "optimal")
-    best = clone(clf).set_params(rule="best").fit(X, y)
-    assert best.n_leaves_ == best.path_.best.n_leaves
-    assert set(clf.predict(X)) <= {"yes", "no"}
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [
-        ("max_depth", -1, "an int in the range [0, inf)"),
-        ("cv", 1, "an int in the range [2, inf), a splitter"),
-        ("rule", "two", "the str 'one_standard_error' or the str 'best'"),
-        ("n_jobs", "many", "an int or None"),
-    ],
-)
-def test_bad_parameters(name: str, value: Any, words: str) -> None:
-    with pytest.raises(ParameterError) as told:
-        OptimalTreeCV(**{name: value}).fit([[1.0], [2.0]], [0, 1])
-    assert str(told.value).startswith(f"The '{name}' parameter of OptimalTreeCV must be {words}")
-
-
-# A row of weight two is one row of a fold, a row twice may be in two folds.
-EXCUSED = {
-    "check_sample_weight_equivalence_on_dense_data",
-    "check_sample_weight_equivalence",
-    "check_sample_weights_invariance",
-}
-
-
-@pytest.mark.filterwarnings("default")
-@all_checks(OptimalTreeCV(cv=2, max_depth=2), without=EXCUSED)
-def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def test_processes_give_the_same() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from provetree.export.words import cost_number
 from provetree.solution import Progress, Solution
@@ -17,6 +17,15 @@ from provetree.solution import Progress, Solution
 #: Seconds between two drawings, on a terminal and elsewhere.
 _TERMINAL_INTERVAL = 0.1
 _LOG_INTERVAL = 1.0
+
+
+class Words(Protocol):
+    """Progress that puts itself into words."""
+
+    @property
+    def words(self) -> str:
+        """The words."""
+        ...
 
 
 class ProgressLine:
@@ -58,6 +67,23 @@ class ProgressLine:
             # The time of the progress is that of its last change; a live line shows the time now.
             words = _sentence(now - self._start, progress.cost, progress.lower_bound, progress.gap)
             self._write(words, final=False)
+
+    def say(self, progress: Words) -> None:
+        """Show what is being tried, unless it was shown a moment ago.
+
+        Examples
+        --------
+        >>> import sys
+        >>> from provetree.estimators._progress import ProgressLine
+        >>> from provetree.selection.race import TuningProgress
+        >>> line = ProgressLine(stream=sys.stdout, clock=iter([100.0, 102.5]).__next__)
+        >>> line.say(TuningProgress(2.5, "gini", 3, 5, "accuracy", 0.91, 6))
+        provetree: 2.5 s, fold 3 of 5, gini; best so far: accuracy 0.9100 with 6 leaves
+        """
+        now = self._clock()
+        if now >= self._next:
+            self._next = now + self._interval
+            self._write(f"provetree: {now - self._start:.1f} s, {progress.words}", final=False)
 
     def close(self, solution: Solution) -> Solution:
         """Show how the search ended, leave the line, and return the solution."""

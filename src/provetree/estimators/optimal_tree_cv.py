@@ -1,38 +1,73 @@
-"""The classifier that chooses its own size by cross-validation along the proven frontier."""
+"""The classifier that chooses its own size and settings by cross-validation: the front door."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from provetree.estimators._progress import ProgressLine
 from provetree.estimators._tree_classifier import TreeClassifier
+from provetree.estimators.optimal_tree import OptimalTreeClassifier
 from provetree.options import documented, validate
-from provetree.problem.prepare import prepare_for
-from provetree.selection.options import CV_OPTIONS
-from provetree.selection.path import path_of
+from provetree.problem.inputs import row_weights
+from provetree.problem.prepare import Prepared, prepare, prepare_for
+from provetree.selection.folds import plan_folds
+from provetree.selection.options import (
+    CV_LEAST_ROWS,
+    CV_OPTIONS,
+    DEEPEST,
+    MOST_LEAVES,
+    TRIED_CRITERIA,
+)
+from provetree.selection.path import path_end
+from provetree.selection.race import TuningProgress
+from provetree.selection.scoring import class_weights_for, is_cost_matrix, scorer_of
+from provetree.selection.settings import ClassWeight, Setting, TuningTable, as_list, settings_of
+from provetree.selection.tune import Tuned, tune
 from provetree.solution import Solution
+from provetree.tree.smoothing import Smoothing
 
 __all__ = ["OptimalTreeCV"]
+
+#: What is kept of the time limit for what comes after the last search.
+_LAST_SHARE, _LAST_SECONDS = 0.02, 0.25
 
 
 @documented(CV_OPTIONS)
 class OptimalTreeCV(TreeClassifier):
-    """An optimal tree whose number of leaves is chosen by cross-validation.
+    """An optimal tree that chooses its size, and how it is grown, by cross-validation.
 
-    For every number of leaves the best training tree is found and proven, on all rows and on each
-    fold; see :func:`provetree.tuning_path`. The chosen size is then that of the whole table's tree.
-    Scores are accuracies, whatever the `criterion` is.
+    For every setting (what is minimised, the least rows of a leaf, how classes weigh) the best
+    trees of every number of leaves are found on each fold, and judged by `scoring` on the rows held
+    out. Settings that cannot win are dropped early. The tree is then that of all rows, of the size
+    and setting that did best.
+
+    One `time_limit` holds for all of it. What was tried, what was chosen and why is in ``path_``.
 
     {parameters}
 
     Attributes
     ----------
-    path_ : TuningPath
-        All sizes with their errors, bounds and scores.
+    path_ : TunedPath
+        All sizes of the chosen setting with their costs, bounds and scores; all settings that were
+        tried (``path_.tried``), why this one was chosen (``path_.reason``), and what was not done
+        (``path_.notes``).
     n_leaves_ : int
         The chosen greatest number of leaves.
+    criterion_ : str
+        The chosen criterion.
+    min_samples_leaf_ : int or float
+        The chosen least number of rows in a leaf.
+    class_weight_ : dict, "balanced" or None
+        The chosen class weights.
+    best_score_ : float
+        The mean score of the tree's size and setting on the rows held out.
     tree_ : Tree
         The tree of the chosen size on all rows; ``status_``, ``objective_``, ``lower_bound_``,
         ``gap_``, ``classes_`` and the others are those of
@@ -43,22 +78,25 @@ class OptimalTreeCV(TreeClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from provetree import OptimalTreeCV
     >>> clf = OptimalTreeCV(max_depth=2).fit(*load_iris(return_X_y=True))
-    >>> clf.n_leaves_, clf.status_, clf.objective_
-    (3, 'optimal', 6)
+    >>> clf.n_leaves_, clf.criterion_, clf.status_
+    (3, 'gini', 'optimal')
     """
 
     def __init__(
         self,
-        max_depth: int = 3,
+        max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
-        min_samples_leaf: int | float = 1,
-        class_weight: Mapping[Any, float] | str | None = None,
+        min_samples_leaf: int | float | Iterable[int | float] = CV_LEAST_ROWS,
+        class_weight: Mapping[Any, float] | str | None = "auto",
         categorical_features: ArrayLike | str | None = "from_dtype",
-        time_limit: float | None = None,
+        time_limit: float | None = 60.0,
         cv: Any = 5,
-        rule: str = "one_standard_error",
+        rule: str = "best",
         n_jobs: int | None = None,
-        criterion: str = "errors",
+        criterion: str | Iterable[str] = TRIED_CRITERIA,
+        scoring: Any = None,
+        verbose: int | bool = 0,
+        probabilities: str | Smoothing = "auto",
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -70,14 +108,31 @@ class OptimalTreeCV(TreeClassifier):
         self.rule = rule
         self.n_jobs = n_jobs
         self.criterion = criterion
+        self.scoring = scoring
+        self.verbose = verbose
+        self.probabilities = probabilities
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> OptimalTreeCV:
-        """Find the path of best trees, and keep the tree of the chosen size.
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        on_progress: Callable[[TuningProgress], None] | None = None,
+    ) -> OptimalTreeCV:
+        """Choose size and setting, and keep the best tree of them on all rows.
 
         Parameters
         ----------
         X, y, sample_weight
-            The training rows, as in :meth:`OptimalTreeClassifier.fit`.
+            The training rows, as in :meth:`OptimalTreeClassifier.fit`. Weights count in training
+            and in the scores.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row: rows of one group are never on both sides of a fold. An int as
+            `cv` then makes folds of groups.
+        on_progress : callable, default=None
+            Called with a :class:`~provetree.selection.race.TuningProgress` before each search.
 
         Returns
         -------
@@ -91,25 +146,142 @@ class OptimalTreeCV(TreeClassifier):
         >>> OptimalTreeCV(max_depth=2, cv=2).fit(X, y).get_n_leaves()
         2
         """
+        started = time.monotonic()
         validate(CV_OPTIONS, vars(self), type(self).__name__)
-        prepared = prepare_for(self, X, y, sample_weight)
-        self.path_ = path_of(
-            prepared,
-            self.max_leaf_nodes,
-            self.cv,
-            self.time_limit,
-            self.n_jobs,
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
+        owner = type(self).__name__
+        fixed = None if self._weights_are_chosen else self.class_weight
+        prepared = prepare(
+            X,
+            y,
+            sample_weight,
+            max_depth=self._depth,
+            owner=owner,
+            class_weight=fixed,
+            categorical_features=self.categorical_features,
         )
-        chosen = self.path_.choose(self.rule)
-        self.n_leaves_ = chosen.n_leaves
-        found = Solution(chosen.tree, chosen.errors, chosen.lower_bound, chosen.status)
-        self._keep(prepared, found)
+        own = row_weights(sample_weight, None, prepared.classes, prepared.codes)
+        leaves = self.max_leaf_nodes
+        if leaves is None and self.max_depth is None:
+            leaves = min(MOST_LEAVES, prepared.problem.max_splits + 1)
+        leaves = path_end(prepared.problem, leaves)
+        table = TuningTable(prepared, own, self._depth, leaves, X)
+        scorer = scorer_of(self.scoring, table, fixed, owner)
+        if scorer.costs is not None:
+            table = replace(table, costs=scorer.costs)
+        plan = plan_folds(self.cv, prepared.codes, prepared.classes, groups, owner)
+        with ProgressLine() as line:
+            tell = _both(line.say if self.verbose else None, on_progress)
+            tuned = tune(
+                table,
+                self._settings(prepared),
+                scorer,
+                plan,
+                rule=self.rule,
+                deadline=self._deadline(started),
+                n_jobs=self.n_jobs,
+                tell=tell,
+            )
+            self._search_seconds = time.monotonic() - started
+            if self.verbose:
+                line.close(tuned.solution)
+        self._keep_choice(tuned)
+        self._keep(prepared, self._smoothed(tuned))
         return self
 
+    def _smoothed(self, tuned: Tuned) -> Solution:
+        """Return the solution with the probabilities that were asked for, or chosen."""
+        asked = self.probabilities
+        smoothing = tuned.smoothing if asked == "auto" else Smoothing.of(asked)
+        if smoothing is None:
+            return tuned.solution
+        tree = tuned.solution.tree.with_smoothing(smoothing)
+        return replace(tuned.solution, tree=tree)
+
+    @property
+    def _weights_are_chosen(self) -> bool:
+        return isinstance(self.class_weight, str) and self.class_weight == "auto"
+
+    @property
+    def _depth(self) -> int:
+        """The greatest depth."""
+        if self.max_depth is not None:
+            return int(self.max_depth)
+        leaves = MOST_LEAVES if self.max_leaf_nodes is None else int(self.max_leaf_nodes)
+        return min(DEEPEST, leaves - 1)
+
+    def _deadline(self, started: float) -> float:
+        if self.time_limit is None:
+            return math.inf
+        limit = float(self.time_limit)
+        return started + limit - min(_LAST_SHARE * limit, _LAST_SECONDS)
+
+    def _settings(self, prepared: Prepared) -> list[Setting]:
+        """Return what is tried, the surest first."""
+        criteria = as_list(self.criterion, (str,))
+        leasts = as_list(self.min_samples_leaf, ())
+        weights = (
+            class_weights_for(self.scoring) if self._weights_are_chosen else [self.class_weight]
+        )
+        found = settings_of(criteria, leasts, weights)
+        rows = prepared.weights
+        whole = rows is None or bool(np.array_equal(rows, np.round(rows)))  # as pessimism counts
+        possible = [
+            setting
+            for setting in found
+            if setting.criterion != "pessimistic" or (whole and not _is_power(setting.class_weight))
+        ]
+        return possible or found
+
+    def _keep_choice(self, tuned: Tuned) -> None:
+        path, setting = tuned.path, tuned.setting
+        chosen = [tried for tried in path.tried if tried.outcome == "chosen"]
+        self.path_ = path
+        self.n_leaves_ = tuned.point.n_leaves
+        self.criterion_ = setting.criterion
+        self.min_samples_leaf_ = setting.min_samples_leaf
+        self.class_weight_ = chosen[0].class_weight if chosen else None
+        self.best_score_ = tuned.point.cv_score
+
+    @property
+    def _chosen_parameters(self) -> dict[str, Any]:
+        """What was chosen, under the names of the parameters of one fit."""
+        chosen = {
+            "max_depth": self._depth,
+            "max_leaf_nodes": self.n_leaves_,
+            "criterion": self.criterion_,
+            "min_samples_leaf": self.min_samples_leaf_,
+            "class_weight": self.class_weight_,
+        }
+        if is_cost_matrix(self.scoring) and self.criterion_ == "errors":
+            chosen["cost_matrix"] = self.scoring
+        return chosen
+
+    def _prepared_again(
+        self, X: Any, y: Any, sample_weight: Any, who: str, **changes: Any
+    ) -> Prepared:
+        chosen = self._chosen_parameters
+        chosen["loss"] = chosen.pop("criterion")
+        return prepare_for(self, X, y, sample_weight, **(chosen | changes))
+
+    def chosen_classifier(self) -> OptimalTreeClassifier:
+        """Return an unfitted classifier with the parameters that were chosen.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from provetree import OptimalTreeCV
+        >>> clf = OptimalTreeCV(max_depth=2).fit(*load_iris(return_X_y=True))
+        >>> clf.chosen_classifier().max_leaf_nodes
+        3
+        """
+        return OptimalTreeClassifier(
+            categorical_features=self.categorical_features,
+            time_limit=self.time_limit,
+            **self._chosen_parameters,
+        )
+
     def plot_frontier(self, ax: Any = None) -> Any:
-        """Draw accuracy against size; see :func:`provetree.export.frontier.plot_frontier`.
+        """Draw the score against size; see :func:`provetree.export.frontier.plot_frontier`.
 
         Examples
         --------
@@ -122,3 +294,21 @@ class OptimalTreeCV(TreeClassifier):
         'number of leaves'
         """
         return self.path_.plot(ax)
+
+
+def _is_power(weight: ClassWeight) -> bool:
+    return isinstance(weight, (int, float))
+
+
+def _both(
+    first: Callable[[TuningProgress], None] | None, second: Callable[[TuningProgress], None] | None
+) -> Callable[[TuningProgress], None] | None:
+    """Return what tells both of what is tried."""
+    if first is None or second is None:
+        return first or second
+
+    def tell(progress: TuningProgress) -> None:
+        first(progress)
+        second(progress)
+
+    return tell

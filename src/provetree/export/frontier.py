@@ -10,7 +10,7 @@ from provetree.export.plot import new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from provetree.selection.path import TuningPath
+    from provetree.selection.path import PathPoint, TuningPath
 
 __all__ = ["plot_frontier"]
 
@@ -30,7 +30,8 @@ def plot_frontier(path: TuningPath, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        The axes. Hollow points are not proven; a ring marks the one-standard-error choice.
+        The axes. Hollow points are not proven; a ring marks the choice: the one of one standard
+        error, or that of the estimator. Thin lines are other settings that it tried.
 
     Examples
     --------
@@ -72,7 +73,12 @@ def plot_frontier(path: TuningPath, *, ax: Axes | None = None) -> Axes:
             capsize=2,
             label=f"held out, {path.n_folds} folds, one standard error",
         )
-        chosen = path.one_standard_error
+        for tried in getattr(path, "tried", ()):
+            # What else was tried, as thin lines behind the chosen setting.
+            if tried.outcome != "chosen":
+                x = range(1, len(tried.scores) + 1)
+                ax.plot(x, tried.scores, color="0.75", linewidth=0.8, zorder=1)
+        chosen, words = _choice(path)
         ax.scatter(
             [chosen.n_leaves],
             [chosen.cv_score],
@@ -81,7 +87,7 @@ def plot_frontier(path: TuningPath, *, ax: Axes | None = None) -> Axes:
             edgecolor="0.2",
             linewidth=1.5,
             zorder=4,
-            label="one-standard-error choice",
+            label=words,
         )
     ax.set_xlabel("number of leaves")
     ax.set_ylabel(path.score)
@@ -89,3 +95,11 @@ def plot_frontier(path: TuningPath, *, ax: Axes | None = None) -> Axes:
     ax.legend(frameon=False, fontsize="small")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def _choice(path: TuningPath) -> tuple[PathPoint, str]:
+    """Return the size that was chosen, and the words for it."""
+    chosen = getattr(path, "chosen", None)
+    if chosen is not None:
+        return chosen, "chosen"
+    return path.one_standard_error, "one-standard-error choice"

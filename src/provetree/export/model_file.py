@@ -221,7 +221,9 @@ class StoredModel:
                 seconds=seconds,
                 method=type(estimator).__name__,
                 parameters=_plain_parameters(
-                    estimator.get_params(deep=False) | getattr(estimator, "_told_in_fit", {})
+                    estimator.get_params(deep=False)
+                    | getattr(estimator, "_told_in_fit", {})
+                    | getattr(estimator, "_chosen_parameters", {})
                 ),
                 n_rows=int(tree.n_samples[0]),
                 n_columns=tree.n_features,

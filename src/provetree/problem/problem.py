@@ -303,6 +303,21 @@ class Problem:
         changed._keep_table_of(self)
         return changed
 
+    def of_depth(self, max_depth: int) -> Problem:
+        """Return the problem of shallower trees, on the same table.
+
+        Examples
+        --------
+        >>> from provetree import build_problem
+        >>> problem = build_problem([[1], [2], [3]], [0, 1, 0], n_classes=2, max_depth=2)
+        >>> problem.of_depth(1).max_splits
+        1
+        """
+        splits = min(self.max_splits, 2**max_depth - 1)
+        changed = replace(self, max_depth=max_depth, max_splits=splits)
+        changed._keep_table_of(self)
+        return changed
+
     def _keep_table_of(self, other: Problem) -> None:
         """Use the table of a problem that has the same rows and columns."""
         vars(self)["table"] = other.table

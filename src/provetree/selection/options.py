@@ -15,7 +15,28 @@ from provetree.options import (
 )
 from provetree.problem.losses import LOSSES
 
-__all__ = ["CV_OPTIONS", "LEAST_ROWS", "PATH_OPTIONS", "REGRESSOR_CV_OPTIONS"]
+__all__ = [
+    "CRITERIA",
+    "CV_LEAST_ROWS",
+    "CV_OPTIONS",
+    "DEEPEST",
+    "LEAST_ROWS",
+    "MOST_LEAVES",
+    "PATH_OPTIONS",
+    "REGRESSOR_CV_OPTIONS",
+    "TRIED_CRITERIA",
+]
+
+#: The depth and the leaves where a classifier is not told: trees of sixteen leaves can be read, and
+#: good ones are seldom deeper.
+DEEPEST, MOST_LEAVES = 7, 16
+#: The criteria of classes, and those that a classifier chooses from where it is not told; the first
+#: wins where scores are equal. On half of the tables of ``bench new-rows`` these two alone chose
+#: better than all four: more candidates are more noise.
+CRITERIA = ("errors", "gini", "entropy", "pessimistic")
+TRIED_CRITERIA = ("errors", "gini")
+#: The least rows of a leaf that a classifier chooses from; the first is tried with all criteria.
+CV_LEAST_ROWS = (5, 1, 20)
 
 #: The least rows of a leaf that a regressor chooses from.
 LEAST_ROWS = (1, 5, 20)
@@ -91,16 +112,6 @@ def _rule(default: str) -> Option:
     )
 
 
-#: The options of :class:`provetree.OptimalTreeCV`, in the order of its parameters.
-CV_OPTIONS: tuple[Option, ...] = (
-    *_SIZED,
-    _FOLDS,
-    _rule("one_standard_error"),
-    _JOBS,
-    _tree["criterion"],
-)
-
-
 def _holds_leasts(value: object) -> bool:
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return False
@@ -112,18 +123,105 @@ def _holds_leasts(value: object) -> bool:
 
 _LEASTS = Allowed("a list of such numbers to choose from", "list", _holds_leasts)
 
+_LEAST_OF_SEVERAL = replace(
+    _tree["min_samples_leaf"],
+    allowed=(*_tree["min_samples_leaf"].allowed, _LEASTS),
+    help="The least number of rows in a leaf, or the least share of the rows. Of several, the "
+    "one of the best cross-validated score is taken.",
+)
+
+
+def _holds_criteria(value: object) -> bool:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        return False
+    each = list(value)
+    return bool(each) and all(word in CRITERIA for word in each)
+
+
+def _holds_scoring(value: object) -> bool:
+    return isinstance(value, str) or callable(value)
+
+
+_SCORER = Allowed(
+    "the name of a scorer of scikit-learn, a callable", "str, callable", _holds_scoring
+)
+
+#: The options of :class:`provetree.OptimalTreeCV`, in the order of its parameters.
+CV_OPTIONS: tuple[Option, ...] = (
+    replace(
+        _tree["max_depth"],
+        default=None,
+        allowed=(*_tree["max_depth"].allowed, _NONE),
+        help="The greatest depth of the tree: the number of splits between the root and its "
+        "deepest leaf. None is as deep as its leaves allow, and at most 7.",
+    ),
+    replace(
+        _LEAVES,
+        help="The greatest number of leaves that is tried. None is as many as the depth allows and "
+        "at most 32; without a depth, 16.",
+    ),
+    replace(_LEAST_OF_SEVERAL, default=CV_LEAST_ROWS),
+    replace(
+        _tree["class_weight"],
+        default="auto",
+        allowed=(_word("auto"), *_tree["class_weight"].allowed),
+        help='Weights of the classes in training. "auto" chooses: for the accuracy and for '
+        "probabilities classes weigh nothing extra, for other scores it also tries balanced "
+        "classes, and classes half way to that. A dict gives the weight of each label; "
+        '"balanced" gives every class the same total weight; None is weight 1 for all.',
+    ),
+    _tree["categorical_features"],
+    replace(
+        _SECONDS,
+        default=60.0,
+        help="The greatest number of seconds for the whole fit: all that is tried, and the proof. "
+        "Easy tables need less. None means no limit: every tree of every fold is proven, which can "
+        "take hours.",
+    ),
+    replace(
+        _FOLDS,
+        help="The folds, as in scikit-learn. An int makes stratified folds with a fixed seed, and "
+        "repeats them where rows are few, as far as there is time.",
+    ),
+    _rule("best"),
+    _JOBS,
+    Option(
+        "criterion",
+        TRIED_CRITERIA,
+        (
+            *_tree["criterion"].allowed,
+            Allowed("a list of these", "list", _holds_criteria),
+        ),
+        'What the trees minimise: "errors", "gini", "entropy" or "pessimistic". Of several, the '
+        "one of the best cross-validated score is taken.",
+    ),
+    Option(
+        "scoring",
+        None,
+        (_SCORER, _tree["cost_matrix"].allowed[0], _tree["cost_matrix"].allowed[1], _NONE),
+        "What is good on rows held out: the name of a scorer of scikit-learn such as "
+        '"balanced_accuracy", "roc_auc", "f1" or "neg_log_loss", a callable ``(model, X, y)``, or '
+        "the costs of predictions as in ``cost_matrix`` of "
+        ":class:`~provetree.OptimalTreeClassifier`. None is the accuracy, by the class weights "
+        "where they are given.",
+    ),
+    _tree["verbose"],
+    replace(
+        _tree["probabilities"],
+        default="auto",
+        allowed=(_word("auto"), *_tree["probabilities"].allowed),
+        help='What ``predict_proba`` and all exports give. "auto" chooses the smoothing of the '
+        "least log loss on the rows held out; the others are those of "
+        ":class:`~provetree.OptimalTreeClassifier`.",
+    ),
+)
+
 #: The options of :class:`provetree.OptimalTreeRegressorCV`, in the order of its parameters.
 REGRESSOR_CV_OPTIONS: tuple[Option, ...] = (
     _tree["max_depth"],
     _regressor["criterion"],
     _LEAVES,
-    replace(
-        _tree["min_samples_leaf"],
-        default=LEAST_ROWS,
-        allowed=(*_tree["min_samples_leaf"].allowed, _LEASTS),
-        help="The least number of rows in a leaf, or the least share of the rows. Of several, the "
-        "one of the best cross-validated score is taken.",
-    ),
+    replace(_LEAST_OF_SEVERAL, default=LEAST_ROWS),
     _tree["categorical_features"],
     _SECONDS,
     _FOLDS,

@@ -169,7 +169,8 @@ def stability(
 def _refit(
     model: Any, table: Any, labels: Any, draw: NDArray[np.int64], time_limit: float | None
 ) -> tuple[Tree, bool, float]:
-    fresh = clone(model)
+    # What a model chose itself stays: it is the tree that is looked at, not the choice.
+    fresh = model.chosen_classifier() if hasattr(model, "chosen_classifier") else clone(model)
     if time_limit is not None:
         fresh.set_params(time_limit=max(time_limit, _LEAST_SECONDS))
     refitted = fresh.fit(table, labels, sample_weight=draw)

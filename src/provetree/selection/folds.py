@@ -1,0 +1,171 @@
+"""The folds of a cross-validation that chooses a classifier: repeated where rows are few.
+
+Where the table has too few rows, or a class too few, it makes the folds that can be made, and says
+what it did not do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+
+__all__ = ["Fold", "FoldPlan", "plan_folds", "repeats_for"]
+
+#: The training rows and the rows held out.
+Fold: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp]]"
+
+#: Folds are repeated until about so many rows were held out: the score of a thousand rows has a
+#: standard error of one point.
+_ROWS_TO_HOLD_OUT = 2000
+_MOST_REPEATS = 4
+
+
+class FoldPlan(NamedTuple):
+    """Folds in the order they are due, round by round, and what could not be done."""
+
+    rounds: list[list[Fold]]
+    notes: list[str]
+
+    @property
+    def n_folds(self) -> int:
+        """The folds of one round."""
+        return len(self.rounds[0]) if self.rounds else 0
+
+
+def repeats_for(n_rows: int) -> int:
+    """Return how often folds are repeated for a number of rows.
+
+    Examples
+    --------
+    >>> from provetree.selection.folds import repeats_for
+    >>> [repeats_for(n) for n in (100, 700, 1500, 20000)]
+    [4, 3, 2, 1]
+    """
+    return int(np.clip(-(-_ROWS_TO_HOLD_OUT // max(n_rows, 1)), 1, _MOST_REPEATS))
+
+
+def plan_folds(
+    cv: Any, codes: NDArray[np.intp], classes: NDArray[Any], groups: Any, owner: str
+) -> FoldPlan:
+    """Return the folds that `cv` asks for: of an int, stratified, shuffled and repeated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.selection.folds import plan_folds
+    >>> plan = plan_folds(5, np.array([0, 1, 1]), np.array(["a", "b"]), None, "OptimalTreeCV")
+    >>> plan.n_folds, plan.notes[0]
+    (3, 'The table has 3 rows, so 3 folds were made and not 5.')
+    """
+    groups = None if groups is None else _checked_groups(groups, len(codes))
+    if cv is None:
+        return FoldPlan([], [])
+    if not isinstance(cv, (int, np.integer)):
+        return FoldPlan([_folds_of_splitter(cv, codes, groups, owner)], [])
+    if groups is not None:
+        return _of_groups(int(cv), codes, groups, owner)
+    return _stratified(int(cv), codes, classes)
+
+
+def _stratified(asked: int, codes: NDArray[np.intp], classes: NDArray[Any]) -> FoldPlan:
+    n_rows, notes = len(codes), []
+    n_folds = min(asked, n_rows)
+    if n_folds < 2:
+        return FoldPlan([], ["The table has one row, so that nothing was cross-validated."])
+    if n_folds < asked:
+        notes.append(f"The table has {n_rows} rows, so {n_folds} folds were made and not {asked}.")
+    counts = np.bincount(codes, minlength=len(classes))
+    rare = np.flatnonzero((counts > 0) & (counts < n_folds))
+    if len(rare) and not notes:
+        label, count = classes[rare[0]], int(counts[rare[0]])
+        rows = "1 row" if count == 1 else f"{count} rows"
+        notes.append(
+            f"The class {label!s} has {rows}, fewer than the {n_folds} folds, so that some folds "
+            "were scored without it."
+        )
+    rounds = []
+    for seed in range(repeats_for(n_rows)):
+        rounds.append(_spread(codes, n_folds, seed))
+    return FoldPlan(rounds, notes)
+
+
+def _spread(codes: NDArray[np.intp], n_folds: int, seed: int) -> list[Fold]:
+    """Spread the rows of each class over the folds; a class of fewer rows is in some of them."""
+    counts = np.bincount(codes)
+    if counts.max() >= n_folds:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # told by a note
+            splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+            return list(splitter.split(np.zeros((len(codes), 1)), codes))
+    # scikit-learn refuses where every class is smaller than that.
+    order = np.random.default_rng(seed).permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    place = np.empty(len(codes), dtype=np.intp)
+    place[order] = np.arange(len(codes)) % n_folds
+    return [(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(n_folds)]
+
+
+def _of_groups(asked: int, codes: NDArray[np.intp], groups: Any, owner: str) -> FoldPlan:
+    n_groups = len(np.unique(groups))
+    if n_groups < 2:
+        raise ValueError(
+            f"The 'groups' of {owner}.fit must name at least 2 groups to cross-validate. "
+            f"Got {n_groups}."
+        )
+    n_folds, notes = min(asked, n_groups), []
+    if n_folds < asked:
+        notes.append(f"There are {n_groups} groups, so {n_folds} folds were made and not {asked}.")
+    rounds = []
+    for seed in range(repeats_for(len(codes))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+            try:
+                folds = list(splitter.split(np.zeros((len(codes), 1)), codes, groups))
+            except ValueError:  # every class is smaller than the folds
+                folds = _by_group(groups, n_folds)
+        rounds.append([fold for fold in folds if len(fold[0]) and len(fold[1])])
+    return FoldPlan(rounds, notes)
+
+
+def _by_group(groups: NDArray[Any], n_folds: int) -> list[Fold]:
+    place = np.unique(groups, return_inverse=True)[1].reshape(-1) % n_folds
+    return [(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(n_folds)]
+
+
+def _checked_groups(groups: Any, n_rows: int) -> NDArray[Any]:
+    named = np.asarray(groups)
+    if named.shape != (n_rows,):
+        raise ValueError(
+            f"The 'groups' must name a group for each of the {n_rows} rows. "
+            f"Got an array of shape {named.shape}."
+        )
+    return named
+
+
+def _folds_of_splitter(cv: Any, codes: NDArray[np.intp], groups: Any, owner: str) -> list[Fold]:
+    splitter = check_cv(cv, codes, classifier=True)
+    name = type(cv).__name__
+    try:
+        folds = list(splitter.split(np.zeros((len(codes), 1)), codes, groups))
+    except (ValueError, TypeError) as error:
+        if groups is None and "group" in str(error).lower():
+            raise ValueError(
+                f"The 'cv' parameter of {owner}, {name}, needs groups: fit(X, y, groups=...)."
+            ) from None
+        raise ValueError(
+            f"The 'cv' parameter of {owner}, {name}, cannot divide this table: {error}"
+        ) from None
+    whole = [(np.asarray(train, np.intp), np.asarray(test, np.intp)) for train, test in folds]
+    if not whole or any(len(train) == 0 or len(test) == 0 for train, test in whole):
+        raise ValueError(
+            f"The 'cv' parameter of {owner} must give folds with rows to train on and rows held "
+            f"out. Got {len(whole)} folds, and one of them is empty."
+            if whole
+            else f"The 'cv' parameter of {owner} must give at least one fold. Got none."
+        )
+    return whole

@@ -1,0 +1,269 @@
+"""Chooses how a classification tree is grown, and how large, by cross-validation within one limit.
+
+First comes a race of settings over folds (:mod:`provetree.selection.race`), then the trees of all
+rows for the setting that won, then the proof of the size that was chosen. What time one of them
+does not need, the next one has.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from provetree.search.engine import ExactSearch
+from provetree.selection.folds import FoldPlan
+from provetree.selection.frontier import FrontierPoint
+from provetree.selection.path import PathPoint
+from provetree.selection.probabilities import choose_smoothing
+from provetree.selection.race import Entrant, Race, TuningProgress, work_of
+from provetree.selection.scoring import RowScorer
+from provetree.selection.settings import Setting, TuningTable, balancing
+from provetree.selection.sizes import solve_sizes
+from provetree.selection.tuned_path import TriedSetting, TunedPath
+from provetree.solution import Limits, Solution
+from provetree.tree.smoothing import Smoothing
+
+__all__ = ["Tuned", "tune"]
+
+#: The share of the time that the folds have; the rest is for the trees of all rows.
+_SHARE_OF_FOLDS = 0.7
+#: The share of what is left then that all sizes have, before the chosen one is proven.
+_SHARE_OF_PATH = 0.3
+#: The search of the chosen size may take this part of what came before it, and at least these
+#: seconds, as far as the limit allows.
+_SHARE_OF_PROOF, _SECONDS_OF_PROOF = 0.5, 2.0
+
+
+class Tuned(NamedTuple):
+    """What was chosen, and the tree of all rows."""
+
+    setting: Setting
+    path: TunedPath
+    point: PathPoint
+    solution: Solution
+    smoothing: Smoothing | None  # of the least log loss on the rows held out
+
+
+def tune(
+    table: TuningTable,
+    settings: Sequence[Setting],
+    scorer: RowScorer,
+    plan: FoldPlan,
+    *,
+    rule: str,
+    deadline: float,
+    n_jobs: int | None = None,
+    tell: Callable[[TuningProgress], None] | None = None,
+) -> Tuned:
+    """Race the settings, and return the best tree of all rows for the one that does best.
+
+    Parameters
+    ----------
+    table : TuningTable
+        The rows and the limits of the trees.
+    settings : sequence of Setting
+        What is tried, the surest first.
+    scorer : RowScorer
+        What judges the trees on the rows held out.
+    plan : FoldPlan
+        The folds.
+    rule : {"best", "one_standard_error"}
+        How the size is chosen.
+    deadline : float
+        When all must be done, by ``time.monotonic``; infinity for no limit.
+    n_jobs : int or None
+        Searches at once.
+    tell : callable or None
+        Told of what is tried.
+    """
+    now = time.monotonic()
+    ends = now + _SHARE_OF_FOLDS * (deadline - now)
+    race = Race(table, scorer, plan.rounds, ends, n_jobs, tell)
+    race.run(settings)
+    notes = list(plan.notes)
+    winner = _winner(race)
+    if winner is None:
+        setting, scores = _without_folds(settings), np.empty((0, 0))
+        if plan.rounds:
+            notes.append(_why_not(race))
+    else:
+        setting = winner.setting
+        scores = np.array([own[: len(winner.means())] for own in winner.scores])
+        if len(winner.scores) < plan.n_folds:
+            notes.append(
+                f"Time was up after {len(winner.scores)} of {plan.n_folds} folds, so that the "
+                "choice is less sure."
+            )
+    if race.interrupted:
+        deadline = min(deadline, time.monotonic() + 0.1)
+    if not math.isinf(deadline):
+        now, began = time.monotonic(), race.started
+        seconds = max(_SHARE_OF_PROOF * (now - began), _SECONDS_OF_PROOF)
+        deadline = min(deadline, now + seconds)
+    points, solution_of = _on_all_rows(table, setting, scorer, deadline)
+    path_points = _path_points(points, scores, scorer, table)
+    path, point = _chosen_path(race, winner, path_points, scorer, rule, notes, table)
+    smoothing = None
+    if winner is not None:
+        trees, folds = zip(*race.trees_of(winner, point.n_leaves - 1), strict=True)
+        smoothing = choose_smoothing(trees, table.prepared, folds)
+    return Tuned(setting, path, point, solution_of(point), smoothing)
+
+
+def _winner(race: Race) -> Entrant | None:
+    """Return the entrant of the best score, the surest of equal ones."""
+    played = [e for e in race.entrants if e.scores and not e.is_out]
+    # Who could not play the first round to its end is compared only where nobody could.
+    played = [e for e in played if len(e.scores) >= race.n_first] or played
+    n_common = min((len(e.scores) for e in played), default=0)
+    played = [e for e in played if math.isfinite(e.best(n_common))]
+    if not played:
+        return None
+    return max(played, key=lambda e: e.best(n_common))
+
+
+def _without_folds(settings: Sequence[Setting]) -> Setting:
+    """Return the setting that needs no rows held out: pessimistic errors stop by themselves."""
+    pessimistic = [s for s in settings if s.criterion == "pessimistic"]
+    return pessimistic[-1] if pessimistic else settings[0]
+
+
+def _why_not(race: Race) -> str:
+    if any(e.scores for e in race.entrants):
+        words = f"No fold could be scored by {race.scorer.name}"
+    elif race.interrupted:
+        words = "The search was interrupted before the first fold was done"
+    else:
+        words = "The time limit was too short for one fold"
+    return f"{words}, so that nothing was cross-validated."
+
+
+def _on_all_rows(
+    table: TuningTable, setting: Setting, scorer: RowScorer, deadline: float
+) -> tuple[list[FrontierPoint], Callable[[PathPoint], Solution]]:
+    """Return good trees of all rows, and what searches one size in the time left."""
+    problem = table.problem_of(np.arange(table.n_rows), setting)
+    left = max(deadline - time.monotonic(), 0.0)
+    limited = not math.isinf(left)
+    points = solve_sizes(
+        problem,
+        table.max_leaf_nodes,
+        range(2, table.max_leaf_nodes + 1),
+        left * _SHARE_OF_PATH if limited else None,
+        work_of(problem) if limited else None,
+    )
+
+    def solution(point: PathPoint) -> Solution:
+        found = points[point.n_leaves - 1]
+        kept = Solution(point.tree, found.cost, found.lower_bound, found.status)
+        left = deadline - time.monotonic()
+        if found.status in ("optimal", "interrupted") or left <= 0:
+            return kept
+        splits = min(point.n_leaves - 1, problem.max_splits)
+        limits = Limits(None if math.isinf(left) else left)
+        again = ExactSearch().solve(problem.with_limits(max_splits=splits), limits)
+        bound = max(found.lower_bound, again.lower_bound)
+        if again.cost > found.cost:
+            return Solution(kept.tree, kept.cost, min(bound, kept.cost), again.status)
+        tree = scorer.relabelled(again.tree)
+        cost, bound = again.cost, min(bound, again.cost)
+        return Solution(tree, cost, bound, again.status, again.history, again.counters)
+
+    return points, solution
+
+
+def _path_points(
+    points: Sequence[FrontierPoint], scores: Any, scorer: RowScorer, table: TuningTable
+) -> list[PathPoint]:
+    trees = [scorer.relabelled(point.tree) for point in points]
+    trained = scorer.scores(trees, np.arange(table.n_rows))
+    found = []
+    for i, point in enumerate(points):
+        own = scores[:, i] if i < scores.shape[1] else np.empty(0)
+        own = own[~np.isnan(own)]
+        mean = float(own.mean()) if len(own) else math.nan
+        spread = float(own.std(ddof=1)) / math.sqrt(len(own)) if len(own) > 1 else math.nan
+        found.append(
+            PathPoint(
+                point.n_leaves,
+                trees[i],
+                point.cost,
+                point.lower_bound,
+                point.status,
+                trained[i],
+                mean,
+                spread,
+            )
+        )
+    return found
+
+
+def _chosen_path(
+    race: Race,
+    winner: Entrant | None,
+    points: list[PathPoint],
+    scorer: RowScorer,
+    rule: str,
+    notes: list[str],
+    table: TuningTable,
+) -> tuple[TunedPath, PathPoint]:
+    n_folds = 0 if winner is None else len(winner.scores)
+    path = TunedPath(tuple(points), n_folds, scorer.name, rule=rule)
+    if winner is None:
+        point = min(points, key=lambda p: (p.errors, p.n_leaves))
+        reason = "Nothing was cross-validated: it is the tree of the least cost in training."
+    else:
+        point = path.choose(rule)
+        reason = _reason(winner, point, path, rule)
+    tried = tuple(_tried(e, winner, table) for e in race.entrants if e.scores)
+    whole = TunedPath(
+        path.points,
+        n_folds,
+        scorer.name,
+        tried=tried,
+        chosen=point,
+        rule=rule,
+        reason=reason,
+        notes=tuple(notes),
+    )
+    return whole, point
+
+
+def _reason(winner: Entrant, point: PathPoint, path: TunedPath, rule: str) -> str:
+    leaves = "1 leaf" if point.n_leaves == 1 else f"{point.n_leaves} leaves"
+    error = "" if math.isnan(point.cv_error) else f" ± {point.cv_error:.4f}"
+    words = (
+        f"{winner.setting.words}; {leaves}: {path.score} {point.cv_score:.4f}{error} on rows held "
+        f"out in {path.n_folds} folds"
+    )
+    if rule == "best" or point.n_leaves == path.best.n_leaves:
+        return f"{words}, the best of all that was tried."
+    return (
+        f"{words}, the smallest within one standard error of the best "
+        f"({path.best.cv_score:.4f} with {path.best.n_leaves} leaves)."
+    )
+
+
+def _tried(entrant: Entrant, winner: Entrant | None, table: TuningTable) -> TriedSetting:
+    setting = entrant.setting
+    weight = setting.class_weight
+    if isinstance(weight, (int, float)):
+        prepared = table.prepared
+        weight = balancing(prepared.codes, table.sample_weight, prepared.classes, weight)
+    means = entrant.means()
+    return TriedSetting(
+        setting.criterion,
+        setting.min_samples_leaf,
+        weight,
+        setting.words,
+        tuple(math.nan if math.isinf(x) else x for x in means.tolist()),
+        entrant.best_size() + 1,
+        entrant.best(),
+        len(entrant.scores),
+        "chosen" if entrant is winner else entrant.outcome or "not better",
+        entrant.seconds,
+    )
