@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import time
 from typing import Any
 
@@ -12,7 +13,13 @@ import pytest
 from sklearn.metrics import confusion_matrix, precision_score, recall_score
 from sklearn.model_selection import StratifiedKFold
 
-from provetree import OptimalTreeClassifier, load_model, operating_points, verify
+from provetree import (
+    OptimalTreeClassifier,
+    load_model,
+    operating_points,
+    runner_up_splits,
+    verify,
+)
 from provetree.selection import OperatingCurve, Rates
 
 
@@ -95,6 +102,10 @@ def test_the_classifier_of_a_point(curve: OperatingCurve, tmp_path: Any) -> None
     shares = clf.predict_proba(X)[:, clf.classes_.tolist().index("sick")]
     for leaf in np.unique(leaves):
         assert shares[leaves == leaf][0] == pytest.approx((y[leaves == leaf] == "sick").mean())
+    # What looks at fitted trees again finds the same problem.
+    swaps = [[found.sentence for found in runner_up_splits(tree, X, y)] for tree in (clf, fitted)]
+    assert swaps[0] == swaps[1]
+    assert pickle.loads(pickle.dumps(curve)) == curve
     clf.save(tmp_path / "model.json")
     assert load_model(tmp_path / "model.json").predict(X).tolist() == clf.predict(X).tolist()
 

@@ -150,6 +150,8 @@ def evidence_of(
         classes = estimator.classes_ if tree.kind == "classes" else None
         read = TrainingRows(estimator.encoder_, classes, train)
         cart = read.cart(estimator.get_params(deep=False) | _chosen_limits(estimator))
+    if extras.get("calibration") is None and test is None:
+        extras["calibration"] = getattr(estimator, "calibration_", None)  # of folds
     return tree_facts(tree, train, test, cart) | extra_facts(tree, **extras)
 
 
