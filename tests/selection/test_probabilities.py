@@ -7,9 +7,17 @@ import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import log_loss as log_loss_of_sklearn
 
-from provetree import ExactSearch, OptimalTreeClassifier, Smoothing, Tree, calibration
+from provetree import (
+    ExactSearch,
+    OptimalTreeClassifier,
+    OptimalTreeCV,
+    Smoothing,
+    Tree,
+    calibration,
+)
 from provetree.export.calibration import calibration_on
 from provetree.problem.prepare import Prepared, prepare
+from provetree.report.evidence import evidence_of
 from provetree.selection.calibration import held_out_calibration
 from provetree.selection.path import Folds, folds_of
 from provetree.selection.probabilities import SMOOTHINGS, choose_smoothing, held_out_log_losses
@@ -128,3 +136,24 @@ def test_plot() -> None:
     prepared, folds, trees = noisy(n_classes=3)
     axes = held_out_calibration(trees, prepared, folds, None).plot()
     assert axes.get_xlabel() == "probability of the label predicted"
+
+
+def test_the_tree_that_tunes_itself_has_both() -> None:
+    """OptimalTreeCV smooths by default, and knows its calibration on rows held out."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 2)).round(1)
+    y = np.where(X[:, 0] + rng.normal(size=120) > 1.0, "yes", "no")
+    options = {"max_depth": 1, "cv": 3, "min_samples_leaf": 1, "criterion": "errors"}
+    clf = OptimalTreeCV(**options, scoring="balanced_accuracy", class_weight="balanced").fit(X, y)
+    smoothing = clf.tree_.values.smoothing
+    assert smoothing is not None
+    np.testing.assert_array_equal(clf.predict_proba(X).argmax(axis=1), clf.tree_.predict(X))
+    found = clf.calibration_
+    assert found.label == "yes"
+    assert found.rows.startswith("rows held out of")
+    # Classes weigh the same in training, and so they do here.
+    said = sum(b.predicted * b.weight for b in found.bins) / sum(b.weight for b in found.bins)
+    assert said == pytest.approx(0.5, abs=0.05)
+    assert evidence_of(clf, X, y)["calibration"]["rows"] == found.rows
+    plain = OptimalTreeCV(**options, probabilities="shares").fit(X, y)
+    assert plain.tree_.values.smoothing is None

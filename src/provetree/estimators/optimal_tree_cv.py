@@ -66,6 +66,8 @@ class OptimalTreeCV(TreeClassifier):
         The chosen least number of rows in a leaf.
     class_weight_ : dict, "balanced" or None
         The chosen class weights.
+    calibration_ : Calibration or None
+        How well the probabilities of such trees agree with the rows held out; None without folds.
     best_score_ : float
         The mean score of the tree's size and setting on the rows held out.
     tree_ : Tree
@@ -185,13 +187,14 @@ class OptimalTreeCV(TreeClassifier):
             if self.verbose:
                 line.close(tuned.solution)
         self._keep_choice(tuned)
-        self._keep(prepared, self._smoothed(tuned))
-        return self
-
-    def _smoothed(self, tuned: Tuned) -> Solution:
-        """Return the solution with the probabilities that were asked for, or chosen."""
         asked = self.probabilities
         smoothing = tuned.smoothing if asked == "auto" else Smoothing.of(asked)
+        self.calibration_ = tuned.calibrated and tuned.calibrated(smoothing)
+        self._keep(prepared, self._smoothed(tuned, smoothing))
+        return self
+
+    def _smoothed(self, tuned: Tuned, smoothing: Smoothing | None) -> Solution:
+        """Return the solution with the probabilities that were asked for, or chosen."""
         if smoothing is None:
             return tuned.solution
         tree = tuned.solution.tree.with_smoothing(smoothing)

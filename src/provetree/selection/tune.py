@@ -10,11 +10,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from provetree.export.calibration import Calibration
 from provetree.search.engine import ExactSearch
+from provetree.selection.calibration import held_out_calibration
 from provetree.selection.folds import FoldPlan
 from provetree.selection.frontier import FrontierPoint
 from provetree.selection.path import PathPoint
@@ -46,6 +50,7 @@ class Tuned(NamedTuple):
     point: PathPoint
     solution: Solution
     smoothing: Smoothing | None  # of the least log loss on the rows held out
+    calibrated: Callable[[Smoothing | None], Calibration] | None  # on the rows held out
 
 
 def tune(
@@ -107,11 +112,15 @@ def tune(
     points, solution_of = _on_all_rows(table, setting, scorer, deadline)
     path_points = _path_points(points, scores, scorer, table)
     path, point = _chosen_path(race, winner, path_points, scorer, rule, notes, table)
-    smoothing = None
+    smoothing, calibrated = None, None
     if winner is not None:
         trees, folds = zip(*race.trees_of(winner, point.n_leaves - 1), strict=True)
-        smoothing = choose_smoothing(trees, table.prepared, folds)
-    return Tuned(setting, path, point, solution_of(point), smoothing)
+        # Shares of classes that weigh more are judged on rows that do.
+        weights = table.weights_of(np.arange(table.n_rows), setting)
+        judged = replace(table.prepared, weights=weights)
+        smoothing = choose_smoothing(trees, judged, folds)
+        calibrated = partial(held_out_calibration, trees, judged, folds)
+    return Tuned(setting, path, point, solution_of(point), smoothing, calibrated)
 
 
 def _winner(race: Race) -> Entrant | None:
