@@ -1,6 +1,7 @@
 // The parts of the core one by one for the tests: panels, stumps, depth two, bounds.
 #include <limits>
 
+#include "measures/depth_two.hpp"
 #include "measures/lanes.hpp"
 #include "python/bindings.hpp"
 #include "search/search.hpp"
@@ -118,8 +119,11 @@ std::tuple<Cost, Cost, Cost> solve_depth_two(const BoundTable& table, std::int64
                                              const std::string& kernel, unsigned switches) {
     Bench bench(table, min_samples_leaf, kernel, switches);
     must(splits == 2 || splits == 3, "Depth two has 2 or 3 splits.");
-    const Outcome outcome =
-        DepthTwo(bench.context).solve(bench.root, {{2, splits}, limit}, {error_scale, split_penalty}, nullptr);
+    const NodeRequest request{{2, splits}, limit};
+    const Measure* const measure = bench.root.measure;
+    const Loss loss{measure ? measure->units_per_reach() : error_scale, split_penalty, measure ? 1 : 0};
+    const Outcome outcome = measure ? MeasuredDepthTwo(bench.context).solve(bench.root, request, loss, nullptr)
+                                    : DepthTwo(bench.context).solve(bench.root, request, loss, nullptr);
     return {outcome.lower, outcome.relaxed, outcome.upper};
 }
 

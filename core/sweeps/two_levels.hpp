@@ -210,7 +210,8 @@ class TwoLevels {
             relaxed_ = std::min(relaxed_, relaxed_of_three_);
         }
         outcome_.lower = std::min(limit_, outcome_.upper);
-        outcome_.relaxed = context_.constrained() ? std::min({outcome_.lower, relaxed_, small()}) : outcome_.lower;
+        const Cost of_small = context_.constrained() ? small() : kInfinite;  // first: it may lower relaxed_
+        outcome_.relaxed = context_.constrained() ? std::min({outcome_.lower, relaxed_, of_small}) : outcome_.lower;
     }
 
     Context& context_;
