@@ -264,7 +264,7 @@ _TASKS = (
     _seconds("--limit", "time limit per solve in seconds (default: 120)", 120.0),
     _names("--leaves", "most leaves of the trees for new rows (default: 8,16)", "8,16", "N,N"),
     _count("--splits", "splits of each table for new rows (default: 10)", 10),
-    _seconds("--fit-limit", "time limit per fit for new rows in seconds (default: 5)", 5.0),
+    _seconds("--fit-limit", "seconds for a tuned tree, for new rows (default: 600)", 600.0),
     _count("--train-rows", "most rows to train on for new rows (default: 4000)", 4000),
     _Option("--core", "core to pin every solve to (default: the last one)", type=_number(int, 0)),
     _Option("--quick", "a minute's worth: shallow trees, few splits", action="store_true"),

@@ -1,15 +1,14 @@
-"""R² on new rows of optimal trees and of CART, both tuned: a group of ``bench tasks``.
+"""R² on new rows of searched trees and of CART, both tuned: a group of ``bench tasks``.
 
-All models get the same candidates (numbers of leaves, least rows of a leaf), the same folds, and
-the same columns: CART sees a column of 0 and 1 for each category, so that its splits are those of
-the optimal trees. The optimal trees are no deeper than a full tree of so many leaves. CART is
-measured twice: with the same limit on the depth, and with none.
+The searched trees are those of ``OptimalTreeRegressorCV`` as it comes. CART chooses from the same
+numbers of leaves and least rows of a leaf, by the same folds, and sees the same columns: one of 0
+and 1 for each category, so that its splits are those of the searched trees. It is measured twice:
+with the same limit on the depth, and with none.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -21,16 +20,11 @@ from provetree.bench.task_tables import TaskTable
 
 __all__ = ["Scores", "score_split", "summary", "with_indicators"]
 
-#: Least rows of a leaf that are tried.
-LEAST_ROWS = (1, 5, 20)
-FOLDS = 3
+FOLDS = 5
 #: The share of the rows to train on.
 TRAIN_SHARE = 0.75
 
 _FIGURES = ("cart", "deep_cart", "optimal", "gain", "deep_gain")
-
-#: Makes a model for a number of leaves and the least rows of a leaf.
-Maker = Callable[[int, int], Any]
 
 
 @dataclass(frozen=True)
@@ -47,18 +41,18 @@ class Scores:
     table: str
     split: int
     leaves: int
-    cart: float  # as deep as the optimal tree at most
+    cart: float  # as deep as the searched tree may be
     deep_cart: float  # as deep as it likes
     optimal: float
 
     @property
     def gain(self) -> float:
-        """What the optimal tree has more than CART of the same depth."""
+        """What the searched tree has more than CART of the same depth."""
         return self.optimal - self.cart
 
     @property
     def deep_gain(self) -> float:
-        """What the optimal tree has more than CART of any depth."""
+        """What the searched tree has more than CART of any depth."""
         return self.optimal - self.deep_cart
 
 
@@ -74,7 +68,7 @@ def score_split(table: TaskTable, split: int, leaves: int, limit: float, most_ro
     leaves : int
         The most leaves of a tree.
     limit : float
-        Seconds of one fit; a tree that is not proven by then counts as it is.
+        Seconds for a tuned tree; a search that is not done by then counts as it is.
     most_rows : int
         The most rows to train on; the rest are new.
 
@@ -90,12 +84,11 @@ def score_split(table: TaskTable, split: int, leaves: int, limit: float, most_ro
     n_train = min(most_rows, int(TRAIN_SHARE * len(order)))
     train, new = table.rows(order[:n_train]), table.rows(order[n_train:])
     X = with_indicators(table)[order]
-    depth = math.ceil(math.log2(leaves))
+    ours = _tuned_search(train, leaves, limit)
     cart, deep_cart = (
-        _r2(_tuned(_cart(most), X[:n_train], train.y, leaves), X[n_train:], new.y)
-        for most in (depth, None)
+        _r2(_tuned_cart(X[:n_train], train.y, leaves, depth), X[n_train:], new.y)
+        for depth in (ours.max_depth, None)
     )
-    ours = _tuned(_optimal(table, depth, limit), train.X, train.y, leaves)
     return Scores(table.name, split, leaves, cart, deep_cart, _r2(ours, new.X, new.y))
 
 
@@ -122,49 +115,40 @@ def with_indicators(table: TaskTable) -> NDArray[np.float64]:
     return np.column_stack(columns).astype(np.float64)
 
 
-def _optimal(table: TaskTable, depth: int, limit: float) -> Maker:
-    from provetree import OptimalTreeRegressor
+def _tuned_search(train: TaskTable, leaves: int, limit: float) -> Any:
+    from provetree import OptimalTreeRegressorCV
 
-    categories = list(table.categorical) or "from_dtype"
-
-    def make(leaves: int, least: int) -> Any:
-        return OptimalTreeRegressor(
-            max_depth=depth,
-            max_leaf_nodes=leaves,
-            min_samples_leaf=least,
-            time_limit=limit,
-            categorical_features=categories,
-        )
-
-    return make
+    return OptimalTreeRegressorCV(
+        max_leaf_nodes=leaves,
+        cv=FOLDS,
+        time_limit=limit,
+        categorical_features=list(train.categorical) or "from_dtype",
+    ).fit(train.X, train.y)
 
 
-def _cart(depth: int | None) -> Maker:
+def _tuned_cart(X: NDArray[Any], y: NDArray[Any], leaves: int, depth: int | None) -> Any:
+    """Return the tree of the best candidate by cross-validation, fitted on all rows."""
+    from sklearn.model_selection import KFold
     from sklearn.tree import DecisionTreeRegressor
 
-    def make(leaves: int, least: int) -> Any:
-        return DecisionTreeRegressor(
-            max_depth=depth, max_leaf_nodes=leaves, min_samples_leaf=least, random_state=0
-        )
-
-    return make
-
-
-def _tuned(make: Maker, X: NDArray[Any], y: NDArray[Any], leaves: int) -> Any:
-    """Return the model of the best candidate by cross-validation, fitted on all rows."""
-    from sklearn.model_selection import KFold
+    from provetree.selection.options import LEAST_ROWS
 
     folds = list(KFold(FOLDS, shuffle=True, random_state=0).split(X))
 
+    def make(most: int, least: int) -> Any:
+        return DecisionTreeRegressor(
+            max_depth=depth, max_leaf_nodes=most, min_samples_leaf=least, random_state=0
+        )
+
     def score(candidate: tuple[int, int]) -> float:
-        return float(np.mean([_r2(make(*candidate).fit(X[a], y[a]), X[b], y[b]) for a, b in folds]))
+        lost = [
+            float(((make(*candidate).fit(X[a], y[a]).predict(X[b]) - y[b]) ** 2).mean())
+            for a, b in folds
+        ]
+        return -float(np.mean(lost))
 
-    return make(*max(_candidates(leaves), key=score)).fit(X, y)
-
-
-def _candidates(leaves: int) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of leaves and the least rows that both models may choose from."""
-    yield from product((leaves, max(2, leaves // 2)), LEAST_ROWS)
+    candidates = product(range(2, leaves + 1), LEAST_ROWS)
+    return make(*max(candidates, key=score)).fit(X, y)
 
 
 def _r2(model: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
@@ -175,7 +159,7 @@ def _r2(model: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
 def summary(scores: Sequence[Scores]) -> list[tuple[Any, ...]]:
     """Return a row for each table and number of leaves, and one for the mean over the tables.
 
-    A row has the table, the leaves, the splits, R² of both kinds of CART and of the optimal trees,
+    A row has the table, the leaves, the splits, R² of both kinds of CART and of the searched trees,
     and what these have more than either.
 
     Examples

@@ -12,8 +12,15 @@ from numpy.typing import ArrayLike
 from provetree.estimators._tree_regressor import TreeRegressor
 from provetree.options import documented, validate
 from provetree.problem.prepare import prepare_for
-from provetree.selection.choose import choose_least_rows
-from provetree.selection.options import LEAST_ROWS, REGRESSOR_CV_OPTIONS
+from provetree.selection.choose import Grid, choose
+from provetree.selection.options import (
+    LEAST_ROWS,
+    MAX_WORK,
+    REGRESSOR_CV_OPTIONS,
+    SHRINKAGE,
+    FOREST_SHARES,
+)
+from provetree.selection.path import path_end
 from provetree.solution import Solution
 
 __all__ = ["OptimalTreeRegressorCV"]
@@ -56,15 +63,18 @@ class OptimalTreeRegressorCV(TreeRegressor):
 
     def __init__(
         self,
-        max_depth: int = 3,
+        max_depth: int = 6,
         criterion: str = "squared_error",
-        max_leaf_nodes: int | None = None,
+        max_leaf_nodes: int | None = 16,
         min_samples_leaf: int | float | Iterable[int | float] = LEAST_ROWS,
         categorical_features: ArrayLike | str | None = "from_dtype",
         time_limit: float | None = None,
         cv: Any = 5,
         rule: str = "best",
         n_jobs: int | None = None,
+        forest_share: float | Iterable[float] = FOREST_SHARES,
+        shrinkage: float | Iterable[float] = SHRINKAGE,
+        max_work: int | None = MAX_WORK,
     ) -> None:
         self.max_depth = max_depth
         self.criterion = criterion
@@ -75,6 +85,9 @@ class OptimalTreeRegressorCV(TreeRegressor):
         self.cv = cv
         self.rule = rule
         self.n_jobs = n_jobs
+        self.forest_share = forest_share
+        self.shrinkage = shrinkage
+        self.max_work = max_work
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -100,22 +113,31 @@ class OptimalTreeRegressorCV(TreeRegressor):
         """
         validate(REGRESSOR_CV_OPTIONS, vars(self), type(self).__name__)
         started = time.monotonic()
-        given = self.min_samples_leaf
-        leasts = list(given) if isinstance(given, Iterable) else [given]
+        leasts = _several(self.min_samples_leaf)
         prepared = prepare_for(
-            self, X, y, sample_weight, loss=self.criterion, min_samples_leaf=leasts[0]
+            self,
+            X,
+            y,
+            sample_weight,
+            loss=self.criterion,
+            min_samples_leaf=leasts[0],
+            max_leaf_nodes=None,
         )
-        chosen = choose_least_rows(
-            prepared,
+        depth = int(self.max_depth)
+        grid = Grid(
+            depth,
+            path_end(prepared.problem, self.max_leaf_nodes),
             leasts,
-            max_depth=int(self.max_depth),
-            max_leaf_nodes=self.max_leaf_nodes,
-            cv=self.cv,
-            time_limit=self.time_limit,
-            n_jobs=self.n_jobs,
+            _several(self.forest_share),
+            _several(self.shrinkage),
+            self.max_work,
         )
-        self.path_, self.min_samples_leaf_ = chosen.path, chosen.least_rows
+        chosen = choose(prepared, grid, self.cv, self.time_limit, self.n_jobs)
+        self.path_ = chosen.path
+        self.candidates_ = [one._asdict() for one in chosen.candidates]
         self.cv_scores_ = np.array([scores.mean(axis=0) for scores in chosen.scores])
+        for name, value in chosen.candidate._asdict().items():
+            setattr(self, f"{name}_", value)
         point = self.path_.choose(self.rule)
         self.n_leaves_ = point.n_leaves
         self._search_seconds = time.monotonic() - started
@@ -135,3 +157,7 @@ class OptimalTreeRegressorCV(TreeRegressor):
         'R²'
         """
         return self.path_.plot(ax)
+
+
+def _several(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, Iterable) else [given]

@@ -1,65 +1,313 @@
-"""Chooses the least rows of a leaf and the number of leaves together, by cross-validation."""
+"""Chooses how a tree of numbers is grown, by cross-validation, and grows it on all rows.
+
+A candidate is a least number of rows of a leaf, a share of a forest in the targets
+(:mod:`provetree.selection.forest`), and a strength of shrinkage. In each fold, a candidate is
+searched once, with the greatest number of leaves; its best prunings stand for the smaller sizes.
+All rows then get a path of searches with the chosen candidate, and the chosen size a longer one.
+"""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
 
 from provetree.number_types import Float
+from provetree.problem.losses import CENTRES
 from provetree.problem.prepare import Prepared
-from provetree.selection.frontier import solve_frontier
-from provetree.selection.path import (
-    TuningPath,
-    fold_scores,
-    folds_of,
-    joined_path,
-    path_end,
-)
+from provetree.problem.problem import Problem
+from provetree.search.engine import ExactSearch
+from provetree.selection.frontier import FrontierPoint, solve_frontier
+from provetree.selection.path import TuningPath, folds_of, joined_path
+from provetree.selection.prunings import best_prunings
+from provetree.selection.scores import explained_share, mean_losses
+from provetree.selection.forest import forest_targets, mixed_targets
+from provetree.selection.time_shares import time_shares
+from provetree.solution import Limits, Progress, Solution
+from provetree.tree.build import build_tree
+from provetree.tree.shrinkage import shrunk_towards_path
+from provetree.tree.start_tree import start_tree_of
+from provetree.tree.tree import Tree
+from provetree.tree.values import Numbers
 
-__all__ = ["Chosen", "choose_least_rows"]
+__all__ = ["Candidate", "Chosen", "Grid", "choose"]
 
-#: The share of the time limit that is kept for the tree of all rows.
+#: The share of the time limit that is kept for the trees of all rows.
 _LAST_SHARE = 1 / 3
+#: A search in a fold, or of a size that was not chosen, gets this share of the steps.
+_SHORT_SHARE = 1 / 20
+
+
+class Candidate(NamedTuple):
+    """How a tree is grown, but for its number of leaves."""
+
+    min_samples_leaf: int | float
+    forest_share: float
+    shrinkage: float
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What there is to choose from, and how long a search may take.
+
+    Examples
+    --------
+    >>> from provetree.selection.choose import Grid
+    >>> grid = Grid(6, 8, [1, 5], [0.0], [0.0, 9.0], 100)
+    >>> [tuple(candidate) for candidate in grid.candidates]
+    [(1, 0.0, 0.0), (1, 0.0, 9.0), (5, 0.0, 0.0), (5, 0.0, 9.0)]
+    """
+
+    max_depth: int
+    max_leaf_nodes: int
+    min_samples_leaf: Sequence[int | float]
+    forest_share: Sequence[float]
+    shrinkage: Sequence[float]
+    max_work: int | None
+
+    @property
+    def searches(self) -> list[Candidate]:
+        """The candidates that need a search of their own: one for all strengths of shrinkage."""
+        each = product(self.min_samples_leaf, self.forest_share)
+        return [Candidate(*one, self.shrinkage[0]) for one in each]
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """All candidates, those of one search one after the other."""
+        return [one._replace(shrinkage=s) for one in self.searches for s in self.shrinkage]
+
+    @property
+    def short_work(self) -> int | None:
+        """The most steps of a short search."""
+        return None if self.max_work is None else max(1, round(self.max_work * _SHORT_SHARE))
+
+    def problem(self, prepared: Prepared, rows: NDArray[np.intp], one: Candidate) -> Problem:
+        """Return the problem of some rows with the limits of a candidate."""
+        return prepared.problem_of(
+            rows,
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=one.min_samples_leaf,
+        )
 
 
 class Chosen(NamedTuple):
     """What the cross-validation chose."""
 
-    path: TuningPath  # of all rows, with the chosen least rows of a leaf
-    least_rows: int | float
+    path: TuningPath  # of all rows, with the chosen candidate
+    candidate: Candidate
+    candidates: list[Candidate]
     scores: list[Float]  # of each candidate: folds x numbers of leaves
 
 
-def choose_least_rows(
-    prepared: Prepared,
-    candidates: Sequence[int | float],
-    *,
-    max_depth: int,
-    max_leaf_nodes: int | None,
-    cv: Any,
-    time_limit: float | None,
-    n_jobs: int | None,
+def choose(
+    prepared: Prepared, grid: Grid, cv: Any, time_limit: float | None, n_jobs: int | None
 ) -> Chosen:
-    """Return the tuning path with the least rows of a leaf that do best on rows held out.
-
-    The folds of all candidates are solved first, then the path of all rows with the chosen one.
-    """
+    """Return the candidate that does best on rows held out, and its path on all rows."""
     end = None if time_limit is None else time.monotonic() + time_limit
     every_row = np.arange(len(prepared.codes))
-    n_leaves = path_end(prepared.problem_of(every_row, max_depth=max_depth), max_leaf_nodes)
-    limits: list[dict[str, Any]] = [
-        {"max_depth": max_depth, "min_samples_leaf": least} for least in candidates
-    ]
+    whole = prepared.problem_of(every_row, max_depth=grid.max_depth)
+    grid = replace(grid, max_leaf_nodes=min(grid.max_leaf_nodes, whole.max_splits + 1))
+    folds = folds_of(cv, prepared)
     for_folds = None if time_limit is None else time_limit * (1 - _LAST_SHARE)
-    scores = fold_scores(prepared, folds_of(cv, prepared), n_leaves, for_folds, n_jobs, limits)
-    # Of equal scores, the largest leaves: they are the surest.
-    best = max(range(len(candidates)), key=lambda i: (scores[i].mean(axis=0).max(), i))
-    whole = prepared.problem_of(every_row, **limits[best])
-    left = None if end is None else max(end - time.monotonic(), 0.0)
+    of_folds = Parallel(n_jobs=n_jobs)(
+        delayed(_fold_scores)(prepared, grid, train, test, seconds)
+        for (train, test), seconds in zip(
+            folds, time_shares(for_folds, len(folds), n_jobs), strict=True
+        )
+    )
+    scores = [np.array(lines) for lines in zip(*of_folds, strict=True)]
+    best = _best(grid, [each.mean(axis=0) for each in scores])
+    candidate = grid.candidates[best]
     size = 1 + int(scores[best].mean(axis=0).argmax())
-    found = solve_frontier(whole, n_leaves, left, first=size)
-    path = joined_path(found, prepared, scores[best])
-    return Chosen(path, candidates[best], scores)
+    left = None if end is None else max(end - time.monotonic(), 0.0)
+    points = _grown(prepared, grid, candidate, size, left)
+    return Chosen(joined_path(points, prepared, scores[best]), candidate, grid.candidates, scores)
+
+
+def _best(grid: Grid, means: list[Float]) -> int:
+    """Return the candidate of the best score; of equal ones, the plainest with large leaves."""
+
+    def rank(i: int) -> tuple[float, ...]:
+        one = grid.candidates[i]
+        return (float(means[i].max()), -one.forest_share, -one.shrinkage, float(i))
+
+    return max(range(len(means)), key=rank)
+
+
+# -- folds -------------------------------------------------------------------------------
+
+
+def _fold_scores(
+    prepared: Prepared,
+    grid: Grid,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    seconds: float | None,
+) -> list[list[float]]:
+    """Return the scores of each candidate and number of leaves on the rows held out."""
+    forest: Float | None = None
+    if any(grid.forest_share):
+        forest = forest_targets(prepared.problem_of(train, max_depth=1))
+    found: list[list[float]] = []
+    judge = _Judge(prepared, train, test)
+    for one, left in zip(
+        grid.searches, time_shares(seconds, len(grid.searches), 1), strict=True
+    ):
+        problem = grid.problem(prepared, train, one)
+        tree = _search(mixed_targets(problem, forest, one.forest_share), left, grid.short_work).tree
+        found += judge.scores(tree, grid)
+    return found
+
+
+def _search(problem: Problem, seconds: float | None, max_work: int | None) -> Solution:
+    limits = Limits(None if seconds is None else max(seconds, 1e-3), max_work=max_work)
+    solution = ExactSearch().solve(problem, limits)
+    if solution.status == "interrupted":
+        raise KeyboardInterrupt
+    return solution
+
+
+class _Judge:
+    """Scores the prunings of trees on the rows that a fold holds out."""
+
+    def __init__(
+        self, prepared: Prepared, train: NDArray[np.intp], test: NDArray[np.intp]
+    ) -> None:
+        assert prepared.targets is not None  # for the type checker
+        weights = prepared.weights
+        if weights is None:
+            weights = np.ones(len(prepared.codes))
+        targets = prepared.targets.values
+        self.loss = prepared.problem.loss
+        self.varies = mean_losses(self.loss, targets, prepared.weights)
+        train = train[weights[train] > 0]
+        self.train, self.test = prepared.encoded[train], prepared.encoded[test]
+        self.targets, self.weights = targets[train], weights[train]
+        self.test_targets, self.test_weights = targets[test], weights[test]
+
+    def scores(self, searched: Tree, grid: Grid) -> list[list[float]]:
+        """Return the scores of a tree for each strength of shrinkage and number of leaves."""
+        if self.test_weights.sum() <= 0:
+            return [[math.nan] * grid.max_leaf_nodes for _ in grid.shrinkage]
+        # The sizes are those that are best for what the search was about.
+        prunings = best_prunings(searched, searched.values.impurity(), grid.max_leaf_nodes)
+        tree = self._on_targets(searched)
+        passed = tree.decision_path(self.test).tocsc()
+        found = []
+        for strength in grid.shrinkage:
+            values = _shrunk(tree, strength)
+            line = []
+            for leaves in prunings:
+                predicted = np.asarray(passed[:, leaves] @ values[leaves])
+                line.append(
+                    explained_share(
+                        self.loss, predicted, self.test_targets, self.test_weights, self.varies
+                    )
+                )
+            found.append(line)
+        return found
+
+    def _on_targets(self, searched: Tree) -> Tree:
+        """Return a tree with the values of the targets as they are, in all its nodes."""
+        passed = searched.decision_path(self.train).tocsc()
+        value = np.empty_like(searched.value)
+        for node in range(searched.n_nodes):
+            rows = passed.indices[passed.indptr[node] : passed.indptr[node + 1]]
+            for output, targets in enumerate(self.targets[rows].T):
+                value[node, output] = _centre(self.loss, targets, self.weights[rows])
+        held = searched.values
+        assert isinstance(held, Numbers)  # for the type checker
+        return searched.replaced(value=replace(held, value=value))
+
+
+def _centre(loss: str, targets: Float, weights: Float) -> float:
+    if loss == "squared_error":  # quicker than a sum that is rounded correctly
+        return float(np.average(targets, weights=weights))
+    return CENTRES[loss](targets, weights).value
+
+
+# -- all rows ----------------------------------------------------------------------------
+
+
+class _Searches:
+    """The exact search, with most of the steps for one search of the chosen size."""
+
+    def __init__(self, chosen_splits: int, long_work: int | None, short_work: int | None) -> None:
+        self.chosen_splits = chosen_splits
+        self.long_work, self.short_work = long_work, short_work
+        self.out_of_time = False
+
+    def solve(
+        self,
+        problem: Problem,
+        limits: Limits | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Solution:
+        """Search within the limits, and within the steps for this size."""
+        work = self.short_work
+        if problem.max_splits == self.chosen_splits and not problem.split_penalty:
+            work, self.long_work = self.long_work, self.short_work
+        asked = replace(Limits() if limits is None else limits, max_work=work)
+        solution = ExactSearch().solve(problem, asked, on_progress)
+        self.out_of_time |= solution.status == "time_limit"
+        return solution
+
+
+def _grown(
+    prepared: Prepared, grid: Grid, candidate: Candidate, size: int, seconds: float | None
+) -> list[FrontierPoint]:
+    """Return the path of all rows; its trees hold the targets as they are, shrunk as chosen."""
+    problem = grid.problem(prepared, np.arange(len(prepared.codes)), candidate)
+    forest = forest_targets(problem) if candidate.forest_share else None
+    searches = _Searches(size - 1, grid.max_work, grid.short_work)
+    followed = mixed_targets(problem, forest, candidate.forest_share)
+    points = solve_frontier(followed, grid.max_leaf_nodes, seconds, searches, first=size)
+    if not searches.out_of_time:
+        points = [
+            replace(point, status="work_limit") if point.status == "time_limit" else point
+            for point in points
+        ]
+    if candidate.forest_share == 0 and candidate.shrinkage == 0:
+        return points
+    return [_on_all_rows(point, prepared, problem, candidate) for point in points]
+
+
+def _on_all_rows(
+    point: FrontierPoint, prepared: Prepared, problem: Problem, candidate: Candidate
+) -> FrontierPoint:
+    """Return a point with a tree that holds the targets as they are, shrunk.
+
+    Nothing is proven of a tree that was searched for other targets. A bound for the leaves before
+    they were shrunk holds for those after it, too.
+    """
+    present = slice(None) if prepared.weights is None else prepared.weights > 0
+    splits = start_tree_of(problem, point.tree, prepared.encoded[present])
+    tree = build_tree(problem, splits.columns, splits.ranks)
+    held = tree.values
+    assert isinstance(held, Numbers)  # for the type checker
+    tree = tree.replaced(value=replace(held, value=_shrunk(tree, candidate.shrinkage)))
+    cost = _cost(tree, prepared)
+    bound = 0.0 if candidate.forest_share else min(point.lower_bound, cost)
+    return FrontierPoint(point.n_leaves, tree, cost, bound, "feasible")
+
+
+def _shrunk(tree: Tree, strength: float) -> Float:
+    """Return the numbers of all nodes, shrunk towards the nodes above them."""
+    return shrunk_towards_path(tree.value, tree.values.weight, tree.left, tree.right, strength)
+
+
+def _cost(tree: Tree, prepared: Prepared) -> float:
+    """Return what a tree of numbers costs on all rows."""
+    assert prepared.targets is not None  # for the type checker
+    predicted = tree.predict(prepared.encoded).reshape(prepared.targets.values.shape)
+    apart = np.abs(prepared.targets.values - predicted)
+    lost = (apart**2 if prepared.problem.loss == "squared_error" else apart).sum(axis=1)
+    return math.fsum(lost if prepared.weights is None else lost * prepared.weights)

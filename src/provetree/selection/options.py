@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from provetree.options import (
     TREE_OPTIONS,
     Allowed,
     Option,
+    _float,
     _word,
 )
 from provetree.problem.losses import LOSSES
@@ -20,10 +22,13 @@ __all__ = [
     "CV_LEAST_ROWS",
     "CV_OPTIONS",
     "DEEPEST",
+    "FOREST_SHARES",
     "LEAST_ROWS",
+    "MAX_WORK",
     "MOST_LEAVES",
     "PATH_OPTIONS",
     "REGRESSOR_CV_OPTIONS",
+    "SHRINKAGE",
     "TRIED_CRITERIA",
 ]
 
@@ -40,6 +45,11 @@ CV_LEAST_ROWS = (5, 1, 20)
 
 #: The least rows of a leaf that a regressor chooses from.
 LEAST_ROWS = (1, 5, 20)
+#: The shares of a forest in the targets that it chooses from, and how its leaves are shrunk.
+FOREST_SHARES = (0.0, 0.5)
+SHRINKAGE = 5.0
+#: The most steps of its longest search: some seconds.
+MAX_WORK = 400_000_000
 
 _tree = {option.name: option for option in TREE_OPTIONS}
 _regressor = {option.name: option for option in REGRESSOR_OPTIONS}
@@ -112,22 +122,25 @@ def _rule(default: str) -> Option:
     )
 
 
-def _holds_leasts(value: object) -> bool:
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        return False
-    each = list(value)
-    return bool(each) and all(
-        any(kind.holds(least) for kind in _tree["min_samples_leaf"].allowed) for least in each
+def _or_several(option: Option) -> Option:
+    """Return an option that takes one value or several to choose from."""
+
+    def holds(value: object) -> bool:
+        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+            return False
+        each = list(value)
+        return bool(each) and all(any(kind.holds(x) for kind in option.allowed) for x in each)
+
+    several = Allowed("a list of such numbers to choose from", "list", holds)
+    return replace(option, allowed=(*option.allowed, several))
+
+
+_LEAST_OF_SEVERAL = _or_several(
+    replace(
+        _tree["min_samples_leaf"],
+        help="The least number of rows in a leaf, or the least share of the rows. Of several, the "
+        "one of the best cross-validated score is taken.",
     )
-
-
-_LEASTS = Allowed("a list of such numbers to choose from", "list", _holds_leasts)
-
-_LEAST_OF_SEVERAL = replace(
-    _tree["min_samples_leaf"],
-    allowed=(*_tree["min_samples_leaf"].allowed, _LEASTS),
-    help="The least number of rows in a leaf, or the least share of the rows. Of several, the "
-    "one of the best cross-validated score is taken.",
 )
 
 
@@ -218,13 +231,45 @@ CV_OPTIONS: tuple[Option, ...] = (
 
 #: The options of :class:`provetree.OptimalTreeRegressorCV`, in the order of its parameters.
 REGRESSOR_CV_OPTIONS: tuple[Option, ...] = (
-    _tree["max_depth"],
+    replace(_tree["max_depth"], default=6),
     _regressor["criterion"],
-    _LEAVES,
+    replace(
+        _LEAVES,
+        default=16,
+        help="The greatest number of leaves to choose from. None is as many as the depth allows, "
+        "and at most 32.",
+    ),
     replace(_LEAST_OF_SEVERAL, default=LEAST_ROWS),
     _tree["categorical_features"],
     _SECONDS,
     _FOLDS,
     _rule("best"),
     _JOBS,
+    _or_several(
+        Option(
+            "forest_share",
+            FOREST_SHARES,
+            (_float(0.0, 1.0, "[]"),),
+            "The share of a random forest in the targets that splits are chosen for: what it "
+            "predicts for rows that its trees were grown without. The leaves hold the targets as "
+            "they are. A tree that was chosen so carries no proof.",
+        )
+    ),
+    _or_several(
+        Option(
+            "shrinkage",
+            SHRINKAGE,
+            (_float(0.0, math.inf, "[)"),),
+            "How much leaves are shrunk towards the nodes above them: a split of so much weight "
+            "makes half of its step. 0 keeps the means of the leaves, and their proof.",
+        )
+    ),
+    replace(
+        _tree["max_work"],
+        default=MAX_WORK,
+        help="The greatest number of steps for the tree of the chosen size; searches in folds and "
+        "of other sizes get a twentieth of it. A step is one row examined in one column; a core "
+        "does some hundred million a second. Sizes that are not proven by then say so. None means "
+        "no limit.",
+    ),
 )

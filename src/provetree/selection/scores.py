@@ -17,7 +17,7 @@ from provetree.problem.losses import CENTRES
 from provetree.problem.prepare import Prepared
 from provetree.tree.tree import Tree
 
-__all__ = ["SCORE_NAMES", "explained_share", "scores_on_rows"]
+__all__ = ["SCORE_NAMES", "explained_share", "mean_losses", "scores_on_rows"]
 
 #: The words for a score, by the loss; of all others it is the accuracy.
 SCORE_NAMES = {"squared_error": "R²", "absolute_error": "D²"}
@@ -53,7 +53,7 @@ def scores_on_rows(
             float(np.average(tree.predict(encoded) == codes, weights=weights)) for tree in trees
         ]
     loss, targets = prepared.problem.loss, prepared.targets.values
-    varies = _mean_losses(loss, targets, prepared.weights)
+    varies = mean_losses(loss, targets, prepared.weights)
     return [
         explained_share(loss, tree.predict(encoded), targets[rows], weights, varies)
         for tree in trees
@@ -84,7 +84,7 @@ def explained_share(
     return float(np.mean(shares))
 
 
-def _mean_losses(loss: str, targets: Float, given: Float | None) -> list[float]:
+def mean_losses(loss: str, targets: Float, given: Float | None) -> list[float]:
     """Return the mean loss of the best constant for each output."""
     weights = np.ones(len(targets)) if given is None else given
     return [CENTRES[loss](output, weights).cost / float(weights.sum()) for output in targets.T]
