@@ -80,27 +80,9 @@ def test_scores_are_those_of_separate_fits(criterion: str, score: Any) -> None:
         assert point.train_score == pytest.approx(score(y, fitted.predict(X)))
 
 
-def test_the_regressor_keeps_the_best_of_both_numbers() -> None:
-    X, y = table()
-    reg = OptimalTreeRegressorCV(max_depth=2, min_samples_leaf=[1, 10, 0.3], cv=3).fit(X, y)
-    assert reg.cv_scores_.shape == (3, 4)
-    best = np.unravel_index(reg.cv_scores_.argmax(), reg.cv_scores_.shape)
-    assert reg.min_samples_leaf_ == [1, 10, 0.3][best[0]]
-    assert reg.n_leaves_ == best[1] + 1 == reg.path_.best.n_leaves
-    alone = OptimalTreeRegressor(
-        2, max_leaf_nodes=reg.n_leaves_, min_samples_leaf=reg.min_samples_leaf_
-    ).fit(X, y)
-    assert reg.objective_ == pytest.approx(alone.objective_)
-    assert reg.status_ == "optimal"
-    fixed = OptimalTreeRegressorCV(max_depth=2, min_samples_leaf=10, cv=3).fit(X, y)
-    assert fixed.cv_scores_[0] == pytest.approx(reg.cv_scores_[1])
-    smaller = clone(fixed).set_params(rule="one_standard_error").fit(X, y)
-    assert smaller.n_leaves_ <= fixed.n_leaves_
-
-
 @pytest.mark.filterwarnings("default")
 @all_checks(
-    OptimalTreeRegressorCV(cv=2, max_depth=2, min_samples_leaf=1),
+    OptimalTreeRegressorCV(cv=2, max_depth=2, min_samples_leaf=1, forest_share=0.0),
     # A row of weight two is one row of a fold, a row twice may be in two folds.
     without={
         "check_sample_weight_equivalence_on_dense_data",
@@ -126,14 +108,24 @@ def test_one_limit_on_time_for_the_whole_call() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 8)), rng.normal(size=400)
     began = time.monotonic()
-    reg = OptimalTreeRegressorCV(max_depth=5, time_limit=1.5).fit(X, y)
+    reg = OptimalTreeRegressorCV(max_depth=5, shrinkage=0.0, time_limit=1.5).fit(X, y)
     assert time.monotonic() - began < 6.0  # far less than sixteen paths of this limit
     assert reg.path_.points[-1].status == "time_limit"
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("min_samples_leaf", []), ("min_samples_leaf", [1, 0]), ("criterion", "gini"), ("cv", 1)],
+    [
+        ("min_samples_leaf", []),
+        ("min_samples_leaf", [1, 0]),
+        ("criterion", "gini"),
+        ("cv", 1),
+        ("forest_share", 1.5),
+        ("forest_share", [0.5, -1]),
+        ("shrinkage", -1.0),
+        ("shrinkage", "some"),
+        ("max_work", 0),
+    ],
 )
 def test_bad_parameters(name: str, value: Any) -> None:
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of OptimalTreeRegressorCV"):

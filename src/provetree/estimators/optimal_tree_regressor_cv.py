@@ -1,4 +1,4 @@
-"""The regressor that chooses its own size by cross-validation along the proven frontier."""
+"""The regressor that chooses by cross-validation how its tree is grown, and how large."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from provetree.options import documented, validate
 from provetree.problem.prepare import prepare_for
 from provetree.selection.choose import Grid, choose
 from provetree.selection.options import (
+    FOREST_SHARES,
     LEAST_ROWS,
     MAX_WORK,
     REGRESSOR_CV_OPTIONS,
     SHRINKAGE,
-    FOREST_SHARES,
 )
 from provetree.selection.path import path_end
 from provetree.solution import Solution
@@ -28,37 +28,53 @@ __all__ = ["OptimalTreeRegressorCV"]
 
 @documented(REGRESSOR_CV_OPTIONS)
 class OptimalTreeRegressorCV(TreeRegressor):
-    """An optimal regression tree whose size is chosen by cross-validation.
+    """A searched regression tree that chooses its size, and how it is grown, on held-out rows.
 
-    For every number of leaves, and every least number of rows in a leaf, the best training tree of
-    each fold is found and proven. The score is R² on the rows held out, relative to the variance
-    of all rows (D² with ``criterion="absolute_error"``). Both numbers are then those of the best
-    score, and the tree is the proven best of all rows within them.
+    The tree is made for new rows. It has a number of leaves, and may be deeper than a full tree of
+    so many. Cross-validation chooses this number, the least rows of a leaf, and whether splits
+    follow the targets as they are or a mixture with what a random forest predicts
+    (`forest_share`), which keeps noise out of the splits. In each fold every such choice is
+    searched; its score is R² on the rows held out, relative to the variance of all rows (D² with
+    ``criterion="absolute_error"``). Leaves predict the mean of their rows, drawn a little towards
+    the nodes above them (`shrinkage`).
+
+    ``status_`` is "optimal" only where it is proven that no tree of the chosen size and depth has a
+    smaller training error. Shrinkage and a forest give that up for better predictions: the status
+    is then "feasible". ``forest_share=0, shrinkage=0, max_work=None`` asks for the proof, which is
+    quick up to depth three or four.
 
     {parameters}
 
     Attributes
     ----------
     path_ : TuningPath
-        All numbers of leaves with their errors, bounds and scores, for the chosen least rows.
+        All numbers of leaves with their errors, bounds and scores, grown as was chosen.
     n_leaves_ : int
         The chosen greatest number of leaves.
-    min_samples_leaf_ : int or float
-        The chosen least number of rows in a leaf.
+    min_samples_leaf_, forest_share_, shrinkage_ : int or float
+        What was chosen of each.
+    candidates_ : list of dict
+        What there was to choose from, but for the number of leaves.
     cv_scores_ : array of shape (n_candidates, n_leaves)
-        The mean score of each least number of rows and each number of leaves.
+        The mean score of each candidate and each number of leaves. A fold is searched with the
+        greatest number of leaves; the best prunings of that tree stand for the smaller ones.
     tree_ : Tree
         The tree of the chosen size on all rows; ``status_``, ``objective_``, ``lower_bound_``,
-        ``gap_`` and the others are those of :class:`~provetree.OptimalTreeRegressor`.
+        ``gap_`` and the others are those of :class:`~provetree.OptimalTreeRegressor`. The objective
+        is the training error of what the tree predicts. The lower bound is 0 where splits followed
+        a forest, because nothing was proven of the targets themselves.
 
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from provetree import OptimalTreeRegressorCV
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    >>> reg = OptimalTreeRegressorCV(max_depth=2, min_samples_leaf=[5, 20]).fit(X, y)
-    >>> reg.n_leaves_, reg.min_samples_leaf_, reg.status_
-    (4, 20, 'optimal')
+    >>> reg = OptimalTreeRegressorCV(max_leaf_nodes=4, min_samples_leaf=[5, 20]).fit(X, y)
+    >>> reg.n_leaves_, reg.min_samples_leaf_, reg.forest_share_
+    (4, 20, 0.0)
+    >>> proven = OptimalTreeRegressorCV(2, min_samples_leaf=20, forest_share=0, shrinkage=0)
+    >>> proven.fit(X, y).status_
+    'optimal'
     """
 
     def __init__(
@@ -92,7 +108,7 @@ class OptimalTreeRegressorCV(TreeRegressor):
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> OptimalTreeRegressorCV:
-        """Find the paths of best trees, and keep the tree of the chosen size.
+        """Choose on held-out rows how the tree is grown, and grow it on all rows.
 
         Parameters
         ----------

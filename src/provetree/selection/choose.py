@@ -24,11 +24,11 @@ from provetree.problem.losses import CENTRES
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.search.engine import ExactSearch
+from provetree.selection.forest import forest_targets, mixed_targets
 from provetree.selection.frontier import FrontierPoint, solve_frontier
 from provetree.selection.path import TuningPath, folds_of, joined_path
 from provetree.selection.prunings import best_prunings
 from provetree.selection.scores import explained_share, mean_losses
-from provetree.selection.forest import forest_targets, mixed_targets
 from provetree.selection.time_shares import time_shares
 from provetree.solution import Limits, Progress, Solution
 from provetree.tree.build import build_tree
@@ -127,7 +127,10 @@ def choose(
     best = _best(grid, [each.mean(axis=0) for each in scores])
     candidate = grid.candidates[best]
     size = 1 + int(scores[best].mean(axis=0).argmax())
-    left = None if end is None else max(end - time.monotonic(), 0.0)
+    left = None
+    if time_limit is not None and end is not None:
+        # Forests do not stop in time, and a tree of a single leaf would help nobody.
+        left = max(end - time.monotonic(), time_limit * _LAST_SHARE / 2)
     points = _grown(prepared, grid, candidate, size, left)
     return Chosen(joined_path(points, prepared, scores[best]), candidate, grid.candidates, scores)
 
@@ -153,14 +156,14 @@ def _fold_scores(
     seconds: float | None,
 ) -> list[list[float]]:
     """Return the scores of each candidate and number of leaves on the rows held out."""
+    end = None if seconds is None else time.monotonic() + seconds
     forest: Float | None = None
     if any(grid.forest_share):
         forest = forest_targets(prepared.problem_of(train, max_depth=1))
+    seconds = None if end is None else max(end - time.monotonic(), 0.0)
     found: list[list[float]] = []
     judge = _Judge(prepared, train, test)
-    for one, left in zip(
-        grid.searches, time_shares(seconds, len(grid.searches), 1), strict=True
-    ):
+    for one, left in zip(grid.searches, time_shares(seconds, len(grid.searches), 1), strict=True):
         problem = grid.problem(prepared, train, one)
         tree = _search(mixed_targets(problem, forest, one.forest_share), left, grid.short_work).tree
         found += judge.scores(tree, grid)
@@ -178,9 +181,7 @@ def _search(problem: Problem, seconds: float | None, max_work: int | None) -> So
 class _Judge:
     """Scores the prunings of trees on the rows that a fold holds out."""
 
-    def __init__(
-        self, prepared: Prepared, train: NDArray[np.intp], test: NDArray[np.intp]
-    ) -> None:
+    def __init__(self, prepared: Prepared, train: NDArray[np.intp], test: NDArray[np.intp]) -> None:
         assert prepared.targets is not None  # for the type checker
         weights = prepared.weights
         if weights is None:
@@ -265,12 +266,13 @@ def _grown(
     prepared: Prepared, grid: Grid, candidate: Candidate, size: int, seconds: float | None
 ) -> list[FrontierPoint]:
     """Return the path of all rows; its trees hold the targets as they are, shrunk as chosen."""
+    end = math.inf if seconds is None else time.monotonic() + seconds
     problem = grid.problem(prepared, np.arange(len(prepared.codes)), candidate)
     forest = forest_targets(problem) if candidate.forest_share else None
     searches = _Searches(size - 1, grid.max_work, grid.short_work)
     followed = mixed_targets(problem, forest, candidate.forest_share)
     points = solve_frontier(followed, grid.max_leaf_nodes, seconds, searches, first=size)
-    if not searches.out_of_time:
+    if not searches.out_of_time and time.monotonic() < end:
         points = [
             replace(point, status="work_limit") if point.status == "time_limit" else point
             for point in points

@@ -50,9 +50,7 @@ def best_prunings(tree: Tree, costs: Float, max_leaf_nodes: int) -> list[NDArray
     ]
 
 
-def _leaves_of(
-    tree: Tree, sides: list[list[tuple[int, int]]], n_leaves: int
-) -> NDArray[np.intp]:
+def _leaves_of(tree: Tree, sides: list[list[tuple[int, int]]], n_leaves: int) -> NDArray[np.intp]:
     """Return the nodes that are leaves of the best pruning to a number of leaves."""
     found = []
     waiting = [(0, n_leaves)]

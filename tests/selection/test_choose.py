@@ -1,0 +1,166 @@
+"""The regressor that chooses how it is grown: candidates, prunings, forest targets, shrinkage."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold
+
+from provetree import OptimalTreeRegressor, OptimalTreeRegressorCV, Tree, build_problem, verify
+from provetree.selection.forest import FEWEST_ROWS, forest_targets, mixed_targets
+from provetree.selection.prunings import best_prunings
+
+
+def table(n: int = 90, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).round(1)
+    y = np.where(X[:, 0] > 0.2, 3.0, X[:, 1]) + (X[:, 2] > 1) + rng.normal(0, 0.4, n)
+    return X, y.round(2)
+
+
+def naive_prunings(tree: Tree, node: int = 0) -> list[frozenset[int]]:
+    """The sets of leaves of all prunings."""
+    found = [frozenset([node])]
+    if tree.feature[node] >= 0:
+        sides = (naive_prunings(tree, int(child[node])) for child in (tree.left, tree.right))
+        found += [a | b for a, b in itertools.product(*sides)]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_prunings_are_the_best_of_all(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 5, size=(30, 3)).astype(float), rng.integers(0, 4, size=30)
+    tree = OptimalTreeRegressor(max_depth=3).fit(X, y).tree_
+    # Any costs will do, those that rise with splits included.
+    costs = rng.integers(0, 9, tree.n_nodes).astype(float) if seed % 2 else tree.values.impurity()
+    found = best_prunings(tree, costs, 10)
+    assert len(found) == 10
+    every = naive_prunings(tree)
+    for most, leaves in enumerate(found, start=1):
+        assert frozenset(leaves.tolist()) in every
+        least = min(costs[list(one)].sum() for one in every if len(one) <= most)
+        assert len(leaves) <= most
+        assert costs[leaves].sum() == pytest.approx(least)
+
+
+def test_scores_are_those_of_separate_fits() -> None:
+    X, y = table()
+    options: dict[str, Any] = {"forest_share": 0.0, "shrinkage": 0.0, "max_work": None}
+    reg = OptimalTreeRegressorCV(2, min_samples_leaf=[1, 10, 0.3], cv=3, **options).fit(X, y)
+    assert reg.cv_scores_.shape == (3, 4)
+    for line, least in zip(reg.cv_scores_, [1, 10, 0.3], strict=True):
+        held_out = np.empty(len(y))
+        for train, test in KFold(3, shuffle=True, random_state=0).split(X):
+            own = OptimalTreeRegressor(2, min_samples_leaf=least).fit(X[train], y[train])
+            held_out[test] = own.predict(X[test])
+        assert line[-1] == pytest.approx(r2_score(y, held_out))
+    best = np.unravel_index(reg.cv_scores_.argmax(), reg.cv_scores_.shape)
+    assert reg.min_samples_leaf_ == [1, 10, 0.3][best[0]]
+    assert reg.n_leaves_ == best[1] + 1 == reg.path_.best.n_leaves
+    alone = OptimalTreeRegressor(
+        2, max_leaf_nodes=reg.n_leaves_, min_samples_leaf=reg.min_samples_leaf_
+    ).fit(X, y)
+    assert reg.objective_ == pytest.approx(alone.objective_)
+    assert reg.status_ == "optimal"
+    smaller = clone(reg).set_params(rule="one_standard_error").fit(X, y)
+    assert smaller.n_leaves_ <= reg.n_leaves_
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize(("share", "strength"), [(0.0, 4.0), (0.5, 0.0), (1.0, 7.0)])
+def test_nothing_is_called_optimal_that_is_not(
+    criterion: str, share: float, strength: float
+) -> None:
+    X, y = table()
+    weights = np.random.default_rng(1).integers(0, 3, len(y)) / 2
+    reg = OptimalTreeRegressorCV(
+        2, criterion, cv=2, min_samples_leaf=5, forest_share=share, shrinkage=strength
+    ).fit(X, y, weights)
+    assert reg.status_ == "feasible"
+    assert (reg.forest_share_, reg.shrinkage_) == (share, strength)
+    checked = verify(reg.tree_, X, y, sample_weight=weights, max_depth=2, min_samples_leaf=5)
+    assert checked.ok
+    assert reg.objective_ == pytest.approx(checked.cost)
+    size = reg.n_leaves_
+    best = OptimalTreeRegressor(2, criterion, max_leaf_nodes=size, min_samples_leaf=5)
+    assert reg.lower_bound_ <= best.fit(X, y, weights).objective_ + 1e-9
+    assert best.objective_ <= reg.objective_ + 1e-9
+    assert (reg.lower_bound_ > 0) == (share == 0)
+
+
+def test_leaves_hold_the_targets_shrunk_along_their_path() -> None:
+    X, y = table()
+    reg = OptimalTreeRegressorCV(2, cv=2, forest_share=1.0, shrinkage=6.0).fit(X, y)
+    passes = reg.decision_path(X).toarray().astype(bool)
+    for leaf in np.flatnonzero(reg.tree_.feature < 0):
+        way = np.flatnonzero(passes[passes[:, leaf]].all(axis=0))  # from the root to the leaf
+        means = [y[passes[:, node]].mean() for node in way]
+        expected = means[0]
+        for node, above, below in zip(way, means, means[1:], strict=False):
+            expected += (below - above) / (1 + 6.0 / passes[:, node].sum())
+        assert reg.tree_.value[leaf, 0] == pytest.approx(expected)
+
+
+def test_a_limit_on_steps_is_told_and_gives_the_same_tree_again() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 6)), rng.normal(size=300)
+    options: dict[str, Any] = {"max_work": 2_000_000, "cv": 2, "min_samples_leaf": 5}
+    reg = OptimalTreeRegressorCV(5, shrinkage=0.0, forest_share=0.0, **options).fit(X, y)
+    assert reg.path_.points[-1].status == "work_limit"
+    assert reg.path_.points[-1].lower_bound < reg.path_.points[-1].errors
+    assert clone(reg).fit(X, y).tree_ == reg.tree_
+
+
+def test_deeper_trees_than_full_ones_are_searched() -> None:
+    """Steps along one column: four leaves of a full tree cannot hold them, a chain can."""
+    x = np.arange(120.0)
+    X = np.column_stack([x % 7, x % 2 > 0, x % 3 > 1, x % 5 > 3])
+    y = np.where(X[:, 1] > 0, 8.0, np.where(X[:, 2] > 0, 4.0, 2.0 * X[:, 3]))
+    options: dict[str, Any] = {"min_samples_leaf": 1, "forest_share": 0.0, "shrinkage": 0.0}
+    reg = OptimalTreeRegressorCV(max_leaf_nodes=4, cv=2, **options).fit(X, y)
+    assert reg.get_depth() == 3
+    assert reg.objective_ == 0.0
+
+
+def test_forest_targets_have_less_noise() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    truth = np.column_stack([2.0 * (X[:, 0] > 0), X[:, 1]])
+    problem = build_problem(
+        X, truth + rng.normal(size=truth.shape), loss="squared_error", max_depth=2
+    )
+    forest = forest_targets(problem)
+    assert problem.targets is not None
+    for output in range(2):
+        noise = [((z[:, output] - truth[:, output]) ** 2).mean() for z in (problem.targets, forest)]
+        assert noise[1] < 0.5 * noise[0]
+    half = mixed_targets(problem, forest, 0.5)
+    assert half.targets == pytest.approx((problem.targets + forest) / 2)
+    assert mixed_targets(problem, forest, 0.0) is problem
+
+
+def test_few_rows_have_no_forest() -> None:
+    X, y = table(FEWEST_ROWS - 1)
+    problem = build_problem(X, y, loss="squared_error", max_depth=2)
+    assert forest_targets(problem) is problem.targets
+    reg = OptimalTreeRegressorCV(2, cv=2, min_samples_leaf=1).fit(X, y)
+    assert reg.forest_share_ == 0.0  # of equal scores, the plainest
+
+
+def test_categories_missing_values_weights_and_several_outputs() -> None:
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=80), rng.integers(0, 3, 80)]).astype(float)
+    X[::9, 0] = np.nan
+    y = np.column_stack([X[:, 1] == 1, rng.normal(size=80)]) * 2.0
+    reg = OptimalTreeRegressorCV(
+        3, cv=2, categorical_features=[1], forest_share=0.5, min_samples_leaf=[1, 3]
+    ).fit(X, y, rng.integers(0, 3, 80))
+    assert reg.predict(X).shape == (80, 2)
+    assert len(reg.candidates_) == len(reg.cv_scores_) == 2
