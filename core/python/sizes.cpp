@@ -1,5 +1,6 @@
 // The search of all sizes for Python.
 #include "python/bindings.hpp"
+#include "search/method.hpp"
 #include "sizes/search_sizes.hpp"
 
 namespace provetree {
@@ -58,6 +59,10 @@ nb::dict bits_of(const NamedSwitch (&switches)[n]) {
 void register_sizes(nb::module_& module) {
     module.def("search_sizes", &search_all_sizes, "table"_a, nb::kw_only(), "max_depth"_a, "max_leaf_nodes"_a,
                "min_samples_leaf"_a, "time_limit"_a, "memory_limit"_a, "kernel"_a = "auto", "switches"_a = 0u);
+    module.def(
+        "searched_on_bits",
+        [](const BoundTable& bound, int max_depth) { return bits_fit(bound.searched(), max_depth, 0); }, "table"_a,
+        "max_depth"_a);
     module.attr("SIZE_SWITCHES") = bits_of(kSizeSwitches);
     module.attr("UNSOUND_SIZE_SWITCHES") = bits_of(kUnsoundSwitches);
     module.attr("DEEPEST_BY_SIZES") = kDeepestBySizes;

@@ -9,6 +9,7 @@
 #include "start/greedy.hpp"
 #include "sweeps/depth_one.hpp"
 #include "sweeps/finisher.hpp"
+#include "table/unmerged.hpp"
 
 namespace provetree {
 
@@ -123,7 +124,8 @@ SizedTree AllSizes::finish(const PlanPtr& plan, Cost upper, Cost lower, std::siz
 }  // namespace
 
 SizesResult search_sizes(const Table& table, const SizeOptions& options, const std::function<bool()>& tick) {
-    return AllSizes(table, options, tick).run();
+    const Unmerged unmerged(table);
+    return AllSizes(unmerged.table, options, tick).run();
 }
 
 }  // namespace provetree

@@ -331,7 +331,7 @@ void SizeSearch<Depth>::solve_side(Attempt& attempt, const Node& rows, bool righ
         Cost most = 0;
         for (std::size_t j = 0; j < kOfSide; ++j) {
             const Cost cut = cut_[i + j + 1];
-            if (cut > 0) most = std::max(most, cut + std::min(slack, cut) - other[j]);
+            if (cut > 0 && pairs_(i, j)) most = std::max(most, cut + std::min(slack, cut) - other[j]);
         }
         // No pair is better where this side alone costs as much as the best tree with a leaf beside it.
         if (cut_[i + 1] > 0) most = std::min(most, cut_[i + 1]);
@@ -493,10 +493,14 @@ PerSize<SizeSearch<Depth>::kAll> SizeSearch<Depth>::bound_of_small_sides() const
             for (const SizePoint<kSide>& hint : hints_[c]) look_at(hint);
         for (std::size_t k = 2; k < tried_.size(); ++k)
             if (tried_[k].column == column.id) look_at(tried_[k]);
+        // A group of ties that goes on beyond them leaves no such split.
+        const Index rows = node().rows;
+        const bool before = column.first_split <= rows && column.ranks[0] != column.ranks[column.first_split - 1],
+                   after = column.last_split < rows && column.ranks[column.last_split] != column.ranks[rows - 1];
         for (std::size_t s = 1; s < kOfTree; ++s) {
             const std::size_t other = std::min(s, kOfSide) - 1;
-            if (column.first_split > 1) least[s] = std::min(least[s], right[other]);
-            if (column.last_split + 1 < node().rows) least[s] = std::min(least[s], left[other]);
+            if (before) least[s] = std::min(least[s], right[other]);
+            if (after) least[s] = std::min(least[s], left[other]);
         }
     }
     return least;

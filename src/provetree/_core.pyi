@@ -212,6 +212,9 @@ def search_sizes(
 ) -> SizesResult:
     """Find the best tree of every number of leaves and prove it, as far as the time allows."""
 
+def searched_on_bits(table: Table, max_depth: int) -> bool:
+    """Tell whether ``search`` takes a table of few values on bits, rather than by sweeps."""
+
 def itemset_search(
     values: NDArray[np.uint8],
     classes: NDArray[np.int32],

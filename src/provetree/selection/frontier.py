@@ -127,7 +127,13 @@ class _Frontier:
         left = self.deadline - self.clock()
         depth = min(self.problem.max_depth, self.wanted)
         # Two levels take no time: there each tree is the one that a search of its size prefers.
-        if self.problem.is_measured or not 2 < depth <= _core.DEEPEST_BY_SIZES or left <= 0:
+        # On bits, one size after the other is quicker.
+        if (
+            self.problem.is_measured
+            or not 2 < depth <= _core.DEEPEST_BY_SIZES
+            or left <= 0
+            or _core.searched_on_bits(self.problem.table, self.problem.max_depth)
+        ):
             return
         found = _core.search_sizes(
             self.problem.table,
