@@ -49,6 +49,8 @@ bool SquaredSurvey::pays(const Node& node, std::size_t open_columns) {
     if (context_.switches & kAlwaysWide) return true;
     if (node.rows < kLeastSurveyed) return false;
     find_families(node);
+    const std::size_t lanes = 2 * static_cast<std::size_t>(groups_of(node)) + 8;  // of a family, at most
+    if (n_present_ * n_present_ * lanes * 2 * sizeof(double) > context_.memory_limit / 8) return false;
     // A pair takes about as long as a sweep, and some panels are left to be swept.
     const std::size_t open = std::min(open_columns, n_present_);
     const std::size_t pairs = open * n_present_ - open * open / 2;
