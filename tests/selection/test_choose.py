@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 
 from provetree import OptimalTreeRegressor, OptimalTreeRegressorCV, Tree, build_problem, verify
 from provetree.selection.forest import FEWEST_ROWS, forest_targets, mixed_targets
-from provetree.selection.prunings import best_prunings
+from provetree.selection.pruning import best_prunings
 
 
 def table(n: int = 90, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -27,7 +27,7 @@ from provetree.search.engine import ExactSearch
 from provetree.selection.forest import forest_targets, mixed_targets
 from provetree.selection.frontier import FrontierPoint, solve_frontier
 from provetree.selection.path import TuningPath, folds_of, joined_path
-from provetree.selection.prunings import best_prunings
+from provetree.selection.pruning import best_prunings
 from provetree.selection.scores import explained_share, mean_losses
 from provetree.selection.time_shares import time_shares
 from provetree.solution import Limits, Progress, Solution

@@ -17,7 +17,7 @@ from provetree.problem.losses import class_cost
 from provetree.problem.problem import Problem
 from provetree.tree.tree import Tree
 
-__all__ = ["node_costs", "pruned_trees"]
+__all__ = ["best_prunings", "node_costs", "pruned_trees"]
 
 
 def node_costs(problem: Problem, tree: Tree) -> list[float]:
@@ -61,33 +61,64 @@ def pruned_trees(problem: Problem, tree: Tree, max_leaves: int) -> list[tuple[fl
     >>> [(cost, tree.n_leaves) for cost, tree in found]
     [(2, 1), (1, 2), (0, 3)]
     """
-    costs = node_costs(problem, tree)
-    least: list[Float] = [np.empty(0)] * tree.n_nodes  # of each node, by leaves less one
-    taken: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)] * tree.n_nodes
-    for node in range(tree.n_nodes - 1, -1, -1):  # children come after their parent
-        if tree.feature[node] < 0:
-            least[node] = np.array([costs[node]])
-            taken[node] = np.array([0])
-            continue
-        left, right = least[tree.left[node]], least[tree.right[node]]
-        most = min(len(left) + len(right), max_leaves)
-        own, how = np.full(most, math.inf), np.zeros(most, dtype=np.intp)
-        own[0] = costs[node]
-        for i, of_left in enumerate(left, start=1):
-            for j, of_right in enumerate(right, start=1):
-                # Strictly less: of equal prunings the one of fewer leaves stays.
-                if i + j <= most and of_left + of_right < own[i + j - 1]:
-                    own[i + j - 1], how[i + j - 1] = of_left + of_right, i
-        least[node], taken[node] = own, how
+    costs = np.array(node_costs(problem, tree), dtype=np.float64)
     found: list[tuple[float, Tree]] = []
-    for leaves in range(1, max_leaves + 1):
-        best = int(np.argmin(least[0][:leaves])) + 1
-        if best < leaves:
+    for leaves in best_prunings(tree, costs, max_leaves):
+        if found and len(leaves) == found[-1][1].n_leaves:
             found.append(found[-1])  # no larger pruning is better
         else:
-            cut = _cut(tree, taken, best)
+            cut = _cut(tree, set(leaves.tolist()))
             found.append((_exact_cost(problem, cut), cut))
     return found
+
+
+def best_prunings(tree: Tree, costs: Float, max_leaf_nodes: int) -> list[NDArray[np.intp]]:
+    """Return the leaves of the best pruning to at most 1, 2, ..., `max_leaf_nodes` leaves.
+
+    `costs` holds what each node costs as a leaf. Of equal costs, the smaller tree is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import OptimalTreeRegressor
+    >>> from provetree.selection.pruning import best_prunings
+    >>> reg = OptimalTreeRegressor(max_depth=2).fit([[1], [2], [3], [4]], [0.0, 1.0, 5.0, 9.0])
+    >>> [leaves.tolist() for leaves in best_prunings(reg.tree_, reg.tree_.values.impurity(), 3)]
+    [[0], [1, 4], [1, 5, 6]]
+    """
+    least: list[list[float]] = [[]] * tree.n_nodes  # for each node, of 1, 2, ... leaves
+    sides: list[list[tuple[int, int]]] = [[]] * tree.n_nodes  # how many go left and right
+    for node in range(tree.n_nodes - 1, -1, -1):
+        least[node], sides[node] = [float(costs[node])], [(0, 0)]
+        if tree.feature[node] < 0:
+            continue
+        left, right = least[tree.left[node]], least[tree.right[node]]
+        for leaves in range(2, min(len(left) + len(right), max_leaf_nodes) + 1):
+            best, shared = least[node][-1], sides[node][-1]
+            for a in range(max(1, leaves - len(right)), min(len(left), leaves - 1) + 1):
+                cost = left[a - 1] + right[leaves - a - 1]
+                if cost < best:
+                    best, shared = cost, (a, leaves - a)
+            least[node].append(best)
+            sides[node].append(shared)
+    return [
+        _leaves_of(tree, sides, min(leaves, len(least[0])))
+        for leaves in range(1, max_leaf_nodes + 1)
+    ]
+
+
+def _leaves_of(tree: Tree, sides: list[list[tuple[int, int]]], n_leaves: int) -> NDArray[np.intp]:
+    """Return the nodes that are leaves of the best pruning to a number of leaves."""
+    found = []
+    waiting = [(0, n_leaves)]
+    while waiting:
+        node, leaves = waiting.pop()
+        left, right = sides[node][leaves - 1]
+        if left == 0:
+            found.append(node)
+        else:
+            waiting += [(int(tree.right[node]), right), (int(tree.left[node]), left)]
+    return np.array(found, dtype=np.intp)
 
 
 def _exact_cost(problem: Problem, tree: Tree) -> float:
@@ -97,24 +128,20 @@ def _exact_cost(problem: Problem, tree: Tree) -> float:
     return sum(leaves) if all(isinstance(cost, int) for cost in leaves) else math.fsum(leaves)
 
 
-def _cut(tree: Tree, taken: list[NDArray[np.intp]], leaves: int) -> Tree:
-    """Return the tree cut to the prunings that were taken."""
-    if leaves == tree.n_leaves:
+def _cut(tree: Tree, leaves: set[int]) -> Tree:
+    """Return the tree cut below the nodes that become leaves."""
+    if len(leaves) == tree.n_leaves:
         return tree
     keep: list[int] = []
-    cut: set[int] = set()
-    waiting = [(0, leaves)]
+    waiting = [0]
     while waiting:
-        node, size = waiting.pop()
+        node = waiting.pop()
         keep.append(node)
-        if size == 1:
-            cut.add(node)
-            continue
-        of_left = int(taken[node][size - 1])
-        waiting += [(int(tree.right[node]), size - of_left), (int(tree.left[node]), of_left)]
+        if node not in leaves:
+            waiting += [int(tree.right[node]), int(tree.left[node])]
     chosen = np.array(keep)  # in preorder, as the tree is
     feature = tree.feature[chosen].copy()
-    feature[[place for place, node in enumerate(keep) if node in cut]] = -1
+    feature[[place for place, node in enumerate(keep) if node in leaves]] = -1
     parts: dict[str, Any] = {
         name: getattr(tree, name)[chosen]
         for name in ("threshold", "category", "missing_left", "missing_seen", "value", "n_samples")
