@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.summary is not None:
         from provetree.bench.new_rows.page import write_page
 
-        write_page(read_results(folder), read_failures(folder), arguments.summary, arguments.limit)
+        write_page(read_results(folder), read_failures(folder), arguments.summary)
         return 0
     if arguments.papers:
         work = paper_work(tables, methods, arguments.limit)

@@ -34,13 +34,13 @@ ASKED_BALANCED = 1.0
 _COMPARED = "tables | better by | better, equal, worse | p | worst table"
 
 
-def write_page(results: Results, failures: Mapping[Key, str], path: Path, limit: float) -> None:
+def write_page(results: Results, failures: Mapping[Key, str], path: Path) -> None:
     """Write the page and, beside it in ``images``, its picture."""
     seeded = {key: result for key, result in results.items() if key.rows == "seeded"}
     picture = path.parent / "images" / f"{path.stem}.svg"
     path.parent.mkdir(parents=True, exist_ok=True)
     parts = [
-        _words("how").replace("{limit}", f"{limit:g}"),
+        _words("how").replace("{limit}", _limits(seeded)),
         _means(seeded),
         _failed(failures),
         *(text for leaves in SIZES for text in _beside_cart(seeded, leaves)),
@@ -55,6 +55,12 @@ def write_page(results: Results, failures: Mapping[Key, str], path: Path, limit:
 def _words(section: str) -> str:
     text = Path(__file__).with_name("page.txt").read_text(encoding="utf-8")
     return text.partition(f"\n[{section}]\n")[2].partition("\n\n[")[0].strip()
+
+
+def _limits(results: Results) -> str:
+    """Return the seconds that fits of optimal trees had."""
+    found = {r.limit for r in results.values() if METHODS[r.key.method].kind == "ours"} - {None}
+    return " or ".join(f"{limit:g}" for limit in sorted(filter(None, found))) or "60"
 
 
 def scores_by_table(
@@ -283,11 +289,19 @@ def _every_table(results: Results, leaves: int) -> str:
     methods = _shown(results, leaves)
     scores = [scores_by_table(results, method, leaves, "accuracy") for method in methods]
     tables = sorted({table for of_method in scores for table in of_method})
-    rows = [(table, *(_points(of.get(table)) for of in scores)) for table in tables]
-    header = ["accuracy", *(f"{METHODS[method].short} [.1f]" for method in methods)]
-    return f"## Every table, at most {leaves} leaves\n\n{format_table(header, rows)}"
+    counts = Counter(
+        key.table for key in results if (key.method, key.leaves) == ("optimal-cv", leaves)
+    )
+    rows = [
+        (table, *(_points(of.get(table)) for of in scores), counts[table] or None)
+        for table in tables
+    ]
+    header = ["accuracy", *(f"{METHODS[method].short} [.1f]" for method in methods), "splits"]
+    title = f"## Every table, at most {leaves} leaves"
+    return f"{title}\n\n{_words('every')}\n\n{format_table(header, rows)}"
 
 
 def _papers(results: Results) -> list[str]:
     tables = [f"### {title}\n\n{table}" for title, table in paper_tables(results)]
-    return [_words("papers"), *tables] if tables else []
+    limits = _limits({key: result for key, result in results.items() if key.rows != "seeded"})
+    return [_words("papers").replace("{limit}", limits), *tables] if tables else []

@@ -93,6 +93,7 @@ class Result:
     tree_leaves: int | None = None
     seconds: float = 0.0
     status: str | None = None
+    limit: float | None = None  # that was given
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Result:
@@ -103,6 +104,7 @@ class Result:
             facts.get("tree_leaves"),
             float(facts.get("cpu_seconds", 0.0)),
             facts.get("status"),
+            facts.get("limit"),
         )
 
 
