@@ -45,6 +45,7 @@ def check(seed: int) -> None:
     assert [point.place for point in hull.points] == corners(found)
     for point in hull.points:
         assert point.status == "optimal"
+        assert point.bound == point.costs[0] * point.place[0] + point.costs[1] * point.place[1]
         assert point.tree.n_splits <= problem.max_splits
         assert point.tree.depth <= problem.max_depth
         assert_best_at_its_costs(point.place, point.costs, found)
@@ -138,6 +139,32 @@ def test_what_is_not_proven_says_so() -> None:
         assert any(point.status == "time_limit" for point in hull.points)
     # All trees were as good as with proofs.
     assert [point.place for point in hull.points] == [point.place for point in whole.points]
+
+
+def check_what_is_claimed(seed: int) -> None:
+    """Whatever a search that was cut short calls optimal is the best at the costs it names."""
+    problem = hull_problem(seed)
+    found = all_places(problem)
+    for proofs in range(4):
+        hull = solve_hull(problem, engine=GivingUp(proofs=proofs))
+        for point in hull.points:
+            a, b = point.costs
+            least = min(a * x + b * y for x, y in found)
+            own = a * point.false_positives + b * point.false_negatives
+            assert point.bound <= least <= own
+            assert (point.status == "optimal") == (point.bound == own)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_bounds_hold_where_searches_are_cut_short(seed: int) -> None:
+    check_what_is_claimed(seed)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("block", range(20))
+def test_thousands_of_searches_that_are_cut_short(block: int) -> None:
+    for seed in range(9000 + 50 * block, 9050 + 50 * block):
+        check_what_is_claimed(seed)
 
 
 def test_the_widest_gaps_come_first_when_time_is_short() -> None:

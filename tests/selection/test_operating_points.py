@@ -182,6 +182,10 @@ def test_one_limit_holds_for_the_whole_call() -> None:
     assert len(found.points) >= 2
     assert found.n_folds in range(6)
     assert (found.points[0].held_out is None) == (found.n_folds == 0)
+    for point in found.points:
+        clf = found.classifier(point)
+        assert 0 <= clf.lower_bound_ <= clf.objective_
+        assert (clf.lower_bound_ == clf.objective_) == (point.status == "optimal")
 
 
 def test_plot(curve: OperatingCurve) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -44,7 +44,8 @@ _TIME_SHARE = 0.25
 class HullPoint:
     """A tree, its two kinds of errors in whole units of weight, and costs at which it is best.
 
-    Its class totals are those of the rows; the labels of its leaves are those the costs choose.
+    Its class totals are those of the rows; the labels of its leaves are those the costs choose. No
+    tree costs less than `bound` at its costs, so that it is optimal where it costs just that.
     """
 
     tree: Tree
@@ -52,6 +53,7 @@ class HullPoint:
     false_negatives: int
     status: Status
     costs: tuple[int, int] = (1, 1)  # of a false positive and of a false negative
+    bound: int = 0
 
     @property
     def place(self) -> tuple[int, int]:
@@ -114,7 +116,8 @@ def best_tree(
     # Class totals are those of the rows themselves; the labels are those that the costs choose.
     values = ClassTotals(problem.to_user_weight(totals))
     tree = found.tree.replaced(value=values, label=found.tree.label)
-    return _point(problem, tree, found.status, costs)
+    bound = weighted.to_whole_cost(found.lower_bound)
+    return _point(problem, tree, found.status, costs, bound)
 
 
 def with_coarse_weights(problem: Problem) -> Problem:
@@ -158,7 +161,8 @@ class _Hull:
         leaf = build_tree(problem, [-1], [0])
         ends = [_point(problem, leaf.replaced(label=[k]), "time_limit", (1, 1)) for k in (0, 1)]
         self.points = {end.place: end for end in ends}
-        self.proven: set[tuple[tuple[int, int], tuple[int, int]]] = set()
+        # What no tree costs less than, for each pair of costs; errors are at least none.
+        self.bounds: dict[tuple[int, int], int] = {(1, 0): 0, (0, 1): 0}
         self.status: Status = "time_limit"
         self.waiting: list[tuple[int, tuple[int, int], tuple[int, int]]] = []
         self._ask(ends[0].place, ends[1].place)
@@ -183,50 +187,73 @@ class _Hull:
             found = best_tree(self.problem, costs, seconds, self.engine)
             if found.status == "interrupted":
                 self.status = "interrupted"
-            self._keep(found)
+            self.points.setdefault(found.place, found)
+            self.bounds[found.costs] = max(found.bound, self.bounds.get(found.costs, 0))
             x, y = found.place
             if height * x + width * y < height * few[0] + width * few[1]:
                 self._ask(few, found.place)
                 self._ask(found.place, many)
-            elif found.costs == costs and found.status == "optimal":
-                # No tree costs less than the two points here, so none lies below their line, and
-                # both are best at these costs.
-                self.proven.add((few, many))
-                for place in (few, many):
-                    self._keep(replace(self.points[place], status="optimal"))
-
-    def _keep(self, point: HullPoint) -> None:
-        known = self.points.get(point.place)
-        if known is None or (known.status != "optimal" and point.status == "optimal"):
-            self.points[point.place] = point
 
     def result(self) -> ErrorHull:
         """Return the corners of the hull of all points found."""
         corners = _lower_hull(sorted(self.points))
+        bounds = _MixedBounds(self.bounds)
         # Single leaves have no errors of one kind, so the first and the last corner have none: no
-        # tree lies beyond them, and the pairs between them are all there is.
-        complete = all(self._is_proven(few, many) for few, many in pairwise(corners))
+        # tree lies beyond them, and the edges between them are all there is.
+        complete = all(
+            bounds.prove(few, (few[1] - many[1], many[0] - few[0]))
+            for few, many in pairwise(corners)
+        )
         points = []
         for i, place in enumerate(corners):
             before = corners[i - 1] if i else None
             after = corners[i + 1] if i + 1 < len(corners) else None
-            point = self.points[place]
-            status = point.status if point.status == "optimal" else self.status
-            if place == (0, 0):
-                status = "optimal"
             costs = _costs_between(_ratio(before, place), _ratio(place, after))
-            points.append(replace(point, status=status, costs=costs))
+            if not bounds.prove(place, costs):
+                # Corners that are not known yet may be better there. Where it was found, it was
+                # the best one, if that search came to its end.
+                sure = [pair for pair in self.bounds if min(pair) and bounds.prove(place, pair)]
+                costs = min(sure, key=sum, default=costs)
+            status = "optimal" if bounds.prove(place, costs) else self.status
+            known = replace(self.points[place], costs=costs, bound=bounds.at(costs))
+            points.append(replace(known, status=status))
         return ErrorHull(tuple(points), complete)
 
-    def _is_proven(self, few: tuple[int, int], many: tuple[int, int]) -> bool:
-        """Tell whether no tree lies below an edge; points on it may have been proven one by one."""
-        at = few
-        while at != many:
-            ahead = [b for a, b in self.proven if a == at and _on_line(few, many, b)]
-            if not ahead:
-                return False
-            at = max(ahead)
-        return True
+
+class _MixedBounds:
+    """Bounds on what trees cost at any costs, from those at some costs.
+
+    Where no tree costs less than `c` at costs `(a, b)`, and none less than `d` at `(e, f)`, none
+    costs less than ``p * c + q * d`` at ``(p * a + q * e, p * b + q * f)``: add up p times the one
+    and q times the other. Per unit of both costs together, the best bound is the upper hull of the
+    known ones.
+    """
+
+    def __init__(self, bounds: Mapping[tuple[int, int], int]) -> None:
+        known = sorted(
+            (Fraction(b, a + b), Fraction(bound, a + b)) for (a, b), bound in bounds.items()
+        )
+        self.hull: list[tuple[Fraction, Fraction]] = []
+        for t, v in known:
+            while len(self.hull) >= 2:
+                (t1, v1), (t2, v2) = self.hull[-2:]
+                if (t2 - t1) * (v - v1) - (v2 - v1) * (t - t1) < 0:
+                    break
+                self.hull.pop()
+            self.hull.append((t, v))
+
+    def at(self, costs: tuple[int, int]) -> int:
+        """Return what no tree costs less than, at costs above zero; all costs are whole."""
+        total = sum(costs)
+        t = Fraction(costs[1], total)
+        (t1, v1), (t2, v2) = next(
+            pair for pair in pairwise(self.hull) if pair[0][0] <= t <= pair[1][0]
+        )
+        return math.ceil(total * (v1 + (v2 - v1) * (t - t1) / (t2 - t1)))
+
+    def prove(self, place: tuple[int, int], costs: tuple[int, int]) -> bool:
+        """Tell whether nothing costs less than the errors at a place."""
+        return costs[0] * place[0] + costs[1] * place[1] <= self.at(costs)
 
 
 def _lower_hull(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -250,12 +277,6 @@ def _lower_hull(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
             hull.pop()
         hull.append((x, y))
     return hull
-
-
-def _on_line(few: tuple[int, int], many: tuple[int, int], place: tuple[int, int]) -> bool:
-    """Tell whether a place lies on the line between two others."""
-    (x1, y1), (x2, y2), (x, y) = few, many, place
-    return x1 <= x <= x2 and (x2 - x1) * (y - y1) == (y2 - y1) * (x - x1)
 
 
 def _ratio(few: tuple[int, int] | None, many: tuple[int, int] | None) -> Fraction | None:
@@ -331,10 +352,12 @@ def _rounded(costs: tuple[int, int], totals: tuple[int, int]) -> tuple[int, int]
     return max(1, math.floor(costs[0] * shrink)), max(1, math.floor(costs[1] * shrink))
 
 
-def _point(problem: Problem, tree: Tree, status: Status, costs: tuple[int, int]) -> HullPoint:
+def _point(
+    problem: Problem, tree: Tree, status: Status, costs: tuple[int, int], bound: int = 0
+) -> HullPoint:
     """Return the point of a tree whose class totals are those of the problem."""
     whole = np.rint(tree.value * problem.weight_unit).astype(np.int64)
     leaf, positive = tree.feature < 0, tree.label == POSITIVE
     false_positives = int(whole[leaf & positive, 0].sum())
     false_negatives = int(whole[leaf & ~positive, POSITIVE].sum())
-    return HullPoint(tree, false_positives, false_negatives, status, costs)
+    return HullPoint(tree, false_positives, false_negatives, status, costs, bound)

@@ -21,7 +21,13 @@ from provetree.options import TREE_OPTIONS, validate
 from provetree.problem.prepare import Prepared, prepare
 from provetree.problem.problem import Problem
 from provetree.search.engine import ExactSearch
-from provetree.selection.error_hull import POSITIVE, ErrorHull, best_tree, solve_hull
+from provetree.selection.error_hull import (
+    POSITIVE,
+    ErrorHull,
+    best_tree,
+    solve_hull,
+    with_coarse_weights,
+)
 from provetree.selection.path import Folds, folds_of
 from provetree.selection.time_shares import time_shares
 from provetree.solution import Status
@@ -119,6 +125,8 @@ class OperatingPoint:
         folds; None without cross-validation.
     status : {"optimal", "time_limit", "interrupted"}
         Whether it is proven that no tree of its size is better at its weights.
+    lower_bound : float
+        No tree of its size has errors that weigh less, at its weights.
 
     Examples
     --------
@@ -135,6 +143,7 @@ class OperatingPoint:
     train: Rates
     held_out: Rates | None
     status: Status
+    lower_bound: float
 
     @property
     def rates(self) -> Rates:
@@ -270,7 +279,7 @@ class OperatingCurve:
         alarm = next(w for label, w in point.class_weight.items() if label != self.positive_label)
         cost = alarm * point.train.false_positives + missed * point.train.false_negatives
         clf = OptimalTreeClassifier(class_weight=dict(point.class_weight), **self._limits)
-        bound = cost if point.status == "optimal" else 0
+        bound = cost if point.status == "optimal" else min(point.lower_bound, cost)
         clf._keep(self._prepared, Solution(point.tree, cost, bound, point.status))
         return clf
 
@@ -366,6 +375,7 @@ def _points(
     """Return the corners of a hull with their rates, seen from the class that is positive."""
     rows = np.arange(len(prepared.codes))
     labels = prepared.classes.tolist()
+    whole = with_coarse_weights(prepared.problem)
     points = []
     for i, corner in enumerate(hull.points):
         tree = _with_exact_totals(prepared, corner.tree)
@@ -374,7 +384,8 @@ def _points(
             held_out = each[i] if held_out is None else held_out + each[i]
         weights = dict(zip(labels, corner.costs, strict=True))
         train = _rates(tree, prepared, rows)
-        points.append(OperatingPoint(tree, weights, train, held_out, corner.status))
+        bound = float(whole.to_user_weight([corner.bound])[0])
+        points.append(OperatingPoint(tree, weights, train, held_out, corner.status, bound))
     if positive == POSITIVE:
         return tuple(points)
     return tuple(_seen_from_the_other(point) for point in reversed(points))
