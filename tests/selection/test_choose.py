@@ -164,3 +164,17 @@ def test_categories_missing_values_weights_and_several_outputs() -> None:
     ).fit(X, y, rng.integers(0, 3, 80))
     assert reg.predict(X).shape == (80, 2)
     assert len(reg.candidates_) == len(reg.cv_scores_) == 2
+
+
+def test_a_short_limit_holds_for_forests_and_folds() -> None:
+    """No tree of a forest is begun after its time, and candidates without time have no score."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 3))
+    y = X[:, 0] + rng.normal(size=120)
+    problem = build_problem(X, y, loss="squared_error", max_depth=1)
+    assert np.array_equal(forest_targets(problem, until=0.0), problem.targets)
+
+    found = OptimalTreeRegressorCV(max_leaf_nodes=4, time_limit=1e-3).fit(X, y)
+    assert found.n_leaves_ > 1
+    assert found.score(X, y) > 0
+    assert np.isneginf(found.cv_scores_).any()

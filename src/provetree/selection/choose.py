@@ -41,6 +41,10 @@ __all__ = ["Candidate", "Chosen", "Grid", "choose"]
 
 #: The share of the time limit that is kept for the trees of all rows.
 _LAST_SHARE = 1 / 3
+#: What the trees of all rows get at least, in seconds.
+_LEAST_SECONDS = 0.2
+#: The share of the time of a fold, or of all rows, that a forest may take.
+_FOREST_SHARE = 1 / 4
 #: A search in a fold, or of a size that was not chosen, gets this share of the steps.
 _SHORT_SHARE = 1 / 20
 
@@ -128,9 +132,8 @@ def choose(
     candidate = grid.candidates[best]
     size = 1 + int(scores[best].mean(axis=0).argmax())
     left = None
-    if time_limit is not None and end is not None:
-        # Forests do not stop in time, and a tree of a single leaf would help nobody.
-        left = max(end - time.monotonic(), time_limit * _LAST_SHARE / 2)
+    if end is not None:  # a tree of a single leaf would help nobody
+        left = max(end - time.monotonic(), _LEAST_SECONDS)
     points = _grown(prepared, grid, candidate, size, left)
     return Chosen(joined_path(points, prepared, scores[best]), candidate, grid.candidates, scores)
 
@@ -155,15 +158,23 @@ def _fold_scores(
     test: NDArray[np.intp],
     seconds: float | None,
 ) -> list[list[float]]:
-    """Return the scores of each candidate and number of leaves on the rows held out."""
-    end = None if seconds is None else time.monotonic() + seconds
+    """Return the scores of each candidate and number of leaves on the rows held out.
+
+    Candidates that there is no time for have no score; the first always has one.
+    """
+    end = math.inf if seconds is None else time.monotonic() + seconds
     forest: Float | None = None
     if any(grid.forest_share):
-        forest = forest_targets(prepared.problem_of(train, max_depth=1))
-    seconds = None if end is None else max(end - time.monotonic(), 0.0)
+        until = math.inf if seconds is None else end - seconds * (1 - _FOREST_SHARE)
+        forest = forest_targets(prepared.problem_of(train, max_depth=1), until)
+    if seconds is not None:
+        seconds = max(end - time.monotonic(), 0.0)
     found: list[list[float]] = []
     judge = _Judge(prepared, train, test)
     for one, left in zip(grid.searches, time_shares(seconds, len(grid.searches), 1), strict=True):
+        if found and time.monotonic() >= end:
+            found += [[-math.inf] * grid.max_leaf_nodes for _ in grid.shrinkage]
+            continue
         problem = grid.problem(prepared, train, one)
         tree = _search(mixed_targets(problem, forest, one.forest_share), left, grid.short_work).tree
         found += judge.scores(tree, grid)
@@ -266,12 +277,17 @@ def _grown(
     prepared: Prepared, grid: Grid, candidate: Candidate, size: int, seconds: float | None
 ) -> list[FrontierPoint]:
     """Return the path of all rows; its trees hold the targets as they are, shrunk as chosen."""
-    end = math.inf if seconds is None else time.monotonic() + seconds
+    began = time.monotonic()
+    end = math.inf if seconds is None else began + seconds
     problem = grid.problem(prepared, np.arange(len(prepared.codes)), candidate)
-    forest = forest_targets(problem) if candidate.forest_share else None
+    forest: Float | None = None
+    if candidate.forest_share:
+        until = math.inf if seconds is None else began + seconds * _FOREST_SHARE
+        forest = forest_targets(problem, until)
     searches = _Searches(size - 1, grid.max_work, grid.short_work)
     followed = mixed_targets(problem, forest, candidate.forest_share)
-    points = solve_frontier(followed, grid.max_leaf_nodes, seconds, searches, first=size)
+    left = None if seconds is None else max(end - time.monotonic(), 0.0)
+    points = solve_frontier(followed, grid.max_leaf_nodes, left, searches, first=size)
     if not searches.out_of_time and time.monotonic() < end:
         points = [
             replace(point, status="work_limit") if point.status == "time_limit" else point

@@ -7,6 +7,8 @@ of the tree are worked out on the targets as they are.
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -23,8 +25,11 @@ _TREES = 100
 _MOST_ROWS = 4000
 
 
-def forest_targets(problem: Problem) -> Float:
+def forest_targets(problem: Problem, until: float = math.inf) -> Float:
     """Return what a forest predicts for each row, by the trees that were grown without it.
+
+    No tree is begun after the moment `until` of the monotonic clock. Rows that every tree was
+    grown with keep their targets.
 
     Examples
     --------
@@ -38,24 +43,29 @@ def forest_targets(problem: Problem) -> Float:
     >>> found.shape, bool(found[:80].mean() < 0.1), bool(found[100:].mean() > 0.9)
     ((200, 1), True, True)
     """
-    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.tree import DecisionTreeRegressor
 
     assert problem.targets is not None  # for the type checker
     if problem.n_rows < FEWEST_ROWS:
         return problem.targets
-    forest = RandomForestRegressor(
-        _TREES,
-        min_samples_leaf=2,
-        max_features=0.5,
-        oob_score=True,
-        max_samples=min(problem.n_rows, _MOST_ROWS),
-        random_state=0,
-    )
-    outputs = problem.targets.shape[1]
-    given = problem.targets[:, 0] if outputs == 1 else problem.targets
     # Ranks say all that splits can know: the order of numbers, categories, missing values.
-    forest.fit(np.asarray(problem.ranks.T, dtype=np.float32), given, problem.weights)
-    return np.asarray(forest.oob_prediction_, dtype=np.float64).reshape(-1, outputs)
+    X = np.ascontiguousarray(problem.ranks.T, dtype=np.float32)
+    rng = np.random.default_rng(0)
+    predicted, n_trees = np.zeros_like(problem.targets), np.zeros(problem.n_rows)
+    for seed in range(_TREES):
+        drawn = rng.integers(0, problem.n_rows, min(problem.n_rows, _MOST_ROWS))
+        times = np.bincount(drawn, minlength=problem.n_rows)
+        if time.monotonic() >= until:
+            break
+        seen, unseen = np.flatnonzero(times), np.flatnonzero(times == 0)
+        tree = DecisionTreeRegressor(min_samples_leaf=2, max_features=0.5, random_state=seed)
+        tree.fit(X[seen], problem.targets[seen], (times * problem.weights)[seen])
+        predicted[unseen] += tree.predict(X[unseen]).reshape(len(unseen), -1)
+        n_trees[unseen] += 1
+    known = n_trees > 0
+    targets = np.array(problem.targets)
+    targets[known] = predicted[known] / n_trees[known, None]
+    return targets
 
 
 def mixed_targets(problem: Problem, forest: Float | None, share: float) -> Problem:
