@@ -27,7 +27,7 @@ Results = Mapping[Key, Result]
 
 
 def paper_work(tables: Sequence[str], methods: Sequence[str], limit: float) -> list[Work]:
-    """Return the fits on the papers' splits, split by split.
+    """Return the fits on the papers' splits, paper by paper and split by split.
 
     Examples
     --------
@@ -36,12 +36,14 @@ def paper_work(tables: Sequence[str], methods: Sequence[str], limit: float) -> l
     >>> sorted({one.key.leaves for one in work}), {one.key.rows for one in work}
     ([4, 8, 16], {'train'})
     """
-    by_rows = {"train": (*published("patel", "8"), *published("firat", "8 to 10"))}
-    by_rows["train+valid"] = tuple(published("ales", "7"))
+    by_rows = {
+        "train+valid": tuple(published("ales", "7")),
+        "train": (*published("patel", "8"), *published("firat", "8 to 10")),
+    }
     return [
         Work(Key(table, split, method, 2**depth, rows), limit)
-        for split in range(SPLITS)
         for rows, names in by_rows.items()
+        for split in range(SPLITS)
         for table in names
         for method in PAPER_METHODS
         for depth in _DEPTHS
