@@ -47,7 +47,8 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture
 def model(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     path = tmp_path / "model.json"
-    assert main(["fit", str(data), "--target", "left", "--save", str(path), "--quiet"]) == 0
+    words = ["fit", str(data), "--target", "left", "--save", str(path), "--quiet", "--no-tune"]
+    assert main(words) == 0
     capsys.readouterr()
     return path
 
@@ -59,7 +60,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, s
 
 
 def test_fit_tells_what_it_did(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = run(capsys, "fit", data, "--target", "left", "--depth", 2)
+    status, out, err = run(capsys, "fit", data, "--target", "left", "--depth", 2, "--no-tune")
     assert status == 0
     assert "id      left out: it numbers the rows" in err
     assert "note    left out: text with 200 different values in 200 rows" in err
@@ -73,7 +74,7 @@ def test_fit_tells_what_it_did(data: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_fit_as_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = run(capsys, "fit", data, "-t", "left", "--json")
+    status, out, err = run(capsys, "fit", data, "-t", "left", "--json", "--no-tune")
     found = json.loads(out)
     assert (status, err) == (0, "")
     assert found["status"] == "optimal"
@@ -87,7 +88,7 @@ def test_fit_from_a_pipe_and_predict_into_one(data: Path, tmp_path: Path) -> Non
     provetree = [sys.executable, "-m", "provetree.cli"]
     text = data.read_bytes()
     subprocess.run(
-        [*provetree, "fit", "-", "-t", "left", "--save", model, "-q"],
+        [*provetree, "fit", "-", "-t", "left", "--save", model, "-q", "--no-tune"],
         input=text,
         check=True,
         capture_output=True,
@@ -102,7 +103,8 @@ def test_fit_from_a_pipe_and_predict_into_one(data: Path, tmp_path: Path) -> Non
 
 def test_a_single_leaf_stands_beside_a_single_leaf(data: Path, capsys: Any) -> None:
     for flag, value in (("--depth", 0), ("--leaves", 1)):
-        found = json.loads(run(capsys, "fit", data, "-t", "left", "--json", flag, value)[1])
+        words = ["fit", data, "-t", "left", "--json", "--no-tune", flag, value]
+        found = json.loads(run(capsys, *words)[1])
         assert found["cart"]["leaves"] == found["leaves"] == 1
         assert found["cart"]["train"]["errors"] == found["train"]["errors"]
     assert "at most 1 leaf makes" in found["sentence"]
@@ -122,16 +124,17 @@ def test_many_columns_alike_are_told_in_one_line(tmp_path: Path, capsys: Any) ->
 def test_all_rows_and_a_test_file(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, out, _ = run(capsys, "fit", data, "-t", "left", "--json", "--test-share", 0)
+    words = ["fit", data, "-t", "left", "--json", "--no-tune"]
+    _, out, _ = run(capsys, *words, "--test-share", 0)
     assert json.loads(out)["test"] is None
     other = write_table(tmp_path / "test.csv", 50, 1)
-    _, out, _ = run(capsys, "fit", data, "-t", "left", "--json", "--test", other)
+    _, out, _ = run(capsys, *words, "--test", other)
     found = json.loads(out)
     assert (found["train"]["rows"], found["test"]["rows"]) == (200, 50)
 
 
 def test_proof_can_be_required(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "fit", data, "-t", "left", "-q", "--require-proof")[0] == 0
+    assert run(capsys, "fit", data, "-t", "left", "-q", "--no-tune", "--require-proof")[0] == 0
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(3000, 12)), rng.integers(0, 2, 3000)])
     hard = data.with_name("hard.csv")
@@ -214,7 +217,8 @@ def test_explain_remembers_the_table(
     monkeypatch.chdir(elsewhere)
     assert run(capsys, "explain", "../model.json", "--row", 17) == expected
     moved = elsewhere / "model.json"
-    assert run(capsys, "fit", data, "-t", "left", "-q", "--save", moved)[0] == 0
+    words = ["fit", data, "-t", "left", "-q", "--no-tune", "--save", moved]
+    assert run(capsys, *words)[0] == 0
     assert load_model(moved).source == "../data.csv"
     assert run(capsys, "explain", "model.json", "--row", 17) == expected
 
@@ -424,11 +428,55 @@ def test_real_tables_with_no_flags_but_the_target(name: str, capsys: Any) -> Non
     words = ["fit", path, "--target", "target", "--json"]
     if name == "adult":
         words += ["--time-limit", "5"]  # whatever it can do by then must beat CART
-    status, out, _ = run(capsys, *words)
+    status, out, _ = run(capsys, *words, "--no-tune")
     found = json.loads(out)
     assert status == 0
     assert found["train"]["errors"] < found["cart"]["train"]["errors"]
     assert found["lower_bound"] <= found["cost"]
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    assert json.loads(out)["tuning"]["reason"]
+
+
+def test_fit_tunes_by_default(data: Path, tmp_path: Path, capsys: Any) -> None:
+    report, model = tmp_path / "report.html", tmp_path / "model.json"
+    words = ["fit", data, "-t", "left", "--leaves", 4, "--min-leaf", 5, "--time-limit", "none"]
+    status, out, _ = run(capsys, *words, "--report", report, "--save", model)
+    assert status == 0
+    assert "Chosen by cross-validation: " in out
+    assert "on rows held out in" in out
+    assert "What was chosen, and why" in report.read_text(encoding="utf-8")
+    stored = load_model(model)
+    assert stored.proof is not None
+    assert stored.proof.parameters["min_samples_leaf"] == 5
+    assert stored.facts["tuning"]["tried"][0]["outcome"]
+
+
+def test_fit_tunes_for_a_score(data: Path, capsys: Any) -> None:
+    words = ["fit", data, "-t", "left", "--json", "--scoring", "balanced_accuracy", "--leaves", 3]
+    found = json.loads(run(capsys, *words, "--time-limit", "none")[1])
+    assert found["tuning"]["score"] == "balanced_accuracy"
+    assert all("balanced" in tried["setting"] for tried in found["tuning"]["tried"])
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--alpha", "0.1"], "--alpha is for one search: it needs --no-tune."),
+        (["--max-memory", "1GB"], "--max-memory is for one search: it needs --no-tune."),
+        (["--scoring", "f1", "--no-tune"], "--scoring is what tuning looks for"),
+        (["--scoring", "f1", "--recall", "0.9"], "--scoring and --recall exclude each other."),
+        (["--scoring", "luck"], "must be the name of a scorer of scikit-learn"),
+        (["--scoring", "f1"], "The 'scoring' parameter of OptimalTreeCV, f1, cannot score"),
+    ],
+)
+def test_flags_that_do_not_go_together(
+    flags: list[str], words: str, data: Path, capsys: Any
+) -> None:
+    status, out, err = run(capsys, "fit", data, "-t", "left", "-q", *flags)
+    assert (status, out) == (2, "")
+    assert words in err
+    assert len(err.strip().splitlines()) == 1
 
 
 def test_an_interrupted_search_still_gives_its_tree(
@@ -443,9 +491,10 @@ def test_an_interrupted_search_still_gives_its_tree(
         return Solution(found.tree, found.cost, 0, "interrupted")
 
     monkeypatch.setattr(ExactSearch, "solve", interrupted)
-    status, out, _ = run(capsys, "fit", data, "-t", "left", "-q", "--depth", 1)
-    assert status == 0
-    assert "Not proven when it was interrupted: " in out
+    for tuning in ("--tune", "--no-tune"):
+        status, out, _ = run(capsys, "fit", data, "-t", "left", "-q", "--depth", 1, tuning)
+        assert status == 0
+        assert "Not proven when it was interrupted: " in out
 
 
 def test_the_search_has_what_the_rest_leaves() -> None:

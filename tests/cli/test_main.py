@@ -59,7 +59,8 @@ def test_options_of_peers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_every_benchmark_can_be_run(name: str) -> None:
-    assert callable(import_module(f"provetree.bench.{name}").run)
+    module = name.replace("-", "_")
+    assert callable(import_module(f"provetree.bench.{module}").run)
     needed = ["--paper", "oct"] if name == "paper" else []
     assert build_parser().parse_args(["bench", name, *needed]).benchmark == name
 

@@ -51,6 +51,7 @@ def test_cart_is_the_same_on_the_command_line_and_in_a_report(
     table.with_columns(polars.Series("y", labels)).write_csv(tmp_path / "data.csv")
     model = tmp_path / "model.json"
     command = ["fit", str(tmp_path / "data.csv"), "-t", "y", "--test-share", "0", "-q", *flags]
+    command.append("--no-tune")
     assert main([*command, "--depth", "2", "--save", str(model)]) == 0
     clf = OptimalTreeClassifier(max_depth=2, **parameters).fit(table, labels)
     told = _timeless(load_model(model).facts)

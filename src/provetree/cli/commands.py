@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from provetree import __version__
-from provetree.cli.options import tree_flags
+from provetree.cli.options import tree_flags, tuned_tree_flags
 from provetree.cli.tables import check_file
 
 __all__ = ["FORMATS", "NOT_PROVEN", "app"]
@@ -59,7 +59,6 @@ def _together(*flags: Callable[[Command], Command]) -> Callable[[Command], Comma
 _table_and_target = _together(
     click.argument("data"),
     click.option("--target", "-t", required=True, help="The column to predict."),
-    tree_flags,
 )
 _seed_and_ignore = _together(
     click.option("--seed", type=int, default=0, show_default=True, help="Chooses the test rows."),
@@ -106,6 +105,20 @@ def _test_share(help: str | None = None) -> Callable[[Command], Command]:
 
 @app.command()
 @_table_and_target
+@click.option(
+    "--tune/--no-tune",
+    default=True,
+    show_default=True,
+    help="Choose size, least leaf, criterion and class weights by cross-validation, or fit one "
+    "tree of a fixed depth.",
+)
+@click.option(
+    "--scoring",
+    metavar="NAME",
+    help="What tuning looks for: a scorer of scikit-learn such as balanced_accuracy, roc_auc, f1 "
+    "or neg_log_loss.  [default: accuracy, or R² for a number]",
+)
+@tuned_tree_flags
 @click.option("--save", "-s", metavar="FILE", help="Write the model to this JSON file.")
 @click.option("--report", "-r", metavar="FILE", help="Write a report to this HTML file.")
 @_test_share("Share of the rows held out to test the tree; 0 trains on all rows.")
@@ -127,7 +140,10 @@ def _test_share(help: str | None = None) -> Callable[[Command], Command]:
     "--require-proof", is_flag=True, help=f"Exit with status {NOT_PROVEN} unless proven optimal."
 )
 def fit(**flags: Any) -> int:
-    """Find the best tree for DATA, and prove it.
+    """Find the tree for DATA that does best on new rows, and tell what is proven about it.
+
+    Its size, and how it is grown, are chosen by cross-validation; flags fix what they name. With
+    --no-tune it is one search: the best tree of depth 3, or of --depth, with its proof.
 
     DATA is a CSV, Parquet or Arrow file, gzip too; "-" reads a pipe. A target with fractions, or of
     many different whole numbers, is predicted as a number; --task decides otherwise.
@@ -223,6 +239,7 @@ def export(**flags: Any) -> None:
 
 @app.command()
 @_table_and_target
+@tree_flags
 @_test_share()
 @_seed_and_ignore
 @click.option("--categorical", multiple=True, metavar="COLUMN", help="Take as categories.")

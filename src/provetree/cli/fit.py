@@ -13,7 +13,7 @@ import click
 
 from provetree.cli.errors import UserError
 from provetree.cli.operating import Wish, point_sentences
-from provetree.cli.options import TASKS, task_of_criterion, tree_parameters
+from provetree.cli.options import TASKS, task_of_criterion, tree_parameters, tuned, untuned
 from provetree.cli.screen import FIGURES, Screen, figures_of
 from provetree.cli.tables import read_table, source_path, write_file
 from provetree.cli.training import Settings, Trained, prepare, train
@@ -40,6 +40,8 @@ def fit(flags: dict[str, Any]) -> bool:
         _must_be_writable(flags[name], f"--{name}")
     settings = Settings.of(flags)
     wish = Wish.of(flags)
+    tunes = _tunes(flags, wish)
+    parameters = tuned(parameters, flags["scoring"]) if tunes else untuned(parameters)
     table = read_table(flags["data"])
     test = None if flags["test"] is None else read_table(flags["test"])
     data = prepare(table, settings, test)
@@ -65,6 +67,7 @@ def fit(flags: dict[str, Any]) -> bool:
             on_progress=show,
             on_stage=stage,
             wish=wish,
+            tunes=tunes,
         )
         if flags["report"]:
             trained = _with_extras(trained, parameters, flags["extras"], stage)
@@ -84,12 +87,25 @@ def fit(flags: dict[str, Any]) -> bool:
     return model.proof.status == "optimal"
 
 
+def _tunes(flags: dict[str, Any], wish: Wish | None) -> bool:
+    """Tell whether settings are chosen; an operating point is chosen by itself."""
+    if flags["scoring"] is not None and wish is not None:
+        raise UserError(f"--scoring and {wish.flag} exclude each other.")
+    if flags["scoring"] is not None and not flags["tune"]:
+        raise UserError("--scoring is what tuning looks for: leave --no-tune out.")
+    return bool(flags["tune"]) and wish is None
+
+
 def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
     model, facts = trained.model, trained.model.facts
     assert model.proof is not None
     screen.out.print(model.tree.to_text(legend=False), markup=False)
     screen.out.print()
     screen.out.print(proof_sentence(model.proof), style="bold", markup=False)
+    if "tuning" in facts:
+        screen.out.print(f"Chosen by cross-validation: {facts['tuning']['reason']}", markup=False)
+        for note in facts["tuning"]["notes"]:
+            screen.out.print(note, markup=False)
     if trained.chosen is not None:
         for words in point_sentences(*trained.chosen, facts, model.labels.tolist()):
             screen.out.print(words, markup=False)
@@ -124,6 +140,7 @@ def _as_data(trained: Trained, flags: dict[str, Any]) -> dict[str, Any]:
         "depth": model.tree.depth,
         "leaves": model.tree.n_leaves,
         "sentence": proof_sentence(proof),
+        "tuning": facts.get("tuning"),
         "train": facts["train"],
         "test": facts.get("test"),
         "cart": facts["cart"],
@@ -154,27 +171,28 @@ def _with_extras(
 
     if wanted is False or trained.model.tree.n_splits == 0 or trained.chosen is not None:
         return trained
+    estimator, data, model = trained.estimator, trained.data, trained.model
+    path = getattr(estimator, "path_", None)
     # A fit is one search; a frontier is some of them for each of six tables.
-    if wanted is None and trained.seconds * 12 > _EXTRA_SECONDS:
+    if wanted is None and path is None and trained.seconds * 12 > _EXTRA_SECONDS:
         return trained
     limit = parameters["time_limit"] if wanted else _EXTRA_SECONDS
-    estimator, data = trained.estimator, trained.data
-    stage("frontier: the best tree of every size, cross-validated")
-    limits = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "class_weight")
-    path = tuning_path(
-        data.train,
-        data.y_train,
-        criterion=parameters["criterion"] or TASKS[data.task][0],
-        **{name: parameters[name] for name in limits},
-        time_limit=limit,
-    )
+    if path is None:
+        stage("frontier: the best tree of every size, cross-validated")
+        limits = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "class_weight")
+        path = tuning_path(
+            data.train,
+            data.y_train,
+            criterion=parameters["criterion"] or TASKS[data.task][0],
+            **{name: parameters[name] for name in limits},
+            time_limit=limit,
+        )
     stage("runner-up splits")
     others = runner_up_splits(estimator, data.train, data.y_train, time_limit=limit)
     refits = None
-    if not parameters["alpha"]:
+    if not parameters.get("alpha"):
         stage("stability: refits on resampled rows")
         refits = stability(estimator, data.train, data.y_train, time_limit=limit)
-    model = trained.model
     extras = extra_facts(model.tree, frontier=path, runner_up=others, stability=refits)
     return replace(trained, model=replace(model, facts={**model.facts, **extras}))
 

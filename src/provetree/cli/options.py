@@ -12,7 +12,16 @@ import click
 from provetree.cli.errors import UserError
 from provetree.options import TREE_OPTIONS, Option
 
-__all__ = ["NONE_WORDS", "TASKS", "task_of_criterion", "tree_flags", "tree_parameters"]
+__all__ = [
+    "NONE_WORDS",
+    "TASKS",
+    "task_of_criterion",
+    "tree_flags",
+    "tree_parameters",
+    "tuned",
+    "tuned_tree_flags",
+    "untuned",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -73,6 +82,17 @@ def _meant(text: str) -> Any:
     return text
 
 
+#: What tuning chooses where no flag says it.
+_CHOSEN = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "class_weight", "criterion")
+#: What goes with one search only.
+_OF_ONE_SEARCH = ("alpha", "max_memory")
+
+
+def tuned_tree_flags(command: Command) -> Command:
+    """Add the flags of a tree's limits to a command that chooses those which are not given."""
+    return _add_flags(command, chosen=True)
+
+
 def tree_flags(command: Command) -> Command:
     """Add the flags of a tree's limits to a command.
 
@@ -87,10 +107,15 @@ def tree_flags(command: Command) -> Command:
     >>> grow.main(["--depth", "2"], standalone_mode=False)
     2
     """
+    return _add_flags(command, chosen=False)
+
+
+def _add_flags(command: Command, *, chosen: bool) -> Command:
+    default_words = "errors, or squared_error for a number"
     command = click.option(
         "--criterion",
         type=click.Choice([name for criteria in TASKS.values() for name in criteria]),
-        help="What the tree minimises.  [default: errors, or squared_error for a number]",
+        help=f"What the tree minimises.  [default: {'chosen; ' * chosen}{default_words}]",
     )(command)
     command = click.option(
         "--task",
@@ -100,6 +125,11 @@ def tree_flags(command: Command) -> Command:
     for option in reversed(TREE_OPTIONS):
         if option.name in _FLAGS:
             default = _DEFAULTS.get(option.name, option.default)
+            words = _HELP.get(option.name, _first_sentence(option.help))
+            if chosen and option.name in (*_CHOSEN, *_OF_ONE_SEARCH) and default is not None:
+                words += f"  [default: {'chosen; ' * (option.name in _CHOSEN)}"
+                words += f"{default} with --no-tune]"
+                default = None
             command = click.option(
                 _FLAGS[option.name],
                 option.name,
@@ -108,9 +138,42 @@ def tree_flags(command: Command) -> Command:
                 default=None if default is None else str(default),
                 show_default=default is not None,
                 metavar="SECONDS" if option.name == "time_limit" else "VALUE",
-                help=_HELP.get(option.name, _first_sentence(option.help)),
+                help=words,
             )(command)
     return command
+
+
+def untuned(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of one search: what no flag says is as in the estimators.
+
+    Examples
+    --------
+    >>> from provetree.cli.options import untuned
+    >>> untuned({"max_depth": None, "alpha": 0.1})
+    {'max_depth': 3, 'alpha': 0.1}
+    """
+    usual = {option.name: option.default for option in TREE_OPTIONS if option.name != "criterion"}
+    return {
+        name: usual.get(name) if value is None and name != "time_limit" else value
+        for name, value in parameters.items()
+    }
+
+
+def tuned(parameters: dict[str, Any], scoring: str | None) -> dict[str, Any]:
+    """Return the parameters of an estimator that tunes: those that flags say.
+
+    Examples
+    --------
+    >>> from provetree.cli.options import tuned
+    >>> tuned({"max_depth": None, "min_samples_leaf": 5, "time_limit": None}, "f1")
+    {'min_samples_leaf': 5, 'time_limit': None, 'scoring': 'f1'}
+    """
+    for name in _OF_ONE_SEARCH:
+        if parameters.get(name) is not None:
+            flag = _FLAGS[name]
+            raise UserError(f"{flag} is for one search: it needs --no-tune.")
+    given = {name: x for name, x in parameters.items() if x is not None or name == "time_limit"}
+    return given if scoring is None else {**given, "scoring": scoring}
 
 
 def tree_parameters(flags: dict[str, Any]) -> dict[str, Any]:

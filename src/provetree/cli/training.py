@@ -131,8 +131,10 @@ def _targets(found: LearnedTarget) -> NDArray[Any]:
     return np.array(found.values, dtype=object if isinstance(found.values[0], str) else None)
 
 
-def estimator_of(task: Task, parameters: Mapping[str, Any]) -> Any:
+def estimator_of(task: Task, parameters: Mapping[str, Any], *, tunes: bool = False) -> Any:
     """Return the estimator of a task with the parameters of the command line.
+
+    With `tunes` it is the one that chooses the parameters which are not given.
 
     Examples
     --------
@@ -142,14 +144,17 @@ def estimator_of(task: Task, parameters: Mapping[str, Any]) -> Any:
     OptimalTreeRegressor(max_depth=2)
     """
     from provetree.estimators.optimal_tree import OptimalTreeClassifier
+    from provetree.estimators.optimal_tree_cv import OptimalTreeCV
     from provetree.estimators.optimal_tree_regressor import OptimalTreeRegressor
+    from provetree.estimators.optimal_tree_regressor_cv import OptimalTreeRegressorCV
 
     given = {name: x for name, x in parameters.items() if name != "criterion" or x is not None}
     if task == "classification":
-        return OptimalTreeClassifier(**given)
-    if given.pop("class_weight", None) is not None:
-        raise UserError("--class-weight is for classes, and the target is a number to predict.")
-    return OptimalTreeRegressor(**given)
+        return OptimalTreeCV(**given) if tunes else OptimalTreeClassifier(**given)
+    for name, flag in (("class_weight", "--class-weight"), ("scoring", "--scoring")):
+        if given.pop(name, None) is not None:
+            raise UserError(f"{flag} is for classes, and the target is a number to predict.")
+    return OptimalTreeRegressorCV(**given) if tunes else OptimalTreeRegressor(**given)
 
 
 def train(
@@ -162,35 +167,38 @@ def train(
     on_progress: Callable[[Progress], None] | None = None,
     on_stage: Callable[[str], None] = lambda stage: None,
     wish: Wish | None = None,
+    tunes: bool = False,
 ) -> Trained:
     """Fit CART and the optimal tree, and gather the figures of both.
 
     The time limit among the parameters of the tree counts from `started`, when the process began by
     ``time.monotonic``: reading the table, since `begun`, and CART are part of it. `on_progress` and
     `on_stage` are told how the search stands, and what is being done. With a `wish` about the two
-    kinds of errors, the tree is that of an operating point.
+    kinds of errors, the tree is that of an operating point. With `tunes`, what the parameters leave
+    open is chosen by cross-validation.
     """
     if wish is not None:
         wish.check(data.task, parameters)
     before = time.monotonic()
     from provetree.report.class_sections import operating_facts
-    from provetree.report.evidence import TrainingRows, tree_facts
+    from provetree.report.evidence import TrainingRows, choice_facts, chosen_limits, tree_facts
 
-    estimator_of(data.task, parameters)  # says at once which parameters it cannot have
+    estimator_of(data.task, parameters, tunes=tunes)  # says at once which parameters it cannot have
     begun += time.monotonic() - before  # loading scikit-learn says nothing about the table
     on_stage("fitting CART for comparison")
     rows = TrainingRows.read(data.train, data.y_train, numbers=data.task == "regression")
-    cart = rows.cart(parameters)
+    cart = rows.cart({"max_depth": None, **parameters} if tunes else parameters)
     now = time.monotonic()
 
-    on_stage("searching")
+    on_stage("choosing" if tunes else "searching")
     limit = _search_seconds(parameters["time_limit"], now - started, now - begun, rows.rows.encoded)
     chosen = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an interrupted search says so in its proof
         if wish is None:
-            estimator = estimator_of(data.task, {**parameters, "time_limit": limit})
-            estimator.fit(data.train, data.y_train, on_progress=on_progress)
+            given = {**parameters, "time_limit": limit}
+            estimator = estimator_of(data.task, given, tunes=tunes)
+            _fit(estimator, data, tunes, on_progress, on_stage)
         else:
             chosen = wish.fulfilled(data.train, data.y_train, parameters, limit)
             estimator = chosen[0].classifier(chosen[1])
@@ -199,10 +207,13 @@ def train(
     seconds = time.monotonic() - now
 
     on_stage("counting")
+    if tunes:  # CART of the size that was chosen
+        cart = rows.cart({"max_depth": None, **chosen_limits(estimator)})
     tree = with_whole_dates(estimator.tree_, data.learned.columns)
     test = rows.others(data.test, data.y_test) if data.test.height else None
     facts = tree_facts(tree, rows.rows, test, cart, data.learned.notes)
     notes = data.learned.notes
+    facts |= choice_facts(estimator)
     if chosen is not None:
         facts["operating_points"] = operating_facts(chosen[0], estimator.tree_)
     facts["left_out"] = [[name, note] for name, note in notes if note.startswith("left out")]
@@ -212,6 +223,24 @@ def train(
         estimator, target=target, columns=data.learned.columns, facts=facts, seconds=seconds
     )
     return Trained(replace(model, tree=tree), estimator, data, seconds, chosen)
+
+
+def _fit(
+    estimator: Any,
+    data: Data,
+    tunes: bool,
+    on_progress: Callable[[Progress], None] | None,
+    on_stage: Callable[[str], None],
+) -> None:
+    """Fit an estimator, and tell what it is doing as far as it says so."""
+    if not tunes:
+        estimator.fit(data.train, data.y_train, on_progress=on_progress)
+    elif data.task == "classification":
+        estimator.fit(
+            data.train, data.y_train, on_progress=lambda news: on_stage(f"choosing: {news.words}")
+        )
+    else:
+        estimator.fit(data.train, data.y_train)
 
 
 def with_whole_dates(tree: Tree, columns: Sequence[InputColumn]) -> Tree:

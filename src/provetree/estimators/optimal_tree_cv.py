@@ -24,11 +24,13 @@ from provetree.selection.options import (
     DEEPEST,
     MOST_LEAVES,
     TRIED_CRITERIA,
+    WORTH_OF_DEPTH,
 )
 from provetree.selection.path import path_end
 from provetree.selection.race import TuningProgress
 from provetree.selection.scoring import class_weights_for, is_cost_matrix, scorer_of
 from provetree.selection.settings import ClassWeight, Setting, TuningTable, as_list, settings_of
+from provetree.selection.sizes import SHALLOW
 from provetree.selection.tune import Tuned, tune
 from provetree.solution import Solution
 from provetree.tree.smoothing import Smoothing
@@ -60,6 +62,8 @@ class OptimalTreeCV(TreeClassifier):
         (``path_.notes``).
     n_leaves_ : int
         The chosen greatest number of leaves.
+    max_depth_ : int
+        The greatest depth of the trees that the proof is about.
     criterion_ : str
         The chosen criterion.
     min_samples_leaf_ : int or float
@@ -166,7 +170,8 @@ class OptimalTreeCV(TreeClassifier):
         if leaves is None and self.max_depth is None:
             leaves = min(MOST_LEAVES, prepared.problem.max_splits + 1)
         leaves = path_end(prepared.problem, leaves)
-        table = TuningTable(prepared, own, self._depth, leaves, X)
+        worth = WORTH_OF_DEPTH if self.max_depth is None else 0.0
+        table = TuningTable(prepared, own, self._depth, leaves, X, worth=worth)
         scorer = scorer_of(self.scoring, table, fixed, owner)
         if scorer.costs is not None:
             table = replace(table, costs=scorer.costs)
@@ -240,6 +245,9 @@ class OptimalTreeCV(TreeClassifier):
         chosen = [tried for tried in path.tried if tried.outcome == "chosen"]
         self.path_ = path
         self.n_leaves_ = tuned.point.n_leaves
+        self.max_depth_ = self._depth
+        if self.max_depth is None and tuned.solution.tree.depth <= SHALLOW:
+            self.max_depth_ = min(SHALLOW, self._depth)
         self.criterion_ = setting.criterion
         self.min_samples_leaf_ = setting.min_samples_leaf
         self.class_weight_ = chosen[0].class_weight if chosen else None
@@ -249,7 +257,7 @@ class OptimalTreeCV(TreeClassifier):
     def _chosen_parameters(self) -> dict[str, Any]:
         """What was chosen, under the names of the parameters of one fit."""
         chosen = {
-            "max_depth": self._depth,
+            "max_depth": self.max_depth_,
             "max_leaf_nodes": self.n_leaves_,
             "criterion": self.criterion_,
             "min_samples_leaf": self.min_samples_leaf_,

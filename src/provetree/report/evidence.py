@@ -27,6 +27,7 @@ from provetree.report.judged import (
     part_facts,
     shown_points,
 )
+from provetree.report.tuning_section import tuning_facts
 from provetree.tree.importances import split_importances
 from provetree.tree.tree import Tree
 from provetree.tree.values import Actions
@@ -34,7 +35,17 @@ from provetree.tree.values import Actions
 if TYPE_CHECKING:
     from provetree.report.cart import Cart
 
-__all__ = ["Rows", "TrainingRows", "evidence_of", "extra_facts", "judge", "read_rows", "tree_facts"]
+__all__ = [
+    "Rows",
+    "TrainingRows",
+    "choice_facts",
+    "chosen_limits",
+    "evidence_of",
+    "extra_facts",
+    "judge",
+    "read_rows",
+    "tree_facts",
+]
 
 #: Categories of a column that are listed.
 _MOST_LISTED = 6
@@ -149,15 +160,37 @@ def evidence_of(
     if train is not None and tree.kind != "actions":  # CART knows no actions
         classes = estimator.classes_ if tree.kind == "classes" else None
         read = TrainingRows(estimator.encoder_, classes, train)
-        cart = read.cart(estimator.get_params(deep=False) | _chosen_limits(estimator))
+        cart = read.cart(estimator.get_params(deep=False) | chosen_limits(estimator))
     if extras.get("calibration") is None and test is None:
         extras["calibration"] = getattr(estimator, "calibration_", None)  # of folds
-    return tree_facts(tree, train, test, cart) | extra_facts(tree, **extras)
+    facts = tree_facts(tree, train, test, cart) | choice_facts(estimator)
+    return facts | extra_facts(tree, **extras)
 
 
-def _chosen_limits(estimator: Any) -> dict[str, Any]:
+def choice_facts(estimator: Any) -> dict[str, Any]:
+    """Return what an estimator chose by cross-validation, where it did.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.evidence import choice_facts
+    >>> choice_facts(OptimalTreeClassifier().fit([[1.0], [2.0]], [0, 1]))
+    {}
+    """
+    path = getattr(estimator, "path_", None)
+    if not hasattr(path, "tried"):
+        return {}
+    size = estimator.tree_.n_leaves
+    return {"tuning": tuning_facts(path), "frontier": frontier_facts(path, size)}
+
+
+def chosen_limits(estimator: Any) -> dict[str, Any]:
     """Return the limits that an estimator chose itself, by cross-validation."""
-    chosen = {"max_leaf_nodes": "n_leaves_", "min_samples_leaf": "min_samples_leaf_"}
+    chosen = {
+        "max_leaf_nodes": "n_leaves_",
+        "min_samples_leaf": "min_samples_leaf_",
+        "class_weight": "class_weight_",
+    }
     return {
         name: getattr(estimator, own) for name, own in chosen.items() if hasattr(estimator, own)
     }
@@ -329,10 +362,12 @@ def frontier_facts(path: Any, chosen: int | None = None) -> dict[str, Any]:
     def plain(x: float) -> float | None:
         return None if math.isnan(x) else x
 
+    rule, size = _chosen_size(path)
     return {
         "folds": path.n_folds,
         "score": path.score,
-        "chosen": _chosen_size(path),
+        "rule": rule,
+        "chosen": size,
         "here": chosen,
         "points": [
             {
@@ -349,12 +384,13 @@ def frontier_facts(path: Any, chosen: int | None = None) -> dict[str, Any]:
     }
 
 
-def _chosen_size(path: Any) -> int | None:
-    """Return the size that the estimators choose: for numbers the best, else one standard error."""
+def _chosen_size(path: Any) -> tuple[str, int | None]:
+    """Return rule and size of the choice: of the estimator, or what it would have been."""
+    rule = getattr(path, "rule", "one_standard_error" if path.score == "accuracy" else "best")
     if not path.n_folds:
-        return None
-    point = path.one_standard_error if path.score == "accuracy" else path.best
-    return int(point.n_leaves)
+        return rule, None
+    chosen = getattr(path, "chosen", None)
+    return rule, int((path.choose(rule) if chosen is None else chosen).n_leaves)
 
 
 def runner_up_facts(found: Sequence[Any]) -> list[dict[str, Any]]:

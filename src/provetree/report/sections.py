@@ -24,6 +24,7 @@ from provetree.report.class_sections import calibration_part, operating_part
 from provetree.report.markup import table
 from provetree.report.number_sections import number_quality, residuals, saved_sentences
 from provetree.report.sentences import rules
+from provetree.report.tuning_section import tuning_part
 from provetree.tree.values import Actions
 
 __all__ = ["Section", "sections"]
@@ -315,6 +316,12 @@ def _columns(model: StoredModel) -> Iterator[Section]:
     yield Section("columns", "Columns", "Which columns it uses", body)
 
 
+def _tuning(model: StoredModel) -> Iterator[Section]:
+    facts = model.facts.get("tuning")
+    if facts:
+        yield Section("tuning", "Choice", "What was chosen, and why", tuning_part(facts))
+
+
 def _frontier(model: StoredModel) -> Iterator[Section]:
     frontier = model.facts.get("frontier")
     if not frontier:
@@ -325,7 +332,9 @@ def _frontier(model: StoredModel) -> Iterator[Section]:
     )
     chosen, accuracy = frontier.get("chosen"), _is_accuracy(frontier)
     if chosen is not None:
-        size = "smallest size within one standard error of the best" if accuracy else "best size"
+        size = "best size"
+        if _rule(frontier) == "one_standard_error":
+            size = "smallest size within one standard error of the best"
         words += (
             f"The {size} has {chosen} "
             f"lea{'f' if chosen == 1 else 'ves'}; this tree has {model.tree.n_leaves}."
@@ -338,6 +347,12 @@ def _frontier(model: StoredModel) -> Iterator[Section]:
 def _is_accuracy(frontier: Mapping[str, Any]) -> bool:
     # Files of older versions do not name the score.
     return bool(frontier.get("score", "accuracy") == "accuracy")
+
+
+def _rule(frontier: Mapping[str, Any]) -> str:
+    """Return how the size was chosen; older files leave it to the score."""
+    older = "one_standard_error" if _is_accuracy(frontier) else "best"
+    return str(frontier.get("rule", older))
 
 
 def _frontier_chart(frontier: Mapping[str, Any]) -> str:
@@ -370,7 +385,7 @@ def _frontier_chart(frontier: Mapping[str, Any]) -> str:
         percent=_is_accuracy(frontier),
         whole_x=True,
         mark=frontier.get("chosen"),
-        mark_label="one standard error" if _is_accuracy(frontier) else "best",
+        mark_label="one standard error" if _rule(frontier) == "one_standard_error" else "best",
     )
 
 
@@ -477,6 +492,7 @@ _PARTS: tuple[Callable[[StoredModel], Iterator[Section]], ...] = (
     _leaves,
     _proof,
     _columns,
+    _tuning,
     _frontier,
     _alternatives,
     _data,

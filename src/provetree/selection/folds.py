@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 
 __all__ = ["Fold", "FoldPlan", "plan_folds", "repeats_for"]
 
@@ -94,14 +93,10 @@ def _stratified(asked: int, codes: NDArray[np.intp], classes: NDArray[Any]) -> F
 
 
 def _spread(codes: NDArray[np.intp], n_folds: int, seed: int) -> list[Fold]:
-    """Spread the rows of each class over the folds; a class of fewer rows is in some of them."""
-    counts = np.bincount(codes)
-    if counts.max() >= n_folds:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # told by a note
-            splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-            return list(splitter.split(np.zeros((len(codes), 1)), codes))
-    # scikit-learn refuses where every class is smaller than that.
+    """Spread the rows of each class over the folds; a class of fewer rows is in some of them.
+
+    scikit-learn would do, but takes longer to load than small tables take to fit.
+    """
     order = np.random.default_rng(seed).permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
     place = np.empty(len(codes), dtype=np.intp)
@@ -110,6 +105,8 @@ def _spread(codes: NDArray[np.intp], n_folds: int, seed: int) -> list[Fold]:
 
 
 def _of_groups(asked: int, codes: NDArray[np.intp], groups: Any, owner: str) -> FoldPlan:
+    from sklearn.model_selection import StratifiedGroupKFold
+
     n_groups = len(np.unique(groups))
     if n_groups < 2:
         raise ValueError(
@@ -148,6 +145,8 @@ def _checked_groups(groups: Any, n_rows: int) -> NDArray[Any]:
 
 
 def _folds_of_splitter(cv: Any, codes: NDArray[np.intp], groups: Any, owner: str) -> list[Fold]:
+    from sklearn.model_selection import check_cv
+
     splitter = check_cv(cv, codes, classifier=True)
     name = type(cv).__name__
     try:

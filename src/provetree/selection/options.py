@@ -30,11 +30,14 @@ __all__ = [
     "REGRESSOR_CV_OPTIONS",
     "SHRINKAGE",
     "TRIED_CRITERIA",
+    "WORTH_OF_DEPTH",
 ]
 
 #: The depth and the leaves where a classifier is not told: trees of sixteen leaves can be read, and
 #: good ones are seldom deeper.
 DEEPEST, MOST_LEAVES = 7, 16
+#: What share of the cost of a single leaf a tree deeper than four must save then.
+WORTH_OF_DEPTH = 0.01
 #: The criteria of classes, and those that a classifier chooses from where it is not told; the first
 #: wins where scores are equal. On half of the tables of ``bench new-rows`` these two alone chose
 #: better than all four: more candidates are more noise.
@@ -166,7 +169,8 @@ CV_OPTIONS: tuple[Option, ...] = (
         default=None,
         allowed=(*_tree["max_depth"].allowed, _NONE),
         help="The greatest depth of the tree: the number of splits between the root and its "
-        "deepest leaf. None is as deep as its leaves allow, and at most 7.",
+        "deepest leaf. None is 4, or up to 7 where deeper trees of the same leaves have a "
+        "hundredth fewer errors (of those that a single leaf has).",
     ),
     replace(
         _LEAVES,

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from provetree.number_types import Float
 from provetree.options import validate
@@ -285,6 +284,8 @@ def folds_of(cv: Any, prepared: Prepared) -> Folds:
 
 
 def _splitter(cv: Any, prepared: Prepared) -> Any:
+    from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+
     of_classes = prepared.targets is None
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         codes = prepared.codes

@@ -89,7 +89,7 @@ def grow(
     left = None if seconds is None else max(seconds - (time.monotonic() - started), 0.0)
     most = table.max_leaf_nodes
     work = None if seconds is None else work_of(problem)
-    points = solve_sizes(problem, most, searched_sizes(most), left, work)
+    points = solve_sizes(problem, most, searched_sizes(most), left, work, table.worth)
     return Grown(
         [point.tree for point in points],
         all(point.status == "optimal" for point in points),

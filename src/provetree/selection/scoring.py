@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import get_scorer, log_loss
-from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils import _safe_indexing
 
 from provetree.number_types import Float
@@ -158,6 +156,8 @@ def is_cost_matrix(scoring: Any) -> bool:
 def _known_scorer(scoring: Any, owner: str) -> Any:
     if callable(scoring):
         return scoring
+    from sklearn.metrics import get_scorer
+
     try:
         return get_scorer(scoring)
     except (ValueError, KeyError):
@@ -233,6 +233,8 @@ def _mean_cost(table: TuningTable, costs: Float) -> Callable[..., float]:
 
 def _neg_log_loss(table: TuningTable) -> Callable[..., float]:
     """Return scikit-learn's log loss for rows that may lack a class."""
+    from sklearn.metrics import log_loss
+
     encoded, codes = table.prepared.encoded, table.prepared.codes
     labels = np.arange(table.prepared.problem.n_classes)
 
@@ -247,6 +249,8 @@ def _neg_log_loss(table: TuningTable) -> Callable[..., float]:
 
 
 def _of_scorer(scorer: Any, table: TuningTable) -> Callable[..., float]:
+    from sklearn.metrics._scorer import _BaseScorer
+
     # Scorers of scikit-learn only pass the rows on to the model, so encoded rows do.
     encoded_rows = isinstance(scorer, _BaseScorer)
     given: Any = table.prepared.encoded if encoded_rows else table.raw

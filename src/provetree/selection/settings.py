@@ -90,6 +90,8 @@ class TuningTable:
         The limits of every tree.
     raw : object
         The rows as the user gave them, for scorers that look at them.
+    worth : float
+        What share of the cost of a single leaf a deep tree must save beside a shallow one.
     costs : array of float or None
         What each prediction costs for each class; "errors" are then these costs.
     """
@@ -100,6 +102,7 @@ class TuningTable:
     max_leaf_nodes: int
     raw: Any = None
     costs: Float | None = None
+    worth: float = 0.0
 
     @property
     def n_rows(self) -> int:

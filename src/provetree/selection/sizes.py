@@ -19,12 +19,12 @@ from provetree.selection.pruning import pruned_trees
 from provetree.solution import Limits, Solution, Status
 from provetree.tree.tree import Tree
 
-__all__ = ["searched_sizes", "solve_sizes"]
+__all__ = ["SHALLOW", "searched_sizes", "solve_sizes"]
 
 #: Costs of impurities are equal when they differ by no more than this part of a single leaf's.
 _ROUNDING = 1e-9
 #: Trees of this depth are searched first: few steps find very good ones.
-_SHALLOW = 4
+SHALLOW = 4
 #: A search has at least these seconds: a first tree takes as long as it takes.
 _LEAST_SECONDS = 1e-3
 
@@ -51,6 +51,7 @@ def solve_sizes(
     sizes: Sequence[int],
     seconds: float | None,
     work: int | None,
+    worth: float = 0.0,
 ) -> list[FrontierPoint]:
     """Return trees of 1, 2, ..., `max_leaves` leaves; `sizes` are searched.
 
@@ -66,6 +67,9 @@ def solve_sizes(
         The time of all searches together.
     work : int or None
         The steps of each search.
+    worth : float
+        A deep tree takes the place of a shallow one of its size when it saves more than this share
+        of what a single leaf costs: it is harder to read, and to prove.
 
     Examples
     --------
@@ -77,10 +81,10 @@ def solve_sizes(
     >>> [(p.n_leaves, p.cost, p.status) for p in solve_sizes(problem, 4, [3], None, None)]
     [(1, 1, 'optimal'), (2, 1, 'work_limit'), (3, 0, 'optimal'), (4, 0, 'optimal')]
     """
-    search = _Sizes(problem, max_leaves)
+    search = _Sizes(problem, max_leaves, worth)
     end = math.inf if seconds is None else time.monotonic() + seconds
     asked = sorted({min(size, problem.max_splits + 1) for size in sizes if size > 1})
-    depths = sorted({min(problem.max_depth, _SHALLOW), problem.max_depth})
+    depths = sorted({min(problem.max_depth, SHALLOW), problem.max_depth})
     due = [(size, depth) for size in asked for depth in depths if size > 1 and depth < size]
     for number, (size, depth) in enumerate(due):
         left = end - time.monotonic()
@@ -94,7 +98,7 @@ def solve_sizes(
 class _Sizes:
     """The best tree and the best bound of each size so far."""
 
-    def __init__(self, problem: Problem, max_leaves: int) -> None:
+    def __init__(self, problem: Problem, max_leaves: int, worth: float) -> None:
         self.problem = problem
         leaf = ExactSearch().solve(problem.with_limits(max_splits=0))
         self.trees: list[Tree] = [leaf.tree] * max_leaves
@@ -102,6 +106,7 @@ class _Sizes:
         self.bounds: list[float] = [leaf.lower_bound] + [0] * (max_leaves - 1)
         self.ended: Status = "work_limit"
         self.tolerance = _ROUNDING * abs(leaf.cost) if problem.is_measured else 0.0
+        self.price_of_depth = worth * abs(leaf.cost)
 
     @property
     def is_done(self) -> bool:
@@ -118,7 +123,9 @@ class _Sizes:
         if whole:
             self._keep_bound(size, found)
         for leaves, (cost, tree) in enumerate(self._prunings(found), start=1):
-            if cost < self.costs[leaves - 1] - self.tolerance:
+            deeper = tree.depth > SHALLOW >= self.trees[leaves - 1].depth
+            price = self.price_of_depth if deeper else 0.0
+            if cost < self.costs[leaves - 1] - self.tolerance - price:
                 self.costs[leaves - 1], self.trees[leaves - 1] = cost, tree
 
     def _prunings(self, found: Solution) -> list[tuple[float, Tree]]:

@@ -26,7 +26,7 @@ from provetree.selection.probabilities import choose_smoothing
 from provetree.selection.race import Entrant, Race, TuningProgress, work_of
 from provetree.selection.scoring import RowScorer
 from provetree.selection.settings import Setting, TuningTable, balancing
-from provetree.selection.sizes import solve_sizes
+from provetree.selection.sizes import SHALLOW, solve_sizes
 from provetree.selection.tuned_path import TriedSetting, TunedPath
 from provetree.solution import Limits, Solution
 from provetree.tree.smoothing import Smoothing
@@ -164,6 +164,7 @@ def _on_all_rows(
         range(2, table.max_leaf_nodes + 1),
         left * _SHARE_OF_PATH if limited else None,
         work_of(problem) if limited else None,
+        table.worth,
     )
 
     def solution(point: PathPoint) -> Solution:
@@ -174,7 +175,10 @@ def _on_all_rows(
             return kept
         splits = min(point.n_leaves - 1, problem.max_splits)
         limits = Limits(None if math.isinf(left) else left)
-        again = ExactSearch().solve(problem.with_limits(max_splits=splits), limits)
+        own = problem.with_limits(max_splits=splits)
+        if table.worth > 0 and own.max_depth > SHALLOW and point.tree.depth <= SHALLOW:
+            own = own.of_depth(SHALLOW)
+        again = ExactSearch().solve(own, limits)
         bound = max(found.lower_bound, again.lower_bound)
         if again.cost > found.cost:
             return Solution(kept.tree, kept.cost, min(bound, kept.cost), again.status)
