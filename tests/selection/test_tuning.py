@@ -91,10 +91,12 @@ def _cost(model: Any, X: Any, y: Any) -> float:
 
 @pytest.mark.parametrize(
     "scoring",
-    ["accuracy", "roc_auc", "f1", "neg_log_loss", "neg_brier_score", "average_precision", _cost,
-     make_scorer(balanced_accuracy_score)],
-    ids=str,
-)  # fmt: skip
+    [
+        *("accuracy", "roc_auc", "f1", "neg_log_loss", "neg_brier_score", "average_precision"),
+        pytest.param(_cost, id="function"),
+        pytest.param(make_scorer(balanced_accuracy_score), id="scorer"),
+    ],
+)
 def test_any_scorer(scoring: Any) -> None:
     X, y = table()
     labels = (y == "yes").astype(int)
