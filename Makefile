@@ -15,7 +15,7 @@ SOURCES := CMakeLists.txt $(wildcard core/*.cpp core/*.hpp core/*.h core/*/*.cpp
 .SECONDARY:
 
 help:
-	@echo "make demo      fit and prove a tree on a table that ships with scikit-learn; ends with a report"
+	@echo "make demo      compare with CART on new rows, choose and prove a tree, write a report (a minute or two)"
 	@echo "make test      run all tests               (PYTEST_ARGS='-k tree' for some, PYTHON=python3.10 for another Python)"
 	@echo "make docs      build the documentation into build/docs; warnings are errors"
 	@echo "make lint      ruff, mypy, clang-format, line widths, layers of imports and includes"

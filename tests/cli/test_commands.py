@@ -9,6 +9,7 @@ import json
 import pickle
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ from provetree import load_model
 from provetree.bench.data import DataNotFoundError, data_folder
 from provetree.cli import main
 from provetree.cli.compare import METHODS, Compared, available_methods, run_method
+from provetree.cli.extras import kept_for_extras, with_extras
 from provetree.cli.tables import read_table
-from provetree.cli.training import Settings, _date_up_to, _search_seconds, prepare
+from provetree.cli.training import Settings, _date_up_to, _search_seconds, prepare, train
 from provetree.cli.use import rows_for
 
 
@@ -107,7 +109,7 @@ def test_a_single_leaf_stands_beside_a_single_leaf(data: Path, capsys: Any) -> N
         found = json.loads(run(capsys, *words)[1])
         assert found["cart"]["leaves"] == found["leaves"] == 1
         assert found["cart"]["train"]["errors"] == found["train"]["errors"]
-    assert "at most 1 leaf makes" in found["sentence"]
+    assert "no tree of a single leaf makes fewer" in found["sentence"]
 
 
 def test_many_columns_alike_are_told_in_one_line(tmp_path: Path, capsys: Any) -> None:
@@ -456,7 +458,40 @@ def test_fit_tunes_for_a_score(data: Path, capsys: Any) -> None:
     words = ["fit", data, "-t", "left", "--json", "--scoring", "balanced_accuracy", "--leaves", 3]
     found = json.loads(run(capsys, *words, "--time-limit", "none")[1])
     assert found["tuning"]["score"] == "balanced_accuracy"
+    recalls = [line[code] / sum(line) for code, line in enumerate(found["test"]["confusion"])]
+    assert found["tuning"]["test"][0] == pytest.approx(np.mean(recalls))
+    recalls = [line[c] / sum(line) for c, line in enumerate(found["cart"]["test"]["confusion"])]
+    assert found["tuning"]["test"][1] == pytest.approx(np.mean(recalls))
     assert all("balanced" in tried["setting"] for tried in found["tuning"]["tried"])
+
+
+def test_a_missed_class_is_told(tmp_path: Path, capsys: Any) -> None:
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random(300) < 0.05, "rare", "usual")
+    path = tmp_path / "rare.csv"
+    polars.DataFrame({"x": rng.random(300), "y": labels}).write_csv(path)
+    words = ["fit", path, "-t", "y", "-q", "--depth", 1, "--min-leaf", 5]
+    assert "--recall 0.8 --positive rare asks for a share of them" in run(capsys, *words)[1]
+    assert "alike" not in run(capsys, *words, "--scoring", "balanced_accuracy")[1]
+
+
+def test_extras_keep_to_the_time_limit(data: Path, tmp_path: Path) -> None:
+    flags = {"report": "r.html", "extras": True}
+    assert kept_for_extras(flags, 10.0, tunes=False) == 4.0
+    assert kept_for_extras({**flags, "extras": False}, 10.0, tunes=True) == 0.0
+    parameters = {"max_depth": 2, "criterion": None, "class_weight": None, "alpha": 0.0}
+    parameters |= {"max_leaf_nodes": None, "min_samples_leaf": 1, "time_limit": 5.0}
+    now = time.monotonic()
+    trained = train(
+        prepare(read_table(data), Settings("left")), parameters, "left", started=now, begun=now
+    )
+    stages: list[str] = []
+    # The command began long ago, so that no time is left.
+    late = with_extras(trained, parameters, True, now - 60.0, stages.append)
+    assert stages == []
+    assert "runner_up" not in late.model.facts
+    whole = with_extras(trained, {**parameters, "time_limit": None}, True, now, stages.append)
+    assert {"frontier", "runner_up", "stability"} <= set(whole.model.facts)
 
 
 @pytest.mark.parametrize(

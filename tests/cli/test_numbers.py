@@ -34,10 +34,21 @@ def told(capsys: Any, *words: str) -> tuple[str, str]:
 
 
 def test_fit_sees_the_number_and_says_so(cars: Path, capsys: Any) -> None:
-    out, err = told(capsys, "fit", str(cars), "-t", "price", "--depth", "2")
+    out, err = told(capsys, "fit", str(cars), "-t", "price", "--depth", "2", "--no-tune")
     assert "'price' is a number to predict (160 different values): --task classification" in err
     assert "Proven optimal: squared errors of" in out
     assert "training R²" in out
+
+
+def test_fit_chooses_how_trees_of_numbers_are_grown(
+    cars: Path, tmp_path: Path, capsys: Any
+) -> None:
+    report = tmp_path / "report.html"
+    flags = ["--depth", "2", "--min-leaf", "5", "--report", str(report), "--no-extras"]
+    out, _ = told(capsys, "fit", str(cars), "-t", "price", *flags)
+    assert "Chosen by cross-validation: at least 5 rows in a leaf" in out
+    assert "and at least 5 rows in each leaf" in out
+    assert "What was chosen, and why" in report.read_text(encoding="utf-8")
 
 
 def test_a_model_keeps_its_task(cars: Path, tmp_path: Path, capsys: Any) -> None:
@@ -82,7 +93,7 @@ def test_a_model_keeps_its_task(cars: Path, tmp_path: Path, capsys: Any) -> None
 def test_fit_is_the_regressor(cars: Path, tmp_path: Path, capsys: Any) -> None:
     model = str(tmp_path / "model.json")
     words = ["-t", "price", "--depth", "2", "--criterion", "absolute_error", "--test-share", "0"]
-    told(capsys, "fit", str(cars), *words, "--save", model, "-q")
+    told(capsys, "fit", str(cars), *words, "--save", model, "-q", "--no-tune")
     table = polars.read_csv(cars)
     price = table["price"].str.strip_prefix("$").cast(polars.Float64).to_numpy()
     reg = OptimalTreeRegressor(2, "absolute_error").fit(table.select("km", "port"), price)

@@ -86,6 +86,13 @@ def test_a_clear_split_always_comes_back() -> None:
     assert again.splits == found.splits, "the same seed gives the same answer"
 
 
+def test_no_time_leaves_one_refit() -> None:
+    X, y = np.arange(12.0)[:, None], np.arange(12) > 5
+    clf = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    assert stability(clf, X, y, n_refits=8, time_limit=0.0).n_refits == 1
+    assert stability(clf, X, y, n_refits=8, time_limit=60.0).n_refits == 8
+
+
 def test_noise_does_not() -> None:
     rng = np.random.default_rng(1)
     table, labels = rng.normal(size=(60, 6)), rng.integers(0, 2, 60)

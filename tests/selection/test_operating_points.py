@@ -223,7 +223,7 @@ def test_rates_without_rows_are_nan() -> None:
         ({"precision": "high"}, "Got 'high' instead."),
         ({"cost_ratio": 0}, r"'cost_ratio' parameter of choose must be .* \(0.0, inf\)"),
         ({"cost_ratio": math.inf}, "Got inf instead."),
-        ({"precision": 0.999}, "No tree of this size has a precision of 0.999 on the rows held"),
+        ({"precision": 0.999}, "No tree of the curve has a precision of 0.999 on the rows held"),
     ],
 )
 def test_bad_choices(curve: OperatingCurve, asked: dict[str, Any], message: str) -> None:

@@ -12,20 +12,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from provetree.cli.errors import UserError
+from provetree.cli.extras import kept_for_extras, with_extras
 from provetree.cli.operating import Wish, point_sentences
-from provetree.cli.options import TASKS, task_of_criterion, tree_parameters, tuned, untuned
+from provetree.cli.options import task_of_criterion, tree_parameters, tuned, untuned
 from provetree.cli.screen import FIGURES, Screen, figures_of
 from provetree.cli.tables import read_table, source_path, write_file
 from provetree.cli.training import Settings, Trained, prepare, train
 from provetree.export.words import counted, proof_sentence
+from provetree.report.tuning_section import test_words
 
 if TYPE_CHECKING:
     from provetree.selection.operating_points import OperatingCurve, OperatingPoint
 
 __all__ = ["fit"]
 
-#: Seconds that extras of a report may take when nobody asked for them.
-_EXTRA_SECONDS = 8.0
+#: A class of which the tree finds no larger share in training is missed.
+_HARDLY_FOUND = 0.25
 
 
 def fit(flags: dict[str, Any]) -> bool:
@@ -68,9 +70,10 @@ def fit(flags: dict[str, Any]) -> bool:
             on_stage=stage,
             wish=wish,
             tunes=tunes,
+            kept=kept_for_extras(flags, parameters["time_limit"], tunes=tunes),
         )
         if flags["report"]:
-            trained = _with_extras(trained, parameters, flags["extras"], stage)
+            trained = with_extras(trained, parameters, flags["extras"], started, stage)
     model = trained.model
     if flags["save"]:
         source = source_path(flags["data"], flags["save"])
@@ -103,7 +106,8 @@ def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
     screen.out.print()
     screen.out.print(proof_sentence(model.proof), style="bold", markup=False)
     if "tuning" in facts:
-        screen.out.print(f"Chosen by cross-validation: {facts['tuning']['reason']}", markup=False)
+        reason = facts["tuning"]["reason"] + test_words(facts["tuning"])
+        screen.out.print(f"Chosen by cross-validation: {reason}", markup=False)
         for note in facts["tuning"]["notes"]:
             screen.out.print(note, markup=False)
     if trained.chosen is not None:
@@ -118,9 +122,27 @@ def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
         rows.append([name, *figures])
     screen.out.print()
     screen.table(["tree", *FIGURES[trained.data.task]], rows)
+    if trained.data.task == "classification" and flags["scoring"] is None and not trained.chosen:
+        for words in _missed_class(facts["train"]["confusion"], model.labels.tolist()):
+            screen.out.print(words, markup=False)
     for flag, what in (("save", "model"), ("report", "report")):
         if flags[flag]:
             screen.note(f"The {what} is in {flags[flag]}.")
+
+
+def _missed_class(confusion: list[list[int]], labels: list[Any]) -> list[str]:
+    """Say that hardly any row of a rare class is found, and which flags ask for it."""
+    found, rows, label = min(
+        (line[code] / max(sum(line), 1), sum(line), labels[code])
+        for code, line in enumerate(confusion)
+    )
+    if found >= _HARDLY_FOUND:
+        return []
+    words = f"The tree finds {100 * found:.0f} % of the {counted(rows, 'row')} of '{label}': all "
+    words += "errors count alike. --scoring balanced_accuracy weighs classes alike"
+    if len(labels) == 2:
+        words += f"; --recall 0.8 --positive {label} asks for a share of them"
+    return [words + "."]
 
 
 def _as_data(trained: Trained, flags: dict[str, Any]) -> dict[str, Any]:
@@ -158,43 +180,6 @@ def _point_data(curve: OperatingCurve, point: OperatingPoint) -> dict[str, Any]:
     facts = operating_facts(curve, point.tree)
     chosen = next(each for each in facts["points"] if each["here"])
     return {**chosen, "positive": facts["positive"], "complete": facts["complete"]}
-
-
-def _with_extras(
-    trained: Trained, parameters: dict[str, Any], wanted: bool | None, stage: Any
-) -> Trained:
-    """Add frontier, runner-up splits and stability, as far as they are wanted or quick."""
-    from provetree.report.evidence import extra_facts
-    from provetree.selection.path import tuning_path
-    from provetree.selection.runner_up import runner_up_splits
-    from provetree.selection.stability import stability
-
-    if wanted is False or trained.model.tree.n_splits == 0 or trained.chosen is not None:
-        return trained
-    estimator, data, model = trained.estimator, trained.data, trained.model
-    path = getattr(estimator, "path_", None)
-    # A fit is one search; a frontier is some of them for each of six tables.
-    if wanted is None and path is None and trained.seconds * 12 > _EXTRA_SECONDS:
-        return trained
-    limit = parameters["time_limit"] if wanted else _EXTRA_SECONDS
-    if path is None:
-        stage("frontier: the best tree of every size, cross-validated")
-        limits = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "class_weight")
-        path = tuning_path(
-            data.train,
-            data.y_train,
-            criterion=parameters["criterion"] or TASKS[data.task][0],
-            **{name: parameters[name] for name in limits},
-            time_limit=limit,
-        )
-    stage("runner-up splits")
-    others = runner_up_splits(estimator, data.train, data.y_train, time_limit=limit)
-    refits = None
-    if not parameters.get("alpha"):
-        stage("stability: refits on resampled rows")
-        refits = stability(estimator, data.train, data.y_train, time_limit=limit)
-    extras = extra_facts(model.tree, frontier=path, runner_up=others, stability=refits)
-    return replace(trained, model=replace(model, facts={**model.facts, **extras}))
 
 
 def _age() -> float:

@@ -168,6 +168,7 @@ def train(
     on_stage: Callable[[str], None] = lambda stage: None,
     wish: Wish | None = None,
     tunes: bool = False,
+    kept: float = 0.0,
 ) -> Trained:
     """Fit CART and the optimal tree, and gather the figures of both.
 
@@ -175,11 +176,12 @@ def train(
     ``time.monotonic``: reading the table, since `begun`, and CART are part of it. `on_progress` and
     `on_stage` are told how the search stands, and what is being done. With a `wish` about the two
     kinds of errors, the tree is that of an operating point. With `tunes`, what the parameters leave
-    open is chosen by cross-validation.
+    open is chosen by cross-validation. `kept` seconds of the limit are for what comes after.
     """
     if wish is not None:
         wish.check(data.task, parameters)
     before = time.monotonic()
+    from provetree.report.cart import CartClassifier
     from provetree.report.class_sections import operating_facts
     from provetree.report.evidence import TrainingRows, choice_facts, chosen_limits, tree_facts
 
@@ -191,7 +193,9 @@ def train(
     now = time.monotonic()
 
     on_stage("choosing" if tunes else "searching")
-    limit = _search_seconds(parameters["time_limit"], now - started, now - begun, rows.rows.encoded)
+    limit = _search_seconds(
+        parameters["time_limit"], now - started + kept, now - begun, rows.rows.encoded
+    )
     chosen = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an interrupted search says so in its proof
@@ -214,6 +218,12 @@ def train(
     facts = tree_facts(tree, rows.rows, test, cart, data.learned.notes)
     notes = data.learned.notes
     facts |= choice_facts(estimator)
+    if "tuning" in facts and parameters.get("scoring") is not None and test is not None:
+        beside = CartClassifier(cart, estimator.classes_)
+        facts["tuning"]["test"] = [
+            _score(parameters["scoring"], model, rows_of_it, data.y_test)
+            for model, rows_of_it in ((estimator, data.test), (beside, test.encoded))
+        ]
     if chosen is not None:
         facts["operating_points"] = operating_facts(chosen[0], estimator.tree_)
     facts["left_out"] = [[name, note] for name, note in notes if note.startswith("left out")]
@@ -241,6 +251,17 @@ def _fit(
         )
     else:
         estimator.fit(data.train, data.y_train)
+
+
+def _score(scoring: str, model: Any, rows: Any, labels: NDArray[Any]) -> float | None:
+    """Return a score on test rows, None where they cannot be scored, such as with a new class."""
+    from sklearn.metrics import get_scorer
+
+    try:
+        score = float(get_scorer(scoring)(model, rows, labels))
+    except ValueError:
+        return None
+    return score if math.isfinite(score) else None
 
 
 def with_whole_dates(tree: Tree, columns: Sequence[InputColumn]) -> Tree:

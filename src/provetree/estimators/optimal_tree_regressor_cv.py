@@ -69,7 +69,7 @@ class OptimalTreeRegressorCV(TreeRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from provetree import OptimalTreeRegressorCV
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    >>> reg = OptimalTreeRegressorCV(max_leaf_nodes=4, min_samples_leaf=[5, 20]).fit(X, y)
+    >>> reg = OptimalTreeRegressorCV(2, min_samples_leaf=[5, 20], forest_share=0).fit(X, y)
     >>> reg.n_leaves_, reg.min_samples_leaf_, reg.forest_share_
     (4, 20, 0.0)
     >>> proven = OptimalTreeRegressorCV(2, min_samples_leaf=20, forest_share=0, shrinkage=0)
@@ -159,6 +159,16 @@ class OptimalTreeRegressorCV(TreeRegressor):
         self._search_seconds = time.monotonic() - started
         self._keep(prepared, Solution(point.tree, point.errors, point.lower_bound, point.status))
         return self
+
+    @property
+    def _chosen_parameters(self) -> dict[str, Any]:
+        """What was chosen, under the names of the parameters."""
+        return {
+            "max_leaf_nodes": self.n_leaves_,
+            "min_samples_leaf": self.min_samples_leaf_,
+            "forest_share": self.forest_share_,
+            "shrinkage": self.shrinkage_,
+        }
 
     def plot_frontier(self, ax: Any = None) -> Any:
         """Draw R² against size; see :func:`provetree.export.frontier.plot_frontier`.

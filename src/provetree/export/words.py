@@ -230,14 +230,16 @@ def cost_words(proof: Proof) -> tuple[str, str]:
 def limit_words(proof: Proof) -> str:
     """Return the limits of the search in words: "of depth 3 with at most 6 leaves"."""
     parameters = proof.parameters
+    most = parameters.get("max_leaf_nodes")
+    if most == 1:
+        return "of a single leaf"
     words = f"of depth {parameters['max_depth']}" if "max_depth" in parameters else "of this size"
-    if parameters.get("max_leaf_nodes") is not None:
-        most = parameters["max_leaf_nodes"]
-        words += f" with at most {most} {'leaf' if most == 1 else 'leaves'}"
+    if most is not None:
+        words += f" with at most {most} leaves"
     if parameters.get("min_samples_leaf", 1) != 1:
         least = parameters["min_samples_leaf"]
         shown = f"{100 * least:g} % of the" if isinstance(least, float) else str(least)
-        words += f" with at least {shown} rows in each leaf"
+        words += f"{' with' if most is None else ' and'} at least {shown} rows in each leaf"
     return words
 
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from provetree.number_types import Float
 
-__all__ = ["Cart", "expanded", "fit_cart"]
+__all__ = ["Cart", "CartClassifier", "expanded", "fit_cart"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,26 @@ class Cart:
     def n_leaves(self) -> int:
         """The number of leaves."""
         return int(self.model.get_n_leaves())
+
+
+class CartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """CART as scorers see it: a fitted classifier of encoded rows, with the labels of the user."""
+
+    def __init__(self, cart: Cart, classes: NDArray[Any]) -> None:
+        self.cart, self.classes = cart, classes
+        self.classes_ = classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, encoded: Float) -> NDArray[Any]:
+        """Return the labels of encoded rows."""
+        return np.asarray(self.classes[self.cart.predict(encoded)])
+
+    def predict_proba(self, encoded: Float) -> Float:
+        """Return the shares of the classes in the leaves of encoded rows."""
+        rows = expanded(encoded, self.cart.categories)
+        return np.asarray(self.cart.model.predict_proba(rows))
 
 
 def fit_cart(

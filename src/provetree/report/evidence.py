@@ -27,7 +27,7 @@ from provetree.report.judged import (
     part_facts,
     shown_points,
 )
-from provetree.report.tuning_section import tuning_facts
+from provetree.report.tuning_section import number_tuning_facts, tuning_facts
 from provetree.tree.importances import split_importances
 from provetree.tree.tree import Tree
 from provetree.tree.values import Actions
@@ -178,10 +178,13 @@ def choice_facts(estimator: Any) -> dict[str, Any]:
     {}
     """
     path = getattr(estimator, "path_", None)
-    if not hasattr(path, "tried"):
+    if hasattr(path, "tried"):
+        tuning = tuning_facts(path)
+    elif hasattr(estimator, "candidates_"):
+        tuning = number_tuning_facts(estimator)
+    else:
         return {}
-    size = estimator.tree_.n_leaves
-    return {"tuning": tuning_facts(path), "frontier": frontier_facts(path, size)}
+    return {"tuning": tuning, "frontier": frontier_facts(path, estimator.tree_.n_leaves)}
 
 
 def chosen_limits(estimator: Any) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from provetree.report.markup import table
 
-__all__ = ["tuning_facts", "tuning_part"]
+__all__ = ["number_tuning_facts", "test_words", "tuning_facts", "tuning_part"]
 
 
 def tuning_facts(path: Any) -> dict[str, Any]:
@@ -47,10 +49,80 @@ def tuning_facts(path: Any) -> dict[str, Any]:
     }
 
 
+def number_tuning_facts(estimator: Any) -> dict[str, Any]:
+    """Return what an ``OptimalTreeRegressorCV`` chose, in the form of :func:`tuning_facts`.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeRegressorCV
+    >>> from provetree.report.tuning_section import number_tuning_facts
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]] * 5, [0.5, 0.5, 2.0, 2.0] * 5
+    >>> reg = OptimalTreeRegressorCV(1, min_samples_leaf=1, forest_share=0, cv=2).fit(X, y)
+    >>> print(number_tuning_facts(reg)["reason"])
+    shrinkage 5; 2 leaves: R² 0.8889 on rows held out in 2 folds.
+    """
+    path = estimator.path_
+    chosen = {name: getattr(estimator, f"{name}_") for name in estimator.candidates_[0]}
+    tried = []
+    for candidate, scores in zip(estimator.candidates_, estimator.cv_scores_, strict=True):
+        best = int(np.argmax(scores))
+        tried.append(
+            {
+                "setting": _candidate_words(candidate),
+                "leaves": best + 1,
+                "score": float(scores[best]) if math.isfinite(scores[best]) else None,
+                "folds": path.n_folds,
+                "outcome": "chosen" if candidate == chosen else "",
+            }
+        )
+    score = next(point.cv_score for point in path.points if point.n_leaves == estimator.n_leaves_)
+    size = f"{estimator.n_leaves_} {'leaf' if estimator.n_leaves_ == 1 else 'leaves'}"
+    reason = f"{_candidate_words(chosen)}; {size}: {path.score} {score:.4f} on rows held out in "
+    reason += f"{path.n_folds} folds."
+    notes: list[str] = []
+    return {
+        "score": path.score,
+        "rule": estimator.rule,
+        "reason": reason,
+        "notes": notes,
+        "tried": tried,
+    }
+
+
+def _candidate_words(candidate: Mapping[str, Any]) -> str:
+    """Return how a tree of numbers is grown, in words."""
+    parts = []
+    least = candidate["min_samples_leaf"]
+    if least != 1:
+        shown = f"{100 * least:g} % of the" if isinstance(least, float) else str(least)
+        parts.append(f"at least {shown} rows in a leaf")
+    if candidate["forest_share"]:
+        parts.append(f"splits that follow a forest by {100 * candidate['forest_share']:g} %")
+    if candidate["shrinkage"]:
+        parts.append(f"shrinkage {candidate['shrinkage']:g}")
+    return ", ".join(parts) or "no limits"
+
+
+def test_words(facts: Mapping[str, Any]) -> str:
+    """Return the score on test rows, of the tree and of CART, as far as they are known.
+
+    Examples
+    --------
+    >>> from provetree.report.tuning_section import test_words
+    >>> test_words({"score": "f1", "test": [0.81, None]})
+    ' On test rows: f1 0.8100; CART of the same size: not defined.'
+    """
+    if "test" not in facts:
+        return ""
+    own, cart = ("not defined" if x is None else f"{x:.4f}" for x in facts["test"])
+    return f" On test rows: {facts['score']} {own}; CART of the same size: {cart}."
+
+
 def tuning_part(facts: Mapping[str, Any]) -> str:
     """Return the text and the table of the choice."""
     words = f"Chosen by cross-validation: {facts['reason']} "
     words += "Scores are means on rows that the trees had not seen."
+    words += test_words(facts)
     body = f"<p>{escape(words)}</p>"
     if facts["notes"]:
         notes = "".join(f"<li>{escape(note)}</li>" for note in facts["notes"])

@@ -246,8 +246,10 @@ class OperatingCurve:
         known = [getattr(p.rates, name) for p in self.points]
         best = max((x for x in known if not math.isnan(x)), default=math.nan)
         where = f"on the rows held out of {self.n_folds} folds" if self.n_folds else "in training"
+        rest = "" if self.complete else ", of a curve that lack of time left incomplete"
         raise ValueError(
-            f"No tree of this size has a {name} of {least:g} {where}: the highest is {best:.3g}."
+            f"No tree of the curve has a {name} of {least:g} {where}: the highest is "
+            f"{best:.3g}{rest}."
         )
 
     def classifier(self, point: OperatingPoint) -> OptimalTreeClassifier:

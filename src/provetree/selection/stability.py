@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, TypeAlias
@@ -117,7 +118,8 @@ def stability(
     n_refits : int, default=20
         The number of samples. Each draws as many rows as there are, with replacement.
     time_limit : float, default=None
-        Seconds for all refits together; None gives each the limit of the estimator.
+        Seconds for all refits together; None gives each the limit of the estimator. There are
+        fewer refits where the time does not suffice for the least of each.
     random_state : int, default=0
         The seed of the samples.
     n_jobs : int, default=None
@@ -150,10 +152,12 @@ def stability(
     draws = [
         rng.multinomial(len(labels), np.full(len(labels), 1 / len(labels))) for _ in range(n_refits)
     ]
+    shares = time_shares(time_limit, n_refits, n_jobs)
     refits: list[tuple[Tree, bool, float]] = Parallel(n_jobs=n_jobs)(
         delayed(_refit)(model, table, labels, draw, seconds)
-        for draw, seconds in zip(draws, time_shares(time_limit, n_refits, n_jobs), strict=True)
+        for draw, seconds in zip(draws, _while_there_is_time(shares), strict=False)
     )
+    n_refits = len(refits)
     tree: Tree = model.tree_
     splits_of = [_splits(other) for other, _, _ in refits]
     use = Counter(f for splits in splits_of for f in {split[0] for split in splits.values()})
@@ -161,9 +165,17 @@ def stability(
         tuple(_of_split(tree, way, node, splits_of) for way, node in _places(tree).items()),
         np.array([use[f] / n_refits for f in range(tree.n_features)]),
         float(np.mean([agreement for _, _, agreement in refits])),
-        int(n_refits),
+        n_refits,
         sum(proven for _, proven, _ in refits),
     )
+
+
+def _while_there_is_time(shares: Iterable[float | None]) -> Iterator[float | None]:
+    """Yield shares of the time until there is none; one refit is made in any case."""
+    for number, seconds in enumerate(shares):
+        if number and seconds is not None and seconds <= 0:
+            return
+        yield seconds
 
 
 def _refit(

@@ -251,7 +251,7 @@ def _reason(winner: Entrant, point: PathPoint, path: TunedPath, rule: str) -> st
     error = "" if math.isnan(point.cv_error) else f" ± {point.cv_error:.4f}"
     words = (
         f"{winner.setting.words}; {leaves}: {path.score} {point.cv_score:.4f}{error} on rows held "
-        f"out in {path.n_folds} folds"
+        f"out in {path.n_folds} {'fold' if path.n_folds == 1 else 'folds'}"
     )
     if rule == "best" or point.n_leaves == path.best.n_leaves:
         return f"{words}, the best of all that was tried."
