@@ -465,6 +465,18 @@ def test_fit_tunes_for_a_score(data: Path, capsys: Any) -> None:
     assert all("balanced" in tried["setting"] for tried in found["tuning"]["tried"])
 
 
+@pytest.mark.parametrize(("flags", "positive"), [([], "yes"), (["--positive", "no"], "no")])
+def test_a_score_of_one_class_is_that_of_a_label(
+    flags: list[str], positive: str, data: Path, capsys: Any
+) -> None:
+    words = ["fit", data, "-t", "left", "--json", "--scoring", "recall", "--leaves", 2, *flags]
+    found = json.loads(run(capsys, *words)[1])
+    assert found["tuning"]["score"] == f"recall of '{positive}'"
+    code = ["no", "yes"].index(positive)
+    line = found["test"]["confusion"][code]
+    assert found["tuning"]["test"][0] == pytest.approx(line[code] / sum(line))
+
+
 def test_a_missed_class_is_told(tmp_path: Path, capsys: Any) -> None:
     rng = np.random.default_rng(0)
     labels = np.where(rng.random(300) < 0.05, "rare", "usual")
@@ -502,7 +514,9 @@ def test_extras_keep_to_the_time_limit(data: Path, tmp_path: Path) -> None:
         (["--scoring", "f1", "--no-tune"], "--scoring is what tuning looks for"),
         (["--scoring", "f1", "--recall", "0.9"], "--scoring and --recall exclude each other."),
         (["--scoring", "luck"], "must be the name of a scorer of scikit-learn"),
-        (["--scoring", "f1"], "The 'scoring' parameter of OptimalTreeCV, f1, cannot score"),
+        (["--scoring", "r2"], "The 'scoring' parameter of OptimalTreeCV, r2, cannot score"),
+        (["--scoring", "f1", "--positive", "so"], "--positive must be no or yes. Got so instead."),
+        (["--scoring", "roc_auc", "--positive", "no"], "--positive does not go with --scoring"),
     ],
 )
 def test_flags_that_do_not_go_together(

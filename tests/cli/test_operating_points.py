@@ -69,7 +69,10 @@ def test_the_other_label_and_other_wishes(table: Path, capsys: Any) -> None:
     ("flags", "message"),
     [
         (["--recall", "0.5", "--precision", "0.5"], "--recall and --precision exclude each other."),
-        (["--positive", "yes"], "--positive needs one of --recall, --precision, --cost-ratio."),
+        (
+            ["--positive", "yes"],
+            "--positive needs one of --recall, --precision, --cost-ratio, --scoring.",
+        ),
         (["--recall", "0.9", "--class-weight", "balanced"], "--recall and --class-weight exclude"),
         (["--recall", "0.9", "--alpha", "0.1"], "--recall and --alpha exclude each other."),
         (["--recall", "0.9", "--criterion", "gini"], "--recall counts errors. It does not go with"),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["fit"]
 
-#: A class of which the tree finds no larger share in training is missed.
-_HARDLY_FOUND = 0.25
+#: A class of at least so many training rows, of which the tree finds no larger share, is missed.
+_FEW_ROWS, _HARDLY_FOUND = 10, 0.25
 
 
 def fit(flags: dict[str, Any]) -> bool:
@@ -70,6 +70,7 @@ def fit(flags: dict[str, Any]) -> bool:
             on_stage=stage,
             wish=wish,
             tunes=tunes,
+            positive=flags["positive"],
             kept=kept_for_extras(flags, parameters["time_limit"], tunes=tunes),
         )
         if flags["report"]:
@@ -136,7 +137,7 @@ def _missed_class(confusion: list[list[int]], labels: list[Any]) -> list[str]:
         (line[code] / max(sum(line), 1), sum(line), labels[code])
         for code, line in enumerate(confusion)
     )
-    if found >= _HARDLY_FOUND:
+    if found >= _HARDLY_FOUND or rows < _FEW_ROWS:
         return []
     words = f"The tree finds {100 * found:.0f} % of the {counted(rows, 'row')} of '{label}': all "
     words += "errors count alike. --scoring balanced_accuracy weighs classes alike"

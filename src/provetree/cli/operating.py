@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from provetree.cli.errors import UserError
+from provetree.cli.scorers import positive_label
 
 if TYPE_CHECKING:
     from provetree.selection.operating_points import OperatingCurve, OperatingPoint, Rates
@@ -25,7 +26,7 @@ class Wish:
     Examples
     --------
     >>> from provetree.cli.operating import Wish
-    >>> Wish.of({"recall": 0.9, "precision": None, "cost_ratio": None, "positive": None})
+    >>> Wish.of({"recall": 0.9, "precision": None, "cost_ratio": None})
     Wish(name='recall', value=0.9, positive=None)
     """
 
@@ -40,10 +41,11 @@ class Wish:
         if len(given) > 1:
             raise UserError(f"{_FLAGS[given[0]]} and {_FLAGS[given[1]]} exclude each other.")
         if not given:
-            if flags["positive"] is not None:
-                raise UserError(f"--positive needs one of {', '.join(_FLAGS.values())}.")
+            if flags["positive"] is not None and flags["scoring"] is None:
+                needed = ", ".join((*_FLAGS.values(), "--scoring"))
+                raise UserError(f"--positive needs one of {needed}.")
             return None
-        return cls(given[0], flags[given[0]], flags["positive"])
+        return cls(given[0], flags[given[0]], flags.get("positive"))
 
     @property
     def flag(self) -> str:
@@ -72,11 +74,7 @@ class Wish:
         labels = sorted(set(y.tolist()))
         if len(labels) != 2:
             raise UserError(f"{self.flag} needs a target of two classes. It has {len(labels)}.")
-        positive = next((label for label in labels if str(label) == self.positive), None)
-        if self.positive is not None and positive is None:
-            raise UserError(
-                f"--positive must be {labels[0]} or {labels[1]}. Got {self.positive} instead."
-            )
+        positive = positive_label(labels, self.positive)
         limits = ("max_depth", "max_leaf_nodes", "min_samples_leaf")
         curve = operating_points(
             X,

@@ -23,6 +23,7 @@ from provetree.cli.columns import (
     use_columns,
 )
 from provetree.cli.errors import UserError
+from provetree.cli.scorers import scoring_for
 from provetree.export.model_file import InputColumn, StoredModel
 from provetree.solution import Progress
 from provetree.tree.tree import Tree
@@ -169,6 +170,7 @@ def train(
     wish: Wish | None = None,
     tunes: bool = False,
     kept: float = 0.0,
+    positive: str | None = None,
 ) -> Trained:
     """Fit CART and the optimal tree, and gather the figures of both.
 
@@ -176,7 +178,8 @@ def train(
     ``time.monotonic``: reading the table, since `begun`, and CART are part of it. `on_progress` and
     `on_stage` are told how the search stands, and what is being done. With a `wish` about the two
     kinds of errors, the tree is that of an operating point. With `tunes`, what the parameters leave
-    open is chosen by cross-validation. `kept` seconds of the limit are for what comes after.
+    open is chosen by cross-validation; a score of one class is that of the label `positive`. `kept`
+    seconds of the limit are for what comes after.
     """
     if wish is not None:
         wish.check(data.task, parameters)
@@ -186,6 +189,9 @@ def train(
     from provetree.report.evidence import TrainingRows, choice_facts, chosen_limits, tree_facts
 
     estimator_of(data.task, parameters, tunes=tunes)  # says at once which parameters it cannot have
+    if parameters.get("scoring") is not None:
+        scoring = scoring_for(parameters["scoring"], data.y_train, positive)
+        parameters = {**parameters, "scoring": scoring}
     begun += time.monotonic() - before  # loading scikit-learn says nothing about the table
     on_stage("fitting CART for comparison")
     rows = TrainingRows.read(data.train, data.y_train, numbers=data.task == "regression")
@@ -253,12 +259,14 @@ def _fit(
         estimator.fit(data.train, data.y_train)
 
 
-def _score(scoring: str, model: Any, rows: Any, labels: NDArray[Any]) -> float | None:
+def _score(scoring: Any, model: Any, rows: Any, labels: NDArray[Any]) -> float | None:
     """Return a score on test rows, None where they cannot be scored, such as with a new class."""
     from sklearn.metrics import get_scorer
 
     try:
-        score = float(get_scorer(scoring)(model, rows, labels))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a score that is not defined is none
+            score = float(get_scorer(scoring)(model, rows, labels))
     except ValueError:
         return None
     return score if math.isfinite(score) else None

@@ -69,9 +69,9 @@ class OptimalTreeRegressorCV(TreeRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from provetree import OptimalTreeRegressorCV
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    >>> reg = OptimalTreeRegressorCV(2, min_samples_leaf=[5, 20], forest_share=0).fit(X, y)
+    >>> reg = OptimalTreeRegressorCV(2, min_samples_leaf=[5, 20], forest_share=0.0).fit(X, y)
     >>> reg.n_leaves_, reg.min_samples_leaf_, reg.forest_share_
-    (4, 20, 0.0)
+    (3, 20, 0.0)
     >>> proven = OptimalTreeRegressorCV(2, min_samples_leaf=20, forest_share=0, shrinkage=0)
     >>> proven.fit(X, y).status_
     'optimal'

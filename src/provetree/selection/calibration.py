@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from provetree.export.calibration import Calibration, calibration_on
 from provetree.problem.checks import check_weights
@@ -48,6 +49,11 @@ def calibration(
     >>> calibration(clf, X[1::2], y[1::2]).error < 0.1
     True
     """
+    check_is_fitted(model)
+    if not hasattr(model, "classes_"):
+        raise TypeError(
+            f"calibration needs a classifier. Got {type(model).__name__}, which has no classes."
+        )
     encoded = model.encode(X)
     codes = known_label_codes(model.classes_, y, len(encoded))
     weights = np.ones(len(encoded))

@@ -144,6 +144,12 @@ def _checked_groups(groups: Any, n_rows: int) -> NDArray[Any]:
     return named
 
 
+def _row_numbers(rows: Any) -> NDArray[np.intp]:
+    """Return the numbers of rows, which may be given as a mask."""
+    given = np.asarray(rows)
+    return np.flatnonzero(given) if given.dtype == np.bool_ else given.astype(np.intp)
+
+
 def _folds_of_splitter(cv: Any, codes: NDArray[np.intp], groups: Any, owner: str) -> list[Fold]:
     from sklearn.model_selection import check_cv
 
@@ -159,7 +165,13 @@ def _folds_of_splitter(cv: Any, codes: NDArray[np.intp], groups: Any, owner: str
         raise ValueError(
             f"The 'cv' parameter of {owner}, {name}, cannot divide this table: {error}"
         ) from None
-    whole = [(np.asarray(train, np.intp), np.asarray(test, np.intp)) for train, test in folds]
+    whole = [(_row_numbers(train), _row_numbers(test)) for train, test in folds]
+    beyond = [rows.max() for fold in whole for rows in fold if len(rows)]
+    if beyond and max(beyond) >= len(codes):
+        raise ValueError(
+            f"The 'cv' parameter of {owner} must give folds of the {len(codes)} rows. "
+            f"Got row {max(beyond)}, counted from 0."
+        )
     if not whole or any(len(train) == 0 or len(test) == 0 for train, test in whole):
         raise ValueError(
             f"The 'cv' parameter of {owner} must give folds with rows to train on and rows held "

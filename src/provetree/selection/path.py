@@ -276,10 +276,14 @@ def joined_path(whole: list[FrontierPoint], prepared: Prepared, held_out: Float)
 
 
 def folds_of(cv: Any, prepared: Prepared) -> Folds:
-    """Return the folds that `cv` asks for; none where it is None."""
+    """Return the folds that `cv` asks for, at most one for each row; none where it is None."""
     if cv is None:
         return []
     labels = prepared.codes if prepared.targets is None else prepared.targets.values
+    if isinstance(cv, (int, np.integer)) and cv > len(labels):
+        cv = len(labels)  # each row by itself
+        if cv < 2:
+            return []
     return list(_splitter(cv, prepared).split(prepared.encoded, labels))
 
 

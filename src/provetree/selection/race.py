@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -351,8 +352,11 @@ class Race:
             played = np.array([scores[: len(entrant.means())] for scores in entrant.scores])
             best = entrant.best_size()
             behind = played[:, [best]] - played
-            error = np.nanstd(behind, axis=0, ddof=1) / math.sqrt(len(played))
-            close = np.nanmean(behind, axis=0) <= _SIZES_BEHIND * error
+            with warnings.catch_warnings():
+                # A size that no fold could score is not close.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                error = np.nanstd(behind, axis=0, ddof=1) / math.sqrt(len(played))
+                close = np.nanmean(behind, axis=0) <= _SIZES_BEHIND * error
             largest = max(largest, 1 + int(np.flatnonzero(close).max(initial=best)))
         most = min(self._table.max_leaf_nodes, max(4, math.ceil(_MARGIN * largest)))
         self._table = replace(self._table, max_leaf_nodes=most)

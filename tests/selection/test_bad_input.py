@@ -1,0 +1,81 @@
+"""What people try: folds and scorers that do not fit get a sentence, or the best there is."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GroupKFold
+
+from provetree import (
+    OptimalTreeCV,
+    OptimalTreeRegressor,
+    calibration,
+    operating_points,
+    tuning_path,
+)
+
+_RNG = np.random.default_rng(0)
+X = _RNG.normal(size=(60, 3))
+Y = (X[:, 0] + _RNG.normal(size=60) > 0).astype(int)
+GROUPS = np.repeat(np.arange(10), 6)
+
+
+def choose(X: Any = X, y: Any = Y, groups: Any = None, **options: Any) -> OptimalTreeCV:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what is wrong is told by notes, not by numpy
+        return OptimalTreeCV(max_depth=2, **options).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"y": np.arange(60) % 3, "scoring": "roc_auc"}, "roc_auc, cannot score this table of 3"),
+        ({"y": np.zeros(60), "scoring": "roc_auc"}, "roc_auc, cannot score this table of 1 class"),
+        ({"scoring": "luck"}, "must be the name of a scorer of scikit-learn"),
+        ({"cv": GroupKFold(5)}, r"GroupKFold, needs groups: fit\(X, y, groups=...\)"),
+        ({"cv": GroupKFold(20), "groups": GROUPS}, "GroupKFold, cannot divide this table"),
+        ({"cv": []}, "must give at least one fold"),
+        ({"cv": [(np.arange(60), [])]}, "one of them is empty"),
+        ({"cv": [(np.arange(99), np.arange(5))]}, "folds of the 60 rows. Got row 98"),
+        ({"groups": GROUPS[:5]}, "a group for each of the 60 rows"),
+        ({"groups": GROUPS * 0}, "at least 2 groups"),
+    ],
+)
+def test_one_sentence(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        choose(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        ({"X": X[:3], "y": Y[:3]}, "The table has 3 rows, so 3 folds were made and not 5."),
+        ({"X": X[:1], "y": Y[:1]}, "The table has one row, so that nothing was cross-validated."),
+        ({"y": np.r_[np.zeros(57), np.ones(3)]}, "The class 1.0 has 3 rows, fewer than the 5"),
+        ({"y": np.arange(60) > 58, "scoring": "roc_auc"}, "The class True has 1 row, fewer than"),
+        ({"groups": GROUPS % 3}, "There are 3 groups, so 3 folds were made and not 5."),
+    ],
+)
+def test_the_best_that_can_be_done_and_a_note(options: dict[str, Any], note: str) -> None:
+    assert note in choose(**options).path_.notes[0]
+
+
+def test_folds_may_be_masks() -> None:
+    held = np.arange(60) < 20
+    by_masks = choose(cv=[(~held, held), (held, ~held)])
+    by_numbers = choose(cv=[(np.arange(20, 60), np.arange(20)), (np.arange(20), np.arange(20, 60))])
+    assert by_masks.best_score_ == by_numbers.best_score_
+
+
+def test_other_functions_take_as_many_folds_as_rows() -> None:
+    assert tuning_path(X[:3], Y[:3], max_depth=1).n_folds == 3
+    assert tuning_path(X[:1], Y[:1], max_depth=1).n_folds == 0
+    assert operating_points(X[:4], [0, 1, 0, 1], max_depth=1).n_folds == 4
+
+
+def test_calibration_is_for_classes() -> None:
+    with pytest.raises(TypeError, match=r"needs a classifier\. Got OptimalTreeRegressor"):
+        calibration(OptimalTreeRegressor(max_depth=1).fit(X, X[:, 0]), X, Y)
