@@ -29,6 +29,7 @@ nb::dict search_all_sizes(const BoundTable& bound, int max_depth, std::int64_t m
     options.memory_limit = memory_limit;
     options.kernel = kernel;
     options.switches = switches;
+    options.on_bits = bits_fit(bound.searched(), max_depth, switches);
     Signals signals;
     const auto tick = [&] {
         nb::gil_scoped_acquire acquire;
@@ -63,7 +64,9 @@ void register_sizes(nb::module_& module) {
         "searched_on_bits",
         [](const BoundTable& bound, int max_depth) { return bits_fit(bound.searched(), max_depth, 0); }, "table"_a,
         "max_depth"_a);
-    module.attr("SIZE_SWITCHES") = bits_of(kSizeSwitches);
+    nb::dict parts = bits_of(kSizeSwitches);
+    parts["bits"] = static_cast<unsigned>(kNoBits);
+    module.attr("SIZE_SWITCHES") = parts;
     module.attr("UNSOUND_SIZE_SWITCHES") = bits_of(kUnsoundSwitches);
     module.attr("DEEPEST_BY_SIZES") = kDeepestBySizes;
 }

@@ -25,6 +25,7 @@ struct SizeOptions {
     std::uint64_t memory_limit = 0;
     unsigned switches = 0;
     std::string kernel = "auto";
+    bool on_bits = false;  // all columns have few values; the weights of rows are their counts
 };
 
 // The best tree of at most so many leaves; its cost is proven where the bound is no less.

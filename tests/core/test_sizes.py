@@ -64,7 +64,7 @@ def check(problem: Problem, **options: Any) -> None:
 
 @pytest.mark.parametrize("seed", range(150))
 def test_every_size_is_that_of_the_naive_twin(seed: int) -> None:
-    check(sizes_problem(seed), switches=TINY_SAMPLES if seed % 2 else 0)
+    check(sizes_problem(seed), switches=OFF["bits"] | (TINY_SAMPLES if seed % 2 else 0))
 
 
 @pytest.mark.fuzz
@@ -75,6 +75,85 @@ def test_every_size_is_that_of_the_naive_twin_in_thousands(block: int) -> None:
         off = sum(bit for bit in OFF.values() if rng.random() < 0.15)
         tests = sum(bit for bit in (TINY_SAMPLES, ALWAYS_WIDE) if rng.random() < 0.4)
         check(sizes_problem(seed), switches=off | tests, kernel=str(rng.choice(KERNELS)))
+
+
+def bits_problem(seed: int) -> Problem:
+    """A random problem of yes, no and few values, which is searched on bits."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(2, 40)), int(rng.integers(2, 7))
+    X = rng.integers(0, rng.integers(2, 4, p), (n, p)).astype(float)
+    X = X[rng.integers(0, n, n)]  # equal rows
+    n_classes = int(rng.choice([2, 2, 2, 3, 5, 8]))
+    y = ((X[:, 0] > 0) ^ (X[:, -1] > 0)).astype(int)
+    y = np.where(rng.random(n) < rng.choice([0.1, 0.5]), rng.integers(0, n_classes, n), y)
+    least = int(rng.integers(2, 6)) if rng.random() < 0.3 and n > 6 else 1
+    depth = int(rng.integers(3, 5))
+    return build_problem(X, y, n_classes=n_classes, max_depth=depth, min_samples_leaf=least)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_every_size_on_bits_is_that_of_the_naive_twin(seed: int) -> None:
+    problem = bits_problem(seed)
+    # Few rows need no third level.
+    assert _core.searched_on_bits(problem.table, problem.max_depth) or problem.max_depth < 3
+    check(problem)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("block", range(40))
+def test_every_size_on_bits_is_that_of_the_naive_twin_in_thousands(block: int) -> None:
+    for seed in range(1000 + 100 * block, 1100 + 100 * block):
+        rng = np.random.default_rng(seed)
+        off = sum(OFF[name] for name in ("lipschitz", "survey", "pairs") if rng.random() < 0.25)
+        check(bits_problem(seed), switches=off, kernel=str(rng.choice(KERNELS)))
+
+
+@pytest.mark.parametrize("off", ["lipschitz", "survey", "pairs", "bits"])
+def test_no_part_changes_an_answer_on_bits(off: str) -> None:
+    for seed in range(300, 330):
+        check(bits_problem(seed), switches=OFF[off])
+
+
+def large_bits_problem(seed: int) -> Problem:
+    """Too large for the naive twin: sweeps know its answers."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(60, 400)), int(rng.integers(5, 30))
+    X = (rng.random((n, p)) < rng.random(p)).astype(float)
+    n_classes = int(rng.choice([2, 2, 3, 6]))
+    y = ((X[:, 0] > 0) ^ (X[:, 1] * X[:, -1] > 0)).astype(int)
+    y = np.where(rng.random(n) < rng.choice([0.02, 0.2]), rng.integers(0, n_classes, n), y)
+    least = int(rng.integers(2, 9)) if rng.random() < 0.3 else 1
+    depth = int(rng.integers(3, 5))
+    return build_problem(X, y, n_classes=n_classes, max_depth=depth, min_samples_leaf=least)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bits_agree_with_sweeps(seed: int) -> None:
+    problem = large_bits_problem(seed)
+    assert _core.searched_on_bits(problem.table, problem.max_depth)
+    assert costs_of(problem) == costs_of(problem, OFF["bits"])
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("block", range(20))
+def test_bits_agree_with_sweeps_in_thousands(block: int) -> None:
+    for seed in range(100 + 50 * block, 150 + 50 * block):
+        problem = large_bits_problem(seed)
+        assert costs_of(problem) == costs_of(problem, OFF["bits"])
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.002, 0.02])
+def test_a_time_limit_on_bits_leaves_valid_bounds(seconds: float) -> None:
+    rng = np.random.default_rng(0)
+    X, y = (rng.random((3000, 120)) < 0.5).astype(float), rng.integers(0, 2, 3000)
+    problem = build_problem(X, y, n_classes=2, max_depth=4)
+    found = search_sizes(problem, time_limit=seconds)
+    assert found["status"] == "time_limit"
+    for size in found["sizes"]:
+        assert size["lower_bound"] <= size["cost"] == walk_tree(problem, size)[0]
+    three = search_sizes(problem.with_limits(max_splits=7), max_depth=3, max_leaf_nodes=3)
+    for size, best in zip(found["sizes"], three["sizes"], strict=False):
+        assert size["lower_bound"] <= best["cost"] <= size["cost"]
 
 
 @pytest.mark.parametrize("off", [*OFF, "all of them", "none, on samples", "none, as if wide"])
@@ -127,7 +206,8 @@ def costs_of(problem: Problem, switches: int = 0) -> list[int]:
 def test_larger_problems_agree_with_the_plain_search(seed: int) -> None:
     problem = middle_problem(seed)
     costs = costs_of(problem)
-    assert costs == costs_of(problem, TINY_SAMPLES) == costs_of(problem, ALL_OFF)
+    on_samples = costs_of(problem, TINY_SAMPLES | OFF["bits"])
+    assert costs == on_samples == costs_of(problem, ALL_OFF)
     # The largest size is what one fit proves.
     whole = problem.with_limits(max_splits=2**problem.max_depth - 1)
     assert costs[-1] == _searched_cost(whole)
@@ -138,7 +218,8 @@ def test_larger_problems_agree_with_the_plain_search(seed: int) -> None:
 def test_larger_problems_agree_in_thousands(block: int) -> None:
     for seed in range(100 + 50 * block, 150 + 50 * block):
         problem = middle_problem(seed)
-        assert costs_of(problem) == costs_of(problem, TINY_SAMPLES) == costs_of(problem, ALL_OFF)
+        on_samples = costs_of(problem, TINY_SAMPLES | OFF["bits"])
+        assert costs_of(problem) == on_samples == costs_of(problem, ALL_OFF)
 
 
 def _searched_cost(problem: Problem) -> int:
@@ -197,6 +278,7 @@ def sizes_of_table(table: _core.Table, depth: int, switches: int) -> list[int] |
 
 def assert_care_is_needed(care: str, table: _core.Table, depth: int, switches: int) -> None:
     right = sizes_of_table(table, depth, ALL_OFF)
+    switches |= OFF["bits"]  # which have none of these cares
     assert sizes_of_table(table, depth, switches) == right
     assert sizes_of_table(table, depth, switches | UNSOUND[care]) != right
 

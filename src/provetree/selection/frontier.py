@@ -127,13 +127,7 @@ class _Frontier:
         left = self.deadline - self.clock()
         depth = min(self.problem.max_depth, self.wanted)
         # Two levels take no time: there each tree is the one that a search of its size prefers.
-        # On bits, one size after the other is quicker.
-        if (
-            self.problem.is_measured
-            or not 2 < depth <= _core.DEEPEST_BY_SIZES
-            or left <= 0
-            or _core.searched_on_bits(self.problem.table, self.problem.max_depth)
-        ):
+        if self.problem.is_measured or not 2 < depth <= _core.DEEPEST_BY_SIZES or left <= 0:
             return
         found = _core.search_sizes(
             self.problem.table,
@@ -147,6 +141,8 @@ class _Frontier:
         self.interrupted |= found["status"] == "interrupted"
         for k, size in enumerate(found["sizes"]):
             self.bounds[k] = max(self.bounds[k], size["lower_bound"])
+            if k > 0 and size["cost"] >= self.errors[k - 1]:
+                continue  # the tree of the size before, which `_settle` takes over
             if size["cost"] < self.errors[k]:
                 self.errors[k] = size["cost"]
                 self.costs[k] = self.problem.to_user_cost(size["cost"])
