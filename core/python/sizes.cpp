@@ -1,6 +1,7 @@
 // The search of all sizes for Python.
 #include "python/bindings.hpp"
 #include "search/method.hpp"
+#include "sizes/bit_sizes.hpp"
 #include "sizes/search_sizes.hpp"
 
 namespace provetree {
@@ -67,7 +68,10 @@ void register_sizes(nb::module_& module) {
     nb::dict parts = bits_of(kSizeSwitches);
     parts["bits"] = static_cast<unsigned>(kNoBits);
     module.attr("SIZE_SWITCHES") = parts;
-    module.attr("UNSOUND_SIZE_SWITCHES") = bits_of(kUnsoundSwitches);
+    nb::dict unsound = bits_of(kUnsoundSwitches);
+    unsound["floors_under_least_leaves"] = kFloorsUnderLeastLeaves;
+    unsound["too_many_settled"] = kTooManySettled;
+    module.attr("UNSOUND_SIZE_SWITCHES") = unsound;
     module.attr("DEEPEST_BY_SIZES") = kDeepestBySizes;
 }
 

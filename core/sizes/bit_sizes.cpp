@@ -81,7 +81,8 @@ void BitSizes::solve(BitNode& node, const PerSize<kSizes<Depth>>& limits, std::s
     survey(search);
     search.refresh_cuts();
     BitNodes& nodes = recursion_.nodes();
-    const bool raises = nodes.any_leaf_size() && !context_.off(kNoLipschitz);
+    const bool raises =
+        (nodes.any_leaf_size() || (context_.switches & kFloorsUnderLeastLeaves)) && !context_.off(kNoLipschitz);
     if (raises) std::fill(std::begin(search.floors), std::end(search.floors), nodes.no_floors(node));
     for (std::uint32_t feature : nodes.promising_order(node)) {
         const SplitErrors leaves = nodes.split_errors(node, feature);
@@ -131,6 +132,7 @@ void BitSizes::survey(Search<Depth>& search) {
     for (std::size_t s = 1; s < Depth; ++s) search.answer.lower[s] = whole.lower[s];
     search.first_open = Depth;
     if (!context_.off(kNoSettledPairs)) search.pairs.settled = Depth - 1;
+    if (context_.switches & kTooManySettled) search.pairs.settled = Depth;
 }
 
 template <int Depth>

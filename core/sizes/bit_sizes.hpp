@@ -14,6 +14,10 @@
 
 namespace provetree {
 
+// For tests: each takes away a care without which the proof is wrong.
+inline constexpr unsigned kFloorsUnderLeastLeaves = 1u << 29;  // floors although leaves have a least size
+inline constexpr unsigned kTooManySettled = 1u << 30;          // pairs of sides that do not fit into the survey
+
 class BitSizes {
   public:
     BitSizes(Context& context, const BitKernel& kernel, const Loss& loss);

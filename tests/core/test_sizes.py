@@ -142,6 +142,27 @@ def test_bits_agree_with_sweeps_in_thousands(block: int) -> None:
         assert costs_of(problem) == costs_of(problem, OFF["bits"])
 
 
+@pytest.mark.parametrize(
+    ("care", "seed"),
+    [
+        ("floors_under_least_leaves", 474),
+        ("floors_under_least_leaves", 1143),
+        ("too_many_settled", 14),
+        ("too_many_settled", 105),
+    ],
+)
+def test_each_care_on_bits_is_needed(care: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(12, 60)), int(rng.integers(4, 14))
+    X = (rng.random((n, p)) < rng.uniform(0.2, 0.8, p)).astype(float)
+    y, depth = rng.integers(0, 2, n), int(rng.integers(3, 5))
+    least = int(rng.integers(2, 7)) if care == "floors_under_least_leaves" else 1
+    problem = build_problem(X, y, n_classes=2, max_depth=depth, min_samples_leaf=least)
+    right = costs_of(problem, OFF["bits"])
+    assert costs_of(problem) == right
+    assert costs_of(problem, UNSOUND[care]) != right
+
+
 @pytest.mark.parametrize("seconds", [0.0, 0.002, 0.02])
 def test_a_time_limit_on_bits_leaves_valid_bounds(seconds: float) -> None:
     rng = np.random.default_rng(0)
