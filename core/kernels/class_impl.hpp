@@ -33,6 +33,8 @@ class ClassSweep {
   private:
     using Growing = typename Loss::Growing;
     static constexpr float kNever = kNoEstimate;
+    // Heavy rows of a block that are few, and what they weigh more than one: sums over the block fit into a byte.
+    static constexpr int kFewHeavy = 6, kMostExtra = 60;
 
     static Index row_of(std::uint32_t item) { return item & entry::kRowMask; }
     static int code_of(Slot slot) { return slot & (kSlotStride - 1); }
@@ -56,11 +58,11 @@ class ClassSweep {
         const Slot* const slots = lanes_.slots;
         std::int32_t* const buckets = lanes_.buckets;
         const Index end = blocks_[block].end;
-        if (lanes_.weights) {
+        if (blocks_[block].unit) {
+            for (Index i = begin_of(block); i < end; ++i) ++buckets[slots[row_of(order[i])]];
+        } else {
             for (Index i = begin_of(block); i < end; ++i)
                 buckets[slots[row_of(order[i])]] += lanes_.weights[row_of(order[i])];
-        } else {
-            for (Index i = begin_of(block); i < end; ++i) ++buckets[slots[row_of(order[i])]];
         }
     }
 
@@ -172,7 +174,7 @@ class ClassSweep {
         }
         take_rows(block);
         const Ints zeros = classes.inside(0), ones = classes.inside(1);
-        if (lanes_.weights) return least_of_corners<Loss>(classes, {-zeros, ones});
+        if (!rows_.few_heavy) return least_of_corners<Loss>(classes, {-zeros, ones});
         find_balances();
         // Lanes that only fill up the vector must stay within bounds, too.
         const Ints last = ones - zeros, lowest = smaller<std::int32_t>(widened(balances_.least[side] + first), last),
@@ -194,6 +196,8 @@ class ClassSweep {
         if (rows_.begin == begin && rows_.count) return;
         rows_.begin = begin;
         rows_.count = static_cast<int>(blocks_[block].last_group - begin);
+        rows_.heavy = 0;
+        int extra = 0;
         rows_.balanced = false;
         rows_.ones = rows_.ends = 0;
         for (int i = 0; i < rows_.count; ++i) {
@@ -204,12 +208,18 @@ class ClassSweep {
             rows_.ones |= std::uint64_t{slot >= kSlotStride} << i;
             rows_.splits[i] = column_.ranks[at] != column_.ranks[at + 1];
             rows_.ends |= std::uint64_t{rows_.splits[i]} << i;
+            if (blocks_[block].unit) continue;
+            const std::int32_t weight = weight_of(row_of(column_.order[at]));
+            rows_.weights[i] = weight;
+            rows_.heavy |= std::uint64_t{weight != 1} << i;
+            extra = smaller_of<std::int32_t>(extra + smaller_of<std::int32_t>(weight - 1, kMostExtra), kMostExtra);
         }
+        rows_.few_heavy = extra < kMostExtra && __builtin_popcountll(rows_.heavy) <= kFewHeavy;
         rows_.no_ties = rows_.ends == low_bits(rows_.count);
     }
 
     // Ones less zeros among the block's first rows, in bytes: a block has no more than kMostBlockRows before its last
-    // group. Rows of weight one.
+    // group, and few heavy rows weigh less than kMostExtra more.
     void find_balances() {
         if (rows_.balanced) return;
         rows_.balanced = true;
@@ -221,7 +231,8 @@ class ClassSweep {
             Bytes left{}, all{}, least_left{}, least_right{}, most_left{}, most_right{};
             for (int i = 0; i < rows_.count; ++i) {
                 const Slot slot = rows_.slots[i];
-                const Bytes step = broadcast<Byte>(slot >= kSlotStride ? 1 : -1);
+                const int weight = rows_.heavy >> i & 1 ? rows_.weights[i] : 1;
+                const Bytes step = broadcast<Byte>(static_cast<Byte>(slot >= kSlotStride ? weight : -weight));
                 left += step & (Bytes)(lane >= broadcast<Byte>(static_cast<Byte>(code_of(slot))));
                 all += step;
                 if (!rows_.splits[i]) continue;
@@ -309,7 +320,7 @@ class ClassSweep {
         leaf_before(block, lane, side, left);
         rest_of(lane, side, left, rest);
         const std::int32_t all[2] = {left[0] + rest[0], left[1] + rest[1]};
-        const int splits = lanes_.weights ? step_by_rows(lane, side, left) : step_by_bits(lane, side, left);
+        const int splits = rows_.few_heavy ? step_by_bits(lane, side, left) : step_by_rows(lane, side, left);
         for (int k = splits; k % kFloats; ++k) inside_.zeros[k] = inside_.ones[k] = 0;
         const float below = lanes_.feasible_below[side][lane];
         for (int first = 0; first < splits; first += kFloats) {
@@ -320,7 +331,7 @@ class ClassSweep {
                 cost = cost_of_two<Loss>(lanes_, zeros, ones) + cost_of_two<Loss>(lanes_, rest_zeros, rest_ones);
             store(inside_.cost + first, cost);
         }
-        if (lanes_.weights || rows_.no_ties) return splits;
+        if (!rows_.few_heavy || rows_.no_ties) return splits;
         for (std::uint64_t tied = inside_.tied; tied; tied &= tied - 1) inside_.cost[__builtin_ctzll(tied)] = kNever;
         return splits;
     }
@@ -334,7 +345,7 @@ class ClassSweep {
             const Slot slot = rows_.slots[i];
             const bool here = on_side(slot, lane, side), one = slot >= kSlotStride;
             const Index at = rows_.begin + static_cast<Index>(i);
-            const std::int32_t more = lanes_.weights ? lanes_.weights[row_of(column_.order[at])] : 1;
+            const std::int32_t more = rows_.weights[i];
             left[0] += here & !one ? more : 0;
             left[1] += here & one ? more : 0;
             grown |= here;
@@ -348,8 +359,9 @@ class ClassSweep {
         return splits;
     }
 
-    // The same where every row has weight one: the ones up to a row are bits to be counted. There is a number for each
-    // row of the side; `tied` tells those that are not the last of the side in their group of ties.
+    // The same where all but few rows of the block have weight one: the ones up to a row are bits to be counted. There
+    // is a number for each row of the side; `tied` tells those that are not the last of the side in their group of
+    // ties.
     int step_by_bits(int lane, int side, const std::int32_t* left) {
         std::uint64_t here = at_most(rows_.codes, lane);
         if (side) here = ~here;
@@ -365,6 +377,12 @@ class ClassSweep {
                 inside_.zeros[first + k] = rows + first + k - y;
             }
             before += __builtin_popcount(byte);
+        }
+        // What a heavy row weighs more counts from its own split on.
+        for (std::uint64_t heavy = rows_.heavy & here; heavy; heavy &= heavy - 1) {
+            const int i = __builtin_ctzll(heavy), first = __builtin_popcountll(here & low_bits(i));
+            std::int32_t* const sums = rows_.ones >> i & 1 ? inside_.ones : inside_.zeros;
+            for (int k = first; k < splits; ++k) sums[k] += rows_.weights[i] - 1;
         }
         // A row is tied with the next one of the side unless that is the first of its group.
         if (!rows_.no_ties && here)
@@ -522,13 +540,16 @@ class ClassSweep {
     struct Rows {
         Index begin = 0;
         int count = 0;
+        bool few_heavy = true;  // whether heavy rows are few, and not much heavier
         bool balanced = false;
         bool no_ties = false;
-        std::uint64_t ones = 0;  // a bit for each row of class 1
-        std::uint64_t ends = 0;  // a bit for each row that ends a group of ties
+        std::uint64_t ones = 0;   // a bit for each row of class 1
+        std::uint64_t ends = 0;   // a bit for each row that ends a group of ties
+        std::uint64_t heavy = 0;  // a bit for each row whose weight is not one
         alignas(64) std::int8_t codes[kMostBlockRows];
         Slot slots[kMostBlockRows];
-        bool splits[kMostBlockRows];  // whether a split follows the row
+        std::int32_t weights[kMostBlockRows];  // unless all rows of the block have weight one
+        bool splits[kMostBlockRows];           // whether a split follows the row
     };
     struct alignas(64) Balances {
         std::int8_t least[2][kLanes], most[2][kLanes];

@@ -26,6 +26,7 @@ inline constexpr int kMostLaneClasses = 1 << (16 - kSlotShift);
 struct ClassBlock {
     Index end;         // one after its last row
     Index last_group;  // where its last group of ties begins
+    bool unit;         // whether all of its rows have weight one
 };
 // Rows of a block before its last group.
 inline constexpr Index kMostBlockRows = 64;

@@ -9,6 +9,7 @@ namespace {
 
 using Doubles = Vector<double>;
 using Longs = Vector<std::int64_t>;
+using UnsignedLongs = Vector<std::uint64_t>;
 constexpr int kDoubles = kWidth<double>;
 
 template <class V, class T>
@@ -48,6 +49,8 @@ inline Longs add_in(Longs sum, DoubleMask mask, Longs step) {
     return (Longs)_mm512_mask_add_epi64((__m512i)sum, mask, (__m512i)sum, (__m512i)step);
 }
 inline Doubles to_doubles(Longs whole) { return _mm512_cvtepi64_pd((__m512i)whole); }
+// Of whole numbers from 0 to below 2^52.
+inline Doubles small_to_doubles(Longs whole) { return to_doubles(whole); }
 inline Doubles at_least_zero(Doubles a) { return _mm512_max_pd(a, _mm512_setzero_pd()); }
 inline Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
 inline SplitPairs split_pairs(const LongPair* pairs) {
@@ -79,6 +82,7 @@ inline Doubles to_doubles(Longs whole) {
     const Longs high = (((whole >> 32) + kSign) & 0xffffffffLL) | kOne;
     return ((Doubles)high - (0x1p52 + 0x1p31)) * 0x1p32 + ((Doubles)low - 0x1p52);
 }
+inline Doubles small_to_doubles(Longs whole) { return (Doubles)(whole | 0x4330000000000000) - 0x1p52; }
 inline Doubles at_least_zero(Doubles a) { return a > Doubles{} ? a : Doubles{}; }
 inline Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return a * b + c; }
 inline SplitPairs split_pairs(const LongPair* pairs) {

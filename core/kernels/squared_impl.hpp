@@ -7,13 +7,13 @@
 // (blocks end where ties end, and a run of one class that goes on beyond them ends elsewhere). With a minimum leaf size
 // they may be better than what is feasible inside, so then they count.
 //
-// Rounding. Sums are exact; s and m n are rounded by 2^-53 of sums of |weight x target|, call their total A. The way up
-// is a difference of such sums over (highest - lowest): the block's pad is more than its error, and both ways are made
-// longer by it. Then the true corner lies on the edge from the start to the computed one, and by convexity it saves no
-// more than they do. d is wrong by some 2^-51 A, and in a second walk by 2^-53 of itself for each row; with
-// A^2 <= N Q (Q: squares of all rows, around their mean) that makes the saving wrong by at most
-// 2^-49 Q sqrt(N / min(n, N - n)) and 2^-46 Q. A lane ignores what is better by less than 2^-46 of its best. With 2^44
-// units in the cost of all rows each of these is below a unit, unless one side is a tiny part of the rows.
+// Rounding. Sums are exact, packed or not; s and m n are rounded by 2^-53 of sums of |weight x target|, call their
+// total A. The way up is a difference of such sums over (highest - lowest): the block's pad is more than its error, and
+// both ways are made longer by it. Then the true corner lies on the edge from the start to the computed one, and by
+// convexity it saves no more than they do. d is wrong by some 2^-51 A, and in a second walk by 2^-53 of itself for each
+// row; with A^2 <= N Q (Q: squares of all rows, around their mean) that makes the saving wrong by at most 2^-49 Q
+// sqrt(N / min(n, N - n)) and 2^-46 Q. A lane ignores what is better by less than 2^-46 of its best. With 2^44 units in
+// the cost of all rows each of these is below a unit, unless one side is a tiny part of the rows.
 #pragma once
 
 #include "kernels/entry.hpp"
@@ -55,18 +55,30 @@ struct SquaredFraction {
     }
 };
 
+// Sums of weights and of weighted targets that are added up together: side by side, or packed into one number.
+template <bool kPacked>
+struct SquaredSum {
+    using Type = LongPair;
+    static constexpr int kSets = 2;
+};
+template <>
+struct SquaredSum<true> {
+    using Type = std::int64_t;
+    static constexpr int kSets = 4;
+};
+
 // A column is swept in strips of blocks. First all rows of a strip are added up, then the ends of its blocks are looked
 // at, then bounds tell which blocks to walk: by then most lanes have come close to their best.
-template <bool kSized>
+template <bool kSized, bool kPacked>
 class SquaredSweep {
   public:
     SquaredSweep(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides)
         : column_(column), rows_(rows), lanes_((lanes + kDoubles - 1) / kDoubles * kDoubles), sides_(sides),
           noise_(broadcast<double>(sides.noise)), min_leaf_(broadcast<double>(sides.min_leaf - 0.5)) {
-        for (LongPair(&set)[kLanes + 1] : buckets_)
-            for (LongPair& bucket : set) bucket = LongPair{};
-        for (int lane = 0; lane < lanes_; ++lane) sums_[0][lane] = LongPair{};
-        all_[0] = LongPair{};
+        for (Sum(&set)[kLanes + 1] : buckets_)
+            for (Sum& bucket : set) bucket = Sum{};
+        for (int lane = 0; lane < lanes_; ++lane) sums_[0][lane] = Sum{};
+        all_[0] = Sum{};
         if (!kSized) return;
         for (std::int64_t& bucket : count_buckets_) bucket = 0;
         for (int lane = 0; lane < lanes_; ++lane) counts_[0][lane] = 0;
@@ -93,7 +105,10 @@ class SquaredSweep {
     }
 
   private:
+    using Sum = typename SquaredSum<kPacked>::Type;
     static constexpr int kStrip = 32;
+    // Sets of buckets, filled in turns: a row need not wait for the one before it that has the same code.
+    static constexpr int kSets = SquaredSum<kPacked>::kSets;
 
     Index begin_of(int block) const { return block ? blocks_[block - 1].end : begin_; }
 
@@ -101,22 +116,28 @@ class SquaredSweep {
     // the lanes in use are empty but for the last one.
     [[gnu::noinline]] void add_block(int block) {
         const Index end = blocks_[block].end;
-        const auto add = [&](LongPair* buckets, Index at) {
+        const auto add = [&](Sum* buckets, Index at) {
             const std::uint32_t row = column_.entries[at] & entry::kRowMask;
             const std::uint8_t code = rows_.codes[row];
-            buckets[code] += load_vector<LongPair>(rows_.rows + row);
+            if constexpr (kPacked)
+                buckets[code] += rows_.packed[row];
+            else
+                buckets[code] += load_vector<LongPair>(rows_.rows + row);
             if (kSized) count_buckets_[code] += rows_.counts[row];
         };
         Index i = begin_of(block);
-        for (; i + 1 < end; i += 2) {
-            add(buckets_[0], i);
-            add(buckets_[1], i + 1);
-        }
-        if (i < end) add(buckets_[0], i);
-        LongPair sum{};
-        LongPair* const sums = sums_[block + 1];
-        for (int lane = 0; lane < lanes_; ++lane) sums[lane] = sum += buckets_[0][lane] + buckets_[1][lane];
-        all_[block + 1] = sum + buckets_[0][kLanes] + buckets_[1][kLanes];
+        for (; i + kSets <= end; i += kSets)
+            for (int set = 0; set < kSets; ++set) add(buckets_[set], i + static_cast<Index>(set));
+        for (; i < end; ++i) add(buckets_[0], i);
+        const auto in_all_sets = [&](int code) {
+            Sum sum = buckets_[0][code];
+            for (int set = 1; set < kSets; ++set) sum += buckets_[set][code];
+            return sum;
+        };
+        Sum sum{};
+        Sum* const sums = sums_[block + 1];
+        for (int lane = 0; lane < lanes_; ++lane) sums[lane] = sum += in_all_sets(lane);
+        all_[block + 1] = sum + in_all_sets(kLanes);
         if (!kSized) return;
         std::int64_t count = 0;
         for (int lane = 0; lane < lanes_; ++lane) counts_[block + 1][lane] = count += count_buckets_[lane];
@@ -137,10 +158,19 @@ class SquaredSweep {
     // A vector of lanes before a block of the strip; what is not left is right.
     template <int side>
     SquaredState state_before(int block, int at, Doubles mean) const {
-        SplitPairs sums = split_pairs(sums_[block] + at);
-        if (side) sums = {all_[block][0] - sums.first, all_[block][1] - sums.second};
-        SquaredState state{to_doubles(sums.first), Doubles{}, Doubles{}};
-        state.distance = to_doubles(sums.second) - state.weight * mean;
+        SquaredState state{};
+        if constexpr (kPacked) {
+            // From half of 2^shift on, so that sums are not negative.
+            const Longs from = broadcast<std::int64_t>(std::int64_t{1} << (rows_.shift - 1)),
+                        left = load_vector<Longs>(sums_[block] + at), sums = from + (side ? all_[block] - left : left);
+            state.weight = small_to_doubles((Longs)((UnsignedLongs)sums >> rows_.shift));
+            state.distance = small_to_doubles(sums & (from + from - 1)) - to_doubles(from) - state.weight * mean;
+        } else {
+            SplitPairs sums = split_pairs(sums_[block] + at);
+            if (side) sums = {all_[block][0] - sums.first, all_[block][1] - sums.second};
+            state.weight = to_doubles(sums.first);
+            state.distance = to_doubles(sums.second) - state.weight * mean;
+        }
         if (kSized) {
             const Longs count = load_vector<Longs>(counts_[block] + at);
             state.count = to_doubles(side ? all_counts_[block] - count : count);
@@ -261,18 +291,18 @@ class SquaredSweep {
     int n_blocks_ = 0;
     Index begin_ = 0;
     std::uint64_t wins_ = 0;
-    // Two sets, filled in turns: a row need not wait for the one before it that has the same code.
-    alignas(64) LongPair buckets_[2][kLanes + 1];
+    alignas(64) Sum buckets_[kSets][kLanes + 1];
     // Before each block of the strip and after the last one: the left rows of each lane, and all rows.
-    alignas(64) LongPair sums_[kStrip + 1][kLanes];
-    LongPair all_[kStrip + 1];
+    alignas(64) Sum sums_[kStrip + 1][kLanes];
+    Sum all_[kStrip + 1];
     std::int64_t count_buckets_[kSized ? kLanes + 1 : 1], all_counts_[kSized ? kStrip + 1 : 1];
     std::int64_t counts_[kSized ? kStrip + 1 : 1][kLanes];
 };
 
 template <bool kSized>
 std::uint64_t sweep_squared(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides) {
-    return SquaredSweep<kSized>(column, rows, lanes, sides).run();
+    return rows.packed ? SquaredSweep<kSized, true>(column, rows, lanes, sides).run()
+                       : SquaredSweep<kSized, false>(column, rows, lanes, sides).run();
 }
 
 }  // namespace

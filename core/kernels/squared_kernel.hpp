@@ -44,9 +44,15 @@ struct alignas(16) SquaredTarget {
 struct SquaredRows {
     const std::uint8_t* codes;  // kLanes where no lane sends the row left
     const SquaredRow* rows;
+    // Weight and sum in one number, weight 2^shift + sum; null where no shift has room for both. Any sum over rows is
+    // less than 2^(shift - 1) from zero, the shift is at most kMostShift, and the weight of all rows fits above it.
+    const std::int64_t* packed;
+    int shift;
     const SquaredTarget* targets;
     const std::int32_t* counts;
 };
+
+inline constexpr int kMostShift = 51, kPackedBits = 62;
 
 inline constexpr double kSettledLane = 1e200;
 

@@ -161,11 +161,16 @@ class ClassLanePanel final : public LanePanel {
             blocks.clear();
             const Index* const ranks = node.columns[c].ranks;
             Index begin = 0, group = 0;
+            const auto unit = [&](Index end) {
+                return unit_weights_ ||
+                       std::all_of(node.columns[c].order + begin, node.columns[c].order + end,
+                                   [&](std::uint32_t item) { return weights_[item & entry::kRowMask] == 1; });
+            };
             for (Index i = 1; i <= node.rows; ++i) {
                 if (i < node.rows && ranks[i] == ranks[i - 1]) continue;
                 // A group of ties alone is worth a block of its own sooner: it is never walked again.
                 if (i - begin >= (group == begin ? rows / 4 : rows) || i == node.rows) {
-                    blocks.push_back({i, group});
+                    blocks.push_back({i, group, unit(i)});
                     begin = i;
                 }
                 group = i;

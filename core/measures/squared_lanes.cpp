@@ -4,6 +4,7 @@
 // which is exact to a small part of a unit, and rounded up once for each side.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "measures/squared_columns.hpp"
@@ -16,13 +17,14 @@ namespace {
 
 // On so few rows a vector of lanes costs more than the walk that all lanes share.
 constexpr Index kFewRows = 400;
+// Sums of squares below this fit in 64 bits.
+constexpr double kMostSquares = 0x1p62;
 
 class SquaredLanePanel final : public LanePanel {
   public:
     SquaredLanePanel(Context& context, const Measure& measure)
         : context_(context), measure_(measure), kernel_(choose_squared_kernel(context.kernel.name)), columns_(context),
-          sides_(context, measure), survey_(context, measure),
-          unit_(measure.total_weight() == static_cast<Weight>(measure.rows())) {}
+          sides_(context, measure), survey_(context, measure) {}
 
     void start(const Node& node) override {
         take_rows(node);
@@ -45,7 +47,8 @@ class SquaredLanePanel final : public LanePanel {
     void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) override {
         SquaredLanes& lanes = sides_.start(0x1p-44 * absolute_);
         take_lanes(node, node.columns[column], positions, n);
-        const SquaredRows rows{codes_.data(), rows_.data(), targets_.data(), node.counts.data()};
+        const SquaredRows rows{codes_.data(), rows_.data(),    packed_.empty() ? nullptr : packed_.data(),
+                               shift_,        targets_.data(), node.counts.data()};
         const auto sweep = context_.constrained() ? kernel_.sweep_sized : kernel_.sweep;
         if (survey_.looked()) survey_.take_lanes(column, positions, n);
         std::size_t swept = 0;
@@ -79,49 +82,69 @@ class SquaredLanePanel final : public LanePanel {
 
     // Targets of the node around their mean.
     void take_rows(const Node& node) {
-        std::int64_t weight = 0, sum = 0;
+        std::int64_t weight = 0, sum = 0, lowest = INT64_MAX, highest = 0;
         for (Index id : node.ids) {
+            const std::int64_t target = measure_.targets(id)[0];
             weight += measure_.weight(id);
-            sum += measure_.targets(id)[0] * measure_.weight(id);
+            sum += target * measure_.weight(id);
+            lowest = std::min(lowest, target);
+            highest = std::max(highest, target);
         }
         const std::int64_t centre = nearest_mean(sum, weight);
+        const double farthest = static_cast<double>(std::max(centre - lowest, highest - centre));
+        small_ = farthest * farthest * static_cast<double>(weight) < kMostSquares;
         rows_.resize(node.rows);
         codes_.resize(node.rows);
         targets_.resize(node.rows);
-        squares_.resize(unit_ ? 0 : node.rows);
+        squares_.resize(small_ ? 0 : node.rows);
         all_ = {};
         absolute_ = 0;
-        double farthest = 0;
         for (Index row = 0; row < node.rows; ++row) {
             const Index id = node.ids[row];
             const std::int64_t target = measure_.targets(id)[0] - centre, times = measure_.weight(id);
-            const Wide square = square_of(target) * static_cast<Wide>(times);
             rows_[row] = {times, target * times};
             targets_[row] = {static_cast<double>(times), static_cast<double>(target)};
-            if (!unit_) squares_[row] = square;
+            if (!small_) all_.squares += squares_[row] = square_of(target) * static_cast<Wide>(times);
             all_.weight += times;
             all_.sum += target * times;
             if (context_.constrained()) all_.count += node.counts[row];
-            all_.squares += square;
-            const double distance = std::abs(targets_[row].target);
-            absolute_ += distance * targets_[row].weight;
-            farthest = std::max(farthest, distance);
+            absolute_ += std::abs(targets_[row].target) * targets_[row].weight;
         }
         largest_sum_ = absolute_ + farthest * static_cast<double>(all_.weight);
+        pack_rows(node);
+        if (!small_) return;
+        std::int64_t squares = 0;
+        for (Index row = 0; row < node.rows; ++row) squares += small_square(row);
+        all_.squares = static_cast<Wide>(squares);
+    }
+
+    // Weight and sum in one number, where there is room for the sums of all rows.
+    void pack_rows(const Node& node) {
+        shift_ = std::ilogb(absolute_ + 1) + 3;
+        const bool fits = shift_ <= kMostShift && std::ilogb(static_cast<double>(all_.weight)) + shift_ < kPackedBits;
+        packed_.resize(fits ? node.rows : 0);
+        for (std::size_t row = 0; row < packed_.size(); ++row)
+            packed_[row] = rows_[row].weight * (std::int64_t{1} << shift_) + rows_[row].sum;
+    }
+
+    // Weight times square where the squares of all rows fit in 64 bits.
+    std::int64_t small_square(Index row) const {
+        return rows_[row].sum * static_cast<std::int64_t>(targets_[row].target);
     }
 
     void take_lanes(const Node& node, const NodeColumn& by, const Index* positions, int n) {
+        const bool in_one = small_ && !packed_.empty() && all_.weight == static_cast<std::int64_t>(node.rows);
         Sums left;
         Index at = 0;
         for (int lane = 0; lane < n; ++lane) {
-            for (; at < positions[lane]; ++at) {
-                const Index row = by.order[at] & entry::kRowMask;
-                codes_[row] = static_cast<std::uint8_t>(lane);
-                left.weight += rows_[row].weight;
-                left.sum += rows_[row].sum;
-                left.squares += unit_ ? square_of(rows_[row].sum) : squares_[row];
-                if (context_.constrained()) left.count += node.counts[row];
-            }
+            const Index begin = std::exchange(at, positions[lane]);
+            for (Index i = begin; i < at; ++i) codes_[by.order[i] & entry::kRowMask] = static_cast<std::uint8_t>(lane);
+            if (in_one)
+                add_packed(by, begin, at, left);
+            else
+                add_rows(by, begin, at, left);
+            for (Index i = begin; context_.constrained() && i < at; ++i)
+                left.count += node.counts[by.order[i] & entry::kRowMask];
             const Sums right{all_.weight - left.weight, all_.sum - left.sum, all_.count - left.count,
                              all_.squares - left.squares};
             take_side(0, lane, left);
@@ -129,6 +152,33 @@ class SquaredLanePanel final : public LanePanel {
         }
         for (; at < node.rows; ++at) codes_[by.order[at] & entry::kRowMask] = kLanes;
         sides_.fill_up(n);
+    }
+
+    void add_rows(const NodeColumn& by, Index begin, Index end, Sums& sums) const {
+        std::int64_t squares = 0;
+        for (Index i = begin; i < end; ++i) {
+            const Index row = by.order[i] & entry::kRowMask;
+            sums.weight += rows_[row].weight;
+            sums.sum += rows_[row].sum;
+            if (small_)
+                squares += small_square(row);
+            else
+                sums.squares += squares_[row];
+        }
+        sums.squares += static_cast<Wide>(squares);
+    }
+    // The same for rows of weight one: a packed number is 2^shift and the target.
+    void add_packed(const NodeColumn& by, Index begin, Index end, Sums& sums) const {
+        const std::int64_t one = std::int64_t{1} << shift_;
+        std::int64_t sum = 0, squares = 0;
+        for (Index i = begin; i < end; ++i) {
+            const std::int64_t target = packed_[by.order[i] & entry::kRowMask] - one;
+            sum += target;
+            squares += target * target;
+        }
+        sums.weight += end - begin;
+        sums.sum += sum;
+        sums.squares += static_cast<Wide>(squares);
     }
 
     void take_side(int side, int lane, const Sums& sums) {
@@ -143,13 +193,15 @@ class SquaredLanePanel final : public LanePanel {
     SquaredColumns columns_;
     SquaredSides sides_;
     SquaredSurvey survey_;
-    const bool unit_;         // all weights are one
+    bool small_ = false;      // the sum of the squares fits in 64 bits
     double absolute_ = 0;     // the sum of |weight x target|
     double largest_sum_ = 0;  // what the sums of a bound stay below
     Sums all_;
     std::vector<SquaredRow> rows_;
     std::vector<SquaredTarget> targets_;
-    std::vector<Wide> squares_;  // weight times square; empty where all weights are one
+    std::vector<std::int64_t> packed_;  // empty where they do not fit; see SquaredRows
+    int shift_ = 0;
+    std::vector<Wide> squares_;  // weight times square; empty where small_
     std::vector<std::uint8_t> codes_;
 };
 

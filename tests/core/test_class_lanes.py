@@ -28,7 +28,7 @@ def table_of(
 ) -> _core.Table:
     if loss not in CLASS_LOSSES:
         return lane_table(loss, ranks, targets=labels, weights=weights, counts=counts)
-    # Gini of two classes is squared error, with lanes of its own: there is a class without rows.
+    # Gini of two classes is squared error, with lanes of its own : there is a class without rows.
     n_classes = max(int(labels.max()) + 1, 3 if loss == "gini" else 2)
     return lane_table(
         loss, ranks, classes=labels, n_classes=n_classes, weights=weights, counts=counts
@@ -98,6 +98,25 @@ def test_lanes_agree_with_the_plain_way(loss: str, kernel: str) -> None:
 def test_lanes_agree_where_columns_have_many_blocks(loss: str, kernel: str) -> None:
     for seed in range(10):
         check(random_case(loss, 10_000 + seed, 300, 1_200), kernel)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+@pytest.mark.parametrize(("share", "heaviest"), [(0.01, 3), (0.05, 12), (0.12, 90), (0.004, 4000)])
+def test_few_heavy_rows_among_rows_of_weight_one(
+    loss: str, share: float, heaviest: int, kernel: str
+) -> None:
+    """Blocks without heavy rows, with few of them, and with too many or too heavy ones."""
+    for seed in range(12):
+        rng = np.random.default_rng((31, seed))
+        n = int(rng.integers(150, 900))
+        second = rng.permutation(n) if seed % 2 else np.sort(rng.integers(0, n // 3, n))
+        ranks = np.array([rng.permutation(n), np.unique(second, return_inverse=True)[1]])
+        weights = np.where(rng.random(n) < share, rng.integers(2, heaviest + 1, n), 1)
+        labels = np.where(rng.random(n) < 0.3, rng.integers(0, 2, n), ranks[1] > ranks[1].max() / 3)
+        table = table_of(loss, ranks, labels.astype(np.int64), weights, np.ones(n, dtype=np.int64))
+        positions = np.unique(rng.integers(1, n, 40))
+        check(LaneCase(table, 4 if seed % 5 == 0 else 1, 0, [int(x) for x in positions]), kernel)
 
 
 def lanes_of_two_columns(

@@ -121,6 +121,24 @@ def test_lanes_agree_where_columns_have_many_blocks(kernel: str) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("least", [1, 4])
+def test_targets_of_any_number_of_bits_agree(kernel: str, least: int) -> None:
+    """Weight and sum of a row are packed into one number if they fit: here they just do, or not."""
+    for bits in range(1, 46):
+        rng = np.random.default_rng((37, bits))
+        n = int(rng.integers(40, 200))
+        second = np.sort(rng.integers(0, n, n)) if bits % 3 else rng.permutation(n)
+        ranks = np.array([rng.permutation(n), np.unique(second, return_inverse=True)[1]])
+        # Sums are as far from zero as they can be : one end of the targets on each side of a split.
+        targets = np.where(ranks[1] > ranks[1].max() // 2, 2.0**bits, 0.0)
+        targets += rng.integers(0, 2 ** max(0, bits - 4) + 1, n)
+        weights = rng.integers(1, 2**15, n) if bits % 5 == 0 else np.ones(n, dtype=np.int64)
+        table = table_of(ranks, targets[:, None], None, weights, np.ones(n, dtype=np.int64))
+        positions = np.unique(rng.integers(1, n, 30))
+        check(LaneCase(table, least, 0, [int(x) for x in positions]), kernel)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_lanes_of_several_outputs_agree_with_the_plain_way(kernel: str) -> None:
     for seed in range(150):
         check(random_case(20_000 + seed, 80, outputs=True), kernel, units=2)
