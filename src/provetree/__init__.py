@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from provetree.partitions.improved_greedy import improved_greedy_partition
     from provetree.partitions.partition import DataPartition
     from provetree.problem.columns import Column
+    from provetree.problem.combinations import Combination
     from provetree.problem.problem import Problem, build_problem
     from provetree.problem.table import TableEncoder
     from provetree.report.build import write_report
@@ -59,6 +60,7 @@ _HOMES = {
     "Calibration": "export.calibration",
     "Column": "problem.columns",
     "ColumnGenerationClassifier": "estimators.column_generation",
+    "Combination": "problem.combinations",
     "DL85Classifier": "estimators.dl85",
     "DataPartition": "partitions.partition",
     "Engine": "solution",
@@ -104,6 +106,7 @@ __all__ = [
     "Calibration",
     "Column",
     "ColumnGenerationClassifier",
+    "Combination",
     "DL85Classifier",
     "DataPartition",
     "Engine",

@@ -180,6 +180,17 @@ def _is_smoothing(value: object) -> bool:
     return type(value).__name__ == "Smoothing" and hasattr(value, "strength")
 
 
+#: How many directions a pair of columns may have.
+_MOST_ANGLES = 64
+
+
+def _is_angle_count(value: object) -> bool:
+    if not isinstance(value, Integral) or _is_bool(value):
+        return False
+    return 2 <= int(value) <= _MOST_ANGLES and int(value) % 2 == 0
+
+
+_ANGLES = Allowed(f"an even int in the range [2, {_MOST_ANGLES}]", "int", _is_angle_count)
 _SMOOTHING = Allowed("a Smoothing", "Smoothing", _is_smoothing)
 
 
@@ -410,6 +421,22 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "the nodes above it, by a step counting half where its node has ten rows. A "
         ":class:`~provetree.Smoothing` has a strength of its own. Predictions stay the same.",
     ),
+    Option(
+        "splits",
+        "columns",
+        (_word("columns"), _word("pairs")),
+        'What a split may be about. "columns": one column. "pairs": one column, or the sum of two '
+        "columns of numbers with short coefficients, such as ``length - 2*width``. The proof is "
+        "for all trees of such splits.",
+    ),
+    Option(
+        "n_angles",
+        2,
+        (_ANGLES,),
+        "With pairs, the number of directions of each pair between one column alone and the other, "
+        "an even number. 2 are the sum and the difference of the columns, on scales of equal "
+        "spread; 6, 10, ... have them and others in between.",
+    ),
 )
 
 _BY_NAME = {option.name: option for option in TREE_OPTIONS}
@@ -422,6 +449,8 @@ _OF_ANY_SEARCH = (
     "n_jobs",
     "checkpoint",
     "verbose",
+    "splits",
+    "n_angles",
 )
 
 #: The options of :class:`provetree.OptimalTreeRegressor`, in the order of its parameters.

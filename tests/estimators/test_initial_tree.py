@@ -109,5 +109,5 @@ def test_a_split_that_no_column_makes_is_refused() -> None:
     y = (codes[:, 0] > 1.5).astype(int)
     cart = DecisionTreeClassifier(max_depth=1).fit(codes, y)
     model = OptimalTreeClassifier(max_depth=2, categorical_features=[0])
-    with pytest.raises(ValueError, match="Node 0 divides its training rows as no column"):
+    with pytest.raises(ValueError, match="Node 0 divides its training rows as none of"):
         model.fit(codes, y, initial_tree=cart)

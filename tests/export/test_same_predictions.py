@@ -27,10 +27,12 @@ from provetree.export import (
     to_sql,
 )
 from provetree.export.c_code import c_field_names
+from provetree.problem.pairs import pair_combinations
 from testkit.pmml_reader import PmmlTree
-from testkit.random_problems import random_table
+from testkit.random_problems import RandomTable, random_table
 
-SEEDS = range(40)
+#: From a hundred on, splits may be about two columns.
+SEEDS = [*range(40), *range(100, 130)]
 #: Every export gives the probabilities of the tree, smoothed or not.
 SMOOTHINGS = (None, Smoothing("laplace", 1.0), Smoothing("shrinkage", 3.0))
 Float = NDArray[np.float64]
@@ -40,6 +42,8 @@ def tree_and_rows(seed: int, *, depth: int = 3) -> tuple[Tree, Float]:
     """An optimal tree of a random table, and rows: those of training and new ones."""
     rng = np.random.default_rng(seed)
     table = random_table(seed, max_depth=depth)
+    if seed >= 100:
+        table = with_pair(table, rng)
     options = {
         **table.options,
         # Nothing keeps the trees small.
@@ -55,6 +59,8 @@ def tree_and_rows(seed: int, *, depth: int = 3) -> tuple[Tree, Float]:
     # More rows, the same values in other combinations; labels without a pattern need large trees.
     X = np.vstack([table.X, *(rng.permuted(table.X, axis=0) for _ in range(4))])
     y = np.concatenate([table.y, rng.integers(0, options["n_classes"], len(X) - len(table.y))])
+    if seed >= 100:
+        options["combinations"] = pair_combinations(X, options["categories"], 2 + 4 * (seed % 2))
     tree = ExactSearch().solve(build_problem(X, y, **options)).tree
     tree = tree.with_smoothing(SMOOTHINGS[seed % len(SMOOTHINGS)])
     new = X[rng.integers(0, len(X), 40)].copy()
@@ -67,6 +73,15 @@ def tree_and_rows(seed: int, *, depth: int = 3) -> tuple[Tree, Float]:
             new[rng.random(40) < 0.15, j] = -1.0
         new[rng.random(40) < 0.15, j] = np.nan
     return tree, np.vstack([X, new])
+
+
+def with_pair(table: RandomTable, rng: np.random.Generator) -> RandomTable:
+    """The table with two more columns of short decimals, whose difference tells the class."""
+    more = rng.integers(0, 60, (len(table.X), 2)) / [10, 20]
+    y = np.where(more[:, 0] > 2 * more[:, 1], table.y, table.options["n_classes"] - 1)
+    more[rng.random(more.shape) < 0.1] = np.nan
+    options = {**table.options, "categories": [*table.options["categories"], None, None]}
+    return RandomTable(np.hstack([table.X, more]), y, options)
 
 
 def raw(tree: Tree, row: Float) -> list[Any]:
@@ -244,6 +259,9 @@ def test_the_trees_are_worth_it() -> None:
     trees = [tree_and_rows(seed)[0] for seed in SEEDS]
     assert sum(tree.n_splits for tree in trees) > 90
     assert sum(int((tree.category >= 0).sum()) for tree in trees) > 12
+    assert sum(len(tree.combinations) for tree in trees) > 30
+    of_sums = [tree.missing_seen & (tree.feature >= tree.n_features) for tree in trees]
+    assert sum(int(seen.sum()) for seen in of_sums) > 3
     assert sum(int(tree.missing_seen.sum()) for tree in trees) > 12
     only_missing = [np.isnan(t.threshold) & (t.category < 0) & (t.feature >= 0) for t in trees]
     assert sum(int(found.sum()) for found in only_missing) > 4
@@ -261,13 +279,27 @@ def test_sklearn(seed: int) -> None:
         model = to_sklearn(tree)
     except UnsupportedTreeError:
         # Categories in the middle of the codes; which trees those are has tests of its own.
-        assert (tree.category >= 0).any()
+        assert (tree.category >= 0).any() or tree.combinations
         return
     if finite.any():
         rows = rounded[finite]
         del model.feature_names_in_
         assert model.predict(rows).tolist() == expected(tree, rows)
         np.testing.assert_allclose(model.predict_proba(rows), tree.predict_proba(rows))
+
+
+def sums_survive_float32(tree: Tree, rows: Float) -> NDArray[np.bool_]:
+    """Which rows take the same sides when the sums of their columns are rounded to float32."""
+    table = tree.with_combinations(rows)
+    same = np.ones(len(rows), dtype=bool)
+    for node in np.flatnonzero(tree.feature >= tree.n_features):
+        x, threshold = table[:, tree.feature[node]], tree.threshold[node]
+        with np.errstate(over="ignore"):
+            rounded = x.astype(np.float32).astype(np.float64)
+        same &= (x <= threshold) == (rounded <= threshold)
+        same &= ~np.isinf(rounded)  # scikit-learn takes no infinities
+    assert same.mean() > 0.8
+    return same
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -279,6 +311,7 @@ def test_sklearn_pipeline(seed: int, kind: str) -> None:
     with np.errstate(over="ignore"):
         rows[:, numbers] = rows[:, numbers].astype(np.float32)
     rows = rows[~np.isinf(rows).any(axis=1)]
+    rows = rows[sums_survive_float32(tree, rows)]
     given = [raw(tree, row) for row in rows]
     table: Any
     if kind == "pandas":

@@ -18,6 +18,13 @@ class PmmlTree:
         }
         model = root.find(f"{_PREFIX}TreeModel")
         assert model is not None
+        self.derived = {}
+        for field in model.iter(f"{_PREFIX}DerivedField"):
+            name = field.get("name")
+            assert name is not None
+            assert name not in self.kinds, "a field has a name of its own"
+            self.kinds[name] = field.get("dataType")
+            self.derived[name] = field[0]
         assert model.get("missingValueStrategy") == "none"
         node = model.find(f"{_PREFIX}Node")
         assert node is not None
@@ -41,6 +48,25 @@ class PmmlTree:
             assert len(true) == 1, "the sides of a split must be disjoint and complete"
             node = true[0]
 
+    def value(self, name: str, row: dict[str, Any]) -> Any:
+        """The value of a field, None where it is missing."""
+        return self.worked_out(self.derived[name], row) if name in self.derived else row[name]
+
+    def worked_out(self, element: xml.Element, row: dict[str, Any]) -> Any:
+        kind = element.tag.removeprefix(_PREFIX)
+        if kind == "Constant":
+            return float(element.text or "")
+        if kind == "FieldRef":
+            return row[element.get("field") or ""]
+        assert kind == "Apply"
+        first, second = (self.worked_out(part, row) for part in element)
+        if first is None or second is None:  # a function of a missing value is missing
+            return None
+        found = {"+": lambda: first + second, "*": lambda: first * second}[
+            element.get("function") or ""
+        ]()
+        return None if found != found else found
+
     def holds(self, predicate: xml.Element, row: dict[str, Any]) -> bool | None:
         kind = predicate.tag.removeprefix(_PREFIX)
         if kind in ("True", "False"):
@@ -54,7 +80,7 @@ class PmmlTree:
         assert kind == "SimplePredicate"
         name = predicate.get("field")
         assert name is not None
-        x, operator = row[name], predicate.get("operator")
+        x, operator = self.value(name, row), predicate.get("operator")
         if operator == "isMissing":
             return x is None
         if operator == "isNotMissing":

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from provetree.problem.combinations import Combination
 from provetree.tree.smoothing import Smoothing
 from provetree.tree.tree import Tree
 from provetree.tree.values import ClassTotals
@@ -29,7 +30,7 @@ thresholds = st.one_of(
 
 @st.composite
 def trees(draw: st.DrawFn, *, max_depth: int = 4) -> Tree:
-    n_features = draw(st.integers(1, 3))
+    n_features = draw(st.integers(1, 4))
     n_classes = draw(st.integers(1, 3))
     categories = draw(
         st.lists(
@@ -38,6 +39,16 @@ def trees(draw: st.DrawFn, *, max_depth: int = 4) -> Tree:
             max_size=n_features,
         )
     )
+    numbers = [feature for feature, level in enumerate(categories) if level is None]
+    sums: list[Combination] = []
+    if len(numbers) >= 2 and draw(st.booleans()):
+        coefficients = st.one_of(
+            st.sampled_from([1.0, -1.0, 2.0, -50.0]),
+            st.floats(allow_nan=False, allow_infinity=False).filter(bool),
+        )
+        for _ in range(draw(st.integers(1, 2))):
+            first, second = draw(st.permutations(numbers))[:2]
+            sums.append(Combination(first, second, draw(coefficients), draw(coefficients)))
     nodes: dict[str, list[Any]] = {
         name: []
         for name in (
@@ -53,8 +64,8 @@ def trees(draw: st.DrawFn, *, max_depth: int = 4) -> Tree:
 
     def grow(depth: int) -> None:
         splits = depth < max_depth and draw(st.booleans())
-        feature = draw(st.integers(0, n_features - 1)) if splits else -1
-        levels = categories[feature] if splits else None
+        feature = draw(st.integers(0, n_features + len(sums) - 1)) if splits else -1
+        levels = categories[feature] if 0 <= feature < n_features else None
         nodes["feature"].append(feature)
         nodes["threshold"].append(draw(thresholds) if splits else math.nan)
         nodes["category"].append(-1 if levels is None else draw(st.integers(0, len(levels))))
@@ -81,6 +92,7 @@ def trees(draw: st.DrawFn, *, max_depth: int = 4) -> Tree:
         feature_names=draw(st.one_of(st.none(), _lists(names, n_features))),
         class_names=draw(st.one_of(st.none(), _lists(scalars, n_classes))),
         categories=categories,
+        combinations=sums,
     )
 
 

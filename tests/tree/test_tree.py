@@ -35,12 +35,20 @@ def example_tree(**changes: Any) -> Tree:
     return Tree(**{**fields, **changes})
 
 
+def asked(tree: Tree, feature: int, row: list[float]) -> float:
+    """What a feature is for one row."""
+    if feature < tree.n_features:
+        return row[feature]
+    each = tree.combinations[feature - tree.n_features]
+    return each.a * row[each.first] + each.b * row[each.second]
+
+
 def walk(tree: Tree, row: list[float]) -> list[int]:
     """The nodes a row passes, one step at a time."""
     way = [0]
     while tree.feature[way[-1]] >= 0:
         node = way[-1]
-        x = row[tree.feature[node]]
+        x = asked(tree, int(tree.feature[node]), row)
         if math.isnan(x):
             left = tree.missing_left[node]
         elif tree.category[node] >= 0:

@@ -140,7 +140,7 @@ def run_method(words: str, method: type[Any], data: Data, parameters: dict[str, 
     # A method that cannot keep a limit of the user is not comparable: say so instead.
     missing = [
         name
-        for name in ("max_leaf_nodes", "min_samples_leaf", "alpha", "class_weight", "criterion")
+        for name in _DEFAULTS
         if name in wanted and name not in names and wanted[name] != _DEFAULTS[name]
     ]
     if missing:
@@ -203,6 +203,7 @@ _DEFAULTS = {
     "alpha": 0.0,
     "class_weight": None,
     "criterion": "errors",
+    "splits": "columns",
 }
 _HEADER = ["method", *FIGURES["classification"], "proof", "bound", "gap"]
 

@@ -85,6 +85,7 @@ def with_extras(
             data.y_train,
             criterion=parameters["criterion"] or TASKS[data.task][0],
             **{name: parameters[name] for name in limits},
+            splits=parameters.get("splits", "columns"),
             time_limit=allowed,
         )
     if begins(allowed := seconds(1 / 2)):

@@ -16,7 +16,11 @@ __all__ = ["Wish", "point_sentences"]
 
 _FLAGS = {"recall": "--recall", "precision": "--precision", "cost_ratio": "--cost-ratio"}
 #: Flags that an operating point leaves no room for, and what they are when nobody gives them.
-_NOT_WITH = {"class_weight": ("--class-weight", None), "alpha": ("--alpha", 0.0)}
+_NOT_WITH = {
+    "class_weight": ("--class-weight", None),
+    "alpha": ("--alpha", 0.0),
+    "splits": ("--splits", "columns"),
+}
 
 
 @dataclass(frozen=True)

@@ -289,7 +289,8 @@ def with_whole_dates(tree: Tree, columns: Sequence[InputColumn]) -> Tree:
     """
     threshold = tree.threshold.copy()
     for node in np.flatnonzero((tree.feature >= 0) & np.isfinite(threshold)):
-        if columns[tree.feature[node]].kind == "date":
+        feature = int(tree.feature[node])
+        if feature < tree.n_features and columns[feature].kind == "date":
             threshold[node] = _date_up_to(float(threshold[node]))
     return tree.replaced(threshold=threshold)
 

@@ -195,7 +195,7 @@ def reading_notes(model: StoredModel) -> list[str]:
     ["'since' is the number YYYYMMDD, 20240131 for 31 January 2024"]
     """
     notes = []
-    used = set(model.tree.feature[model.tree.feature >= 0].tolist())
+    used = model.tree.columns_used
     for feature, column in enumerate(model.columns):
         if feature not in used:
             continue
@@ -235,9 +235,9 @@ def _written(model: StoredModel, form: str, options: dict[str, Any]) -> str | by
         from provetree.export.sklearn import to_sklearn, to_sklearn_regressor
         from provetree.export.sklearn_pipeline import to_sklearn_pipeline
 
-        if tree.kind == "numbers" and tree.categories.count(None) == len(tree.categories):
+        plain = tree.categories.count(None) == len(tree.categories) and not tree.combinations
+        if tree.kind == "numbers" and plain:
             return pickle.dumps(to_sklearn_regressor(tree))
-        plain = all(levels is None for levels in tree.categories)
         return pickle.dumps(
             (to_sklearn if plain else to_sklearn_pipeline)(tree, classes=model.labels)
         )

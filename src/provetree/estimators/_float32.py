@@ -34,14 +34,19 @@ def lost_in_float32(tree: Tree, problem: Problem, encoded: Float) -> tuple[int, 
     # Rounding keeps the order, so the two values next to a threshold speak for all.
     suspects = []
     for node in np.flatnonzero((tree.feature >= 0) & (tree.category < 0)).tolist():
-        column = problem.columns.of_feature(int(tree.feature[node]))
+        feature = int(tree.feature[node])
+        if feature >= tree.n_features:  # what rounds is the sum
+            suspects.append(node)
+            continue
+        column = problem.columns.of_feature(feature)
         if column is not None and _crosses(column.values, float(tree.threshold[node])):
             suspects.append(node)
     if not suspects:
         return ()
     # Only the rows that reach a split matter to it.
     passes = tree.decision_path(encoded).tocsc()
-    reaching = ((node, encoded[passes[:, [node]].indices]) for node in suspects)
+    table = tree.with_combinations(encoded)
+    reaching = ((node, table[passes[:, [node]].indices]) for node in suspects)
     return tuple(node for node, rows in reaching if _moves(tree, node, rows))
 
 

@@ -150,6 +150,8 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         n_jobs: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         verbose: int | bool = 0,
+        splits: str = "columns",
+        n_angles: int = 2,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -164,6 +166,8 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.verbose = verbose
+        self.splits = splits
+        self.n_angles = n_angles
 
     def fit(
         self,
@@ -317,6 +321,7 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
             class_names=prepared.problem.class_names,
             loss="linear",
             predicts="rewards",
+            combinations=prepared.problem.combinations,
         )
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -38,6 +38,10 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
     too; where none were seen in training they follow the larger side. A category split takes one
     category from the rest; categories that training did not know belong to the rest.
 
+    With ``splits="pairs"`` a split may also be about the sum or difference of two columns of
+    numbers. A row that lacks one of the two takes the side that the search found best for such
+    rows.
+
     {parameters}
 
     Attributes
@@ -95,6 +99,12 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
     >>> clf = OptimalTreeClassifier(max_depth=2, cost_matrix={(2, 1): 5.0}).fit(X, y)
     >>> clf.objective_
     11.0
+    >>> clf = OptimalTreeClassifier(max_depth=1, splits="pairs").fit(X[y > 0], y[y > 0])
+    >>> print(clf.export_text())
+    petal length (cm) + 2*petal width (cm) <= 7.95
+    |   1: 97.9% of 48 rows [47, 1]
+    petal length (cm) + 2*petal width (cm) > 7.95
+    |   2: 94.2% of 52 rows [3, 49]
     """
 
     def __init__(
@@ -114,6 +124,8 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         criterion: str = "errors",
         cost_matrix: ArrayLike | Mapping[tuple[Any, Any], float] | None = None,
         probabilities: str | Smoothing = "shares",
+        splits: str = "columns",
+        n_angles: int = 2,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -130,6 +142,8 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self.criterion = criterion
         self.cost_matrix = cost_matrix
         self.probabilities = probabilities
+        self.splits = splits
+        self.n_angles = n_angles
 
     def fit(
         self,

@@ -94,6 +94,8 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         n_jobs: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         verbose: int | bool = 0,
+        splits: str = "columns",
+        n_angles: int = 2,
     ) -> None:
         self.max_depth = max_depth
         self.criterion = criterion
@@ -107,6 +109,8 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.verbose = verbose
+        self.splits = splits
+        self.n_angles = n_angles
 
     def fit(
         self,

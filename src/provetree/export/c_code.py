@@ -75,11 +75,12 @@ def to_c(tree: Tree, *, prefix: str = "provetree") -> str:
         f"}} {prefix}_row;",
         "",
         *_tables(tree, list(leaves), prefix),
+        *_sum_function(tree, prefix),
         "",
         f"static int {prefix}_leaf(const {prefix}_row *row)",
         "{",
         *([] if tree.n_splits else ["    (void)row;"]),
-        *_branches(tree, fields, leaves),
+        *_branches(tree, fields, leaves, prefix),
         "}",
         *_functions(tree, prefix),
     ]
@@ -161,7 +162,7 @@ def c_field_names(tree: Tree) -> list[str]:
     return fields
 
 
-def _branches(tree: Tree, fields: list[str], leaves: dict[int, int]) -> Iterator[str]:
+def _branches(tree: Tree, fields: list[str], leaves: dict[int, int], prefix: str) -> Iterator[str]:
     # A level of -1 closes the braces of the left side.
     waiting: list[tuple[int, int]] = [(0, 1)]
     while waiting:
@@ -173,15 +174,40 @@ def _branches(tree: Tree, fields: list[str], leaves: dict[int, int]) -> Iterator
         if node in leaves:
             yield f"{margin}return {leaves[node]};"
             continue
-        yield f"{margin}if ({_test(tree, node, fields)}) {{"
+        yield f"{margin}if ({_test(tree, node, fields, prefix)}) {{"
         left, right = int(tree.left[node]), int(tree.right[node])
         waiting += [(right, level), (-1, level), (left, level + 1)]
 
 
-def _test(tree: Tree, node: int, fields: list[str]) -> str:
+def _value(tree: Tree, feature: int, fields: list[str], prefix: str) -> str:
+    """Write what a split is about: a member of the row, or the sum of two."""
+    combination = tree.combination_of(feature)
+    if combination is None:
+        return f"row->{fields[feature]}"
+    parts = zip((combination.a, combination.b), combination.columns, strict=True)
+    terms = ", ".join(f"{_number(x)}, row->{fields[column]}" for x, column in parts)
+    return f"{prefix}_sum({terms})"
+
+
+def _sum_function(tree: Tree, prefix: str) -> list[str]:
+    """Write the sum of two columns where the tree needs it."""
+    if not tree.combinations:
+        return []
+    return [
+        "",
+        "/* Both products are rounded before they are added: no fused operation may skip that. */",
+        f"static double {prefix}_sum(double a, double x, double b, double y)",
+        "{",
+        "    volatile double first = a * x, second = b * y;",
+        "    return first + second;",
+        "}",
+    ]
+
+
+def _test(tree: Tree, node: int, fields: list[str], prefix: str) -> str:
     feature, code = int(tree.feature[node]), int(tree.category[node])
-    value, threshold = f"row->{fields[feature]}", float(tree.threshold[node])
-    levels = tree.categories[feature]
+    value, threshold = _value(tree, feature, fields, prefix), float(tree.threshold[node])
+    levels = tree.levels_of(feature)
     if levels is not None:
         if code == len(levels):
             return f"{value} == NULL"

@@ -68,10 +68,12 @@ def to_onnx(tree: Tree) -> bytes:
 
     leaves = [node for node in range(tree.n_nodes) if tree.feature[node] < 0]
     inputs, nodes = _inputs(tree, helper, TensorProto)
+    sums, tables = _sums(tree, helper, numpy_helper)
+    nodes += sums
     nodes.append(
         helper.make_node(
             "TreeEnsembleRegressor",
-            ["table"],
+            ["table and sums" if sums else "table"],
             ["leaf_number"],
             domain="ai.onnx.ml",
             **_tree_attributes(tree, leaves, helper, TensorProto),
@@ -81,7 +83,7 @@ def to_onnx(tree: Tree) -> bytes:
         helper.make_node("Cast", ["leaf_number"], ["leaf_column"], to=TensorProto.INT64),
         helper.make_node("Squeeze", ["leaf_column", "second_axis"], ["leaf"]),
     ]
-    outputs, tables = [], []
+    outputs = []
     for name, source, table in _leaf_tables(tree, leaves):
         nodes.append(helper.make_node("Gather", [source, "leaf"], [name], axis=0))
         if table.dtype == np.float64:
@@ -138,6 +140,32 @@ def _inputs(tree: Tree, helper: Any, types: Any) -> tuple[list[Any], list[Any]]:
         parts.append(f"column {feature}")
     nodes.append(helper.make_node("Concat", parts, ["table"], axis=1))
     return inputs, nodes
+
+
+def _sums(tree: Tree, helper: Any, arrays: Any) -> tuple[list[Any], list[Any]]:
+    """Return the nodes that add the sums of two columns to the table, and their constants."""
+    if not tree.combinations:
+        return [], []
+    nodes, constants = [], []
+    parts = {"first": ("first", "a"), "second": ("second", "b")}
+    for side, (column, coefficient) in parts.items():
+        places = np.array([getattr(each, column) for each in tree.combinations], dtype=np.int64)
+        times = np.array([getattr(each, coefficient) for each in tree.combinations])
+        constants += [
+            arrays.from_array(places, f"{side} columns"),
+            arrays.from_array(times, f"{side} coefficients"),
+        ]
+        nodes += [
+            helper.make_node("Gather", ["table", f"{side} columns"], [f"{side} values"], axis=1),
+            helper.make_node(
+                "Mul", [f"{side} values", f"{side} coefficients"], [f"{side} products"]
+            ),
+        ]
+    nodes += [
+        helper.make_node("Add", ["first products", "second products"], ["sums"]),
+        helper.make_node("Concat", ["table", "sums"], ["table and sums"], axis=1),
+    ]
+    return nodes, constants
 
 
 def _words(levels: tuple[Any, ...], name: str) -> list[str]:

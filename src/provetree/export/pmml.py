@@ -78,6 +78,7 @@ def to_pmml(tree: Tree, *, target: str = "target") -> str:
     )
     _add_schema(model, tree, target)
     _add_output(model, tree, labels)
+    _add_sums(model, tree)
     _add_nodes(model, tree, labels)
     xml.indent(root)
     return (
@@ -125,6 +126,33 @@ def _field(parent: xml.Element, name: str, kind: tuple[str, str], values: Sequen
         xml.SubElement(field, "Value", {"value": _safe(value)})
 
 
+def _add_sums(model: xml.Element, tree: Tree) -> None:
+    """Add the sums of two columns as fields; a sum is missing where one of its columns is."""
+    if not tree.combinations:
+        return
+    derived = xml.SubElement(model, "LocalTransformations")
+    names = _field_names(tree)
+    for name, each in zip(names[tree.n_features :], tree.combinations, strict=True):
+        kind = {"optype": _NUMBER[0], "dataType": _NUMBER[1]}
+        field = xml.SubElement(derived, "DerivedField", {"name": _safe(name), **kind})
+        total = xml.SubElement(field, "Apply", function="+")
+        for column, coefficient in zip(each.columns, (each.a, each.b), strict=True):
+            product = xml.SubElement(total, "Apply", function="*")
+            xml.SubElement(product, "Constant", dataType="double").text = repr(coefficient)
+            xml.SubElement(product, "FieldRef", field=_safe(names[column]))
+
+
+def _field_names(tree: Tree) -> list[str]:
+    """Return the names of columns and sums; a sum must not have the name of a column."""
+    names = list(tree.question_names)
+    taken = set(tree.column_names)
+    for place in range(tree.n_features, len(names)):
+        while names[place] in taken:
+            names[place] += "'"
+        taken.add(names[place])
+    return names
+
+
 def _add_nodes(model: xml.Element, tree: Tree, labels: list[str]) -> None:
     shares = tree.probabilities() if tree.kind == "classes" else None
     # Nodes in preorder, so that each parent's element exists before its children's.
@@ -170,7 +198,7 @@ def _add_predicate(element: xml.Element, tree: Tree, split: int, left: bool) -> 
     from provetree.export.sklearn import UnsupportedTreeError
 
     feature, code = int(tree.feature[split]), int(tree.category[split])
-    name, levels = tree.column_names[feature], tree.categories[feature]
+    name, levels = _field_names(tree)[feature], tree.levels_of(feature)
     threshold = float(tree.threshold[split])
     missing_here = left == bool(tree.missing_left[split])
 

@@ -59,6 +59,7 @@ def to_python(tree: Tree, *, function_name: str = "predict") -> str:
         f"{_STEP}return x is None or x != x",
         "",
         "",
+        *_sum_function(tree),
         "def _leaf(row):",
         *_branches(tree, leaves),
         "",
@@ -126,18 +127,41 @@ def _branches(tree: Tree, leaves: dict[int, int]) -> Iterator[str]:
             yield f"{margin}return {leaves[node]}"
             continue
         feature = int(tree.feature[node])
-        name = tree.column_names[feature]
-        yield f"{margin}x = row[{name!r}]"
+        yield f"{margin}x = {_asked(tree, feature)}"
         yield f"{margin}if {_test(tree, node)}:"
         # The left side is indented and comes first; the right side follows at this level.
         waiting += [(int(tree.right[node]), level), (int(tree.left[node]), level + 1)]
+
+
+def _asked(tree: Tree, feature: int) -> str:
+    """Write what a split is about: a column, or the sum of two."""
+    combination = tree.combination_of(feature)
+    if combination is None:
+        return f"row[{tree.column_names[feature]!r}]"
+    parts = zip((combination.a, combination.b), combination.columns, strict=True)
+    terms = (f"{x!r}, row[{tree.column_names[column]!r}]" for x, column in parts)
+    return f"_sum({', '.join(terms)})"
+
+
+def _sum_function(tree: Tree) -> list[str]:
+    """Write the sum of two columns where the tree needs it."""
+    if not tree.combinations:
+        return []
+    return [
+        "def _sum(a, x, b, y):",
+        f"{_STEP}if _missing(x) or _missing(y):",
+        f"{_STEP * 2}return None",
+        f"{_STEP}return a * float(x) + b * float(y)",
+        "",
+        "",
+    ]
 
 
 def _test(tree: Tree, node: int) -> str:
     code, threshold = int(tree.category[node]), float(tree.threshold[node])
     to_left = bool(tree.missing_left[node])
     if code >= 0:
-        levels = tree.categories[int(tree.feature[node])] or ()
+        levels = tree.levels_of(int(tree.feature[node])) or ()
         if code == len(levels):
             return "_missing(x)"
         return f"not _missing(x) and x == {_literal(levels[code])}"

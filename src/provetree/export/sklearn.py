@@ -164,6 +164,7 @@ def _other_kind(tree: Tree, what: str, instead: str) -> UnsupportedTreeError:
 
 def _fill(model: Any, tree: Tree, values: Float, impurity: Float) -> None:
     """Put a tree into a model that was fitted on a toy table."""
+    _must_ask_one_column(tree)
     make, arguments, state = model.tree_.__reduce__()
     inner = make(*arguments)
     inner.__setstate__(
@@ -179,6 +180,15 @@ def _fill(model: Any, tree: Tree, values: Float, impurity: Float) -> None:
     model.set_params(max_depth=max(1, tree.depth))
     if tree.feature_names is not None:
         model.feature_names_in_ = np.asarray(tree.feature_names, dtype=object)
+
+
+def _must_ask_one_column(tree: Tree) -> None:
+    for node in np.flatnonzero(tree.feature >= tree.n_features).tolist():
+        raise UnsupportedTreeError(
+            "scikit-learn's trees split one column at a time, and the split "
+            f"'{split_text(tree, node)}' is about two: use to_sklearn_pipeline, which adds their "
+            "sum as a column."
+        )
 
 
 def _labels(tree: Tree, classes: ArrayLike | None) -> NDArray[Any]:

@@ -1,8 +1,9 @@
-"""A tree with categories as a pipeline of scikit-learn's own parts.
+"""A tree with categories or sums of columns as a pipeline of scikit-learn's own parts.
 
-scikit-learn's trees split numbers. Here a ``OneHotEncoder`` makes a column of zeros and ones of
-each category before the tree. So any split can be expressed, tables are passed as they are, and the
-pickled pipeline needs only scikit-learn.
+scikit-learn's trees split numbers, one column at a time. Sums of two columns are columns of their
+own here, and a ``OneHotEncoder`` makes a column of zeros and ones of each category before the tree.
+So any split can be expressed, tables are passed as they are, and the pickled pipeline needs only
+scikit-learn.
 
 The first steps take the columns by name and make an array of them. A ``ColumnTransformer`` could
 take them by name itself, but before scikit-learn 1.9 not from tables of polars 2.
@@ -10,6 +11,7 @@ take them by name itself, but before scikit-learn 1.9 not from tables of polars 
 
 from __future__ import annotations
 
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from provetree.export.sklearn import to_sklearn, to_sklearn_regressor
+from provetree.problem.combinations import Combination
 from provetree.tree.tree import Tree
 from provetree.tree.values import values_of_nodes
 
@@ -34,7 +37,7 @@ _MISSING = "\x00missing"
 
 
 def to_sklearn_pipeline(tree: Tree, *, classes: ArrayLike | None = None) -> Pipeline:
-    """Return a fitted ``Pipeline`` that predicts tables with categories as `tree` does.
+    """Return a fitted ``Pipeline`` that predicts as `tree` does, also with categories and sums.
 
     It takes pandas or polars tables whose columns have the names of the tree, in any order, or
     arrays of objects where the tree has no names. Numbers are rounded to float32, as scikit-learn
@@ -72,6 +75,8 @@ def to_sklearn_pipeline(tree: Tree, *, classes: ArrayLike | None = None) -> Pipe
         parts.append(("numbers", "passthrough", numbers))
     if texts:
         parts.append(("categories", _indicators(levels), texts))
+    for place, each in enumerate(tree.combinations):
+        parts.append((f"sum {place}", _sum(each), list(each.columns)))
     columns = ColumnTransformer(parts, sparse_threshold=0.0)
     columns.fit(_sample(tree))
     over_numbers = _over_indicators(tree, numbers, texts)
@@ -114,6 +119,18 @@ def _indicators(levels: Sequence[list[Any]]) -> Pipeline:
     )
 
 
+def _sum(combination: Combination) -> Pipeline:
+    """Return the steps that add up two columns: NumPy's functions, in float64."""
+    coefficients = np.array([combination.a, combination.b])
+    return Pipeline(
+        [
+            ("numbers", FunctionTransformer(partial(np.asarray, dtype=np.float64))),
+            ("products", FunctionTransformer(partial(np.multiply, coefficients))),
+            ("sum", FunctionTransformer(partial(np.sum, axis=1, keepdims=True))),
+        ]
+    )
+
+
 def _objects(values: list[Any]) -> NDArray[np.object_]:
     found = np.empty(len(values), dtype=object)
     found[:] = values
@@ -134,6 +151,9 @@ def _over_indicators(tree: Tree, numbers: list[int], texts: list[int]) -> Tree:
     for feature in texts:
         place[feature] = width
         width += len(tree.categories[feature] or ()) + 1
+    for combination in range(len(tree.combinations)):
+        place[tree.n_features + combination] = width
+        width += 1
     order: list[int] = []
     waiting = [0]
     while waiting:

@@ -131,9 +131,9 @@ def _case(tree: Tree, result: Callable[[int], str], dialect: Dialect) -> str:
 
 def _test(tree: Tree, node: int, dialect: Dialect) -> str:
     feature, code = int(tree.feature[node]), int(tree.category[node])
-    column = _quoted(tree.column_names[feature])
+    column = _asked(tree, feature)
     threshold, to_left = float(tree.threshold[node]), bool(tree.missing_left[node])
-    levels = tree.categories[feature]
+    levels = tree.levels_of(feature)
     if levels is not None:
         if code == len(levels):
             return f"{column} IS NULL"
@@ -152,6 +152,18 @@ def _test(tree: Tree, node: int, dialect: Dialect) -> str:
         test = f"{column} < {_LOWEST}"
     # NaN is above all numbers where it exists, so it takes the right side by itself.
     return f"({missing} OR {test})" if to_left else test
+
+
+def _asked(tree: Tree, feature: int) -> str:
+    """Write a column, or the sum of two; NULL in one of them makes it NULL."""
+    combination = tree.combination_of(feature)
+    if combination is None:
+        return _quoted(tree.column_names[feature])
+    # Both coefficients are written, so that decimals and whole numbers become floats.
+    first, second = (_quoted(tree.column_names[column]) for column in combination.columns)
+    sign = "-" if combination.b < 0 else "+"
+    terms = f"{_number(combination.a)} * {first} {sign} {_number(abs(combination.b))} * {second}"
+    return f"({terms})"
 
 
 def _number(x: float) -> str:

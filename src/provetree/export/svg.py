@@ -125,7 +125,7 @@ def _box(tree: Tree, node: int, at: tuple[float, float], bar: str, interactive: 
     leaf = bool(tree.feature[node] < 0)
     words = prediction_text(tree, node) if leaf else split_text(tree, node)
     # The name of a column stands apart from what is asked about it: neither may hide the other.
-    name = "" if leaf else tree.column_names[int(tree.feature[node])]
+    name = "" if leaf else tree.question_names[int(tree.feature[node])]
     lines = [words] if leaf else [name, words.removeprefix(name).strip()]
     rows = counted(int(tree.n_samples[node]), "row")
     below = leaf_detail(tree, node).replace("%", " %") if leaf else rows

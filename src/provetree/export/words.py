@@ -69,10 +69,10 @@ def split_text(tree: Tree, node: int) -> str:
     'x0 <= 37.5'
     """
     feature = int(tree.feature[node])
-    name = tree.column_names[feature]
+    name = tree.question_names[feature]
     code, threshold = int(tree.category[node]), float(tree.threshold[node])
     if code >= 0:
-        categories = tree.categories[feature]
+        categories = tree.levels_of(feature)
         if tree.missing_left[node]:
             return f"{name} is missing"
         return f"{name} = {code if categories is None else categories[code]}"
@@ -240,6 +240,8 @@ def limit_words(proof: Proof) -> str:
         least = parameters["min_samples_leaf"]
         shown = f"{100 * least:g} % of the" if isinstance(least, float) else str(least)
         words += f"{' with' if most is None else ' and'} at least {shown} rows in each leaf"
+    if parameters.get("splits") == "pairs":
+        words += " on columns and sums of two"
     return words
 
 

@@ -9,7 +9,7 @@ offer no split, or only splits that an earlier column offers, are left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
@@ -171,6 +171,20 @@ class RankedFeatures:
         as_numbers = 1 + self.has_missing.astype(np.int64)
         columns = np.where(self.n_categories >= 0, n_ranks, as_numbers)
         return int(columns[n_ranks >= 2].sum())
+
+    def of_rows(self, rows: NDArray[np.int64]) -> RankedFeatures:
+        """Return the features of some of the rows, which must have all of their values."""
+        return replace(self, ranks=np.ascontiguousarray(self.ranks[:, rows]))
+
+    def followed_by(self, other: RankedFeatures) -> RankedFeatures:
+        """Return these features and after them others of the same rows."""
+        return RankedFeatures(
+            np.concatenate([self.ranks, other.ranks]),
+            np.concatenate([self.values, other.values]),
+            np.concatenate([self.ends, other.ends + (self.ends[-1] if len(self.ends) else 0)]),
+            np.concatenate([self.has_missing, other.has_missing]),
+            np.concatenate([self.n_categories, other.n_categories]),
+        )
 
     def ordered(
         self, rows: NDArray[np.int64], *, keep_duplicates: bool = False

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from provetree.number_types import Float
+from provetree.problem.combinations import Combination
 from provetree.problem.costs import read_cost_matrix, read_sample_costs
 from provetree.problem.inputs import as_table, column_names, encode_labels, row_weights
 from provetree.problem.learned import Predicts, whole_weights
 from provetree.problem.losses import OF_NUMBERS
+from provetree.problem.pairs import check_pairs, pair_combinations
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.table import TableEncoder
 from provetree.problem.targets import Targets, read_actions, read_targets
@@ -32,6 +34,8 @@ _SHARED = (
     "alpha",
     "class_weight",
     "categorical_features",
+    "splits",
+    "n_angles",
 )
 
 
@@ -78,7 +82,7 @@ class Prepared:
     ) -> Problem:
         """Return the problem of some rows, of the same loss; `limits` are those of build_problem.
 
-        `features` gives the columns another order.
+        `features` gives the columns another order. Sums of two columns are those of all rows.
 
         Examples
         --------
@@ -91,6 +95,7 @@ class Prepared:
         """
         whole = self.problem
         order = range(whole.n_features) if features is None else features
+        place = {feature: at for at, feature in enumerate(order)}
         names = whole.feature_names
         if names is None and features is not None:
             names = tuple(f"x{feature}" for feature in range(whole.n_features))
@@ -104,6 +109,7 @@ class Prepared:
             sample_weight=None if self.weights is None else self.weights[rows],
             feature_names=None if names is None else [names[feature] for feature in order],
             class_names=whole.class_names,
+            combinations=[each.moved(place.__getitem__) for each in whole.combinations],
             **learned,
             **limits,
         )
@@ -122,9 +128,14 @@ def prepare(
     predicts: Predicts | None = None,
     cost_matrix: Any = None,
     sample_costs: Any = None,
+    splits: str = "columns",
+    n_angles: int = 2,
     **limits: Any,
 ) -> Prepared:
     """Validate a training table and make its problem; `limits` are those of ``build_problem``.
+
+    With `splits` "pairs", splits may be about two columns: `n_angles` directions of each pair, see
+    :mod:`provetree.problem.pairs`.
 
     What `y` holds follows from the loss and from what the tree predicts: labels, numbers
     ("squared_error", "absolute_error"), or the costs or rewards of actions ("linear"). With costs
@@ -158,6 +169,8 @@ def prepare(
             loss = "linear"
             row_costs = learned["targets"] if cost_matrix is None else learned["cost_matrix"][codes]
     weights = row_weights(sample_weight, class_weight, classes, codes)
+    if splits == "pairs":
+        limits["combinations"] = _pairs(encoded, encoder, weights, n_angles, owner)
     problem = build_problem(
         encoded,
         max_depth=max_depth,
@@ -169,6 +182,15 @@ def prepare(
         **limits,
     )
     return Prepared(problem, encoder, names, encoded, classes, codes, weights, targets, row_costs)
+
+
+def _pairs(
+    encoded: Float, encoder: TableEncoder, weights: Float | None, n_angles: int, owner: str
+) -> tuple[Combination, ...]:
+    """Return the sums of two columns that splits may be about; absent rows do not matter."""
+    present = encoded if weights is None else encoded[weights > 0]
+    check_pairs(present, encoder.categories, n_angles, owner)
+    return pair_combinations(present, encoder.categories, n_angles)
 
 
 def _read(y: Any, n_rows: int, owner: str, predicts: Predicts | None) -> Targets:

@@ -12,21 +12,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from provetree import _core
 from provetree.number_types import Float, Int, Int32
-from provetree.problem.checks import check_codes, check_limits
-from provetree.problem.columns import ColumnSequence, RankedFeatures, Ranks
+from provetree.problem.checks import check_limits
+from provetree.problem.columns import ColumnSequence, Ranks
+from provetree.problem.combinations import Combination, checked_combinations
 from provetree.problem.cost_scale import CostScale, cost_bits, cost_scale_of, measured_penalty
 from provetree.problem.learned import Predicts, present_rows, what_is_learned
+from provetree.problem.ordering import ordered_rows
 from provetree.problem.weights import MAX_TOTAL_WEIGHT, as_decimal
 
-#: Cells of ranks (columns x rows) a problem may have: one GiB of 32-bit ranks.
-MAX_CELLS = 2**28
 #: Costs have 64 bits; this limit lets engines add and scale them.
 _MOST_COST = 2**60
 _MOST_SPLITS = 2**30 - 1
@@ -75,6 +75,8 @@ class Problem:
         The numbers to predict, or the cost of each action; rows with targets are not merged.
     predicts : {"classes", "numbers", "costs", "rewards"}
         What the leaves of a tree predict.
+    combinations : tuple of Combination
+        Sums of two columns; those of columns from `n_features` on, in their order.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class Problem:
     loss: str = field(default="errors", kw_only=True)
     targets: Float | None = field(default=None, kw_only=True)
     predicts: Predicts = field(default="classes", kw_only=True)
+    combinations: tuple[Combination, ...] = field(default=(), kw_only=True)
 
     @cached_property
     def table(self) -> _core.Table:
@@ -134,6 +137,18 @@ class Problem:
     def is_measured(self) -> bool:
         """Whether the loss is another than errors."""
         return self.loss != "errors"
+
+    def columns_of(self, feature: int) -> tuple[int, ...]:
+        """Return the columns of the table that a feature is made of: one, or two of a sum."""
+        if feature < self.n_features:
+            return (feature,)
+        return self.combinations[feature - self.n_features].columns
+
+    def feature_values(self, table: Float, feature: int) -> Float:
+        """Return the values of a feature on the rows of an encoded table."""
+        if feature < self.n_features:
+            return table[:, feature]
+        return self.combinations[feature - self.n_features].values(table)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "table"}
@@ -363,6 +378,7 @@ def build_problem(
     targets: ArrayLike | None = None,
     predicts: Predicts | None = None,
     cost_matrix: ArrayLike | None = None,
+    combinations: Iterable[Combination] | None = None,
 ) -> Problem:
     """Return the problem of finding the best tree for an encoded table.
 
@@ -408,6 +424,8 @@ def build_problem(
     cost_matrix : array-like of float, shape (n_classes, n_classes), optional
         What each prediction costs for each true class, where `loss` is "linear" and `y` holds
         classes. Equal rows merge, as they do not where each row has `targets` of its own.
+    combinations : iterable of Combination, optional
+        Sums of two columns that splits may be about as well; see :mod:`provetree.problem.pairs`.
 
     Returns
     -------
@@ -426,13 +444,15 @@ def build_problem(
     learned = what_is_learned(table, y, n_classes, loss, targets, predicts, cost_matrix)
     check_limits(max_depth, max_leaf_nodes, min_samples_leaf, alpha)
     levels = _levels(categories, table.shape[1])
+    sums = checked_combinations(combinations, levels)
 
     table, learned, whole = present_rows(table, learned, sample_weight, loss)
     n_samples = len(table)
 
-    rows, columns, ranks = _ordered(
+    rows, columns, ranks = ordered_rows(
         table,
         levels,
+        sums,
         learned.classes,
         whole.weights,
         merge=merge and learned.merges,
@@ -475,6 +495,7 @@ def build_problem(
         loss=loss,
         targets=of_rows,
         predicts=learned.predicts,
+        combinations=sums,
     )
     return _measured(problem, alpha) if problem.is_measured else problem
 
@@ -493,59 +514,6 @@ def _measured(problem: Problem, alpha: float) -> Problem:
         return problem
     changed._keep_table_of(problem)
     return changed
-
-
-class _Rows(NamedTuple):
-    """The rows of a problem: one of the table rows behind each, their weight and number."""
-
-    first: Int
-    weights: Int
-    counts: Int
-
-
-def _ordered(
-    table: Float,
-    levels: tuple[tuple[object, ...] | None, ...],
-    classes: Int32,
-    weights: Int,
-    *,
-    merge: bool,
-    keep_duplicates: bool,
-) -> tuple[_Rows, ColumnSequence, Ranks]:
-    """Return the rows of the problem, its ordered columns, and the ranks of the rows in them."""
-    each_row = np.ones(len(table), dtype=np.int64)
-    if merge and table.size <= MAX_CELLS and levels.count(None) == len(levels):
-        # Binary tables are common and need no sorting.
-        binary = _core.order_binary_table(table, classes, weights, each_row, keep_duplicates)
-        if binary is not None:
-            merged, (ranks, of_columns, kinds, categories, values, ends) = binary
-            columns = ColumnSequence(of_columns, kinds, categories, values, ends)
-            return _Rows(*merged), columns, ranks
-    features = _rank_features(table, levels)
-    if merge:
-        rows = _Rows(*_core.merge_rows(features.ranks, classes, weights, each_row))
-    else:
-        rows = _Rows(np.arange(len(table)), weights, each_row)
-    n_cells = len(rows.first) * features.most_columns
-    if n_cells > MAX_CELLS:
-        raise ValueError(
-            f"The table has {n_cells} cells (rows x columns, a category feature counting as one "
-            f"column per category), and at most {MAX_CELLS} are supported. "
-            "Use fewer rows or group rare categories."
-        )
-    return rows, *features.ordered(rows.first, keep_duplicates=keep_duplicates)
-
-
-def _rank_features(table: Float, levels: Sequence[tuple[object, ...] | None]) -> RankedFeatures:
-    """Rank the values of each feature; missing values get the rank after the last."""
-    n_categories = np.full(len(levels), -1, dtype=np.int64)
-    by_category = [index for index, level in enumerate(levels) if level is not None]
-    for index in by_category:
-        n_categories[index] = len(levels[index] or ())
-    features = RankedFeatures(*_core.rank_columns(table), n_categories)
-    for index in by_category:
-        check_codes(index, features.values_of(index), int(n_categories[index]))
-    return features
 
 
 def _root_error(classes: Int32, weights: Int) -> int:

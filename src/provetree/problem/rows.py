@@ -29,7 +29,7 @@ def problem_rows(problem: Problem, table: Float, classes: Int) -> Int:
     n = len(table)
     theirs = np.empty((len(problem.columns) + 1, n), dtype=np.int64)
     for c, column in enumerate(problem.columns):
-        theirs[c] = column_ranks(problem, c, table[:, column.feature])
+        theirs[c] = column_ranks(problem, c, problem.feature_values(table, column.feature))
     theirs[-1] = classes
     ours = np.vstack([problem.ranks.astype(np.int64), problem.classes])
     _, place = np.unique(np.hstack([ours, theirs]), axis=1, return_inverse=True)
@@ -69,6 +69,9 @@ def column_ranks(problem: Problem, c: int, x: Float) -> Int:
     ranks = np.searchsorted(column.values[present], x) + int(not present[0])
     if not present.all():
         ranks[np.isnan(x)] = np.flatnonzero(~present)[0]
+    if column.feature >= problem.n_features:
+        # Sums share a rank with others that differ by rounding; the highest stands for them.
+        return np.where(ranks < len(column.values), ranks, -1).astype(np.int64)
     # A row of weight zero may hold a value that no other row has; it has no rank.
     known = np.minimum(ranks, len(column.values) - 1)
     same = (column.values[known] == x) | (np.isnan(x) & np.isnan(column.values[known]))

@@ -318,6 +318,7 @@ def column_facts(
     """
     said = dict(notes)
     importances = split_importances(tree)
+    asked = [tree.columns_of(int(f)) for f in tree.feature[tree.feature >= 0]]
     facts = []
     for feature, (name, levels) in enumerate(zip(tree.column_names, tree.categories, strict=True)):
         x = encoded[:, feature]
@@ -327,7 +328,7 @@ def column_facts(
             "kind": "number" if levels is None else "category",
             "missing": int(len(x) - len(present)),
             "distinct": len(np.unique(present)),
-            "splits": int((tree.feature == feature).sum()),
+            "splits": sum(feature in columns for columns in asked),
             "importance": float(importances[feature]),
         }
         if name in said:

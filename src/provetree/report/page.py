@@ -142,9 +142,9 @@ def _page_data(model: StoredModel) -> dict[str, Any]:
             data["percent"] = [f"{100 * share:.1f} %" for share in shares[node]]
         if tree.feature[node] >= 0:
             feature, code = int(tree.feature[node]), int(tree.category[node])
-            levels = tree.categories[feature]
+            levels = tree.levels_of(feature)
             data |= {
-                "column": names[feature],
+                "columns": [names[column] for column in tree.columns_of(feature)],
                 "left": int(tree.left[node]),
                 "right": int(tree.right[node]),
                 "missingLeft": bool(tree.missing_left[node]),
@@ -155,10 +155,13 @@ def _page_data(model: StoredModel) -> dict[str, Any]:
             else:
                 # The category after the last is "missing", which no value is equal to.
                 data["category"] = None if code == len(levels) else _plain(levels[code])
+            combination = tree.combination_of(feature)
+            if combination is not None:
+                data["coefficients"] = [combination.a, combination.b]
         nodes.append(data)
     columns: dict[str, Any] = {}
     known = {fact["name"]: fact for fact in model.facts.get("columns", ())}
-    for feature in np.unique(tree.feature[tree.feature >= 0]).tolist():
+    for feature in tree.columns_used:
         name, levels = names[feature], tree.categories[feature]
         info: dict[str, Any] = {}
         if levels is not None:

@@ -10,12 +10,19 @@
 
   // ---- prediction: the same rules as the model itself
   const goesLeft = (node, value) => {
-    if (value === null || value === undefined || (typeof value === "number" && Number.isNaN(value))) return node.missingLeft;
+    if (isMissing(value)) return node.missingLeft;
     if (node.category !== undefined) return node.category !== null && value === node.category;
     if (node.threshold === "nan") return false;
     return value <= (node.threshold === "inf" ? Infinity : node.threshold === "-inf" ? -Infinity : node.threshold);
   };
-  const leafOf = (row) => { let i = 0; while (isSplit(i)) i = goesLeft(nodes[i], row[nodes[i].column]) ? nodes[i].left : nodes[i].right; return i; };
+  const isMissing = (value) => value === null || value === undefined || (typeof value === "number" && Number.isNaN(value));
+  // What a split is about: a column, or the sum of two, which is missing where one of them is.
+  const valueOf = (node, get) => {
+    const values = node.columns.map(get);
+    if (node.coefficients === undefined) return values[0];
+    return values.some(isMissing) ? null : node.coefficients[0] * values[0] + node.coefficients[1] * values[1];
+  };
+  const leafOf = (row) => { let i = 0; while (isSplit(i)) i = goesLeft(nodes[i], valueOf(nodes[i], (column) => row[column])) ? nodes[i].left : nodes[i].right; return i; };
   const wayTo = (i) => { const way = [i]; while (parent.has(i)) { i = parent.get(i); way.unshift(i); } return way; };
   // For tests and for the curious: predict({column: value}) in the console.
   const answerOf = (i) => nodes[i].answer === undefined ? model.labels[nodes[i].label] : nodes[i].answer;
@@ -143,14 +150,15 @@
   const area = $("question-area"), answers = $("answers");
   const ask = () => {
     let i = 0;
-    while (isSplit(i) && Object.hasOwn(given, nodes[i].column)) i = goesLeft(nodes[i], given[nodes[i].column].value) ? nodes[i].left : nodes[i].right;
+    while (isSplit(i) && nodes[i].columns.every((column) => Object.hasOwn(given, column))) i = goesLeft(nodes[i], valueOf(nodes[i], (column) => given[column].value)) ? nodes[i].left : nodes[i].right;
     answers.replaceChildren(...asked.map((column) => { const item = document.createElement("li"); item.textContent = `${column}: ${given[column].said}`; return item; }));
     area.replaceChildren();
     if (!isSplit(i)) return decide(i);
-    const node = nodes[i], info = model.columns[node.column], form = document.createElement("form");
-    form.dataset.column = node.column; form.noValidate = true;
+    const column = nodes[i].columns.find((name) => !Object.hasOwn(given, name));
+    const info = model.columns[column], form = document.createElement("form");
+    form.dataset.column = column; form.noValidate = true;
     const holder = document.createElement("div"), label = document.createElement("label");
-    label.htmlFor = "answer"; label.textContent = `What is ${node.column}?`; holder.append(label);
+    label.htmlFor = "answer"; label.textContent = `What is ${column}?`; holder.append(label);
     let field;
     if (info.categories) {
       field = document.createElement("select");
@@ -165,21 +173,21 @@
     if (info.low !== undefined) { const range = document.createElement("div"); range.id = "range"; range.className = "soft"; range.textContent = `in training from ${info.low} to ${info.high}`; holder.append(range); }
     const go = document.createElement("button"); go.className = "primary"; go.type = "submit"; go.textContent = "Next";
     form.append(holder, go);
-    if (!info.categories) { const unknown = document.createElement("button"); unknown.type = "button"; unknown.id = "unknown"; unknown.textContent = "Missing or not known"; unknown.addEventListener("click", () => answer(node.column, null, "missing")); form.append(unknown); }
+    if (!info.categories) { const unknown = document.createElement("button"); unknown.type = "button"; unknown.id = "unknown"; unknown.textContent = "Missing or not known"; unknown.addEventListener("click", () => answer(column, null, "missing")); form.append(unknown); }
     const fault = document.createElement("p"); fault.id = "fault"; fault.setAttribute("role", "alert");
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (info.categories) {
         if (field.value === "") { fault.textContent = "Choose an answer first."; return; }
-        if (field.value === "missing") answer(node.column, null, "missing");
-        else if (field.value === "other") answer(node.column, Symbol("another value"), "another value");
-        else { const category = info.categories[Number(field.value.slice(1))]; answer(node.column, category, String(category)); }
+        if (field.value === "missing") answer(column, null, "missing");
+        else if (field.value === "other") answer(column, Symbol("another value"), "another value");
+        else { const category = info.categories[Number(field.value.slice(1))]; answer(column, category, String(category)); }
         return;
       }
       const text = field.value.trim().replace(",", "."), words = { inf: Infinity, "-inf": -Infinity };
       const value = Object.hasOwn(words, text) ? words[text] : Number(text);
-      if (text === "" || Number.isNaN(value)) { fault.textContent = `${node.column} is a number, such as ${info.low ?? 0}.`; field.focus(); return; }
-      answer(node.column, value, String(value));
+      if (text === "" || Number.isNaN(value)) { fault.textContent = `${column} is a number, such as ${info.low ?? 0}.`; field.focus(); return; }
+      answer(column, value, String(value));
     });
     area.append(form, fault);
     if (asked.length) field.focus();

@@ -52,8 +52,8 @@ class _Condition:
 
     def words(self, tree: Tree, feature: int) -> str:
         """Say the condition."""
-        name = tree.column_names[feature]
-        levels = tree.categories[feature]
+        name = tree.question_names[feature]
+        levels = tree.levels_of(feature)
         if levels is not None:
             return f"{name} {self._category_words(levels)}"
         or_missing = " or is missing" if self.missing and self.missing_matters else ""
@@ -180,10 +180,11 @@ def explain_row(tree: Tree, encoded: Any) -> tuple[list[str], int]:
     """
     row = np.asarray(encoded, dtype=np.float64).reshape(1, -1)
     leaf = int(tree.apply(row)[0])
+    row = tree.with_combinations(row)
     lines = []
     for node, left in way_of(tree, leaf):
         feature = int(tree.feature[node])
-        name = tree.column_names[feature]
+        name = tree.question_names[feature]
         x = float(row[0, feature])
         lines.append(f"{name} is {_value_words(tree, feature, x)}{_reason(tree, node, left, x)}")
     return lines, leaf
@@ -192,7 +193,7 @@ def explain_row(tree: Tree, encoded: Any) -> tuple[list[str], int]:
 def _value_words(tree: Tree, feature: int, x: float) -> str:
     if math.isnan(x):
         return "missing"
-    levels = tree.categories[feature]
+    levels = tree.levels_of(feature)
     if levels is None:
         return short_number(x)
     return str(levels[int(x)]) if 0 <= x < len(levels) else "a value not known from training"
@@ -202,7 +203,7 @@ def _reason(tree: Tree, node: int, left: bool, x: float) -> str:
     """Say why a value takes its side; nothing to say where the value speaks for itself."""
     code, threshold = int(tree.category[node]), float(tree.threshold[node])
     if code >= 0:
-        levels = tree.categories[int(tree.feature[node])] or ()
+        levels = tree.levels_of(int(tree.feature[node])) or ()
         wanted = "missing" if code == len(levels) else str(levels[code])
         return "" if left else f", not {wanted}"
     if math.isnan(x):

@@ -98,6 +98,8 @@ PATH_OPTIONS: tuple[Option, ...] = (
         "What the trees minimise.",
     ),
     *_SIZED,
+    _tree["splits"],
+    _tree["n_angles"],
 )
 
 _FOLDS = Option(

@@ -135,6 +135,8 @@ def tuning_path(
     cv: Any = 5,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    splits: str = "columns",
+    n_angles: int = 2,
 ) -> TuningPath:
     """Return the proven best tree of every number of leaves, and its cross-validated score.
 
@@ -160,6 +162,9 @@ def tuning_path(
         Seconds for the whole call: for all rows and all folds together.
     n_jobs : int, default=None
         Tasks at once, as in joblib; None follows ``joblib.parallel_config``.
+    splits, n_angles
+        As for :class:`~provetree.OptimalTreeClassifier`. The sums of two columns are those of all
+        rows, in every fold: their coefficients follow from the columns, not from the labels.
 
     Returns
     -------
@@ -191,6 +196,8 @@ def tuning_path(
         class_weight=class_weight,
         categorical_features=categorical_features,
         loss=criterion,
+        splits=splits,
+        n_angles=n_angles,
         **limits,
     )
     return path_of(prepared, max_leaf_nodes, cv, time_limit, n_jobs, **limits)

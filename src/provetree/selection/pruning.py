@@ -148,6 +148,6 @@ def _cut(tree: Tree, leaves: set[int]) -> Tree:
     }
     names: dict[str, Any] = {
         name: getattr(tree, name)
-        for name in ("n_features", "feature_names", "class_names", "categories")
+        for name in ("n_features", "feature_names", "class_names", "categories", "combinations")
     }
     return Tree(feature=feature, **parts, **names)

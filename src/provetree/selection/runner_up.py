@@ -37,7 +37,7 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class RunnerUp:
-    """The best replacement of a split that does not use its column.
+    """The best replacement of a split that is about another column, or another pair of columns.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class RunnerUp:
     alternative : str or None
         The best split found on another column; None if a leaf is as good.
     feature : int
-        The column of the alternative, -1 for a leaf.
+        The column of the alternative, the first of them where it is about two; -1 for a leaf.
     extra : int or float
         The extra cost of the tree with the alternative and its best subtrees: errors, or what the
         tree was chosen by, such as the sum of squared errors.
@@ -173,10 +173,11 @@ def runner_ups(
     for done, node in enumerate(splits):
         share = (deadline - clock()) / (len(splits) - done)
         rows = passes.indices[passes.indptr[node] : passes.indptr[node + 1]]
+        order = _column_order(tree, node)
         problem = _node_problem(
             prepared,
             rows,
-            last=int(tree.feature[node]),
+            order,
             depth=prepared.problem.max_depth - int(tree.node_depth[node]),
             budget=prepared.problem.max_splits - (tree.n_splits - sizes[node]),
         )
@@ -189,14 +190,15 @@ def runner_ups(
         current = _cost_of_leaves(tree, prepared, problem, rows)
         current += problem.split_penalty * sizes[node]
         exact = is_optimal and problem.weight_error == prepared.problem.weight_error == 0.0
-        search.run(without=problem.n_features - 1, at_least=current if exact else 0)
+        asked = tree.columns_of(int(tree.feature[node]))
+        search.run(_about_others(problem, order, asked), at_least=current if exact else 0)
         extra, least = (_user_difference(problem, x - current) for x in (search.cost, search.bound))
         found.append(
             RunnerUp(
                 node,
                 split_text(tree, node),
                 search.words,
-                -1 if search.feature < 0 else _places(tree, node)[search.feature],
+                -1 if search.feature < 0 else order[search.feature],
                 extra,
                 least,
                 search.status,
@@ -213,20 +215,22 @@ def _explained(problem: Problem, extra: float) -> float:
     return extra * problem.cost_scale.weight_scale / problem.cost_scale.root
 
 
-def _node_problem(prepared: Prepared, rows: Rows, *, last: int, depth: int, budget: int) -> Problem:
-    """Return the problem of the rows of a node, with the column of its split as the last one.
+def _node_problem(
+    prepared: Prepared, rows: Rows, order: list[int], *, depth: int, budget: int
+) -> Problem:
+    """Return the problem of the rows of a node, with its columns in some order.
 
-    A problem leaves out columns that order the rows as an earlier one does. So the excluded column
-    must come last: otherwise it would hide a column that could replace it.
+    A problem leaves out columns that order the rows as an earlier one does. None that could
+    replace the split may be hidden by what is excluded: that comes last, or nothing is left out.
     """
     whole = prepared.problem
-    order = [*(f for f in range(whole.n_features) if f != last), last]
     problem = prepared.problem_of(
         rows,
         order,
         max_depth=depth,
         max_leaf_nodes=budget + 1,
         min_samples_leaf=whole.min_samples_leaf,
+        keep_duplicates=bool(whole.combinations),
     )
     # The penalty is that of the whole table, in the units of these rows.
     if whole.is_measured:
@@ -255,10 +259,19 @@ def _user_difference(problem: Problem, units: int) -> float:
     return 0.0 if abs(cost) <= TOLERANCE * scale.root else cost / scale.weight_scale
 
 
-def _places(tree: Tree, node: int) -> list[int]:
-    """Return the feature of each column of the table of a node."""
-    last = int(tree.feature[node])
-    return [*(f for f in range(tree.n_features) if f != last), last]
+def _column_order(tree: Tree, node: int) -> list[int]:
+    """Return the columns of the table, those of a split last."""
+    last = tree.columns_of(int(tree.feature[node]))
+    return [*(f for f in range(tree.n_features) if f not in last), *last]
+
+
+def _about_others(problem: Problem, order: list[int], asked: tuple[int, ...]) -> list[int]:
+    """Return the ordered columns that are not about the same column, or the same two columns."""
+    return [
+        c
+        for c, column in enumerate(problem.columns)
+        if {order[place] for place in problem.columns_of(column.feature)} != set(asked)
+    ]
 
 
 class _NodeSearch:
@@ -276,10 +289,9 @@ class _NodeSearch:
         self.feature = -1
         self.bound = 0
 
-    def run(self, *, without: int, at_least: int) -> None:
-        """Find the best split on another column; `at_least` is a known lower bound."""
+    def run(self, columns: list[int], *, at_least: int) -> None:
+        """Find the best split on one of the columns; `at_least` is a known lower bound."""
         self.bound = at_least
-        columns = [c for c, x in enumerate(self.problem.columns) if x.feature != without]
         try:
             if columns and self.cost > at_least:
                 done = self._solve_without(columns)
@@ -294,7 +306,8 @@ class _NodeSearch:
         if cost < self.cost:
             self.cost, self.words, self.feature = cost, None, -1
             if tree.n_splits:
-                self.words, self.feature = split_text(tree, 0), int(tree.feature[0])
+                self.words = split_text(tree, 0)
+                self.feature = tree.columns_of(int(tree.feature[0]))[0]
 
     def _solve_without(self, columns: list[int]) -> bool:
         """Solve without the column at all; for a single split this is the answer."""

@@ -132,6 +132,7 @@ class TuningTable:
             sample_weight=self.weights_of(rows, setting),
             feature_names=whole.feature_names,
             class_names=whole.class_names,
+            combinations=whole.combinations,
             **learned,
             max_depth=self.max_depth,
             min_samples_leaf=setting.min_samples_leaf,

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from provetree.export.words import split_text
+from provetree.problem.combinations import Combination
 from provetree.problem.inputs import as_table
 from provetree.selection.time_shares import time_shares
 from provetree.tree.tree import Tree
@@ -25,8 +26,8 @@ __all__ = ["SplitStability", "Stability", "stability"]
 #: Where no time is left, a refit is a greedy tree.
 _LEAST_SECONDS = 1e-3
 
-#: Column, category and threshold.
-Split: TypeAlias = tuple[int, int, float]
+#: Column or combination of columns, category and threshold.
+Split: TypeAlias = tuple[int | Combination, int, float]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class SplitStability:
     split : str
         The split in words.
     same_place : float
-        The share of refits that split the same column at the same place of the tree.
+        The share of refits that split the same column at the same place of the tree. Of a sum of
+        two columns, the same sum.
     anywhere : float
         The share of refits that split the same column anywhere; for categories, the same category.
     low, high : float
@@ -160,7 +162,7 @@ def stability(
     n_refits = len(refits)
     tree: Tree = model.tree_
     splits_of = [_splits(other) for other, _, _ in refits]
-    use = Counter(f for splits in splits_of for f in {split[0] for split in splits.values()})
+    use = Counter(column for other, _, _ in refits for column in other.columns_used)
     return Stability(
         tuple(_of_split(tree, way, node, splits_of) for way, node in _places(tree).items()),
         np.array([use[f] / n_refits for f in range(tree.n_features)]),
@@ -224,9 +226,15 @@ def _of_split(tree: Tree, way: str, node: int, splits_of: list[dict[str, Split]]
 def _splits(tree: Tree) -> dict[str, Split]:
     """Return column, category and threshold of the splits by their way from the root."""
     return {
-        way: (int(tree.feature[node]), int(tree.category[node]), float(tree.threshold[node]))
+        way: (_asked(tree, node), int(tree.category[node]), float(tree.threshold[node]))
         for way, node in _places(tree).items()
     }
+
+
+def _asked(tree: Tree, node: int) -> int | Combination:
+    """Return the column of a split, or the combination of two that it is about."""
+    feature = int(tree.feature[node])
+    return tree.combination_of(feature) or feature
 
 
 def _places(tree: Tree) -> dict[str, int]:

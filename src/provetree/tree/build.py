@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 
 from provetree import _core
 from provetree.tree.node_values import node_rows, values_on_rows
-from provetree.tree.threshold import midpoint
+from provetree.tree.threshold import midpoint, sum_threshold
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
+    from provetree.problem.combinations import Combination
     from provetree.problem.problem import Problem
 
 
@@ -52,6 +53,7 @@ def build_tree(
         "feature_names": problem.feature_names,
         "class_names": problem.class_names,
         "categories": problem.categories,
+        "combinations": _numbered_again(problem, splits),
     }
     if problem.targets is not None:
         values = values_on_rows(problem, node_rows(problem, columns, ranks))
@@ -84,6 +86,18 @@ def build_tree(
     )
 
 
+def _numbered_again(problem: Problem, splits: dict[str, Any]) -> tuple[Combination, ...]:
+    """Return the combinations that the splits are about; the features are changed to fit."""
+    if not problem.combinations:
+        return ()
+    n_features = problem.n_features
+    asked = [feature for feature in splits["feature"] if feature >= n_features]
+    used = list(dict.fromkeys(asked))  # in the order of the nodes, each once
+    places = {feature: n_features + place for place, feature in enumerate(used)}
+    splits["feature"] = [places.get(feature, feature) for feature in splits["feature"]]
+    return tuple(problem.combinations[feature - n_features] for feature in used)
+
+
 def _user_splits(
     problem: Problem, columns: list[int], ranks: list[int], routed: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -112,12 +126,14 @@ def _user_splits(
         if kind == "category":
             category[node] = of_category
             continue
-        if (low, high) in between:
+        if of_feature < problem.n_features and (low, high) in between:
             threshold[node] = between[low, high]
         elif math.isnan(low):  # only missing values go left: no number may follow, -inf neither
             threshold[node] = math.nan
         elif math.isnan(high):  # only missing values go right
             threshold[node] = math.inf
+        elif of_feature >= problem.n_features:
+            threshold[node] = sum_threshold(low, high)
         else:
             threshold[node] = between[low, high] = midpoint(low, high)
         if kind == "missing_first":

@@ -14,9 +14,9 @@ def split_importances(tree: Tree) -> NDArray[np.float64]:
     """Return the share of each column in the total decrease of impurity.
 
     Each split of a column adds the impurity of its node less the impurities of its children, by
-    their weights, as for scikit-learn's own trees. Impurity is Gini's for classes, the sum of
-    squares (or of distances to the median) for numbers, and the cost of the best action for
-    actions. All are zero for a tree without splits.
+    their weights, as for scikit-learn's own trees. The two columns of a sum share it equally.
+    Impurity is Gini's for classes, the sum of squares (or of distances to the median) for numbers,
+    and the cost of the best action for actions. All are zero for a tree without splits.
 
     Examples
     --------
@@ -31,6 +31,9 @@ def split_importances(tree: Tree) -> NDArray[np.float64]:
     decrease = impurity[splits] - impurity[tree.left[splits]] - impurity[tree.right[splits]]
     # Rounding may leave a split that changes nothing a little below zero.
     gains = np.zeros(tree.n_features)
-    np.add.at(gains, tree.feature[splits], np.maximum(decrease, 0.0))
+    for split, gain in zip(splits.tolist(), np.maximum(decrease, 0.0).tolist(), strict=True):
+        columns = tree.columns_of(int(tree.feature[split]))
+        for column in columns:
+            gains[column] += gain / len(columns)
     total = gains.sum()
     return gains / total if total > 0 else gains

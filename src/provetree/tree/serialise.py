@@ -17,15 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from provetree.problem.combinations import Combination
 from provetree.tree.smoothing import Smoothing
 from provetree.tree.tree import Tree
 from provetree.tree.values import Actions, ClassTotals, Numbers, Values
 
 FORMAT = "provetree-tree"
 #: The newest version that can be read. Version 2 adds leaves that predict another class than their
-#: heaviest, version 3 trees of numbers and actions, version 4 smoothed probabilities. A tree is
-#: written as the oldest version that can hold it, for older readers.
-VERSION = 4
+#: heaviest, version 3 trees of numbers and actions, version 4 smoothed probabilities, version 5
+#: combinations of two columns, in trees of all kinds. A tree is written as the oldest version that
+#: can hold it, for older readers.
+VERSION = 5
 
 #: Number and names of the outputs or actions, by the kind of tree.
 _COUNT = {"classes": "n_classes", "numbers": "n_outputs", "actions": "n_actions"}
@@ -34,6 +36,8 @@ _NAMES = {"classes": "class_names", "numbers": "output_names", "actions": "actio
 
 def version_of(tree: Tree) -> int:
     """Return the oldest version of the format that can hold a tree."""
+    if tree.combinations:
+        return 5
     if tree.kind != "classes":
         return 3
     if smoothing_of(tree) is not None:
@@ -70,9 +74,11 @@ def to_dict(tree: Tree) -> dict[str, Any]:
         split["left"] = int(tree.left[node])
         split["right"] = int(tree.right[node])
         nodes.append(split)
+    combinations = [each.stored() for each in tree.combinations]
     return {
         "format": FORMAT,
         "version": version_of(tree),
+        **({"combinations": combinations} if combinations else {}),
         **_kind_data(tree),
         "n_features": tree.n_features,
         _COUNT[tree.kind]: tree.n_classes,
@@ -223,6 +229,7 @@ def _read(data: Mapping[str, Any]) -> Tree:
         feature_names=data["feature_names"],
         class_names=_read_names(data[_NAMES[kind]]),
         categories=[_read_names(level) for level in data["categories"]],
+        combinations=[Combination.read(each) for each in data.get("combinations", ())],
     )
     # Redundant values are stored for other readers; if they disagree, the file is damaged.
     for name in ("left", "right", "missing_left"):

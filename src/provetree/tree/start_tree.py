@@ -236,7 +236,7 @@ def _finder(
 
     @cache
     def ranks_of(c: int) -> Int:
-        return column_ranks(problem, c, table[:, features[c]])
+        return column_ranks(problem, c, problem.feature_values(table, features[c]))
 
     def find(node: int, feature: int, left: Rows, right: Rows) -> tuple[int, int, bool]:
         own = [c for c, of_column in enumerate(features) if of_column == feature]
@@ -248,8 +248,9 @@ def _finder(
                     if rank < ranks_of(c)[high].min():
                         return c, rank, bool(mirrored)
         raise ValueError(
-            f"The {what} must split one column at a time, as trees of provetree do. Node {node} "
-            "divides its training rows as no column of the table can."
+            f"The {what} must split as trees of this estimator do, one column at a time or with "
+            f"splits='pairs' one of its sums of two. Node {node} divides its training rows as none "
+            "of these can."
         )
 
     return find

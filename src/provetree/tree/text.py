@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from provetree.problem.combinations import Combination
 from provetree.tree.serialise import (
     FORMAT,
     check_stamp,
@@ -41,6 +42,11 @@ _LEGEND_LINE = re.compile(r"(classes|features|categories): (.*)")
 _LEGEND_LINE_4 = re.compile(r"(classes|smoothing|features|categories): (.*)")
 #: The same for trees of numbers and of actions, which only version 3 has.
 _LEGEND_LINE_3 = re.compile(r"(outputs|statistic|splits|actions|rewards|features|categories): (.*)")
+#: The same for trees with combinations of columns, which only version 5 has, of all kinds.
+_LEGEND_LINE_5 = re.compile(
+    r"(classes|smoothing|outputs|statistic|splits|actions|rewards|features|categories|combinations)"
+    r": (.*)"
+)
 _LEAF_3 = re.compile(r"(?P<label>.*): .*\b(?P<rows>\d+) rows? \[(?P<value>[^\[\]]*)\]")
 
 
@@ -60,8 +66,7 @@ def from_text(text: str) -> Tree:
         raise ValueError(f"A stored tree must start with the line '{FORMAT} version 1'.")
     check_stamp(stamp[1], int(stamp[2]))
     try:
-        reader = {3: _ReaderOfValues, 4: _ReaderOfSmoothed}.get(int(stamp[2]), _Reader)
-        return reader(lines[1:]).read()
+        return _reader_of(int(stamp[2]), lines[1:])(lines[1:]).read()
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"The stored tree is damaged: {type(error).__name__}: {error}.") from None
 
@@ -160,7 +165,7 @@ def _conditions(tree: Tree, labels: list[str], node: int) -> tuple[str, str]:
     feature = int(tree.feature[node])
     name = labels[feature]
     code = int(tree.category[node])
-    levels = tree.categories[feature]
+    levels = tree.levels_of(feature)
     if code >= 0 and levels is not None:
         if code == len(levels):
             return f"{name} is missing", f"{name} is present"
@@ -179,13 +184,16 @@ def _conditions(tree: Tree, labels: list[str], node: int) -> tuple[str, str]:
 
 
 def _labels(tree: Tree) -> list[str]:
-    return _feature_labels(tree.feature_names, tree.n_features)
+    return _feature_labels(tree.feature_names, tree.n_features, tree.combinations)
 
 
-def _feature_labels(names: Sequence[str] | None, n_features: int) -> list[str]:
+def _feature_labels(
+    names: Sequence[str] | None, n_features: int, combinations: Sequence[Combination] = ()
+) -> list[str]:
     if names is None:
-        return [f"x{feature}" for feature in range(n_features)]
-    return _told_apart([_quoted(name) for name in names])
+        names = [f"x{feature}" for feature in range(n_features)]
+    sums = [each.words(names) for each in combinations]
+    return _told_apart([_quoted(name) for name in (*names, *sums)])
 
 
 def _category_labels(levels: Sequence[object]) -> list[str]:
@@ -241,6 +249,8 @@ def _legend(tree: Tree) -> Iterator[str]:
     }
     if levels:
         yield "categories: " + _json(levels)
+    if tree.combinations:
+        yield "combinations: " + _json([each.stored() for each in tree.combinations])
 
 
 class _Reader:
@@ -266,7 +276,9 @@ class _Reader:
         self.levels: list[list[object] | None] = [None] * self.n_features
         for feature, level in legend.get("categories", {}).items():
             self.levels[int(feature)] = [read_name(name) for name in level]
-        labels = _feature_labels(self.feature_names, self.n_features)
+        self.combinations = [Combination.read(x) for x in legend.get("combinations", ())]
+        self.levels += [None] * len(self.combinations)
+        labels = _feature_labels(self.feature_names, self.n_features, self.combinations)
         self.by_label = {label: feature for feature, label in enumerate(labels)}
 
     def named_things(self) -> Any:
@@ -306,7 +318,8 @@ class _Reader:
             n_features=self.n_features,
             feature_names=self.feature_names,
             class_names=self.class_names,
-            categories=self.levels,
+            categories=self.levels[: self.n_features],
+            combinations=self.combinations,
         )
 
     def _read_leaf(self, text: str) -> dict[str, Any]:
@@ -354,6 +367,12 @@ class _Reader:
             fits = sign == {"<=": ">", "=": "!="}[split["sign"]] and rest == split["rest"]
         if not fits:
             raise _damaged(line)
+
+
+class _ReaderOfCombinations(_Reader):
+    """Reads trees of classes that ask about two columns."""
+
+    legend_line = _LEGEND_LINE_5
 
 
 class _ReaderOfSmoothed(_Reader):
@@ -404,6 +423,28 @@ class _ReaderOfValues(_Reader):
         if len(found["value"]) != self.n_classes:
             raise _damaged(text)
         return found
+
+
+class _SmoothedWithCombinations(_ReaderOfSmoothed):
+    """Reads trees with smoothed probabilities that ask about two columns."""
+
+    legend_line = _LEGEND_LINE_5
+
+
+class _ValuesWithCombinations(_ReaderOfValues):
+    """Reads trees of numbers and of actions that ask about two columns."""
+
+    legend_line = _LEGEND_LINE_5
+
+
+def _reader_of(version: int, lines: Sequence[str]) -> type[_Reader]:
+    """Return the reader of a version; what version 5 holds is said by its legend."""
+    if version < 5:
+        return {3: _ReaderOfValues, 4: _ReaderOfSmoothed}.get(version, _Reader)
+    legend = {entry[1] for line in lines if (entry := _LEGEND_LINE_5.fullmatch(line))}
+    if legend & {"outputs", "actions"}:
+        return _ValuesWithCombinations
+    return _SmoothedWithCombinations if "smoothing" in legend else _ReaderOfCombinations
 
 
 def _parts(text: str) -> tuple[str, str, str]:

@@ -51,6 +51,30 @@ def midpoint(a: float, b: float) -> float:
     return plain if plain < b else a
 
 
+def sum_threshold(a: float, b: float) -> float:
+    """Return a threshold between two sums of columns, of as few digits as the distance allows.
+
+    It lies in the middle half between the two, where no rounding of the sums can reach it; where
+    they are neighbours in float64 it is the lower one. Zero is the shortest number of all.
+
+    Examples
+    --------
+    >>> from provetree.tree.threshold import sum_threshold
+    >>> sum_threshold(2.83, 3.29), sum_threshold(-1.0, 2.0), sum_threshold(3.21, 3.22)
+    (3.0, 0.0, 3.215)
+    """
+    quarter = b / 4 - a / 4
+    low, high = a + quarter, b - quarter
+    middle = a / 2 + b / 2
+    if low <= 0 <= high:
+        return 0.0
+    for digits in range(1, 18):
+        t = float(f"{middle:.{digits}g}")
+        if a <= t < b and low <= t <= high:
+            return t
+    return middle if a <= middle < b else a
+
+
 def _without_noise(middle: float, a: float, b: float) -> float:
     """Return the short decimal that differs from the number only by rounding, if there is one.
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from provetree.number_types import Bool, Float, Int, Int32
+from provetree.problem.combinations import Combination, checked_combinations
 from provetree.tree.arrays import (
     Name,
     add_up_children,
@@ -25,6 +26,7 @@ from provetree.tree.arrays import (
     node_array,
     preorder_links,
 )
+from provetree.tree.questions import Questions
 from provetree.tree.smoothing import Smoothing, row_shares, smoothed_shares
 from provetree.tree.values import ClassTotals, Kind, Values, completed_values, node_labels
 
@@ -38,7 +40,7 @@ MOST_FEATURES = 2**24
 _COUNTED = {"classes": "n_classes", "numbers": "n_outputs", "actions": "n_actions"}
 
 
-class Tree:
+class Tree(Questions):
     """An immutable tree that predicts classes, numbers or actions.
 
     The nodes are numbered in preorder: the root is 0, the left child of a split is the node
@@ -54,7 +56,8 @@ class Tree:
     Parameters
     ----------
     feature : array of int, shape (n_nodes,)
-        The feature each node splits on, -1 for a leaf.
+        The feature each node splits on, -1 for a leaf. From `n_features` on they are
+        `combinations`.
     threshold : array of float, shape (n_nodes,)
         Thresholds of the splits on numbers; NaN is stored at leaves and category splits.
     value : array of float, shape (n_nodes, n_classes), or Numbers or Actions
@@ -85,6 +88,8 @@ class Tree:
         The class each leaf predicts, -1 for the one of the largest total; entries of splits are
         ignored. By default every leaf predicts the class with the largest total, the first on a
         tie. Costs other than errors may need another class.
+    combinations : sequence of Combination, optional
+        Weighted sums of two columns; the feature ``n_features + k`` is the k-th of them.
 
     Examples
     --------
@@ -109,6 +114,7 @@ class Tree:
         "categories",
         "category",
         "class_names",
+        "combinations",
         "feature",
         "feature_names",
         "label",
@@ -124,7 +130,6 @@ class Tree:
         "values",
     )
 
-    feature: Int32
     threshold: Float
     category: Int32
     missing_left: Bool
@@ -136,10 +141,7 @@ class Tree:
     n_samples: Int
     label: Int32
     node_depth: Int32
-    n_features: int
-    feature_names: tuple[str, ...] | None
     class_names: tuple[Name, ...] | None
-    categories: tuple[tuple[Name, ...] | None, ...]
     _hash: int | None
 
     def __init__(
@@ -157,6 +159,7 @@ class Tree:
         class_names: Iterable[object] | None = None,
         categories: Sequence[Iterable[object] | None] | None = None,
         label: ArrayLike | None = None,
+        combinations: Iterable[Combination] | None = None,
     ) -> None:
         n_features = int(n_features)
         if not 0 <= n_features <= MOST_FEATURES:
@@ -167,7 +170,9 @@ class Tree:
         features = node_array("feature", feature, np.int32)
         n_nodes = len(features)
         split = features >= 0
-        left, right, depth = preorder_links(features, n_features)
+        levels = (None,) * n_features if categories is None else named_levels(categories)
+        sums = checked_combinations(combinations, levels)
+        left, right, depth = preorder_links(features, n_features + len(sums))
         thresholds = node_array("threshold", threshold, np.float64, n_nodes)
         codes = node_array("category", category, np.int32, n_nodes, default=-1)
         seen = node_array("missing_seen", missing_seen, np.bool_, n_nodes, default=False)
@@ -177,7 +182,6 @@ class Tree:
         codes = np.where(split, codes, -1).astype(np.int32)
         if np.any(counts[~split] < 0):
             raise ValueError("The 'n_samples' array of a tree must hold ints >= 0.")
-        levels = (None,) * n_features if categories is None else named_levels(categories)
         names, classes = named(feature_names, class_names)
         check_lengths(n_features, values.value.shape[1], levels, names, classes)
         by_category = codes != -1
@@ -190,7 +194,9 @@ class Tree:
         heavier_left[split] = weight[left[split]] >= weight[right[split]]
         to_left = np.where(seen, to_left, heavier_left) & split
         for node in np.flatnonzero(by_category).tolist():
-            to_left[node] = is_missing_code(codes[node], levels[features[node]])
+            of_feature = int(features[node])
+            level = levels[of_feature] if of_feature < n_features else None
+            to_left[node] = is_missing_code(codes[node], level)
 
         fields: dict[str, object] = {
             "feature": features,
@@ -209,6 +215,7 @@ class Tree:
             "feature_names": names,
             "class_names": classes,
             "categories": levels,
+            "combinations": sums,
             "_hash": None,
         }
         self._set(fields)
@@ -283,11 +290,6 @@ class Tree:
         return int(self.node_depth.max())
 
     @property
-    def column_names(self) -> tuple[str, ...]:
-        """The names of the columns; x0, x1, ... where they have none."""
-        return self.feature_names or tuple(f"x{i}" for i in range(self.n_features))
-
-    @property
     def labels(self) -> tuple[Name, ...]:
         """The labels of the classes, outputs or actions; 0, 1, ... where they have none."""
         return self.class_names or tuple(range(self.n_classes))
@@ -325,7 +327,7 @@ class Tree:
         >>> tree.apply([[3.0], [3.1], [float("nan")]]).tolist()
         [1, 2, 1]
         """
-        node = np.zeros(len(table := self._table(X)), dtype=np.intp)
+        node = np.zeros(len(table := self.with_combinations(X)), dtype=np.intp)
         rows = np.arange(len(table))
         for _ in range(self.depth):
             rows = rows[self.feature[node[rows]] >= 0]
@@ -395,15 +397,6 @@ class Tree:
         indices = np.concatenate([ways[leaf] for leaf in leaves] or [np.empty(0, dtype=np.intp)])
         data = np.ones(len(indices), dtype=np.int64)
         return csr_matrix((data, indices, starts), shape=(len(leaves), self.n_nodes))
-
-    def _table(self, X: ArrayLike) -> Float:
-        table = np.asarray(X, dtype=np.float64)
-        if table.ndim != 2 or table.shape[1] != self.n_features:
-            raise ValueError(
-                f"The tree needs a table of {self.n_features} columns. "
-                f"Got an array of shape {table.shape} instead."
-            )
-        return table
 
     def _goes_left(self, table: Float, rows: NDArray[np.intp], at: NDArray[np.intp]) -> Bool:
         x = table[rows, self.feature[at]]
@@ -568,7 +561,8 @@ class Tree:
         )
 
     def _names(self) -> tuple[object, ...]:
-        return (self.n_features, self.feature_names, self.class_names, self.categories)
+        names = (self.n_features, self.feature_names, self.class_names, self.categories)
+        return (*names, self.combinations)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):

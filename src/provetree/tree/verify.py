@@ -194,8 +194,10 @@ def _leaf_of(tree: Tree, row: Sequence[Any]) -> int:
     node = 0
     while tree.feature[node] >= 0:
         feature = int(tree.feature[node])
-        x = row[feature]
-        levels = tree.categories[feature]
+        if feature >= tree.n_features:
+            x, levels = _sum_of(tree, feature, row), None
+        else:
+            x, levels = row[feature], tree.categories[feature]
         if _is_missing(x):
             left = bool(tree.missing_left[node])
         elif levels is not None:
@@ -205,6 +207,16 @@ def _leaf_of(tree: Tree, row: Sequence[Any]) -> int:
             left = float(x) <= float(tree.threshold[node])
         node = int(tree.left[node]) if left else int(tree.right[node])
     return node
+
+
+def _sum_of(tree: Tree, feature: int, row: Sequence[Any]) -> float:
+    """Return a combination of two columns for one row; NaN where one of them is missing."""
+    asked = tree.combinations[feature - tree.n_features]
+    terms = [
+        math.nan if _is_missing(row[column]) else coefficient * float(row[column])
+        for column, coefficient in ((asked.first, asked.a), (asked.second, asked.b))
+    ]
+    return terms[0] + terms[1]
 
 
 def _depth(tree: Tree) -> int:
