@@ -111,6 +111,7 @@ class Entrant:
 
     setting: Setting
     scores: list[list[float]] = field(default_factory=list)  # fold by fold, for every size
+    merits: list[list[float]] = field(default_factory=list)  # what they are compared by
     trees: list[tuple[int, ...]] = field(default_factory=list)  # their hashes
     seconds: float = 0.0
     outcome: str = ""
@@ -121,25 +122,38 @@ class Entrant:
         return bool(self.outcome)
 
     def means(self, n_folds: int | None = None) -> Float:
+        """Return the mean merit of each size that still counts, over the folds scored."""
+        return _means(self.merits, n_folds)
+
+    def mean_scores(self, n_folds: int | None = None) -> Float:
         """Return the mean score of each size that still counts, over the folds scored."""
-        most = min(len(scores) for scores in self.scores)
-        played = np.array([scores[:most] for scores in self.scores[:n_folds]], dtype=np.float64)
-        valid = ~np.isnan(played)
-        counts = valid.sum(axis=0)
-        with np.errstate(invalid="ignore"):
-            return np.where(counts > 0, np.where(valid, played, 0.0).sum(axis=0) / counts, -np.inf)
+        return _means(self.scores, n_folds)
 
     def best_size(self, n_folds: int | None = None) -> int:
-        """Return the smallest size of the best mean score, from 0 for one leaf."""
+        """Return the smallest size of the best mean merit, from 0 for one leaf."""
         return int(self.means(n_folds).argmax())
 
     def of_size(self, size: int, n_folds: int | None = None) -> Float:
-        """Return the scores of one size, fold by fold."""
-        return np.array([scores[size] for scores in self.scores[:n_folds]], dtype=np.float64)
+        """Return the merits of one size, fold by fold."""
+        return np.array([merits[size] for merits in self.merits[:n_folds]], dtype=np.float64)
 
     def best(self, n_folds: int | None = None) -> float:
-        """Return the best mean score."""
+        """Return the best mean merit."""
         return float(self.means(n_folds).max())
+
+    def best_score(self) -> float:
+        """Return the mean score of the size of the best merit."""
+        return float(self.mean_scores()[self.best_size()])
+
+
+def _means(folds: Sequence[Sequence[float]], n_folds: int | None) -> Float:
+    """Return the mean over folds for each size; minus infinity where no fold could be scored."""
+    most = min(len(scores) for scores in folds)
+    played = np.array([scores[:most] for scores in folds[:n_folds]], dtype=np.float64)
+    valid = ~np.isnan(played)
+    counts = valid.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.where(counts > 0, np.where(valid, played, 0.0).sum(axis=0) / counts, -np.inf)
 
 
 class Race:
@@ -281,7 +295,9 @@ class Race:
     def _keep(self, entrant: Entrant, number: int, grown: Grown) -> None:
         self.interrupted |= grown.interrupted
         self._grown[id(entrant), number] = grown
-        entrant.scores.append(self.scorer.scores(grown.trees, self.folds[number][1]))
+        scores, merits = self.scorer.judge(grown.trees, self.folds[number][1])
+        entrant.scores.append(scores)
+        entrant.merits.append(merits)
         entrant.trees.append(tuple(hash(tree) for tree in grown.trees))
         entrant.seconds += grown.seconds
         self._slowest = max(self._slowest, grown.seconds)
@@ -349,7 +365,7 @@ class Race:
             return
         largest = 1
         for entrant in racing:
-            played = np.array([scores[: len(entrant.means())] for scores in entrant.scores])
+            played = np.array([merits[: len(entrant.means())] for merits in entrant.merits])
             best = entrant.best_size()
             behind = played[:, [best]] - played
             with warnings.catch_warnings():
@@ -373,7 +389,7 @@ class Race:
                 number + 1,
                 len(self.folds),
                 self.scorer.name,
-                math.nan if ahead is None else ahead.best(),
+                math.nan if ahead is None else ahead.best_score(),
                 0 if ahead is None else ahead.best_size() + 1,
             )
         )

@@ -225,13 +225,14 @@ def _chosen_path(
     table: TuningTable,
 ) -> tuple[TunedPath, PathPoint]:
     n_folds = 0 if winner is None else len(winner.scores)
-    path = TunedPath(tuple(points), n_folds, scorer.name, rule=rule)
+    merits = () if winner is None or not scorer.compares_by else tuple(winner.means().tolist())
+    path = TunedPath(tuple(points), n_folds, scorer.name, rule=rule, merits=merits)
     if winner is None:
         point = min(points, key=lambda p: (p.errors, p.n_leaves))
         reason = "Nothing was cross-validated: it is the tree of the least cost in training."
     else:
         point = path.choose(rule)
-        reason = _reason(winner, point, path, rule)
+        reason = _reason(winner, point, path, rule, scorer.compares_by)
     tried = tuple(_tried(e, winner, table) for e in race.entrants if e.scores)
     whole = TunedPath(
         path.points,
@@ -242,11 +243,14 @@ def _chosen_path(
         rule=rule,
         reason=reason,
         notes=tuple(notes),
+        merits=merits,
     )
     return whole, point
 
 
-def _reason(winner: Entrant, point: PathPoint, path: TunedPath, rule: str) -> str:
+def _reason(
+    winner: Entrant, point: PathPoint, path: TunedPath, rule: str, compared_by: str
+) -> str:
     leaves = "1 leaf" if point.n_leaves == 1 else f"{point.n_leaves} leaves"
     error = "" if math.isnan(point.cv_error) else f" ± {point.cv_error:.4f}"
     words = (
@@ -254,7 +258,8 @@ def _reason(winner: Entrant, point: PathPoint, path: TunedPath, rule: str) -> st
         f"out in {path.n_folds} {'fold' if path.n_folds == 1 else 'folds'}"
     )
     if rule == "best" or point.n_leaves == path.best.n_leaves:
-        return f"{words}, the best of all that was tried."
+        by = f", by {compared_by}" if compared_by else ""
+        return f"{words}, the best of all that was tried{by}."
     return (
         f"{words}, the smallest within one standard error of the best "
         f"({path.best.cv_score:.4f} with {path.best.n_leaves} leaves)."
@@ -267,7 +272,7 @@ def _tried(entrant: Entrant, winner: Entrant | None, table: TuningTable) -> Trie
     if isinstance(weight, (int, float)):
         prepared = table.prepared
         weight = balancing(prepared.codes, table.sample_weight, prepared.classes, weight)
-    means = entrant.means()
+    means = entrant.mean_scores()
     return TriedSetting(
         setting.criterion,
         setting.min_samples_leaf,
@@ -275,7 +280,7 @@ def _tried(entrant: Entrant, winner: Entrant | None, table: TuningTable) -> Trie
         setting.words,
         tuple(math.nan if math.isinf(x) else x for x in means.tolist()),
         entrant.best_size() + 1,
-        entrant.best(),
+        entrant.best_score(),
         len(entrant.scores),
         "chosen" if entrant is winner else entrant.outcome or "not better",
         entrant.seconds,

@@ -29,9 +29,9 @@ class TriedSetting:
     scores : tuple of float
         The mean score on the rows held out for 1, 2, ... leaves.
     n_leaves : int
-        The number of leaves of the best score.
+        The number of leaves that did best.
     score : float
-        That score.
+        Their score.
     n_folds : int
         The folds it was tried on.
     outcome : str
@@ -79,6 +79,9 @@ class TunedPath(TuningPath):
         Why, in words.
     notes : tuple of str
         What was not done, and why.
+    merits : tuple of float
+        What sizes are compared by, where that is not the score itself: for accuracy, it is the
+        accuracy less 0.4 of the log loss.
 
     Examples
     --------
@@ -94,9 +97,12 @@ class TunedPath(TuningPath):
     rule: str = "best"
     reason: str = ""
     notes: tuple[str, ...] = ()
+    merits: tuple[float, ...] = ()
 
     @property
     def best(self) -> PathPoint:
-        """The smallest size of the best cross-validated score, of those that were scored."""
+        """The smallest size that did best on the rows held out, of those that were scored."""
+        if self.merits:
+            return self.points[max(range(len(self.merits)), key=lambda i: (self.merits[i], -i))]
         scored = [point for point in self.points if not math.isnan(point.cv_score)]
         return max(scored, key=lambda point: (point.cv_score, -point.n_leaves))
