@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import balanced_accuracy_score, make_scorer
+from sklearn.metrics import balanced_accuracy_score, log_loss, make_scorer
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut
 
 from provetree import OptimalTreeClassifier, OptimalTreeCV, runner_up_splits, stability, verify
 from provetree.options import ParameterError
 from provetree.selection import race
 from provetree.selection.settings import TuningTable
+from provetree.tree.smoothing import Smoothing
 from testkit.sklearn_checks import all_checks
 
 #: The quickest search that still chooses.
@@ -56,7 +57,8 @@ def test_the_tree_is_the_best_of_the_chosen_size_and_setting() -> None:
     assert [t.outcome for t in clf.path_.tried].count("chosen") == 1
     checked = verify(clf.tree_, X, y, max_depth=3, max_leaf_nodes=clf.n_leaves_)
     assert checked.errors == int((clf.predict(X) != y).sum())
-    assert "the best of all that was tried, by accuracy less 0.4 of the log loss" in clf.path_.reason
+    by = "the best of all that was tried, by accuracy less 0.4 of the log loss."
+    assert clf.path_.reason.endswith(by)
 
 
 def test_one_standard_error_is_smaller() -> None:
@@ -65,6 +67,40 @@ def test_one_standard_error_is_smaller() -> None:
     small = clone(best).set_params(rule="one_standard_error").fit(X, y)
     assert small.n_leaves_ == small.path_.one_standard_error.n_leaves <= best.n_leaves_
     assert best.n_leaves_ == best.path_.best.n_leaves
+
+
+def test_accuracy_is_steadied_by_the_log_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compared is worked out again by scikit-learn, from the trees of the folds."""
+    X, y = table()
+    expected: list[list[float]] = []
+    keep = race.Race._keep
+
+    def watched(self: race.Race, entrant: Any, number: int, grown: Any) -> None:
+        rows = self.folds[number][1]
+        prepared = self.table.prepared
+        encoded, codes = prepared.encoded[rows], prepared.codes[rows]
+        line = []
+        for tree in grown.trees:
+            shares = tree.with_smoothing(Smoothing("shrinkage", 10.0)).predict_proba(encoded)
+            right = np.mean(tree.predict(encoded) == codes)
+            line.append(right - 0.4 * log_loss(codes, shares, labels=[0, 1]))
+        expected.append(line)
+        keep(self, entrant, number, grown)
+
+    monkeypatch.setattr(race.Race, "_keep", watched)
+    clf = OptimalTreeCV(max_depth=3, criterion="errors", min_samples_leaf=1, cv=KFold(3)).fit(X, y)
+    path = clf.path_
+    most = len(path.merits)
+    means = np.mean([line[:most] for line in expected], axis=0)
+    assert path.merits == pytest.approx(means)
+    assert path.chosen.n_leaves == path.best.n_leaves == 1 + int(means.argmax())
+    assert clf.best_score_ == path.points[int(means.argmax())].cv_score
+
+
+def test_other_scores_are_compared_as_they_are() -> None:
+    path = OptimalTreeCV(**QUICK, scoring="roc_auc").fit(*table()).path_
+    assert path.merits == ()
+    assert path.chosen.cv_score == max(point.cv_score for point in path.points)
 
 
 def test_the_same_table_gives_the_same_tree() -> None:
@@ -161,8 +197,9 @@ def test_progress_tells_what_is_tried(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_processes_give_the_same() -> None:
     X, y = table()
-    alone = OptimalTreeCV(**QUICK, cv=2).fit(X, y)
-    spread = OptimalTreeCV(**QUICK, cv=2, n_jobs=2).fit(X, y)
+    # Without a limit: processes may take long to start, and time decides how often folds repeat.
+    alone = OptimalTreeCV(**QUICK, cv=2, time_limit=None).fit(X, y)
+    spread = OptimalTreeCV(**QUICK, cv=2, time_limit=None, n_jobs=2).fit(X, y)
     assert (spread.tree_, spread.best_score_) == (alone.tree_, alone.best_score_)
 
 
@@ -279,9 +316,8 @@ def test_searches_fit_into_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = time.monotonic()
     OptimalTreeCV(time_limit=1.5).fit(*table(200))
     # What was asked for cannot be more than what there was, whatever the machine does meanwhile.
-    assert len(asked) >= 5
-    assert max(asked) * 5 <= 1.5
-    assert sum(asked) > 0
+    assert asked
+    assert 0 < max(asked) * 5 <= 1.5
     assert time.monotonic() > begun
 
 

@@ -98,7 +98,8 @@ class RowScorer:
     @property
     def compares_by(self) -> str:
         """What trees are compared by, in words; empty where it is the score itself."""
-        return "" if self._less is None else f"{self.name} less {_SHARE_OF_LOG_LOSS} of the log loss"
+        less = f"{self.name} less {_SHARE_OF_LOG_LOSS} of the log loss"
+        return "" if self._less is None else less
 
     def judge(
         self, trees: Sequence[Tree], rows: NDArray[np.intp]

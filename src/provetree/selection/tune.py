@@ -180,11 +180,13 @@ def _on_all_rows(
             own = own.of_depth(SHALLOW)
         again = ExactSearch().solve(own, limits)
         bound = max(found.lower_bound, again.lower_bound)
-        if again.cost > found.cost:
-            return Solution(kept.tree, kept.cost, min(bound, kept.cost), again.status)
-        tree = scorer.relabelled(again.tree)
-        cost, bound = again.cost, min(bound, again.cost)
-        return Solution(tree, cost, bound, again.status, again.history, again.counters)
+        # Of two trees of one cost it is the one whose like was judged on the folds.
+        better = again.cost < found.cost
+        tree = scorer.relabelled(again.tree) if better else kept.tree
+        cost = again.cost if better else kept.cost
+        return Solution(
+            tree, cost, min(bound, cost), again.status, again.history, again.counters
+        )
 
     return points, solution
 
