@@ -288,12 +288,13 @@ def test_the_page_says_what_was_asked_and_what_was_found(tmp_path: Path) -> None
             "auc": level,
             "log_loss": 1 - level,
         }
-        found[key] = Result(key, values, leaves, 0.1, limit=7.0)
+        found[key] = Result(key, values, leaves, 0.1, 3.0 + 4.0 * split, limit=7.0)
     failed = {Key(f"no-tree-{k}", 0, "streed", 16): "its process ended" for k in range(9)}
     write_page(found, failed, tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text()
     assert (tmp_path / "images" / "page.svg").is_file()
     assert "Fits of optimal trees end after 7 s" in text
+    assert "took 5.0 s of it on average, with 0.1 s of the processor; 50 % of them" in text
     assert "STreeD failed in 9 fits, by table and most leaves: no-tree-0 (16), " in text
     assert max(map(len, text.splitlines())) <= 120
     asked = next(line for line in text.splitlines() if line.startswith("| accuracy, mean points"))

@@ -141,6 +141,24 @@ def test_any_scorer(scoring: Any) -> None:
     assert 1 < clf.n_leaves_ <= 4
 
 
+def test_scorers_that_take_long_end_in_time() -> None:
+    X, y = table()
+    asked: list[float] = []
+
+    def slow(model: Any, X: Any, y: Any) -> float:
+        asked.append(time.monotonic())
+        time.sleep(0.3)
+        return float(np.mean(model.predict(X) == y))
+
+    begun = time.monotonic()
+    clf = OptimalTreeCV(max_depth=4, time_limit=1.5, scoring=slow).fit(X, y)
+    # All sizes of one fold alone would take 4 s. Whatever the machine does meanwhile, a score that
+    # begins after the limit is the first of its fold, of the folds' end or of the path's.
+    assert sum(moment > begun + 1.5 for moment in asked) <= 2
+    scored = [point.n_leaves for point in clf.path_.points if not math.isnan(point.train_score)]
+    assert scored[-1] == len(clf.path_.points)  # the largest come first
+
+
 @pytest.mark.parametrize("costs", [[[0, 1], [9, 0]], {("yes", "no"): 9}])
 def test_costs_are_a_score(costs: Any) -> None:
     X, y = table()
@@ -224,9 +242,9 @@ def _watched(monkeypatch: pytest.MonkeyPatch, leak: bool) -> tuple[Any, list[tup
 
     judge = race.RowScorer.scores
 
-    def scores(self: Any, trees: Any, rows: Any) -> Any:
+    def scores(self: Any, trees: Any, rows: Any, until: float) -> Any:
         pairs.append((seen[-1], set(rows.tolist())))
-        return judge(self, trees, rows)
+        return judge(self, trees, rows, until)
 
     monkeypatch.setattr(TuningTable, "problem_of", problem_of)
     monkeypatch.setattr(race.RowScorer, "scores", scores)

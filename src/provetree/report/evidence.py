@@ -379,7 +379,7 @@ def frontier_facts(path: Any, chosen: int | None = None) -> dict[str, Any]:
                 "errors": point.errors,
                 "lower_bound": point.lower_bound,
                 "status": point.status,
-                "train": point.train_score,
+                "train": plain(point.train_score),
                 "held_out": plain(point.cv_score),
                 "standard_error": plain(point.cv_error),
             }

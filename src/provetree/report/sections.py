@@ -357,13 +357,14 @@ def _rule(frontier: Mapping[str, Any]) -> str:
 
 def _frontier_chart(frontier: Mapping[str, Any]) -> str:
     points = frontier["points"]
+    trained = [point for point in points if point["train"] is not None]
     lines = [
         Line(
             "training (hollow: not proven best)",
-            [point["leaves"] for point in points],
-            [point["train"] for point in points],
+            [point["leaves"] for point in trained],
+            [point["train"] for point in trained],
             "one",
-            hollow=[point["status"] != "optimal" for point in points],
+            hollow=[point["status"] != "optimal" for point in trained],
         )
     ]
     judged = [point for point in points if point["held_out"] is not None]

@@ -49,7 +49,8 @@ class PathPoint:
     status : {"optimal", "time_limit", "interrupted"}
         Whether that is proven.
     train_score : float
-        Accuracy on the training rows; R² for numbers to predict.
+        Accuracy on the training rows; R² for numbers to predict. NaN where a score takes long and
+        time was up.
     cv_score, cv_error : float
         Mean score on the rows held out, and its standard error; NaN without cross-validation.
 

@@ -295,12 +295,14 @@ class Race:
     def _keep(self, entrant: Entrant, number: int, grown: Grown) -> None:
         self.interrupted |= grown.interrupted
         self._grown[id(entrant), number] = grown
-        scores, merits = self.scorer.judge(grown.trees, self.folds[number][1])
+        began = time.monotonic()
+        scores, merits = self.scorer.judge(grown.trees, self.folds[number][1], self.deadline)
         entrant.scores.append(scores)
         entrant.merits.append(merits)
         entrant.trees.append(tuple(hash(tree) for tree in grown.trees))
         entrant.seconds += grown.seconds
-        self._slowest = max(self._slowest, grown.seconds)
+        judging = time.monotonic() - began
+        self._slowest = max(self._slowest, grown.seconds + judging)
 
     def trees_of(self, entrant: Entrant, size: int) -> list[tuple[Tree, Fold]]:
         """Return the trees of an entrant of one size, from 0 for one leaf, with their folds."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -102,25 +103,30 @@ class RowScorer:
         return "" if self._less is None else less
 
     def judge(
-        self, trees: Sequence[Tree], rows: NDArray[np.intp]
+        self, trees: Sequence[Tree], rows: NDArray[np.intp], until: float = math.inf
     ) -> tuple[list[float], list[float]]:
         """Return the score of each tree, and the merit that it is compared by."""
-        scores = self.scores(trees, rows)
+        scores = self.scores(trees, rows, until)
         if self._less is None:
             return scores, scores
         known = {id(tree): tree for tree in trees}
         less = {each: self._less(self._smoothed(tree), rows) for each, tree in known.items()}
         return scores, [score - less[id(tree)] for score, tree in zip(scores, trees, strict=True)]
 
-    def scores(self, trees: Sequence[Tree], rows: NDArray[np.intp]) -> list[float]:
+    def scores(
+        self, trees: Sequence[Tree], rows: NDArray[np.intp], until: float = math.inf
+    ) -> list[float]:
         """Return the score of each tree; NaN where the rows cannot be scored.
 
-        A tree that stands for several sizes is scored once.
+        A tree that stands for several sizes is scored once. Some scorers take long: after the
+        moment `until` of the monotonic clock, no further tree is scored. The last ones, the largest
+        trees, come first: they are the better guess where few can be scored.
         """
         known: dict[int, float] = {}
-        for tree in trees:
+        for tree in reversed(trees):
             if id(tree) not in known:
-                known[id(tree)] = self._safely(self._judged(tree), rows)
+                late = bool(known) and time.monotonic() >= until
+                known[id(tree)] = math.nan if late else self._safely(self._judged(tree), rows)
         return [known[id(tree)] for tree in trees]
 
     def relabelled(self, tree: Tree) -> Tree:

@@ -110,7 +110,7 @@ def tune(
         seconds = max(_SHARE_OF_PROOF * (now - began), _SECONDS_OF_PROOF)
         deadline = min(deadline, now + seconds)
     points, solution_of = _on_all_rows(table, setting, scorer, deadline)
-    path_points = _path_points(points, scores, scorer, table)
+    path_points = _path_points(points, scores, scorer, table, deadline)
     path, point = _chosen_path(race, winner, path_points, scorer, rule, notes, table)
     smoothing, calibrated = None, None
     if winner is not None:
@@ -184,18 +184,21 @@ def _on_all_rows(
         better = again.cost < found.cost
         tree = scorer.relabelled(again.tree) if better else kept.tree
         cost = again.cost if better else kept.cost
-        return Solution(
-            tree, cost, min(bound, cost), again.status, again.history, again.counters
-        )
+        return Solution(tree, cost, min(bound, cost), again.status, again.history, again.counters)
 
     return points, solution
 
 
 def _path_points(
-    points: Sequence[FrontierPoint], scores: Any, scorer: RowScorer, table: TuningTable
+    points: Sequence[FrontierPoint],
+    scores: Any,
+    scorer: RowScorer,
+    table: TuningTable,
+    deadline: float,
 ) -> list[PathPoint]:
     trees = [scorer.relabelled(point.tree) for point in points]
-    trained = scorer.scores(trees, np.arange(table.n_rows))
+    until = deadline if scorer.smooths else math.inf  # scorers of others may take seconds
+    trained = scorer.scores(trees, np.arange(table.n_rows), until)
     found = []
     for i, point in enumerate(points):
         own = scores[:, i] if i < scores.shape[1] else np.empty(0)
@@ -250,9 +253,7 @@ def _chosen_path(
     return whole, point
 
 
-def _reason(
-    winner: Entrant, point: PathPoint, path: TunedPath, rule: str, compared_by: str
-) -> str:
+def _reason(winner: Entrant, point: PathPoint, path: TunedPath, rule: str, compared_by: str) -> str:
     leaves = "1 leaf" if point.n_leaves == 1 else f"{point.n_leaves} leaves"
     error = "" if math.isnan(point.cv_error) else f" ± {point.cv_error:.4f}"
     words = (

@@ -91,7 +91,8 @@ class Result:
     key: Key
     measures: Mapping[str, float]
     tree_leaves: int | None = None
-    seconds: float = 0.0
+    seconds: float = 0.0  # of the processor
+    clock: float = 0.0  # seconds
     status: str | None = None
     limit: float | None = None  # that was given
 
@@ -103,6 +104,7 @@ class Result:
             {name: float(facts[name]) for name in MEASURES if name in facts},
             facts.get("tree_leaves"),
             float(facts.get("cpu_seconds", 0.0)),
+            float(facts.get("seconds", 0.0)),
             facts.get("status"),
             facts.get("limit"),
         )
