@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import time
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,17 @@ from sklearn.base import clone
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 
-from provetree import OptimalTreeRegressor, OptimalTreeRegressorCV, Tree, build_problem, verify
+from provetree import (
+    ExactSearch,
+    OptimalTreeRegressor,
+    OptimalTreeRegressorCV,
+    Tree,
+    build_problem,
+    verify,
+)
+from provetree.selection.choose import Grid, best_candidate
 from provetree.selection.forest import FEWEST_ROWS, forest_targets, mixed_targets
+from provetree.selection.frontier import solve_frontier
 from provetree.selection.pruning import best_prunings
 
 
@@ -61,9 +72,10 @@ def test_scores_are_those_of_separate_fits() -> None:
             own = OptimalTreeRegressor(2, min_samples_leaf=least).fit(X[train], y[train])
             held_out[test] = own.predict(X[test])
         assert line[-1] == pytest.approx(r2_score(y, held_out))
-    best = np.unravel_index(reg.cv_scores_.argmax(), reg.cv_scores_.shape)
-    assert reg.min_samples_leaf_ == [1, 10, 0.3][best[0]]
-    assert reg.n_leaves_ == best[1] + 1 == reg.path_.best.n_leaves
+    chosen = [1, 10, 0.3].index(reg.min_samples_leaf_)
+    best = reg.cv_scores_[chosen]
+    assert reg.n_leaves_ == best.argmax() + 1 == reg.path_.best.n_leaves
+    assert chosen == 0 or best.max() == reg.cv_scores_.max()
     alone = OptimalTreeRegressor(
         2, max_leaf_nodes=reg.n_leaves_, min_samples_leaf=reg.min_samples_leaf_
     ).fit(X, y)
@@ -138,6 +150,7 @@ def test_forest_targets_have_less_noise() -> None:
     )
     forest = forest_targets(problem)
     assert problem.targets is not None
+    assert forest is not None
     for output in range(2):
         noise = [((z[:, output] - truth[:, output]) ** 2).mean() for z in (problem.targets, forest)]
         assert noise[1] < 0.5 * noise[0]
@@ -149,9 +162,65 @@ def test_forest_targets_have_less_noise() -> None:
 def test_few_rows_have_no_forest() -> None:
     X, y = table(FEWEST_ROWS - 1)
     problem = build_problem(X, y, loss="squared_error", max_depth=2)
-    assert forest_targets(problem) is problem.targets
-    reg = OptimalTreeRegressorCV(2, cv=2, min_samples_leaf=1).fit(X, y)
-    assert reg.forest_share_ == 0.0  # of equal scores, the plainest
+    assert forest_targets(problem) is None
+    assert mixed_targets(problem, None, 1.0) is problem
+    for share in (1.0, [1.0, 0.0]):  # what is told is what was done
+        reg = OptimalTreeRegressorCV(
+            2, cv=2, min_samples_leaf=1, forest_share=share, shrinkage=0.0
+        ).fit(X, y)
+        assert reg.forest_share_ == 0.0
+        assert reg.status_ == "optimal"
+
+
+def test_forests_have_not_seen_the_rows_they_predict() -> None:
+    """Noise cannot be predicted; a forest that had seen the rows would follow it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
+    forest = forest_targets(build_problem(X, y, loss="squared_error", max_depth=1))
+    assert forest is not None
+    assert np.corrcoef(forest[:, 0], y)[0, 1] < 0.3
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize(("offset", "scale"), [(0.0, 1e-200), (1e9, 1.0), (-3.0, 1e150)])
+def test_forests_follow_targets_of_any_scale(loss: str, offset: float, scale: float) -> None:
+    X, y = table(200)
+    weights = np.random.default_rng(1).integers(1, 4, len(y))
+    plain, moved = (
+        forest_targets(
+            build_problem(X, given, sample_weight=weights, loss=loss, max_depth=1), math.inf
+        )
+        for given in (y, offset + scale * y)
+    )
+    assert plain is not None
+    assert moved is not None
+    assert r2_score(y, plain[:, 0]) > 0.5
+    assert (moved - offset) / scale == pytest.approx(plain, abs=0.2)
+
+
+def test_forests_know_categories_of_any_number() -> None:
+    """More categories than boosting takes, of which the large ones matter."""
+    rng = np.random.default_rng(0)
+    codes = np.concatenate([rng.integers(0, 4, 600), np.arange(4, 304)]).astype(float)
+    y = codes % 4 * (codes < 4) + rng.normal(0, 0.1, len(codes))
+    problem = build_problem(
+        codes[:, None], y, categories=[list(range(304))], loss="squared_error", max_depth=1
+    )
+    forest = forest_targets(problem)
+    assert forest is not None
+    assert r2_score(y, forest[:, 0]) > 0.9
+
+
+def test_the_first_candidate_stays_unless_another_is_clearly_better() -> None:
+    grid = Grid(3, 2, [5, 1, 20], [0.0], [0.0], None)
+    first = np.array([[0.0, 0.50], [0.0, 0.52], [0.0, 0.54]])
+    by_chance = np.array([[0.0, 0.40], [0.0, 0.50], [0.0, 0.70]])
+    clear = np.array([[0.55, 0.0], [0.56, 0.0], [0.58, 0.0]])
+    no_time = np.full((3, 2), -np.inf)
+    assert best_candidate(grid, [first, by_chance, no_time]) == 0
+    assert best_candidate(grid, [first, by_chance, clear]) == 2
+    assert best_candidate(grid, [no_time, by_chance, first]) == 1
+    assert best_candidate(grid, [each[:1] for each in (first, clear, by_chance)]) == 1
 
 
 def test_categories_missing_values_weights_and_several_outputs() -> None:
@@ -167,14 +236,25 @@ def test_categories_missing_values_weights_and_several_outputs() -> None:
 
 
 def test_a_short_limit_holds_for_forests_and_folds() -> None:
-    """No tree of a forest is begun after its time, and candidates without time have no score."""
+    """No forest is begun after its time, and candidates without time have no score."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(120, 3))
     y = X[:, 0] + rng.normal(size=120)
     problem = build_problem(X, y, loss="squared_error", max_depth=1)
-    assert np.array_equal(forest_targets(problem, until=0.0), problem.targets)
+    assert forest_targets(problem, until=0.0) is None
+    assert forest_targets(problem, until=time.monotonic() + 60) is not None
 
     found = OptimalTreeRegressorCV(max_leaf_nodes=4, time_limit=1e-3).fit(X, y)
     assert found.n_leaves_ > 1
     assert found.score(X, y) > 0
     assert np.isneginf(found.cv_scores_).any()
+
+
+def test_there_is_a_tree_where_all_time_is_gone() -> None:
+    """Folds that took all the time on a busy machine left a single leaf."""
+    X, y = table(200)
+    problem = build_problem(X, y, loss="squared_error", max_depth=4)
+    moments = itertools.count(0.0, 10.0)  # each look at the clock is past the deadline
+    found = solve_frontier(problem, 6, 1.0, ExactSearch(), lambda: next(moments), first=5)
+    assert found[4].tree.n_leaves == 5
+    assert found[4].status == "time_limit"

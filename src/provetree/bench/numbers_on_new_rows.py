@@ -147,7 +147,7 @@ def _tuned_cart(X: NDArray[Any], y: NDArray[Any], leaves: int, depth: int | None
         ]
         return -float(np.mean(lost))
 
-    candidates = product(range(2, leaves + 1), LEAST_ROWS)
+    candidates = product(range(2, leaves + 1), sorted(LEAST_ROWS))
     return make(*max(candidates, key=score)).fit(X, y)
 
 

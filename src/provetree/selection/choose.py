@@ -3,7 +3,9 @@
 A candidate is a least number of rows of a leaf, a share of a forest in the targets
 (:mod:`provetree.selection.forest`), and a strength of shrinkage. In each fold, a candidate is
 searched once, with the greatest number of leaves; its best prunings stand for the smaller sizes.
-All rows then get a path of searches with the chosen candidate, and the chosen size a longer one.
+The first candidate is what does well on most tables. Another must be better by more than folds
+differ by chance. All rows then get a path of searches with the chosen candidate, and the chosen
+size a longer one.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from provetree.problem.losses import CENTRES
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.search.engine import ExactSearch
-from provetree.selection.forest import forest_targets, mixed_targets
+from provetree.selection.forest import FEWEST_ROWS, forest_targets, mixed_targets
 from provetree.selection.frontier import FrontierPoint, solve_frontier
 from provetree.selection.path import TuningPath, folds_of, joined_path
 from provetree.selection.pruning import best_prunings
@@ -37,7 +38,7 @@ from provetree.tree.start_tree import start_tree_of
 from provetree.tree.tree import Tree
 from provetree.tree.values import Numbers
 
-__all__ = ["Candidate", "Chosen", "Grid", "choose"]
+__all__ = ["Candidate", "Chosen", "Grid", "best_candidate", "choose"]
 
 #: The share of the time limit that is kept for the trees of all rows.
 _LAST_SHARE = 1 / 3
@@ -45,8 +46,10 @@ _LAST_SHARE = 1 / 3
 _LEAST_SECONDS = 0.2
 #: The share of the time of a fold, or of all rows, that a forest may take.
 _FOREST_SHARE = 1 / 4
-#: A search in a fold, or of a size that was not chosen, gets this share of the steps.
-_SHORT_SHARE = 1 / 20
+#: A search in a fold gets this share of the steps.
+_SHORT_SHARE = 1 / 10
+#: A search of a size that was not chosen gets this share of them.
+_PATH_SHARE = 1 / 50
 
 
 class Candidate(NamedTuple):
@@ -64,9 +67,9 @@ class Grid:
     Examples
     --------
     >>> from provetree.selection.choose import Grid
-    >>> grid = Grid(6, 8, [1, 5], [0.0], [0.0, 9.0], 100)
-    >>> [tuple(candidate) for candidate in grid.candidates]
-    [(1, 0.0, 0.0), (1, 0.0, 9.0), (5, 0.0, 0.0), (5, 0.0, 9.0)]
+    >>> grid = Grid(6, 8, [5, 1], [1.0, 0.0], [0.0, 9.0], 100)
+    >>> [tuple(candidate) for candidate in grid.candidates[::2]]
+    [(5, 1.0, 0.0), (5, 0.0, 0.0), (1, 1.0, 0.0)]
     """
 
     max_depth: int
@@ -78,19 +81,23 @@ class Grid:
 
     @property
     def searches(self) -> list[Candidate]:
-        """The candidates that need a search of their own: one for all strengths of shrinkage."""
-        each = product(self.min_samples_leaf, self.forest_share)
-        return [Candidate(*one, self.shrinkage[0]) for one in each]
+        """The candidates that need a search of their own: one for all strengths of shrinkage.
+
+        The first least number of rows is tried with all shares, the others with the first share.
+        """
+        least, *others = self.min_samples_leaf
+        pairs = [(least, share) for share in self.forest_share]
+        pairs += [(other, self.forest_share[0]) for other in others]
+        return [Candidate(*pair, self.shrinkage[0]) for pair in pairs]
 
     @property
     def candidates(self) -> list[Candidate]:
         """All candidates, those of one search one after the other."""
         return [one._replace(shrinkage=s) for one in self.searches for s in self.shrinkage]
 
-    @property
-    def short_work(self) -> int | None:
-        """The most steps of a short search."""
-        return None if self.max_work is None else max(1, round(self.max_work * _SHORT_SHARE))
+    def work(self, share: float) -> int | None:
+        """Return a share of the steps, at least one."""
+        return None if self.max_work is None else max(1, round(self.max_work * share))
 
     def problem(self, prepared: Prepared, rows: NDArray[np.intp], one: Candidate) -> Problem:
         """Return the problem of some rows with the limits of a candidate."""
@@ -119,6 +126,8 @@ def choose(
     every_row = np.arange(len(prepared.codes))
     whole = prepared.problem_of(every_row, max_depth=grid.max_depth)
     grid = replace(grid, max_leaf_nodes=min(grid.max_leaf_nodes, whole.max_splits + 1))
+    if whole.n_rows < FEWEST_ROWS:
+        grid = replace(grid, forest_share=[0.0])
     folds = folds_of(cv, prepared)
     for_folds = None if time_limit is None else time_limit * (1 - _LAST_SHARE)
     of_folds = Parallel(n_jobs=n_jobs)(
@@ -128,24 +137,33 @@ def choose(
         )
     )
     scores = [np.array(lines) for lines in zip(*of_folds, strict=True)]
-    best = _best(grid, [each.mean(axis=0) for each in scores])
-    candidate = grid.candidates[best]
+    best = best_candidate(grid, scores)
     size = 1 + int(scores[best].mean(axis=0).argmax())
     left = None
     if end is not None:  # a tree of a single leaf would help nobody
         left = max(end - time.monotonic(), _LEAST_SECONDS)
-    points = _grown(prepared, grid, candidate, size, left)
+    points, candidate = _grown(prepared, grid, grid.candidates[best], size, left)
     return Chosen(joined_path(points, prepared, scores[best]), candidate, grid.candidates, scores)
 
 
-def _best(grid: Grid, means: list[Float]) -> int:
-    """Return the candidate of the best score; of equal ones, the plainest with large leaves."""
+def best_candidate(grid: Grid, scores: list[Float]) -> int:
+    """Return the first candidate, or the one that is better by more than one standard error.
+
+    What is judged are the scores of each at its best size, fold by fold. Of several that are
+    better, the best is taken; of equal ones, the plainest with large leaves.
+    """
+    at_best = [each[:, int(each.mean(axis=0).argmax())] for each in scores]
 
     def rank(i: int) -> tuple[float, ...]:
         one = grid.candidates[i]
-        return (float(means[i].max()), -one.forest_share, -one.shrinkage, float(i))
+        return (float(at_best[i].mean()), -one.forest_share, -one.shrinkage, float(i))
 
-    return max(range(len(means)), key=rank)
+    best = max(range(len(scores)), key=rank)
+    if not np.isfinite(at_best[0]).all():  # there was no time for it
+        return best
+    better = at_best[best] - at_best[0]
+    error = better.std(ddof=1) / math.sqrt(len(better)) if len(better) > 1 else 0.0
+    return best if better.mean() > error else 0
 
 
 # -- folds -------------------------------------------------------------------------------
@@ -160,7 +178,8 @@ def _fold_scores(
 ) -> list[list[float]]:
     """Return the scores of each candidate and number of leaves on the rows held out.
 
-    Candidates that there is no time for have no score; the first always has one.
+    Candidates that there is no time for have no score, and neither have those that follow a forest
+    where there is none; one always has a score.
     """
     end = math.inf if seconds is None else time.monotonic() + seconds
     forest: Float | None = None
@@ -169,15 +188,19 @@ def _fold_scores(
         forest = forest_targets(prepared.problem_of(train, max_depth=1), until)
     if seconds is not None:
         seconds = max(end - time.monotonic(), 0.0)
+    follows_targets = 0.0 in grid.forest_share
     found: list[list[float]] = []
+    n_scored = 0
     judge = _Judge(prepared, train, test)
     for one, left in zip(grid.searches, time_shares(seconds, len(grid.searches), 1), strict=True):
-        if found and time.monotonic() >= end:
+        no_forest = one.forest_share > 0 and forest is None and follows_targets
+        if no_forest or (n_scored and time.monotonic() >= end):
             found += [[-math.inf] * grid.max_leaf_nodes for _ in grid.shrinkage]
             continue
         problem = grid.problem(prepared, train, one)
-        tree = _search(mixed_targets(problem, forest, one.forest_share), left, grid.short_work).tree
-        found += judge.scores(tree, grid)
+        followed = mixed_targets(problem, forest, one.forest_share)
+        found += judge.scores(_search(followed, left, grid.work(_SHORT_SHARE)).tree, grid)
+        n_scored += 1
     return found
 
 
@@ -275,8 +298,11 @@ class _Searches:
 
 def _grown(
     prepared: Prepared, grid: Grid, candidate: Candidate, size: int, seconds: float | None
-) -> list[FrontierPoint]:
-    """Return the path of all rows; its trees hold the targets as they are, shrunk as chosen."""
+) -> tuple[list[FrontierPoint], Candidate]:
+    """Return the path of all rows, and how it was grown: without a forest where there is none.
+
+    The trees hold the targets as they are, shrunk as chosen.
+    """
     began = time.monotonic()
     end = math.inf if seconds is None else began + seconds
     problem = grid.problem(prepared, np.arange(len(prepared.codes)), candidate)
@@ -284,7 +310,9 @@ def _grown(
     if candidate.forest_share:
         until = math.inf if seconds is None else began + seconds * _FOREST_SHARE
         forest = forest_targets(problem, until)
-    searches = _Searches(size - 1, grid.max_work, grid.short_work)
+    if forest is None:
+        candidate = candidate._replace(forest_share=0.0)
+    searches = _Searches(size - 1, grid.max_work, grid.work(_PATH_SHARE))
     followed = mixed_targets(problem, forest, candidate.forest_share)
     left = None if seconds is None else max(end - time.monotonic(), 0.0)
     points = solve_frontier(followed, grid.max_leaf_nodes, left, searches, first=size)
@@ -294,8 +322,9 @@ def _grown(
             for point in points
         ]
     if candidate.forest_share == 0 and candidate.shrinkage == 0:
-        return points
-    return [_on_all_rows(point, prepared, problem, candidate) for point in points]
+        return points, candidate
+    points = [_on_all_rows(point, prepared, problem, candidate) for point in points]
+    return points, candidate
 
 
 def _on_all_rows(

@@ -32,6 +32,9 @@ _MOST_UNBOUNDED = 63
 #: Of the time, for the search of all sizes at once; the rest is for sizes that it leaves open.
 _SHARE_AT_ONCE = 0.5
 
+#: What the search of the size that matters most gets where no time is left: its greedy tree.
+_LEAST_SECONDS = 2e-3
+
 
 @dataclass(frozen=True)
 class FrontierPoint:
@@ -154,9 +157,9 @@ class _Frontier:
         self._settle()
 
     def solve_size(self, splits: int) -> None:
-        """Search one size before all others, for half of the time."""
+        """Search one size before all others, for half of the time; if there is none, greedily."""
         if splits > 0 and not self.proven(splits):
-            self._solve(splits, 1, 0, until=self.deadline, share=0.5)
+            self._solve(splits, 1, 0, until=self.deadline, share=0.5, least=_LEAST_SECONDS)
             self.half_time = (self.clock() + self.deadline) / 2
 
     def find_corners(self) -> None:
@@ -215,13 +218,14 @@ class _Frontier:
         return "interrupted" if self.interrupted else "time_limit"
 
     def _solve(
-        self, most: int, scale: int, penalty: int, *, until: float, share: float
+        self, most: int, scale: int, penalty: int, *, until: float, share: float, least: float = 0.0
     ) -> Solution | None:
         """Solve with a budget and a penalty; keep the tree and the bounds for every size.
 
-        The search gets a share of the time left until a moment.
+        The search gets a share of the time left until a moment, and no less than a share of the
+        least seconds.
         """
-        left = until - self.clock()
+        left = max(until - self.clock(), least)
         if left <= 0 or self.interrupted:
             return None
         if self.problem.is_measured:

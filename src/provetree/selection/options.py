@@ -47,13 +47,13 @@ TRIED_CRITERIA = ("errors", "gini")
 #: With 20 as well, the choice was no better on those tables.
 CV_LEAST_ROWS = (5, 1)
 
-#: The least rows of a leaf that a regressor chooses from.
-LEAST_ROWS = (1, 5, 20)
+#: The least rows of a leaf that a regressor chooses from; the first is tried with all shares.
+LEAST_ROWS = (5, 1, 20)
 #: The shares of a forest in the targets that it chooses from, and how its leaves are shrunk.
-FOREST_SHARES = (0.0, 0.5)
+FOREST_SHARES = (1.0, 0.0)
 SHRINKAGE = 5.0
-#: The most steps of its longest search: some seconds.
-MAX_WORK = 400_000_000
+#: The most steps of its longest search: about a second.
+MAX_WORK = 100_000_000
 
 _tree = {option.name: option for option in TREE_OPTIONS}
 _regressor = {option.name: option for option in REGRESSOR_OPTIONS}
@@ -246,7 +246,12 @@ REGRESSOR_CV_OPTIONS: tuple[Option, ...] = (
         help="The greatest number of leaves to choose from. None is as many as the depth allows, "
         "and at most 32.",
     ),
-    replace(_LEAST_OF_SEVERAL, default=LEAST_ROWS),
+    replace(
+        _LEAST_OF_SEVERAL,
+        default=LEAST_ROWS,
+        help="The least number of rows in a leaf, or the least share of the rows. Of several, the "
+        "first is tried with every `forest_share`, the others with the first `forest_share`.",
+    ),
     _tree["categorical_features"],
     _SECONDS,
     _FOLDS,
@@ -257,9 +262,9 @@ REGRESSOR_CV_OPTIONS: tuple[Option, ...] = (
             "forest_share",
             FOREST_SHARES,
             (_float(0.0, 1.0, "[]"),),
-            "The share of a random forest in the targets that splits are chosen for: what it "
-            "predicts for rows that its trees were grown without. The leaves hold the targets as "
-            "they are. A tree that was chosen so carries no proof.",
+            "The share of a forest in the targets that splits are chosen for: what boosted trees "
+            "predict for rows that they were grown without. The leaves hold the targets as they "
+            "are. A tree that was chosen so carries no proof.",
         )
     ),
     _or_several(
@@ -274,9 +279,9 @@ REGRESSOR_CV_OPTIONS: tuple[Option, ...] = (
     replace(
         _tree["max_work"],
         default=MAX_WORK,
-        help="The greatest number of steps for the tree of the chosen size; searches in folds and "
-        "of other sizes get a twentieth of it. A step is one row examined in one column; a core "
-        "does some hundred million a second. Sizes that are not proven by then say so. None means "
-        "no limit.",
+        help="The greatest number of steps for the tree of the chosen size; searches in folds get "
+        "a tenth of it, those of other sizes a fiftieth. A step is one row examined in one column; "
+        "a core does some hundred million a second. Sizes that are not proven by then say so. None "
+        "means no limit.",
     ),
 )
