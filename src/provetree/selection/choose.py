@@ -129,6 +129,11 @@ def choose(
     if whole.n_rows < FEWEST_ROWS:
         grid = replace(grid, forest_share=[0.0])
     folds = folds_of(cv, prepared)
+    if not folds:
+        raise ValueError(
+            "Choosing by cross-validation needs at least 2 rows, to hold some out. "
+            f"Got n_samples={len(every_row)}."
+        )
     for_folds = None if time_limit is None else time_limit * (1 - _LAST_SHARE)
     of_folds = Parallel(n_jobs=n_jobs)(
         delayed(_fold_scores)(prepared, grid, train, test, seconds)
