@@ -190,6 +190,12 @@ def _is_angle_count(value: object) -> bool:
     return 2 <= int(value) <= _MOST_ANGLES and int(value) % 2 == 0
 
 
+def _is_list_of_columns(value: object) -> bool:
+    if not isinstance(value, (list, tuple)):
+        return False
+    return all(isinstance(x, (str, Integral)) and not _is_bool(x) for x in value)
+
+
 _ANGLES = Allowed(f"an even int in the range [2, {_MOST_ANGLES}]", "int", _is_angle_count)
 _SMOOTHING = Allowed("a Smoothing", "Smoothing", _is_smoothing)
 
@@ -437,6 +443,16 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "an even number. 2 are the sum and the difference of the columns, on scales of equal "
         "spread; 6, 10, ... have them and others in between.",
     ),
+    Option(
+        "pair_columns",
+        None,
+        (
+            Allowed("a list of names or positions of columns", "list", _is_list_of_columns),
+            _NONE,
+        ),
+        "With pairs, the columns of numbers that sums are made of, by name or position. None is "
+        "all of them.",
+    ),
 )
 
 _BY_NAME = {option.name: option for option in TREE_OPTIONS}
@@ -451,6 +467,7 @@ _OF_ANY_SEARCH = (
     "verbose",
     "splits",
     "n_angles",
+    "pair_columns",
 )
 
 #: The options of :class:`provetree.OptimalTreeRegressor`, in the order of its parameters.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -152,6 +152,7 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         verbose: int | bool = 0,
         splits: str = "columns",
         n_angles: int = 2,
+        pair_columns: Sequence[str | int] | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -168,6 +169,7 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         self.verbose = verbose
         self.splits = splits
         self.n_angles = n_angles
+        self.pair_columns = pair_columns
 
     def fit(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -126,6 +126,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         probabilities: str | Smoothing = "shares",
         splits: str = "columns",
         n_angles: int = 2,
+        pair_columns: Sequence[str | int] | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -144,6 +145,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self.probabilities = probabilities
         self.splits = splits
         self.n_angles = n_angles
+        self.pair_columns = pair_columns
 
     def fit(
         self,

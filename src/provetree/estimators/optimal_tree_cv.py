@@ -16,6 +16,7 @@ from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
 from provetree.options import documented, validate
 from provetree.problem.inputs import row_weights
+from provetree.problem.pairs import check_pairs
 from provetree.problem.prepare import Prepared, prepare, prepare_for
 from provetree.selection.folds import plan_folds
 from provetree.selection.options import (
@@ -70,6 +71,10 @@ class OptimalTreeCV(TreeClassifier):
         The chosen least number of rows in a leaf.
     class_weight_ : dict, "balanced" or None
         The chosen class weights.
+    splits_ : {"columns", "pairs"}
+        What splits may be about: one column, or also sums of two.
+    pair_columns_ : list of int or None
+        The columns that sums were made of; the proof is for these.
     calibration_ : Calibration or None
         How well the probabilities of such trees agree with the rows held out; None without folds.
     best_score_ : float
@@ -103,6 +108,7 @@ class OptimalTreeCV(TreeClassifier):
         scoring: Any = None,
         verbose: int | bool = 0,
         probabilities: str | Smoothing = "auto",
+        splits: str | Iterable[str] = "auto",
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -117,6 +123,7 @@ class OptimalTreeCV(TreeClassifier):
         self.scoring = scoring
         self.verbose = verbose
         self.probabilities = probabilities
+        self.splits = splits
 
     def fit(
         self,
@@ -230,7 +237,7 @@ class OptimalTreeCV(TreeClassifier):
         weights = (
             class_weights_for(self.scoring) if self._weights_are_chosen else [self.class_weight]
         )
-        found = settings_of(criteria, leasts, weights)
+        found = settings_of(criteria, leasts, weights, self._asked_splits(prepared))
         rows = prepared.weights
         whole = rows is None or bool(np.array_equal(rows, np.round(rows)))  # as pessimism counts
         possible = [
@@ -239,6 +246,17 @@ class OptimalTreeCV(TreeClassifier):
             if setting.criterion != "pessimistic" or (whole and not _is_power(setting.class_weight))
         ]
         return possible or found
+
+    def _asked_splits(self, prepared: Prepared) -> list[str]:
+        """Return what splits may be about; with pairs too where they cost no hours, and exist."""
+        encoder, owner = prepared.encoder, type(self).__name__
+        if self.splits != "auto":
+            asked = as_list(self.splits, (str,))
+            if "pairs" in asked:
+                check_pairs(prepared.encoded, encoder.categories, 2, owner)
+            return asked
+        numbers = sum(level is None for level in encoder.categories)
+        return ["columns", "pairs"] if self.time_limit is not None and numbers > 1 else ["columns"]
 
     def _keep_choice(self, tuned: Tuned) -> None:
         path, setting = tuned.path, tuned.setting
@@ -251,6 +269,8 @@ class OptimalTreeCV(TreeClassifier):
         self.criterion_ = setting.criterion
         self.min_samples_leaf_ = setting.min_samples_leaf
         self.class_weight_ = chosen[0].class_weight if chosen else None
+        self.splits_ = setting.splits
+        self.pair_columns_ = tuned.paired
         self.best_score_ = tuned.point.cv_score
 
     @property
@@ -262,6 +282,8 @@ class OptimalTreeCV(TreeClassifier):
             "criterion": self.criterion_,
             "min_samples_leaf": self.min_samples_leaf_,
             "class_weight": self.class_weight_,
+            "splits": self.splits_,
+            "pair_columns": self.pair_columns_,
         }
         if is_cost_matrix(self.scoring) and self.criterion_ == "errors":
             chosen["cost_matrix"] = self.scoring

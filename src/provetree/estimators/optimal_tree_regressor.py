@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -96,6 +96,7 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         verbose: int | bool = 0,
         splits: str = "columns",
         n_angles: int = 2,
+        pair_columns: Sequence[str | int] | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.criterion = criterion
@@ -111,6 +112,7 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         self.verbose = verbose
         self.splits = splits
         self.n_angles = n_angles
+        self.pair_columns = pair_columns
 
     def fit(
         self,

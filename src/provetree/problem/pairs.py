@@ -20,7 +20,7 @@ from provetree.number_types import Float
 from provetree.problem.columns import RankedFeatures
 from provetree.problem.combinations import Combination
 
-__all__ = ["check_pairs", "pair_combinations", "ranked_sums"]
+__all__ = ["check_pairs", "pair_combinations", "paired_columns", "ranked_sums"]
 
 #: Each has a place of its own in memory, before equal ones are left out.
 MOST_SUMS = 2**20
@@ -84,6 +84,35 @@ def pair_combinations(
                 Combination(first, second, float(a), -float(b)),
             ]
     return tuple(found)
+
+
+def paired_columns(
+    given: Sequence[str | int] | None,
+    names: Sequence[str] | None,
+    levels: Sequence[object],
+    owner: str,
+) -> set[int]:
+    """Return the positions of the columns that sums may be made of: those given, or all.
+
+    Examples
+    --------
+    >>> from provetree.problem.pairs import paired_columns
+    >>> sorted(paired_columns(["b", 2], ["a", "b", "c"], [None] * 3, "the tree"))
+    [1, 2]
+    """
+    if given is None:
+        return set(range(len(levels)))
+    place = {name: at for at, name in enumerate(names or ())}
+    found = set()
+    for each in given:
+        at = place.get(each, -1) if isinstance(each, str) else int(each)
+        if not 0 <= at < len(levels) or levels[at] is not None:
+            raise ValueError(
+                f"The 'pair_columns' parameter of {owner} must name columns of numbers of the "
+                f"table. Got {each!r}."
+            )
+        found.add(at)
+    return found
 
 
 def check_pairs(table: Float, levels: Sequence[object], n_angles: int, owner: str) -> None:

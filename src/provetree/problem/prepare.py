@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from provetree.number_types import Float
-from provetree.problem.combinations import Combination
 from provetree.problem.costs import read_cost_matrix, read_sample_costs
 from provetree.problem.inputs import as_table, column_names, encode_labels, row_weights
 from provetree.problem.learned import Predicts, whole_weights
 from provetree.problem.losses import OF_NUMBERS
-from provetree.problem.pairs import check_pairs, pair_combinations
+from provetree.problem.pairs import check_pairs, pair_combinations, paired_columns
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.table import TableEncoder
 from provetree.problem.targets import Targets, read_actions, read_targets
@@ -36,6 +35,7 @@ _SHARED = (
     "categorical_features",
     "splits",
     "n_angles",
+    "pair_columns",
 )
 
 
@@ -130,12 +130,13 @@ def prepare(
     sample_costs: Any = None,
     splits: str = "columns",
     n_angles: int = 2,
+    pair_columns: Sequence[str | int] | None = None,
     **limits: Any,
 ) -> Prepared:
     """Validate a training table and make its problem; `limits` are those of ``build_problem``.
 
-    With `splits` "pairs", splits may be about two columns: `n_angles` directions of each pair, see
-    :mod:`provetree.problem.pairs`.
+    With `splits` "pairs", splits may be about two columns: `n_angles` directions of each pair, of
+    all columns or of `pair_columns`; see :mod:`provetree.problem.pairs`.
 
     What `y` holds follows from the loss and from what the tree predicts: labels, numbers
     ("squared_error", "absolute_error"), or the costs or rewards of actions ("linear"). With costs
@@ -170,7 +171,11 @@ def prepare(
             row_costs = learned["targets"] if cost_matrix is None else learned["cost_matrix"][codes]
     weights = row_weights(sample_weight, class_weight, classes, codes)
     if splits == "pairs":
-        limits["combinations"] = _pairs(encoded, encoder, weights, n_angles, owner)
+        present = encoded if weights is None else encoded[weights > 0]  # absent rows do not matter
+        among = paired_columns(pair_columns, encoder.feature_names, encoder.categories, owner)
+        levels = [level if at in among else () for at, level in enumerate(encoder.categories)]
+        check_pairs(present, levels, n_angles, owner)
+        limits["combinations"] = pair_combinations(present, levels, n_angles)
     problem = build_problem(
         encoded,
         max_depth=max_depth,
@@ -182,15 +187,6 @@ def prepare(
         **limits,
     )
     return Prepared(problem, encoder, names, encoded, classes, codes, weights, targets, row_costs)
-
-
-def _pairs(
-    encoded: Float, encoder: TableEncoder, weights: Float | None, n_angles: int, owner: str
-) -> tuple[Combination, ...]:
-    """Return the sums of two columns that splits may be about; absent rows do not matter."""
-    present = encoded if weights is None else encoded[weights > 0]
-    check_pairs(present, encoder.categories, n_angles, owner)
-    return pair_combinations(present, encoder.categories, n_angles)
 
 
 def _read(y: Any, n_rows: int, owner: str, predicts: Predicts | None) -> Targets:

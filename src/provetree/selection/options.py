@@ -157,6 +157,13 @@ def _holds_criteria(value: object) -> bool:
     return bool(each) and all(word in CRITERIA for word in each)
 
 
+def _holds_splits(value: object) -> bool:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        return False
+    each = list(value)
+    return bool(each) and all(word in ("columns", "pairs") for word in each)
+
+
 def _holds_scoring(value: object) -> bool:
     return isinstance(value, str) or callable(value)
 
@@ -233,6 +240,19 @@ CV_OPTIONS: tuple[Option, ...] = (
         help='What ``predict_proba`` and all exports give. "auto" chooses the smoothing of the '
         "least log loss on the rows held out; the others are those of "
         ":class:`~provetree.OptimalTreeClassifier`.",
+    ),
+    Option(
+        "splits",
+        "auto",
+        (
+            _word("auto"),
+            *_tree["splits"].allowed,
+            Allowed('a list of "columns" and "pairs"', "list", _holds_splits),
+        ),
+        'What splits may be about: "columns" (one column), "pairs" (also sums of two of the eight '
+        "columns of numbers that matter most to a forest), or a list of both to choose from. "
+        'Pairs are taken where they are clearly better on the rows held out. "auto" chooses from '
+        "both within a time limit, and is one column without.",
     ),
 )
 

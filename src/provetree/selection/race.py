@@ -250,6 +250,7 @@ class Race:
         return any(
             setting.criterion == leader.setting.criterion
             and setting.class_weight is leader.setting.class_weight
+            and setting.splits == leader.setting.splits
             for leader in leaders
         )
 
@@ -322,7 +323,7 @@ class Race:
             theirs = other.setting
             grown = self._grown.get((id(other), number))
             alike = (own.criterion, own.class_weight) == (theirs.criterion, theirs.class_weight)
-            if not alike or other is entrant or grown is None or not grown.proven:
+            if own.splits != theirs.splits or not alike or other is entrant or grown is None or not grown.proven:
                 continue
             rows = len(self.folds[number][0])
             if _least(theirs, rows) > _least(own, rows):

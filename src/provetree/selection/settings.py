@@ -7,16 +7,19 @@ classes weigh. A :class:`TuningTable` holds the rows, and makes the problem of a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provetree.number_types import Float
+from provetree.problem.combinations import Combination
 from provetree.problem.inputs import row_weights
+from provetree.problem.pairs import pair_combinations
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem, build_problem
+from provetree.selection.pair_columns import columns_worth_pairing
 
 __all__ = ["ClassWeight", "Setting", "TuningTable", "as_list", "balancing", "settings_of"]
 
@@ -42,6 +45,7 @@ class Setting:
     criterion: str
     min_samples_leaf: int | float
     class_weight: ClassWeight = None
+    splits: str = "columns"
 
     @property
     def words(self) -> str:
@@ -53,6 +57,8 @@ class Setting:
             parts.append(f"at least {shown} rows in a leaf")
         if self.class_weight is not None:
             parts.append(f"classes {_weight_words(self.class_weight)}")
+        if self.splits == "pairs":
+            parts.append("sums of two columns")
         return ", ".join(parts)
 
 
@@ -65,11 +71,15 @@ def _weight_words(weight: ClassWeight) -> str:
 
 
 def settings_of(
-    criteria: Sequence[str], leasts: Sequence[int | float], weights: Sequence[ClassWeight]
+    criteria: Sequence[str],
+    leasts: Sequence[int | float],
+    weights: Sequence[ClassWeight],
+    splits: Sequence[str] = ("columns",),
 ) -> list[Setting]:
     """Return all settings; those that are surest come first, and win where scores are equal."""
     return [
-        Setting(criterion, least, weight)
+        Setting(criterion, least, weight, about)
+        for about in splits
         for weight in weights
         for least in leasts
         for criterion in criteria
@@ -103,6 +113,8 @@ class TuningTable:
     raw: Any = None
     costs: Float | None = None
     worth: float = 0.0
+    #: The columns worth pairing by the rows they were found on: a forest is grown once for each.
+    _paired: dict[int, list[int]] = field(default_factory=dict, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -118,6 +130,25 @@ class TuningTable:
             weight = balancing(codes, given, classes, weight)
         return row_weights(given, weight, classes, codes)
 
+    def paired(self, rows: NDArray[np.intp]) -> list[int]:
+        """Return the columns that sums are made of where some rows are learned from."""
+        key = hash(rows.tobytes())
+        if key not in self._paired:
+            prepared = self.prepared
+            weights = None if self.sample_weight is None else self.sample_weight[rows]
+            self._paired[key] = columns_worth_pairing(
+                prepared.encoded[rows], prepared.codes[rows], weights, prepared.encoder.categories
+            )
+        return self._paired[key]
+
+    def _sums(self, rows: NDArray[np.intp]) -> tuple[Combination, ...]:
+        among = self.paired(rows)
+        levels = [
+            level if at in among else ()
+            for at, level in enumerate(self.prepared.encoder.categories)
+        ]
+        return pair_combinations(self.prepared.encoded, levels)
+
     def problem_of(self, rows: NDArray[np.intp], setting: Setting) -> Problem:
         """Return the problem of some rows."""
         prepared, whole = self.prepared, self.prepared.problem
@@ -132,7 +163,7 @@ class TuningTable:
             sample_weight=self.weights_of(rows, setting),
             feature_names=whole.feature_names,
             class_names=whole.class_names,
-            combinations=whole.combinations,
+            combinations=self._sums(rows) if setting.splits == "pairs" else None,
             **learned,
             max_depth=self.max_depth,
             min_samples_leaf=setting.min_samples_leaf,

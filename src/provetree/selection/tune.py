@@ -23,7 +23,7 @@ from provetree.selection.folds import FoldPlan
 from provetree.selection.frontier import FrontierPoint
 from provetree.selection.path import PathPoint
 from provetree.selection.probabilities import choose_smoothing
-from provetree.selection.race import Entrant, Race, TuningProgress, work_of
+from provetree.selection.race import Entrant, Race, TuningProgress, difference, work_of
 from provetree.selection.scoring import RowScorer
 from provetree.selection.settings import Setting, TuningTable, balancing
 from provetree.selection.sizes import SHALLOW, solve_sizes
@@ -42,10 +42,15 @@ _SHARE_OF_PATH = 0.3
 _SHARE_OF_PROOF, _SECONDS_OF_PROOF = 0.5, 2.0
 
 
+#: Sums of two columns are taken where they are ahead by this many standard errors.
+_WORTH_OF_PAIRS = 0.5
+
+
 class Tuned(NamedTuple):
     """What was chosen, and the tree of all rows."""
 
     setting: Setting
+    paired: list[int] | None  # the columns that sums are made of
     path: TunedPath
     point: PathPoint
     solution: Solution
@@ -120,7 +125,8 @@ def tune(
         judged = replace(table.prepared, weights=weights)
         smoothing = choose_smoothing(trees, judged, folds)
         calibrated = partial(held_out_calibration, trees, judged, folds)
-    return Tuned(setting, path, point, solution_of(point), smoothing, calibrated)
+    paired = table.paired(np.arange(table.n_rows)) if setting.splits == "pairs" else None
+    return Tuned(setting, paired, path, point, solution_of(point), smoothing, calibrated)
 
 
 def _winner(race: Race) -> Entrant | None:
@@ -132,11 +138,19 @@ def _winner(race: Race) -> Entrant | None:
     played = [e for e in played if math.isfinite(e.best(n_common))]
     if not played:
         return None
-    return max(played, key=lambda e: e.best(n_common))
+    ahead = max(played, key=lambda e: e.best(n_common))
+    plain = [e for e in played if e.setting.splits == "columns"]
+    if ahead.setting.splits == "columns" or not plain:
+        return ahead
+    # Questions about two columns are harder to read: what they gain must be more than chance.
+    simple = max(plain, key=lambda e: e.best(n_common))
+    behind, error = difference(ahead, simple, n_common)
+    return ahead if behind > _WORTH_OF_PAIRS * error else simple
 
 
 def _without_folds(settings: Sequence[Setting]) -> Setting:
     """Return the setting that needs no rows held out: pessimistic errors stop by themselves."""
+    settings = [s for s in settings if s.splits == settings[0].splits]
     pessimistic = [s for s in settings if s.criterion == "pessimistic"]
     return pessimistic[-1] if pessimistic else settings[0]
 
