@@ -21,7 +21,12 @@ from provetree.tree.smoothing import Smoothing
 from testkit.sklearn_checks import all_checks
 
 #: The quickest search that still chooses.
-QUICK: dict[str, Any] = {"max_depth": 2, "min_samples_leaf": 5, "criterion": ["errors", "gini"]}
+QUICK: dict[str, Any] = {
+    "max_depth": 2,
+    "min_samples_leaf": 5,
+    "criterion": ["errors", "gini"],
+    "splits": "columns",
+}
 
 
 def table(n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, Any]:
@@ -88,7 +93,8 @@ def test_accuracy_is_steadied_by_the_log_loss(monkeypatch: pytest.MonkeyPatch) -
         keep(self, entrant, number, grown)
 
     monkeypatch.setattr(race.Race, "_keep", watched)
-    clf = OptimalTreeCV(max_depth=3, criterion="errors", min_samples_leaf=1, cv=KFold(3)).fit(X, y)
+    of_one = {"criterion": "errors", "min_samples_leaf": 1, "splits": "columns"}
+    clf = OptimalTreeCV(max_depth=3, cv=KFold(3), **of_one).fit(X, y)
     path = clf.path_
     most = len(path.merits)
     means = np.mean([line[:most] for line in expected], axis=0)

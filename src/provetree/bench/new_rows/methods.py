@@ -244,6 +244,10 @@ def _tuned(table: ClassTable, asked: Asked, **more: Any) -> Fitted:
     return _proven(model, table)
 
 
+def _of_one_column(table: ClassTable, asked: Asked) -> Fitted:
+    return _tuned(table, asked, splits="columns")
+
+
 def _balanced(table: ClassTable, asked: Asked) -> Fitted:
     return _tuned(table, asked, scoring="balanced_accuracy")
 
@@ -274,6 +278,9 @@ METHODS: Mapping[str, Method] = {
     "licketysplit": Method("LicketySPLIT", "Lickety", "rival", _licketysplit),
     "optimal": Method("optimal, untuned", "optimal", "ours", _optimal),
     "optimal-cv": Method("OptimalTreeCV", "CV", "ours", _tuned),
+    "optimal-columns": Method(
+        "OptimalTreeCV, one column per question", "CV, one column", "ours", _of_one_column
+    ),
     "optimal-balanced": Method("OptimalTreeCV, balanced", "CV, balanced", "ours", _balanced, True),
     "lightgbm": Method("LightGBM", "LightGBM", "ceiling", _lightgbm),
     "ebm": Method("EBM", "EBM", "ceiling", _ebm),
