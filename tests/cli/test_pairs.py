@@ -63,8 +63,10 @@ def test_every_command_knows_pairs(shapes: Path, tmp_path: Path, capsys: Any) ->
 
 def test_flags_that_do_not_go_together(shapes: Path, capsys: Any) -> None:
     words = ["fit", str(shapes), "-t", "kind", "--splits", "pairs"]
-    assert main([*words, "--tune"]) == 2
-    assert "--splits is for one search: it needs --no-tune." in capsys.readouterr().err
+    numbers = ["fit", str(shapes), "-t", "width", "--task", "regression", "--splits", "pairs"]
+    assert main(numbers) == 2
+    needs = "--splits pairs needs --no-tune where the target is a number to predict."
+    assert needs in capsys.readouterr().err
     assert main([*words, "--recall", "0.9"]) == 2
     assert "--recall and --splits exclude each other." in capsys.readouterr().err
     assert main([*words, "--no-tune", "--ignore", "width"]) == 2
@@ -76,3 +78,12 @@ def test_the_parameters_are_stored(shapes: Path, tmp_path: Path, capsys: Any) ->
     words = ["-t", "kind", "--depth", "1", "--no-tune", "--splits", "pairs", "--no-extras"]
     told(capsys, "fit", str(shapes), *words, "--save", str(model))
     assert json.loads(model.read_text())["proof"]["parameters"]["splits"] == "pairs"
+
+
+def test_tuning_chooses_pairs_and_says_of_which_columns(shapes: Path, capsys: Any) -> None:
+    words = ["-t", "kind", "--depth", "1", "--no-extras", "--time-limit", "60"]
+    out = told(capsys, "fit", str(shapes), *words)
+    assert "length - width <= 1.5" in out
+    assert "on columns and sums of two of 2 of them" in out
+    assert "sums of two columns" in out  # what was chosen
+    assert "length - width" not in told(capsys, "fit", str(shapes), *words, "--splits", "columns")

@@ -29,7 +29,8 @@ def test_pairs_are_chosen_where_two_columns_decide() -> None:
     assert clf.pair_columns_ == [0, 1, 2, 3]
     assert clf.tree_.combinations
     one = OptimalTreeCV(**QUICK, splits="columns").fit(X, y)
-    assert one.splits_ == "columns" and one.pair_columns_ is None
+    assert one.splits_ == "columns"
+    assert one.pair_columns_ is None
     assert clf.best_score_ > one.best_score_ + 0.1
     assert verify(clf.tree_, X, y, max_depth=2).errors == clf.objective_
     again = clf.chosen_classifier().fit(X, y)
@@ -38,7 +39,8 @@ def test_pairs_are_chosen_where_two_columns_decide() -> None:
 
 def test_one_column_is_enough_where_it_decides() -> None:
     clf = OptimalTreeCV(**QUICK).fit(*rows(of_two=False))
-    assert clf.splits_ == "columns" and not clf.tree_.combinations
+    assert clf.splits_ == "columns"
+    assert not clf.tree_.combinations
     assert any("sums of two columns" in tried.words for tried in clf.path_.tried)
 
 
@@ -68,7 +70,8 @@ def test_only_rows_that_are_learned_from_choose_the_columns(
     clf = OptimalTreeCV(**QUICK).fit(X, y)
     assert {1, 2} <= set(clf.pair_columns_ or ())
     assert len(clf.pair_columns_ or ()) == MOST_PAIRED
-    assert set(seen) == {160, 240} and seen.count(240) == 1
+    assert set(seen) == {160, 240}
+    assert seen.count(240) == 1
 
 
 def test_missing_cells_categories_and_infinities() -> None:
@@ -77,7 +80,8 @@ def test_missing_cells_categories_and_infinities() -> None:
     X[0, 3] = np.inf
     X[:, 4] = 1.0
     found = columns_worth_pairing(X, y, None, [None] * 5 + [("a",)] + [None] * 4)
-    assert {1, 2} <= set(found) and not {3, 4, 5} & set(found)
+    assert {1, 2} <= set(found)
+    assert not {3, 4, 5} & set(found)
 
 
 @pytest.mark.parametrize("given", [["z", "b"], [0, 9], ["c", "a"]])

@@ -85,9 +85,9 @@ def _meant(text: str) -> Any:
 
 
 #: What tuning chooses where no flag says it.
-_CHOSEN = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "class_weight", "criterion")
+_CHOSEN = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "class_weight", "criterion", "splits")
 #: What goes with one search only.
-_OF_ONE_SEARCH = ("alpha", "max_memory", "splits")
+_OF_ONE_SEARCH = ("alpha", "max_memory")
 
 
 def tuned_tree_flags(command: Command) -> Command:

@@ -155,6 +155,8 @@ def estimator_of(task: Task, parameters: Mapping[str, Any], *, tunes: bool = Fal
     for name, flag in (("class_weight", "--class-weight"), ("scoring", "--scoring")):
         if given.pop(name, None) is not None:
             raise UserError(f"{flag} is for classes, and the target is a number to predict.")
+    if tunes and given.pop("splits", "columns") != "columns":
+        raise UserError("--splits pairs needs --no-tune where the target is a number to predict.")
     return OptimalTreeRegressorCV(**given) if tunes else OptimalTreeRegressor(**given)
 
 

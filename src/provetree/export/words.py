@@ -241,7 +241,9 @@ def limit_words(proof: Proof) -> str:
         shown = f"{100 * least:g} % of the" if isinstance(least, float) else str(least)
         words += f"{' with' if most is None else ' and'} at least {shown} rows in each leaf"
     if parameters.get("splits") == "pairs":
+        among = parameters.get("pair_columns")
         words += " on columns and sums of two"
+        words += f" of {len(among)} of them" if among is not None else ""
     return words
 
 

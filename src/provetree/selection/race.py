@@ -247,12 +247,7 @@ class Race:
         raced = [e for e in self.entrants if e.scores]
         leaders = sorted(raced, key=lambda e: -e.best(self._n_common()))[:_LEADERS]
         leaders += raced[:1]  # the surest one, always
-        return any(
-            setting.criterion == leader.setting.criterion
-            and setting.class_weight is leader.setting.class_weight
-            and setting.splits == leader.setting.splits
-            for leader in leaders
-        )
+        return any(setting.is_alike(leader.setting) for leader in leaders)
 
     def _finalists(self) -> list[Entrant]:
         racing = [e for e in self.entrants if not e.is_out and len(e.scores) >= self.n_first]
@@ -322,8 +317,7 @@ class Race:
         for other in self.entrants:
             theirs = other.setting
             grown = self._grown.get((id(other), number))
-            alike = (own.criterion, own.class_weight) == (theirs.criterion, theirs.class_weight)
-            if own.splits != theirs.splits or not alike or other is entrant or grown is None or not grown.proven:
+            if not own.is_alike(theirs) or other is entrant or grown is None or not grown.proven:
                 continue
             rows = len(self.folds[number][0])
             if _least(theirs, rows) > _least(own, rows):

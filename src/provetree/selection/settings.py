@@ -47,6 +47,14 @@ class Setting:
     class_weight: ClassWeight = None
     splits: str = "columns"
 
+    def is_alike(self, other: Setting) -> bool:
+        """Tell whether a setting is the same but for the least rows of a leaf."""
+        return (self.criterion, self.class_weight, self.splits) == (
+            other.criterion,
+            other.class_weight,
+            other.splits,
+        )
+
     @property
     def words(self) -> str:
         """The setting in words."""
