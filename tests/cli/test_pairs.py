@@ -83,7 +83,7 @@ def test_the_parameters_are_stored(shapes: Path, tmp_path: Path, capsys: Any) ->
 def test_tuning_chooses_pairs_and_says_of_which_columns(shapes: Path, capsys: Any) -> None:
     words = ["-t", "kind", "--depth", "1", "--no-extras", "--time-limit", "60"]
     out = told(capsys, "fit", str(shapes), *words)
-    assert "length - width <= 1.5" in out
+    assert "length - width <= 1." in out
     assert "on columns and sums of two of 2 of them" in out
     assert "sums of two columns" in out  # what was chosen
     assert "length - width" not in told(capsys, "fit", str(shapes), *words, "--splits", "columns")

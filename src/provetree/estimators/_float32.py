@@ -29,7 +29,7 @@ def lost_in_float32(tree: Tree, problem: Problem, encoded: Float) -> tuple[int, 
     >>> lost_in_float32(ExactSearch().solve(problem).tree, problem, X)
     (0,)
     """
-    if problem.columns.all_in_float32():
+    if not tree.combinations and problem.columns.all_in_float32():
         return ()
     # Rounding keeps the order, so the two values next to a threshold speak for all.
     suspects = []
