@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -184,7 +185,14 @@ def _point_data(curve: OperatingCurve, point: OperatingPoint) -> dict[str, Any]:
 
 
 def _age() -> float:
-    """Return the seconds since this process began, as far as the system tells."""
+    """Return the seconds since this process began, as far as the system tells.
+
+    Where another program calls the command, its own time is not that of the command.
+    """
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    ours = spec is not None and spec.name.partition(".")[0] == "provetree"
+    if not ours and Path(sys.argv[0]).stem != "provetree":
+        return 0.0
     try:
         # The 22nd word: ticks from the start of the system. A name in brackets may hold spaces.
         words = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()

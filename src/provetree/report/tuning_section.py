@@ -97,7 +97,7 @@ def _candidate_words(candidate: Mapping[str, Any]) -> str:
         shown = f"{100 * least:g} % of the" if isinstance(least, float) else str(least)
         parts.append(f"at least {shown} rows in a leaf")
     if candidate["forest_share"]:
-        parts.append(f"splits that follow a forest by {100 * candidate['forest_share']:g} %")
+        parts.append(f"splits that follow boosted trees by {100 * candidate['forest_share']:g} %")
     if candidate["shrinkage"]:
         parts.append(f"shrinkage {candidate['shrinkage']:g}")
     return ", ".join(parts) or "no limits"
