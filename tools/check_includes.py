@@ -26,6 +26,7 @@ FOLDERS = (
     "bits",
     "start",
     "sizes",
+    "certify",
     "improve",
     "search",
     "itemsets",

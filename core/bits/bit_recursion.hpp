@@ -127,6 +127,11 @@ class BitRecursion {
         loss_ = loss;
         proven_.keep_bounds(factor);
     }
+    // From now on under another loss: what was counted stays.
+    void use(const Loss& loss) {
+        loss_ = loss;
+        proven_.clear();
+    }
     // From now on a sample of the rows is searched: of what is known nothing holds.
     void begin_sample() {
         bottoms_.clear();

@@ -112,7 +112,7 @@ struct RootSearch::OtherThread {
 
 RootSearch::RootSearch(NodeSolver& solver, const Node& node, const RootRequest& request, const RootOptions& options)
     : solver_(solver), context_(solver.context()), loss_(solver.loss()), node_(node), request_(request),
-      options_(options), asked_{request.shape.on(node.rows), request.limit, {}, !options.ties, 0},
+      options_(options), asked_{request.shape.on(node.rows), request.limit, {}, !options.ties || context_.certifies, 0},
       frontier_(context_, loss_, options.lazy ? options.lazy->view() : node, asked_, request.start, options.ties) {
     if (!proof() || !context_.checkpoint) return;
     file_ = context_.checkpoint;
@@ -181,8 +181,9 @@ Outcome RootSearch::stopped(StopReason reason, Cost left) {
     Outcome outcome = frontier_.outcome();
     outcome.lower = std::min({outcome.upper, frontier_.limit(), left, frontier_.least_open()});
     outcome.lower = outcome.relaxed = std::max(outcome.lower, proven_);
-    // The tie rule makes use of what is known, although a tree found beside this search has ended it.
-    if (asked_.keep_profile && listed_ && reason == StopReason::kTreeIsOptimal)
+    // The tie rule makes use of what is known, although a tree found beside this search has ended it; so do
+    // certificates.
+    if (asked_.keep_profile && listed_ && (reason == StopReason::kTreeIsOptimal || context_.certifies))
         outcome.profile = frontier_.make_profile();
     return outcome;
 }

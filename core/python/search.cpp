@@ -31,16 +31,24 @@ nb::dict counters_of(const SearchResult& result) {
                    "tie_rule_complete"_a = result.tie_rule_complete ? 1 : 0);
 }
 
+nb::dict dict_of_certified(SearchResult&& result) {
+    Certified& found = result.certified;
+    return dict_of("bound"_a = found.bound, "claims"_a = found.claims,
+                   "bytes"_a = nb::bytes(found.bytes.data(), found.bytes.size()),
+                   "weights"_a = to_numpy(std::move(found.weights)), "seconds"_a = result.certify_seconds);
+}
+
 nb::dict dict_of_result(SearchResult&& result) {
     nb::list history;
     for (const ProgressPoint& point : result.history)
         history.append(nb::make_tuple(point.seconds, point.cost, point.bound));
-    return dict_of(
-        "column"_a = to_numpy(std::move(result.tree.column)), "rank_low"_a = to_numpy(std::move(result.tree.rank_low)),
-        "rank_high"_a = to_numpy(std::move(result.tree.rank_high)), "left"_a = to_numpy(std::move(result.tree.left)),
-        "right"_a = to_numpy(std::move(result.tree.right)), "label"_a = to_numpy(std::move(result.tree.label)),
-        "cost"_a = result.tree.cost, "lower_bound"_a = result.lower_bound, "status"_a = status_name(result.status),
-        "history"_a = history, "counters"_a = counters_of(result));
+    return dict_of("column"_a = to_numpy(std::move(result.tree.column)),
+                   "rank_low"_a = to_numpy(std::move(result.tree.rank_low)),
+                   "rank_high"_a = to_numpy(std::move(result.tree.rank_high)),
+                   "left"_a = to_numpy(std::move(result.tree.left)), "right"_a = to_numpy(std::move(result.tree.right)),
+                   "label"_a = to_numpy(std::move(result.tree.label)), "cost"_a = result.tree.cost,
+                   "lower_bound"_a = result.lower_bound, "status"_a = status_name(result.status), "history"_a = history,
+                   "counters"_a = counters_of(result), "certified"_a = dict_of_certified(std::move(result)));
 }
 
 nb::dict search_table(const BoundTable& bound, nb::object on_progress, const nb::kwargs& given) {

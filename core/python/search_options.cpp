@@ -90,6 +90,7 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
     given.take("initial_column", initial_column);
     given.take("initial_rank", initial_rank);
     given.take("n_jobs", options.n_jobs);
+    given.take("certify", options.certify);
     given.take("checkpoint", options.checkpoint);
     given.take("checkpoint_seconds", options.checkpoint_seconds);
     given.end();

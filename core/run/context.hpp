@@ -137,6 +137,7 @@ struct Context {
     ByteCount& profile_bytes = own_bytes;  // held by profiles now; profiles are only kept below memory_limit
     int n_jobs = 1;                        // threads of the search of the root
     bool remembers_sets = false;           // of rows, where they are likely to be met again
+    bool certifies = false;                // the root keeps what a certificate is made from
     Found found{};                         // the search of the root takes it over
     Closings closings{};
 

@@ -4,6 +4,7 @@
 
 #include "bits/bit_root.hpp"
 #include "bits/perfect_trees.hpp"
+#include "certify/bit_claims.hpp"
 #include "search/method.hpp"
 
 namespace provetree {
@@ -30,6 +31,7 @@ class ByBits final : public Method {
     const Node* root() const override { return nullptr; }
     PlanPtr preferred(Shape shape, const Outcome& best) override;
     PlanPtr preferred(Shape shape, Outcome best, const Loss& refined, Cost factor, bool& complete) override;
+    Certified certify(const CertifyRequest& request) override;
 
   private:
     Incumbent grow(BitNode& node, int depth, std::size_t level);
@@ -117,6 +119,32 @@ PlanPtr ByBits::preferred(Shape shape, Outcome best, const Loss& refined, Cost f
     } catch (const StopSearch&) {
         return fewest.outcome.plan;
     }
+}
+
+// A search that was stopped knows nothing of the splits it did not come to.
+Certified ByBits::certify(const CertifyRequest& request) {
+    Certified certified;
+    if (request.bound <= 0 || !request.proven) return certified;
+    const Closings::Heard silence(context_.closings);
+    ClaimLog log;
+    const auto claim = [&](BitRecursion& recursion) {
+        BitClaims(recursion, log).claim(recursion.nodes().root(), {}, request.shape, request.bound, 0);
+    };
+    try {
+        if (perfect_.sampled()) {  // what is known holds for samples
+            BitRecursion again(context_, recursion_.nodes().kernel(), request.loss);
+            claim(again);
+        } else {
+            recursion_.use(request.loss);
+            claim(recursion_);
+        }
+    } catch (const StopSearch&) {
+        return certified;
+    }
+    certified.bound = request.bound;
+    certified.claims = log.size();
+    certified.bytes = log.bytes();
+    return certified;
 }
 
 }  // namespace

@@ -56,8 +56,10 @@ class BySweeps final : public Method {
         return preferred_below(solver_, root_, shape, best, ties_, 0);
     }
     PlanPtr preferred(Shape shape, Outcome best, const Loss& refined, Cost factor, bool& complete) override;
+    Certified certify(const CertifyRequest& request) override;
 
   private:
+    Cost claim(const CertifyRequest& request, const Node& rows, bool solves, Certified& certified);
     void choose_sample(const Incumbent& start);
     RootAnswer prove_first_bound(const RootRequest& request);
 
@@ -74,6 +76,7 @@ class BySweeps final : public Method {
     NodeBuilder sampling_builder_;
     Levels sampling_levels_;
     std::unique_ptr<LazyRows> lazy_;
+    std::vector<std::uint8_t> sampled_;  // rows that the proof was made on, for its certificate; empty: all
 };
 
 Incumbent BySweeps::start(Shape shape) {
@@ -133,6 +136,8 @@ RootAnswer BySweeps::prove(const RootRequest& request) {
     }
     context_.counters.sampled_rows = lazy_ ? lazy_->sample().rows : root_.rows;
     context_.counters.add(sampling_.counters);
+    sampled_.clear();
+    if (context_.certifies && lazy_ && !lazy_->complete()) sampled_ = lazy_->marked();
     lazy_.reset();
     return answer;
 }
@@ -149,6 +154,46 @@ PlanPtr BySweeps::preferred(Shape shape, Outcome best, const Loss& refined, Cost
     } catch (const StopSearch&) {
         return best.plan;
     }
+}
+
+// Returns what could be shown.
+Cost BySweeps::claim(const CertifyRequest& request, const Node& rows, bool solves, Certified& certified) {
+    ClaimLog log;
+    ClaimNumber number = 0;
+    // A sample of the rows says nothing of leaf sizes.
+    const bool relaxed = &rows != &root_ || !context_.constrained();
+    const ClaimBounds found =
+        IntervalClaims(solver_, log, solves)
+            .claim(rows, {}, request.shape, {relaxed ? request.bound : 0, request.bound}, request.known, 0, number);
+    certified.claims = log.size();
+    certified.bytes = log.bytes();
+    return relaxed ? found.relaxed : found.lower;
+}
+
+Certified BySweeps::certify(const CertifyRequest& request) {
+    const Closings::Heard silence(context_.closings);
+    solver_.use(request.loss);
+    Certified certified;
+    if (request.bound <= 0) return certified;
+    Node sample;
+    const Node* rows = &root_;
+    if (!sampled_.empty() && !context_.constrained()) {
+        std::vector<std::vector<Weight>> weights(root_.columns.size(),
+                                                 std::vector<Weight>(root_.rows + std::size_t{1}));
+        builder_.choose(root_, sampled_, sample, weights);
+        if (leaf_cost_of(sample, request.loss) >= request.bound) rows = &sample;
+    }
+    try {
+        certified.bound = claim(request, *rows, request.proven, certified);
+    } catch (const StopSearch&) {
+        certified.bound = claim(request, *rows, false, certified);
+    }
+    if (rows == &sample) {
+        certified.weights.resize(context_.table.rows, 0);
+        for (Index row = 0; row < context_.table.rows; ++row)
+            if (sampled_[row]) certified.weights[row] = context_.table.weights[row];
+    }
+    return certified;
 }
 
 }  // namespace

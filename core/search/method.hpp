@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "certify/claims.hpp"
+#include "certify/interval_claims.hpp"
 #include "kernels/bit_kernel.hpp"
 #include "proof/checkpoint.hpp"
 #include "run/context.hpp"
@@ -11,6 +13,15 @@
 #include "tree/outcome.hpp"
 
 namespace provetree {
+
+// What is to be shown of a search that has come to its end, or was stopped.
+struct CertifyRequest {
+    Shape shape;
+    Cost bound;         // no tree of the shape costs less, under this loss
+    Loss loss;          // of the user
+    KnownSplits known;  // what the search of the root knows of its splits
+    bool proven;        // the search came to its end; otherwise what it did not solve is not solved now
+};
 
 class Method {
   public:
@@ -33,6 +44,8 @@ class Method {
     // its cost under it. A stop is no failure: `complete` says whether the tree is the one preferred, or only one that
     // is no worse than the one given.
     virtual PlanPtr preferred(Shape shape, Outcome best, const Loss& refined, Cost factor, bool& complete) = 0;
+    // Claims from which anyone can see what is proven; the last thing that is asked.
+    virtual Certified certify(const CertifyRequest& request) = 0;
 };
 
 // By sweeps over sorted columns: greedy start, sample of rows, targets, proof. `with_ties`: the proof finds the split

@@ -97,6 +97,7 @@ class Driver {
         if (plan_.at_once) choose();
         check();
         if (!plan_.at_once) choose_with_fewest_splits();
+        if (options_.certify) certify();
         result_.counters = context_.counters;
         return std::move(result_);
     }
@@ -113,6 +114,7 @@ class Driver {
     void choose();
     void check();
     void choose_with_fewest_splits();
+    void certify();
     void tell(Cost upper, Cost lower);
     void limit_tie_rule();
     FlatTree finish(const PlanPtr& plan);
@@ -141,6 +143,7 @@ class Driver {
     Incumbent start_;
     Shape searched_;  // the shape that was proven
     Outcome outcome_;
+    ProfilePtr known_;                  // what the search of the root knows of its splits, for a certificate
     std::optional<FlatTree> finished_;  // the chosen tree, where it has been worked out
     std::optional<StopReason> stopped_;
     SearchResult result_;
@@ -164,6 +167,7 @@ Driver::Driver(const Table& merged, const SearchOptions& options, const Tick& ti
     context_.n_jobs = options.max_work || options.closings ? 1 : std::max(1, options.n_jobs);
     context_.remembers_sets =
         plan_.deep && (plan_.users.split_penalty > 0 || plan_.shape.splits < Shape::full(plan_.shape.depth));
+    context_.certifies = options.certify;
     result_.proof_loss = plan_.loss;
 }
 
@@ -217,6 +221,7 @@ void Driver::prove() {
         if (!prove_few_splits() && !stopped_) prove_shape();
     }
     settle();
+    if (options_.certify && outcome_.profile && outcome_.profile->shape.depth >= 3) known_ = outcome_.profile;
     if (!stopped_ && plan_.tie_rule) limit_tie_rule();
 }
 
@@ -340,6 +345,26 @@ void Driver::choose_with_fewest_splits() {
     result_.tree = std::move(tree);
 }
 
+// Claims that no tree costs less than the bound of the result.
+void Driver::certify() {
+    const auto begin = Monitor::Clock::now();
+    tie_rule_cap_.reset();
+    if (table_.measure) throw std::invalid_argument("Certificates are for errors, not for other losses.");
+    const bool proven = result_.status == Status::kOptimal;
+    Certified& certified = result_.certified;
+    certified = method_->certify(
+        {plan_.allowed, result_.lower_bound, plan_.users, {std::exchange(known_, nullptr), plan_.unit}, proven});
+    // Rows that were taken apart are one row again.
+    if (!certified.weights.empty() && table_.rows != merged_.rows) {
+        std::vector<std::int64_t> weights(merged_.rows, 0);
+        std::size_t at = 0;
+        for (Index row = 0; row < merged_.rows; ++row)
+            for (std::int64_t i = 0; i < merged_.weights[row]; ++i) weights[row] += certified.weights[at++];
+        certified.weights = std::move(weights);
+    }
+    result_.certify_seconds = std::chrono::duration<double>(Monitor::Clock::now() - begin).count();
+}
+
 // Proof and improvement tell of their own best trees and bounds: what was told before stands.
 void Driver::tell(Cost upper, Cost lower) {
     upper = std::min(upper, context_.found.upper);
@@ -372,6 +397,7 @@ FlatTree Driver::finish(const PlanPtr& plan) {
 // trees was found first.
 void rebuild_by_one(SearchResult& result, const Table& table, SearchOptions options, double seconds, const Tick& tick) {
     options.n_jobs = 1;
+    options.certify = false;
     options.time_limit -= seconds;
     if (options.time_limit <= 0) return;
     const ProgressPoint done{seconds, result.tree.cost, result.lower_bound};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/limits.hpp"
+#include "certify/claims.hpp"
 #include "loss/loss.hpp"
 #include "run/context.hpp"
 #include "table/table.hpp"
@@ -28,6 +29,7 @@ struct SearchOptions {
     std::string checkpoint;          // file that the proof is kept in and taken up from; empty: none
     double checkpoint_seconds = 20;
     unsigned switches = 0;
+    bool certify = false;  // leave claims from which anyone can see what is proven; not of measured losses
     ClosingListener* closings = nullptr;  // told what the proof closes, which is then made by one thread
     std::string kernel = "auto";
 };
@@ -46,6 +48,8 @@ struct SearchResult {
     Loss proof_loss;  // what bounds of regions are told in: it may count splits to choose among equally good trees
     std::vector<ProgressPoint> history;
     Counters counters;
+    Certified certified;  // where it was asked for; its weights are those of the rows of the table given
+    double certify_seconds = 0;
 };
 
 // Called about every 20 ms with the latest progress; returns false to interrupt.

@@ -6,6 +6,15 @@ from typing import Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+class Certified(TypedDict):
+    """Claims of a certificate, and the rows (with their weights) that they are about."""
+
+    bound: int
+    claims: int
+    bytes: bytes
+    weights: NDArray[np.int64]
+    seconds: float
+
 class SearchResult(TypedDict):
     """The best tree as arrays over its nodes in preorder, and what is proven about it."""
 
@@ -20,6 +29,7 @@ class SearchResult(TypedDict):
     status: Literal["optimal", "time_limit", "work_limit", "interrupted"]
     history: list[tuple[float, int, int]]
     counters: dict[str, int]
+    certified: Certified
 
 class SizedTree(TypedDict):
     """The best tree of at most so many leaves; proven where the bound is no less than the cost."""
@@ -187,6 +197,7 @@ def search(
     initial_column: Sequence[int] = ...,
     initial_rank: Sequence[int] = ...,
     n_jobs: int = 1,
+    certify: bool = False,
     checkpoint: str = "",
     checkpoint_seconds: float = 20.0,
 ) -> SearchResult:

@@ -32,6 +32,7 @@ provetree fit data.csv --target churn --report report.html --save model.json
 provetree fit cars.csv --target price --depth 4
 provetree predict model.json new.csv -o out.csv
 provetree explain model.json new.csv --row 17
+provetree check proof.ptc data.csv
 """
 
 
@@ -121,6 +122,12 @@ def _test_share(help: str | None = None) -> Callable[[Command], Command]:
 @tuned_tree_flags
 @click.option("--save", "-s", metavar="FILE", help="Write the model to this JSON file.")
 @click.option("--report", "-r", metavar="FILE", help="Write a report to this HTML file.")
+@click.option(
+    "--certificate",
+    metavar="FILE",
+    help="Write a proof that anyone can check to this file. It is about all rows of DATA, so that "
+    "none is held out.",
+)
 @_test_share("Share of the rows held out to test the tree; 0 trains on all rows.")
 @click.option("--test", metavar="FILE", help="Test on the rows of this file instead.")
 @_seed_and_ignore
@@ -151,8 +158,34 @@ def fit(**flags: Any) -> int:
     check_file(flags["data"])
     from provetree.cli.fit import fit
 
+    flags["holds_out"] = _is_given("test_share")
     proven = fit(flags)
     return NOT_PROVEN if flags["require_proof"] and not proven else 0
+
+
+def _is_given(flag: str) -> bool:
+    """Tell whether a flag of the command at hand was given, rather than left as it is."""
+    source = click.get_current_context().get_parameter_source(flag)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
+@app.command()
+@click.argument("certificate")
+@click.argument("data")
+@click.option(
+    "--jobs", type=click.IntRange(1, None), default=1, show_default=True, help="Processes."
+)
+@click.option("--part", default="1/1", metavar="I/N", help="Check only part I of N.")
+def check(certificate: str, data: str, jobs: int, part: str) -> int:
+    """Check a CERTIFICATE against the CSV file DATA, by a program that shares nothing with this.
+
+    It says "checked" and what is proven, or where and why it fails, with exit status 1.
+    """
+    check_file(certificate)
+    check_file(data)
+    from provetree.cli.certify import checker
+
+    return int(checker().main([certificate, data, "--jobs", str(jobs), "--part", part]))
 
 
 def _use(command: str, flags: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from provetree.cli.certify import certified, prepare_flags
 from provetree.cli.errors import UserError
 from provetree.cli.extras import kept_for_extras, with_extras
 from provetree.cli.operating import Wish, point_sentences
@@ -19,7 +20,7 @@ from provetree.cli.options import task_of_criterion, tree_parameters, tuned, unt
 from provetree.cli.screen import FIGURES, Screen, figures_of
 from provetree.cli.tables import read_table, source_path, write_file
 from provetree.cli.training import Settings, Trained, prepare, train
-from provetree.export.words import counted, proof_sentence
+from provetree.export.words import certificate_sentence, counted, proof_sentence
 from provetree.report.tuning_section import test_words
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ def fit(flags: dict[str, Any]) -> bool:
     parameters["criterion"] = flags.pop("criterion")
     flags["task"] = task_of_criterion(flags["task"], parameters["criterion"])
     screen = Screen(quiet=flags["quiet"] or flags["as_json"])
-    for name in ("save", "report"):
+    for name in ("save", "report", "certificate"):
         _must_be_writable(flags[name], f"--{name}")
+    if flags["certificate"]:
+        prepare_flags(flags, parameters)
     settings = Settings.of(flags)
     wish = Wish.of(flags)
     tunes = _tunes(flags, wish)
@@ -74,6 +77,9 @@ def fit(flags: dict[str, Any]) -> bool:
             positive=flags["positive"],
             kept=kept_for_extras(flags, parameters["time_limit"], tunes=tunes),
         )
+        if flags["certificate"]:
+            stage("writing the certificate")
+            trained = certified(trained, parameters, flags)
         if flags["report"]:
             trained = with_extras(trained, parameters, flags["extras"], started, stage)
     model = trained.model
@@ -130,6 +136,8 @@ def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
     for flag, what in (("save", "model"), ("report", "report")):
         if flags[flag]:
             screen.note(f"The {what} is in {flags[flag]}.")
+    if flags["certificate"]:
+        screen.out.print(certificate_sentence(facts["certificate"]), markup=False)
 
 
 def _missed_class(confusion: list[list[int]], labels: list[Any]) -> list[str]:

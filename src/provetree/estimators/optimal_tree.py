@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from provetree.estimators._certifying import CertifyingSearch, check_certifiable
 from provetree.estimators._searched_tree import SearchedTree
 from provetree.estimators._tree_classifier import TreeClassifier
+from provetree.export.certificate import WhatIsRead
 from provetree.options import TREE_OPTIONS, documented, validate
 from provetree.problem.costs import read_cost_matrix
-from provetree.problem.prepare import prepare_for
-from provetree.solution import Progress
+from provetree.problem.prepare import Prepared, prepare_for
+from provetree.solution import Progress, Solution
 from provetree.tree.smoothing import Smoothing
 from provetree.tree.values import Values
 
@@ -199,12 +201,69 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         prepared = prepare_for(self, X, y, sample_weight, sample_costs=sample_costs)
         # Model files say what the cost is about; the costs of the rows themselves stay out.
         self._told_in_fit = {} if sample_costs is None else {"sample_costs": "of each row"}
-        found = self._search(X, prepared, initial_tree, on_progress)
+        return self._finished(prepared, self._search(X, prepared, initial_tree, on_progress))
+
+    def _finished(self, prepared: Prepared, found: Solution) -> OptimalTreeClassifier:
+        """Keep a solution, with the probabilities that were asked for."""
         smoothing = Smoothing.of(self.probabilities)
         if smoothing is not None:
             found = replace(found, tree=found.tree.with_smoothing(smoothing))
         self._keep(prepared, found)
         return self
+
+    def certify(
+        self,
+        X: Any,
+        y: ArrayLike,
+        path: str | os.PathLike[str],
+        sample_weight: ArrayLike | None = None,
+        *,
+        target: str = "y",
+        weight: str | None = None,
+    ) -> OptimalTreeClassifier:
+        """Find the best tree for a table, and write a file that proves it to anyone.
+
+        The file is a certificate: ``provetree check``, or the checkers in ``provetree-check`` that
+        share no line with this package, see from it that no tree costs less. A search that is cut
+        off has a certificate of the bound that it reached. Only errors are certified: the
+        `criterion` must be "errors", without costs.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The table, as for :meth:`fit`.
+        path : str or path-like
+            The file to write.
+        target : str, default="y"
+            Name of the column of labels in the file that the certificate will be checked against.
+        weight : str, default=None
+            Name of its column of weights; needed with a `sample_weight`.
+
+        Returns
+        -------
+        OptimalTreeClassifier
+            The fitted estimator. Its ``certificate_`` tells the file, its digest and its bound.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from provetree import OptimalTreeClassifier
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "proof.ptc"
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "yes", "no", "yes"]
+        >>> tree = OptimalTreeClassifier(max_depth=2).certify(X, y, path)
+        >>> tree.objective_, tree.certificate_.bound, path.exists()
+        (0, 0, True)
+        """
+        validate(TREE_OPTIONS, vars(self), type(self).__name__)
+        check_certifiable(self, sample_weight, weight)
+        prepared = prepare_for(self, X, y, sample_weight)
+        self._told_in_fit = {}
+        engine = CertifyingSearch(self._engine())
+        found = self._solved(engine, prepared.problem, None)
+        self.certificate_ = engine.write(
+            path, prepared, (self.max_depth, self.max_leaf_nodes), WhatIsRead(target, weight)
+        )
+        return self._finished(prepared, found)
 
     def _labels_again(self, values: Values) -> NDArray[np.int32] | None:
         if getattr(self, "_told_in_fit", None):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from provetree.export.model_file import Proof
 
 __all__ = [
+    "certificate_sentence",
     "class_name",
     "cost_number",
     "cost_words",
@@ -171,6 +173,22 @@ def short_number(x: float) -> str:
         return text
     # Six digits, and all digits before the point, so that dates in seconds stay distinct.
     return f"{x:.1f}" if 1e6 <= abs(x) < 1e15 else f"{x:.6g}"
+
+
+def certificate_sentence(certificate: Mapping[str, Any]) -> str:
+    """Return where a certificate is and how it is checked.
+
+    Examples
+    --------
+    >>> from provetree.export.words import certificate_sentence
+    >>> print(certificate_sentence({"file": "p.ptc", "sha256": "ab12", "table": "data.csv"}))
+    The certificate is p.ptc (SHA-256 ab12). Check it by: provetree check p.ptc data.csv
+    """
+    file = certificate["file"]
+    return (
+        f"The certificate is {file} (SHA-256 {certificate['sha256']}). Check it by: "
+        f"provetree check {file} {certificate['table']}"
+    )
 
 
 def proof_sentence(proof: Proof) -> str:

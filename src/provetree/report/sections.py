@@ -11,6 +11,7 @@ from provetree.export._colours import class_colour
 from provetree.export.model_file import Proof, StoredModel
 from provetree.export.svg import tree_svg
 from provetree.export.words import (
+    certificate_sentence,
     cost_number,
     limit_words,
     proof_sentence,
@@ -219,6 +220,8 @@ def _proof(model: StoredModel) -> Iterator[Section]:
     )
     body = f"<p>{escape(proof_sentence(proof))}</p><div class='tiles'>{shown}</div>"
     body += f"<p>{escape(_searched(proof))}</p>"
+    if "certificate" in model.facts:
+        body += f"<p>{escape(certificate_sentence(model.facts['certificate']))}</p>"
     body += _history(proof, rewarded)
     yield Section("proof", "Proof", "What is proven", body)
 

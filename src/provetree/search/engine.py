@@ -44,6 +44,9 @@ class ExactSearch:
         A file that keeps a long proof, and from which it continues.
     checkpoint_seconds : float
         Seconds between two writes of that file.
+    on_certified : callable, optional
+        Called with what the core has found, claims of a certificate among it, where these are
+        wanted.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class ExactSearch:
     initial: Splits | None = None
     checkpoint: str | None = None
     checkpoint_seconds: float = 20.0
+    on_certified: Callable[[_core.SearchResult], None] | None = None
 
     def solve(
         self,
@@ -98,7 +102,10 @@ class ExactSearch:
             initial_rank=self.initial[1] if self.initial else (),
             checkpoint=self.checkpoint or "",
             checkpoint_seconds=self.checkpoint_seconds,
+            certify=self.on_certified is not None,
         )
+        if self.on_certified is not None:
+            self.on_certified(found)
         cost, bound = _user_costs(problem, found)
         solution = Solution(
             tree=build_tree(

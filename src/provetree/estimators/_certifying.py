@@ -1,0 +1,81 @@
+"""A search that leaves claims for a certificate, and writes them to a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from provetree.export.certificate import Certificate, WhatIsRead, write_certificate
+from provetree.problem.prepare import Prepared
+from provetree.problem.problem import Problem
+from provetree.search.engine import ExactSearch
+from provetree.solution import Engine, Limits, Progress, Solution
+
+if TYPE_CHECKING:
+    from provetree._core import SearchResult
+
+__all__ = ["CertifyingSearch", "check_certifiable"]
+
+#: Checkers refuse deeper trees.
+_DEEPEST = 64
+#: More splits than any tree of a table has; checkers want numbers below 2**60.
+_MOST_SPLITS = 2**59
+
+
+def check_certifiable(estimator: Any, sample_weight: Any, weight: str | None) -> None:
+    """Refuse what no certificate can be about."""
+    if estimator.criterion != "errors" or estimator.cost_matrix is not None:
+        raise ValueError(
+            "Certificates are about errors: the 'criterion' must be 'errors', without a "
+            f"'cost_matrix'. Got {estimator.criterion!r}."
+        )
+    if sample_weight is not None and weight is None:
+        raise ValueError(
+            "The 'weight' parameter of certify must name the column of weights. Got None instead."
+        )
+    if estimator.max_depth > _DEEPEST:
+        raise ValueError(
+            "The 'max_depth' parameter of a certificate must be an int in the range "
+            f"[0, {_DEEPEST}]. Got {estimator.max_depth!r} instead."
+        )
+
+
+@dataclass
+class CertifyingSearch:
+    """An exact search that keeps what a certificate needs."""
+
+    search: Engine
+    kept: list[SearchResult] = field(default_factory=list)
+
+    def solve(
+        self,
+        problem: Problem,
+        limits: Limits | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Solution:
+        """Return the best tree found within the limits; see :meth:`provetree.Engine.solve`."""
+        assert isinstance(self.search, ExactSearch)
+        return replace(self.search, on_certified=self.kept.append).solve(
+            problem, limits, on_progress
+        )
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        prepared: Prepared,
+        asked: tuple[int, int | None],
+        names: WhatIsRead,
+    ) -> Certificate:
+        """Write the certificate; `asked` are the largest depth and number of leaves."""
+        result = self.kept[-1]
+        depth, leaves = asked
+        splits = min(2**depth - 1, _MOST_SPLITS)
+        if leaves is not None:
+            splits = min(splits, int(leaves) - 1)
+        nodes = (result["column"].tolist(), result["rank_low"].tolist(), result["label"].tolist())
+        tree = (*nodes, result["cost"])
+        return write_certificate(
+            path, prepared, result["certified"], tree, (int(depth), splits), names
+        )

@@ -1,0 +1,290 @@
+"""Certificates: files from which anyone can see that no tree costs less.
+
+``docs/certificate.md`` is the format. The claims come from the core; this module says what they are
+about: how the table is read, the objective, the limits, the tree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.number_types import Int
+from provetree.problem.columns import Column
+from provetree.problem.prepare import Prepared
+from provetree.problem.problem import Problem
+from provetree.problem.weights import as_decimal
+
+__all__ = ["Certificate", "WhatIsRead", "write_certificate"]
+
+_KINDS = {"numeric": "number", "missing_first": "first", "missing_last": "last"}
+#: Columns of more values are not searched for the splits of columns of two.
+_MOST_VALUES = 64
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate that was written.
+
+    Parameters
+    ----------
+    path : str
+        Its file.
+    digest : str
+        The SHA-256 of the file, in hexadecimal digits.
+    bound : int or float
+        No tree costs less, in the user's units.
+    n_claims, n_bytes : int
+        Its size.
+    seconds : float
+        What collecting the claims took, beyond the search.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from provetree import OptimalTreeClassifier
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "proof.ptc"
+    >>> X, y = [[1.0], [2.0], [3.0]], [0, 1, 0]
+    >>> OptimalTreeClassifier(max_depth=1).certify(X, y, path).certificate_.bound
+    1
+    """
+
+    path: str
+    digest: str
+    bound: float
+    n_claims: int
+    n_bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class WhatIsRead:
+    """Names of the columns in the file that the certificate will be checked against."""
+
+    target: str = "y"
+    weight: str | None = None  # of the column of weights
+
+
+def write_certificate(
+    path: str | os.PathLike[str],
+    prepared: Prepared,
+    certified: Mapping[str, Any],
+    tree: tuple[Sequence[int], Sequence[int], Sequence[int], int],
+    asked: tuple[int, int],
+    names: WhatIsRead,
+) -> Certificate:
+    """Write the certificate of a search.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    prepared : Prepared
+        The table and its problem.
+    certified : mapping
+        What the core has collected: "bound", "claims", "bytes", "weights", "seconds".
+    tree : tuple
+        Columns (-1 for a leaf), ranks and labels of the tree in preorder, and its cost.
+    asked : tuple of two ints
+        The depth and the number of splits that trees were allowed.
+    names : WhatIsRead
+        What the columns are called where the certificate is checked.
+    """
+    problem = prepared.problem
+    order, table = _canonical(problem)
+    lines = [["provetree certificate 1"], ["made by", "provetree"], ["target", names.target]]
+    lines += _weight_lines(prepared, names.weight)
+    lines += _column_lines(prepared)
+    lines.append(["table", _digest(problem, table)])
+    lines.append(["objective", str(problem.error_scale), str(problem.split_penalty)])
+    lines.append(["limits", str(asked[0]), str(asked[1]), str(problem.min_samples_leaf)])
+    lines.append(["bound", str(certified["bound"])])
+    columns, ranks, labels, cost = tree
+    nodes = (
+        f"{c}:{r}" if c >= 0 else str(x) for c, r, x in zip(columns, ranks, labels, strict=True)
+    )
+    lines.append(["tree", str(cost), " ".join(nodes)])
+    body = bytearray()
+    if len(certified["weights"]):
+        of_rows = np.zeros(len(table), dtype=np.int64)
+        np.add.at(of_rows, order, certified["weights"])
+        for number in (1, *of_rows.tolist()):
+            _put(body, number)
+    else:
+        _put(body, 0)
+    _put(body, certified["claims"])
+    body += certified["bytes"]
+    lines.append(["body", str(len(body)), hashlib.sha256(body).hexdigest()])
+    text = "\n".join("\t".join(_escaped(field) for field in line) for line in lines)
+    content = text.encode() + b"\n\n" + bytes(body)
+    Path(path).write_bytes(content)
+    return Certificate(
+        path=os.fspath(path),
+        digest=hashlib.sha256(content).hexdigest(),
+        bound=problem.to_user_cost(certified["bound"]),
+        n_claims=certified["claims"],
+        n_bytes=len(content),
+        seconds=certified["seconds"],
+    )
+
+
+def _put(body: bytearray, number: int) -> None:
+    while number >= 128:
+        body.append(number & 127 | 128)
+        number >>= 7
+    body.append(number)
+
+
+def _escaped(field: str) -> str:
+    for plain, escaped in (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r")):
+        field = field.replace(plain, escaped)
+    return field
+
+
+def _canonical(problem: Problem) -> tuple[Int, Int]:
+    """Return the place of each row among the rows in their order, and these rows."""
+    # Rows of a problem are merged. Several columns make one key to sort by, as far as it has room.
+    keys: list[Int] = []
+    room = 0
+    for ranks in (*problem.ranks, problem.classes):
+        values = int(ranks.max(initial=0)) + 1
+        if room < values:
+            keys.append(np.zeros(problem.n_rows, dtype=np.int64))
+            room = 2**62
+        keys[-1] = keys[-1] * values + ranks
+        room //= values
+    order = np.lexsort(keys[::-1])
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    rows = (*problem.ranks, problem.classes, problem.weights, problem.counts)
+    table = np.empty((len(order), len(rows)), dtype=np.int64)
+    for at, values_of_rows in enumerate(rows):
+        table[:, at] = values_of_rows[order]
+    return place, table
+
+
+def _digest(problem: Problem, table: Int) -> str:
+    shape = np.array([len(table), len(problem.columns), problem.n_classes], dtype="<i8")
+    return hashlib.sha256(shape.tobytes() + table.astype("<i8").tobytes()).hexdigest()
+
+
+def _weight_lines(prepared: Prepared, column: str | None) -> list[list[str]]:
+    """Return how a checker comes to the whole weights of the rows."""
+    labels = [str(label) for label in prepared.classes.tolist()]
+    times = np.ones(len(labels), dtype=np.int64)
+    lines = []
+    if prepared.weights is not None:
+        whole, codes = prepared.whole_weights(), prepared.codes
+        if prepared.problem.weight_error > 0:
+            raise ValueError(
+                "Certificates need weights that are whole numbers in some unit, and these were "
+                f"rounded by up to {prepared.problem.weight_error:.1e} of themselves."
+            )
+        if column is None:
+            for c in range(len(labels)):
+                of_class = np.unique(whole[codes == c])
+                if len(of_class) > 1 or (len(of_class) and of_class[0] == 0):
+                    raise ValueError("Certificates of rows with weights need the 'weight' column.")
+                times[c] = of_class[0] if len(of_class) else 1
+        else:
+            scale = prepared.problem.weight_scale
+            exact = [as_decimal(w) * scale for w in prepared.weights.tolist()]
+            if any(w != Fraction(int(x)) for w, x in zip(exact, whole.tolist(), strict=True)):
+                raise ValueError(
+                    "Certificates take weights of rows or weights of classes, and these are both."
+                )
+            lines.append(["weight", column, str(scale.numerator), str(scale.denominator)])
+    return lines + [["class", label, str(t)] for label, t in zip(labels, times, strict=True)]
+
+
+def _column_lines(prepared: Prepared) -> list[list[str]]:
+    """Return the features, the listed columns, and the ones left out."""
+    problem, encoder = prepared.problem, prepared.encoder
+    names = problem.feature_names or tuple(f"x{i}" for i in range(problem.n_features))
+    lines = [
+        ["feature", str(name), "number" if encoder.categories[f] is None else "category"]
+        for f, name in enumerate(names)
+    ]
+    listed = [_name_of(column, encoder.categories) for column in problem.columns]
+    lines += [["column", *name] for name in listed]
+    present = prepared.whole_weights() > 0
+    left_out = {}
+    known = set(listed)
+    for f in range(problem.n_features):
+        for name, ranks in _ordered(prepared.encoded[present, f], f, encoder.categories[f]):
+            if name not in known:
+                left_out[name] = ranks
+    if left_out:
+        # The rows of the problem are those of the table, merged: these are the table's own.
+        all_columns: dict[tuple[str, ...], Int] = {}
+        for f in {int(name[0]) for name in listed}:
+            all_columns.update(_ordered(prepared.encoded[present, f], f, encoder.categories[f]))
+        witness = _Witnesses([all_columns[name] for name in listed])
+        lines += [["same", *name, str(witness.of(ranks))] for name, ranks in left_out.items()]
+    return lines
+
+
+def _name_of(column: Column, categories: Sequence[Sequence[object] | None]) -> tuple[str, ...]:
+    if column.kind != "category":
+        return str(column.feature), _KINDS[column.kind]
+    known = categories[column.feature] or ()
+    if column.category >= len(known):
+        return str(column.feature), "empty"
+    return str(column.feature), "is", str(known[column.category])
+
+
+def _ordered(
+    values: NDArray[np.float64], feature: int, categories: Sequence[object] | None
+) -> list[tuple[tuple[str, ...], Int]]:
+    """Return the ordered columns of a feature, with the ranks of its rows."""
+    f, gaps = str(feature), np.isnan(values)
+    if categories is not None:
+        found = [
+            ((f, "is", str(categories[int(code)])), (values != code).astype(np.int64))
+            for code in np.unique(values[~gaps])
+        ]
+        return found + ([((f, "empty"), (~gaps).astype(np.int64))] if gaps.any() else [])
+    distinct, ranks = np.unique(values[~gaps], return_inverse=True)
+    of_rows = np.zeros(len(values), dtype=np.int64)
+    of_rows[~gaps] = ranks.ravel()
+    if not gaps.any():
+        return [((f, "number"), of_rows)]
+    first, last = of_rows + 1, of_rows.copy()
+    first[gaps], last[gaps] = 0, len(distinct)
+    return [((f, "first"), first), ((f, "last"), last)]
+
+
+class _Witnesses:
+    """Finds a listed column that has all splits of one that is left out."""
+
+    def __init__(self, listed: list[Int]) -> None:
+        self._whole: dict[bytes, int] = {}
+        self._splits: dict[bytes, int] = {}
+        for number, ranks in enumerate(listed):
+            self._whole.setdefault(self._key(ranks), number)
+            top = int(ranks.max(initial=0))
+            if top < _MOST_VALUES:
+                for k in range(top):
+                    self._splits.setdefault(self._key((ranks > k).astype(np.int64)), number)
+
+    @staticmethod
+    def _key(ranks: Int) -> bytes:
+        """Return a key that is the same for a column and its mirror image."""
+        mirrored = ranks.max() - ranks
+        return min(ranks.tobytes(), mirrored.tobytes())
+
+    def of(self, ranks: Int) -> int:
+        """Return the number of such a column; -1 where the ranks are all the same."""
+        if ranks.min() == ranks.max():
+            return -1
+        key = self._key(ranks)
+        found = self._splits.get(key) if ranks.max() == 1 else None
+        return self._whole[key] if found is None else found

@@ -1,0 +1,224 @@
+"""Certificates: random problems are accepted by both checkers, false bounds by neither."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import provetree_check
+import pytest
+
+from provetree import OptimalTreeClassifier
+from testkit.certificates import certified_table, mutated
+
+SOURCE = Path(__file__).parents[2] / "provetree-check" / "compiled" / "ptcheck.cpp"
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled checker, built without optimisation to save time."""
+    program = tmp_path_factory.mktemp("compiled") / "ptcheck"
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
+    assert compiler is not None
+    flags = ["-O1", "-std=c++17", "-pthread"]
+    subprocess.run([compiler, *flags, "-o", program, SOURCE], check=True)
+    return program
+
+
+def run(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def check_one(seed: int, folder: Path, program: Path | None) -> None:
+    table = certified_table(seed, folder)
+    said = provetree_check.check(table.path, table.cells)
+    assert said.startswith("no tree of depth")
+    assert table.model.status_ == "optimal"
+    assert table.model.certificate_.bound == pytest.approx(table.model.objective_)
+    if program is not None:
+        found = run(program, table.path, table.write_csv(folder / "table.csv"))
+        assert found.returncode == 0, found.stderr
+        assert found.stdout == f"checked: {said}\n"
+    table.path.unlink()
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 20) for k in range(0, 120, 20)])
+def test_random_problems_are_accepted(seeds: range, tmp_path: Path, compiled: Path) -> None:
+    for seed in seeds:
+        check_one(seed, tmp_path, compiled if seed % 2 else None)
+
+
+@pytest.mark.fuzz
+def test_many_random_problems_are_accepted(tmp_path: Path, compiled: Path) -> None:
+    for seed in range(1000, 101_000):
+        check_one(seed, tmp_path, compiled)
+
+
+def accepted(certificate: bytes, table, folder: Path) -> bool:
+    path = folder / "mutated.ptc"
+    path.write_bytes(certificate)
+    try:
+        provetree_check.check(path, table.cells)
+    except provetree_check.RefusedError:
+        return False
+    return True
+
+
+def claims_too_much(certificate: bytes, original: bytes, optimum: float) -> bool:
+    """Whether it claims more than is true of the same problem."""
+
+    def lines(data: bytes) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for line in data.partition(b"\n\n")[0].decode(errors="replace").split("\n"):
+            key, _, rest = line.partition("\t")
+            found.setdefault(key, []).append(rest)
+        return found
+
+    now, before = lines(certificate), lines(original)
+    if any(now.get(key) != before.get(key) for key in ("objective", "limits", "class", "weight")):
+        return False  # another problem, whose optimum is not known here
+    return int(now["bound"][0]) > optimum
+
+
+def mutate_one(seed: int, folder: Path, n_mutations: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = certified_table(seed, folder, most_rows=16)
+    original = table.path.read_bytes()
+    for _ in range(n_mutations):
+        certificate = mutated(original, rng)
+        if accepted(certificate, table, folder):
+            assert not claims_too_much(certificate, original, table.optimum)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_false_bounds_are_refused(seed: int, tmp_path: Path) -> None:
+    mutate_one(seed, tmp_path, 12)
+
+
+@pytest.mark.fuzz
+def test_many_false_bounds_are_refused(tmp_path: Path) -> None:
+    for seed in range(2000, 4500):
+        mutate_one(seed, tmp_path, 40)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_both_checkers_agree_on_mutated_certificates(
+    seed: int, tmp_path: Path, compiled: Path
+) -> None:
+    rng = np.random.default_rng(seed)
+    table = certified_table(seed, tmp_path, most_rows=16)
+    csv, path = table.write_csv(tmp_path / "table.csv"), tmp_path / "mutated.ptc"
+    original = table.path.read_bytes()
+    for _ in range(6):
+        certificate = mutated(original, rng)
+        by_python = accepted(certificate, table, tmp_path)
+        path.write_bytes(certificate)
+        found = run(compiled, path, csv)
+        assert found.returncode == (0 if by_python else 1)
+        assert ("checked: no tree" in found.stdout) == by_python
+
+
+def certify(folder: Path) -> tuple[Path, dict[str, list[float]]]:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 9, (60, 3)).astype(float), rng.integers(0, 2, 60)
+    path = folder / "proof.ptc"
+    OptimalTreeClassifier(max_depth=3).certify(X, y, path)
+    return path, {
+        "x0": X[:, 0].tolist(),
+        "x1": X[:, 1].tolist(),
+        "x2": X[:, 2].tolist(),
+        "y": y.tolist(),
+    }
+
+
+def test_another_order_of_the_rows_is_fine(tmp_path: Path) -> None:
+    path, cells = certify(tmp_path)
+    order = np.random.default_rng(1).permutation(60)
+    provetree_check.check(
+        path, {name: [column[i] for i in order] for name, column in cells.items()}
+    )
+
+
+def test_another_table_is_refused(tmp_path: Path) -> None:
+    path, cells = certify(tmp_path)
+    cells["x1"][5] += 0.5
+    with pytest.raises(provetree_check.RefusedError, match="is about another table"):
+        provetree_check.check(path, cells)
+
+
+def test_a_missing_column_is_refused(tmp_path: Path) -> None:
+    path, cells = certify(tmp_path)
+    del cells["x2"]
+    with pytest.raises(provetree_check.RefusedError, match="the table has no column 'x2'"):
+        provetree_check.check(path, cells)
+
+
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path, cells = certify(tmp_path)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(provetree_check.RefusedError, match="is cut off or damaged"):
+        provetree_check.check(path, cells)
+
+
+def test_a_foreign_file_and_an_unknown_version_are_refused(tmp_path: Path) -> None:
+    path, cells = certify(tmp_path)
+    data = path.read_bytes()
+    path.write_bytes(b"PK\x03\x04")
+    with pytest.raises(provetree_check.RefusedError, match="this is no certificate"):
+        provetree_check.check(path, cells)
+    path.write_bytes(data.replace(b"certificate 1\n", b"certificate 2\n", 1))
+    with pytest.raises(
+        provetree_check.RefusedError, match="version of the certificate is not known"
+    ):
+        provetree_check.check(path, cells)
+
+
+def test_a_claim_about_itself_or_a_later_one_is_refused(tmp_path: Path) -> None:
+    """Claims count back from their own number: 0 is none, and no number reaches later ones."""
+    path, cells = certify(tmp_path)
+    header = provetree_check.Header(path.read_bytes())
+    proof = provetree_check.Proof(header, provetree_check.Table(header, cells))
+    *statement, (shape, _, groups) = proof.claims[-1]
+    key = next(iter(groups))
+    last = len(proof.claims) - 1
+    for back in (last + 1, -1):  # before the first claim, and the next one
+        points = [(rank, back, back) for rank, *_ in groups[key]]
+        proof.claims[-1] = (*statement, (shape, 0, {**groups, key: points}))
+        with pytest.raises((provetree_check.RefusedError, IndexError)):
+            proof.check_claim(last)
+
+
+def test_parts_together_are_the_whole(tmp_path: Path) -> None:
+    path, cells = certify(tmp_path)
+    said = {provetree_check.check(path, cells, part, 3) for part in (1, 2, 3)}
+    assert said == {provetree_check.check(path, cells)}
+
+
+def test_a_search_that_is_cut_off_has_a_certificate_of_its_bound(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
+    path = tmp_path / "proof.ptc"
+    model = OptimalTreeClassifier(max_depth=4, max_work=3_000_000).certify(X, y, path)
+    assert model.status_ == "work_limit"
+    assert 0 <= model.certificate_.bound <= model.lower_bound_
+    cells = {f"x{i}": X[:, i].tolist() for i in range(5)} | {"y": y.tolist()}
+    provetree_check.check(path, cells)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "more", "message"),
+    [
+        ({"criterion": "gini"}, {}, "Certificates are about errors"),
+        ({}, {"sample_weight": [1, 2, 3]}, "must name the column of weights"),
+        ({"max_depth": 65}, {}, r"int in the range \[0, 64\]"),
+        ({}, {"sample_weight": [1, 2**0.5, 3.3], "weight": "w"}, "were rounded by up to"),
+    ],
+)
+def test_what_cannot_be_certified_is_said(parameters, more, message, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        OptimalTreeClassifier(**parameters).certify(
+            [[1.0], [2.0], [3.0]], [0, 1, 0], tmp_path / "p.ptc", **more
+        )
