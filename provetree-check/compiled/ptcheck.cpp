@@ -646,17 +646,66 @@ FAST void sweep(const vector<int>& order, const vector<int>& ends, const vector<
     }
 }
 
-// sums[f][g] += the sum of steps over rows that both f and g send left; `left` has a row of 0 and -1 for each row.
-FAST void add_pairs(const vector<int>& left, const vector<i64>& steps, size_t rows, size_t width, vector<int>& sums) {
-    for (size_t r = 0; r < rows; ++r) {
-        const int* mine = left.data() + r * width;
-        const int step = static_cast<int>(steps[r]);
-        for (size_t f = 0; f < width; ++f) {
-            if (!mine[f]) continue;
-            int* into = sums.data() + f * width;
-            for (size_t g = f; g < width; ++g) into[g] += mine[g] & step;
+// For each split of a column into the lanes' rows and the rest: the heaviest classes before and after it. `best` and
+// `best_rest` become the largest sums of the two.
+FAST void sweep_classes(const vector<int>& order, const vector<int>& ends, const vector<int>& lanes, const vector<int>& weights,
+                        const vector<int>& classes, vector<int>& sums, vector<int>& before, int* best, int* best_rest) {
+    int top[2 * kLanes] = {};
+    std::fill(sums.begin(), sums.end(), 0);
+    size_t i = 0, at = 0;
+    const auto add = [&](size_t row) __attribute__((always_inline)) {
+        int* sum = sums.data() + static_cast<size_t>(classes[row]) * 2 * kLanes;
+        const int* lane = lanes.data() + row * kLanes;
+        const int weight = weights[row];
+        for (int l = 0; l < kLanes; ++l) {
+            sum[l] += lane[l];
+            sum[kLanes + l] += weight - lane[l];
+            top[l] = std::max(top[l], sum[l]);
+            top[kLanes + l] = std::max(top[kLanes + l], sum[kLanes + l]);
+        }
+    };
+    for (const int end : ends) {
+        for (; i < static_cast<size_t>(end); ++i) add(static_cast<size_t>(order[i]));
+        std::copy(top, top + 2 * kLanes, before.data() + at);
+        at += 2 * kLanes;
+    }
+    std::fill(sums.begin(), sums.end(), 0);
+    std::fill(top, top + 2 * kLanes, 0);
+    i = order.size();
+    for (size_t e = ends.size(); e-- > 0;) {
+        while (i > static_cast<size_t>(ends[e])) add(static_cast<size_t>(order[--i]));
+        at -= 2 * kLanes;
+        for (int l = 0; l < kLanes; ++l) {
+            best[l] = std::max(best[l], before[at + static_cast<size_t>(l)] + top[l]);
+            best_rest[l] = std::max(best_rest[l], before[at + static_cast<size_t>(kLanes + l)] + top[kLanes + l]);
         }
     }
+}
+
+// sums[f][g], g >= f: the sum of steps over rows that are in both f and g; `in` has a row of 0 and -1 for each row.
+template <class T>
+FAST void add_pairs(const vector<T>& in, const vector<T>& steps, size_t width, vector<T>& sums) {
+    for (size_t r = 0; r < steps.size(); ++r) {
+        const T* mine = in.data() + r * width;
+        const T step = steps[r];
+        for (size_t f = 0; f < width; ++f) {
+            if (!mine[f]) continue;
+            T* into = sums.data() + f * width;
+            for (size_t g = f; g < width; ++g) into[g] = static_cast<T>(into[g] + (mine[g] & step));
+        }
+    }
+}
+
+// The largest |x| + |d - x| over all x = pair[g], and the same for the rest with diagonal[g] - x.
+FAST void best_pairs(const int* pair, const int* diagonal, size_t width, int d, int rest, int& best, int& best_rest) {
+    int most = std::abs(d), most_rest = std::abs(rest);
+    for (size_t g = 0; g < width; ++g) {
+        const int x = pair[g], other = diagonal[g] - x;
+        most = std::max(most, std::abs(x) + std::abs(d - x));
+        most_rest = std::max(most_rest, std::abs(other) + std::abs(rest - other));
+    }
+    best = most;
+    best_rest = most_rest;
 }
 
 class Proof;
@@ -690,10 +739,12 @@ class Node {
     void solve(vector<Try>& tries);
     template <class T>
     void solve_two_classes(Try* first, size_t count);
+    void solve_classes(Try* first, size_t count);
     void solve_any(Try& split);
     Stump stump_of(const vector<char>& in);
-    bool few_thresholds() const;
-    void work_out_by_pairs(Shape shape, i64 relaxed, i64 lower);
+    bool find_few_thresholds(vector<std::pair<int, int>>& thresholds) const;
+    template <class T>
+    void work_out_by_pairs(const vector<std::pair<int, int>>& thresholds, Shape shape, i64 relaxed, i64 lower) const;
     void work_out_by_sweeps(Shape shape, i64 relaxed, i64 lower);
     void find_open(const Column& column, const Known& known, Shape shape, i64 relaxed, i64 lower, size_t number,
                    vector<Try>& tries) const;
@@ -909,13 +960,16 @@ void Node::solve_two_classes(Try* first, size_t count) {
     in[1].assign(kLanes, 0);
     for (size_t i = 0; i < n; ++i) {
         const size_t row = static_cast<size_t>(rows_[i]);
-        const int label = proof_.table.classes[row];
-        steps[i] = static_cast<T>(label ? proof_.weights[row] : -proof_.weights[row]);
-        for (size_t l = 0; l < count; ++l) {
-            if (!goes_left(first[l], static_cast<int>(i))) continue;
-            lanes[i * kLanes + l] = steps[i];
-            in[label][l] += proof_.weights[row];
+        steps[i] = static_cast<T>(proof_.table.classes[row] ? proof_.weights[row] : -proof_.weights[row]);
+    }
+    for (size_t l = 0; l < count; ++l) {
+        const Column& column = columns_[first[l].column];
+        const size_t left = static_cast<size_t>(column.ends[first[l].position - 1]);
+        for (size_t i = 0; i < left; ++i) {
+            const size_t row = static_cast<size_t>(column.order[i]);
+            lanes[row * kLanes + l] = steps[row];
         }
+        for (size_t c = 0; c < 2; ++c) in[c][l] = column.by_class[first[l].position * 2 + c];
     }
     vector<T> extremes(4 * kLanes, 0);
     T* const at = extremes.data();
@@ -987,6 +1041,41 @@ Node::Stump Node::stump_of(const vector<char>& in) {
     return best;
 }
 
+// Any number of classes, leaves of any size.
+void Node::solve_classes(Try* first, size_t count) {
+    const size_t n = rows_.size(), n_classes = static_cast<size_t>(proof_.n_classes);
+    vector<int> lanes(n * kLanes, 0), weights(n), classes(n), sums(n_classes * 2 * kLanes), before;
+    for (size_t i = 0; i < n; ++i) {
+        weights[i] = static_cast<int>(proof_.weights[static_cast<size_t>(rows_[i])]);
+        classes[i] = proof_.table.classes[static_cast<size_t>(rows_[i])];
+    }
+    for (size_t l = 0; l < count; ++l) {
+        const Column& column = columns_[first[l].column];
+        const size_t left = static_cast<size_t>(column.ends[first[l].position - 1]);
+        for (size_t i = 0; i < left; ++i) {
+            const size_t row = static_cast<size_t>(column.order[i]);
+            lanes[row * kLanes + l] = weights[row];
+        }
+    }
+    vector<int> best(2 * kLanes, 0);
+    for (const Column& column : columns_) {
+        before.resize(std::max(before.size(), column.ends.size() * 2 * kLanes));
+        sweep_classes(column.order, column.ends, lanes, weights, classes, sums, before, best.data(), best.data() + kLanes);
+    }
+    for (size_t l = 0; l < count; ++l) {
+        const Column& column = columns_[first[l].column];
+        const i64* in = column.by_class.data() + first[l].position * n_classes;
+        vector<i64> rest(n_classes);
+        for (size_t c = 0; c < n_classes; ++c) rest[c] = total_[c] - in[c];
+        for (size_t side = 0; side < 2; ++side) {
+            const i64 weight = side ? weight_ - column.before[first[l].position] : column.before[first[l].position];
+            const i64 leaf = proof_.scale * outside(side ? rest.data() : in, proof_.n_classes, 1);
+            const i64 cost = std::min(leaf, proof_.scale * (weight - best[side * kLanes + l]) + proof_.penalty);
+            first[l].sides[side] = {cost, cost};
+        }
+    }
+}
+
 void Node::solve_any(Try& split) {
     vector<char> in(rows_.size());
     for (size_t i = 0; i < in.size(); ++i) in[i] = goes_left(split, static_cast<int>(i));
@@ -996,63 +1085,84 @@ void Node::solve_any(Try& split) {
 }
 
 void Node::solve(vector<Try>& tries) {
-    if (proof_.n_classes != 2 || proof_.min_leaf > 1 || weight_ > INT32_MAX / 2) {
+    if (proof_.min_leaf > 1 || weight_ > INT32_MAX / 2) {
         for (Try& split : tries) solve_any(split);
         return;
     }
     for (size_t i = 0; i < tries.size(); i += kLanes) {
         const size_t count = std::min<size_t>(kLanes, tries.size() - i);
-        if (weight_ < INT16_MAX)
+        if (proof_.n_classes != 2)
+            solve_classes(tries.data() + i, count);
+        else if (weight_ < INT16_MAX)
             solve_two_classes<std::int16_t>(tries.data() + i, count);
         else
             solve_two_classes<std::int32_t>(tries.data() + i, count);
     }
 }
 
-bool Node::few_thresholds() const {
-    i64 thresholds = 0;
-    for (const Column& column : columns_) thresholds += static_cast<i64>(column.ends.size());
-    return thresholds <= std::min(kFewThresholds * static_cast<i64>(columns_.size()), kMostPairs) &&
-           proof_.n_classes == 2 && proof_.min_leaf <= 1 && weight_ < INT32_MAX / 4;
+// The thresholds of all columns within the rows, where they are so few that all pairs are worked out. False: too many.
+bool Node::find_few_thresholds(vector<std::pair<int, int>>& thresholds) const {
+    if (proof_.n_classes != 2 || proof_.min_leaf > 1 || weight_ >= INT32_MAX / 4) return false;
+    i64 columns = 0;
+    vector<char> seen;
+    for (size_t c = 0; c < proof_.table.ranks.size(); ++c) {
+        const int top = proof_.table.tops[c];
+        if (top > 64) return false;
+        seen.assign(static_cast<size_t>(top) + 1, 0);
+        for (int row : rows_) seen[static_cast<size_t>(proof_.table.ranks[c][static_cast<size_t>(row)])] = 1;
+        int last = -1;
+        bool any = false;
+        for (int rank = 0; rank <= top; ++rank) {
+            if (!seen[static_cast<size_t>(rank)]) continue;
+            if (last >= 0) thresholds.emplace_back(static_cast<int>(c), last);
+            any = any || last >= 0;
+            last = rank;
+        }
+        columns += any;
+    }
+    return static_cast<i64>(thresholds.size()) <= std::min(kFewThresholds * columns, kMostPairs);
 }
 
 // All pairs of thresholds, two classes: a side with difference d of its classes, cut into x and d - x, has
-// (weight + |x| + |d - x|) / 2 classified right.
-void Node::work_out_by_pairs(Shape shape, i64 relaxed, i64 lower) {
-    const size_t n = rows_.size();
-    vector<std::pair<size_t, int>> thresholds;
-    for (size_t c = 0; c < columns_.size(); ++c)
-        for (size_t v = 0; v + 1 < columns_[c].values.size(); ++v) thresholds.emplace_back(c, columns_[c].values[v]);
-    const size_t width = thresholds.size();
-    vector<int> left(n * width), sums(width * width, 0);
-    vector<i64> steps(n), weight(width, 0);
+// (weight + |x| + |d - x|) / 2 classified right. A threshold stands for its lighter side: fewer rows to add.
+template <class T>
+void Node::work_out_by_pairs(const vector<std::pair<int, int>>& thresholds, Shape shape, i64 relaxed, i64 lower) const {
+    const size_t n = rows_.size(), width = thresholds.size();
+    vector<T> in(n * width), steps(n), sums(width * width, 0);
+    vector<i64> weight(width, 0);
     for (size_t i = 0; i < n; ++i) {
         const size_t row = static_cast<size_t>(rows_[i]);
-        steps[i] = proof_.table.classes[row] ? proof_.weights[row] : -proof_.weights[row];
-        for (size_t f = 0; f < width; ++f) {
-            const size_t column = static_cast<size_t>(columns_[thresholds[f].first].id);
-            const bool in = proof_.table.ranks[column][row] <= thresholds[f].second;
-            left[i * width + f] = in ? -1 : 0;
-            if (in) weight[f] += proof_.weights[row];
+        steps[i] = static_cast<T>(proof_.table.classes[row] ? proof_.weights[row] : -proof_.weights[row]);
+    }
+    for (size_t f = 0; f < width; ++f) {
+        const Ranks& ranks = proof_.table.ranks[static_cast<size_t>(thresholds[f].first)];
+        const int last = thresholds[f].second;
+        size_t left = 0;
+        for (int row : rows_) left += ranks[static_cast<size_t>(row)] <= last;
+        const bool right = 2 * left > n;
+        for (size_t i = 0; i < n; ++i) {
+            const size_t row = static_cast<size_t>(rows_[i]);
+            if ((ranks[row] > last) != right) continue;
+            in[i * width + f] = -1;
+            weight[f] += proof_.weights[row];
         }
     }
-    add_pairs(left, steps, n, width, sums);
-    for (size_t f = 0; f < width; ++f)
-        for (size_t g = 0; g < f; ++g) sums[f * width + g] = sums[g * width + f];
-    const i64 all = total_[1] - total_[0], scale = proof_.scale, penalty = proof_.penalty;
+    add_pairs<T>(in, steps, width, sums);
+    vector<int> pairs(width * width), diagonal(width);
     for (size_t f = 0; f < width; ++f) {
-        const int* pair = sums.data() + f * width;
-        const i64 d = pair[f], rest = all - d;
-        i64 best = std::abs(d), best_rest = std::abs(rest);
-        for (size_t g = 0; g < width; ++g) {
-            const i64 x = pair[g], other = sums[g * width + g] - x;
-            best = std::max(best, std::abs(x) + std::abs(d - x));
-            best_rest = std::max(best_rest, std::abs(other) + std::abs(rest - other));
-        }
+        diagonal[f] = sums[f * width + f];
+        for (size_t g = f; g < width; ++g) pairs[f * width + g] = pairs[g * width + f] = sums[f * width + g];
+    }
+    const i64 scale = proof_.scale, penalty = proof_.penalty;
+    const int all = static_cast<int>(total_[1] - total_[0]);
+    for (size_t f = 0; f < width; ++f) {
+        const int d = diagonal[f], rest = all - d;
+        int best = 0, best_rest = 0;
+        best_pairs(pairs.data() + f * width, diagonal.data(), width, d, rest, best, best_rest);
         const i64 w[2] = {weight[f], weight_ - weight[f]};
-        const i64 leaf[2] = {scale * (w[0] - std::abs(d)) / 2, scale * (w[1] - std::abs(rest)) / 2};
-        const i64 stump[2] = {std::min(leaf[0], scale * (w[0] - best) / 2 + penalty),
-                              std::min(leaf[1], scale * (w[1] - best_rest) / 2 + penalty)};
+        const i64 leaf[2] = {scale * ((w[0] - std::abs(d)) / 2), scale * ((w[1] - std::abs(rest)) / 2)};
+        const i64 stump[2] = {std::min(leaf[0], scale * ((w[0] - best) / 2) + penalty),
+                              std::min(leaf[1], scale * ((w[1] - best_rest) / 2) + penalty)};
         const i64 cost =
             shape.splits >= 3 ? stump[0] + stump[1] : std::min(leaf[0] + stump[1], stump[0] + leaf[1]);
         need(cost + penalty >= std::max(relaxed, lower), "a tree of depth 2 costs less");
@@ -1065,8 +1175,9 @@ void Node::find_open(const Column& column, const Known& known, Shape shape, i64 
     vector<i64> left = known.least[0], right = known.least[1];
     between(left, right, column.before, proof_.scale);
     vector<size_t> open;
+    vector<vector<size_t>> runs;
     const auto end_run = [&] {
-        if (!open.empty()) tries.push_back({number, open[open.size() / 2], {}});
+        if (!open.empty()) runs.push_back(open);
         open.clear();
     };
     for (size_t p = 1; p + 1 < column.positions(); ++p) {
@@ -1084,6 +1195,11 @@ void Node::find_open(const Column& column, const Known& known, Shape shape, i64 
         if (wrong) open.push_back(p);
     }
     end_run();
+    // Several splits of a run where there are few runs: lanes that stay empty are not cheaper.
+    const size_t each = std::max<size_t>(1, static_cast<size_t>(kLanes) / columns_.size() / std::max<size_t>(1, runs.size()));
+    for (const vector<size_t>& run : runs)
+        for (size_t k = 1, many = std::min(each, run.size()); k <= many; ++k)
+            tries.push_back({number, run[run.size() * k / (many + 1)], {}});
 }
 
 void Node::work_out_by_sweeps(Shape shape, i64 relaxed, i64 lower) {
@@ -1121,16 +1237,21 @@ void Node::work_out_by_sweeps(Shape shape, i64 relaxed, i64 lower) {
 }
 
 void Node::work_out(Shape shape, i64 relaxed, i64 lower) {
-    if (shape.depth == 0 || columns().empty()) return;
-    if (shape.depth == 1) {
+    if (shape.depth == 0) return;
+    vector<std::pair<int, int>> thresholds;
+    if (shape.depth == 2 && find_few_thresholds(thresholds)) {
+        if (weight_ < INT16_MAX)
+            work_out_by_pairs<std::int16_t>(thresholds, shape, relaxed, lower);
+        else
+            work_out_by_pairs<std::int32_t>(thresholds, shape, relaxed, lower);
+    } else if (columns().empty()) {
+        return;
+    } else if (shape.depth == 1) {
         const Stump stump = stump_of(vector<char>(rows_.size(), 1));
         need(stump.plain >= relaxed && stump.fitting >= lower, "a split costs less");
-        return;
-    }
-    if (few_thresholds())
-        work_out_by_pairs(shape, relaxed, lower);
-    else
+    } else {
         work_out_by_sweeps(shape, relaxed, lower);
+    }
 }
 
 // What an earlier claim says of a side of a split: without the minimum leaf size, and with it.

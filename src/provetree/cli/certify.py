@@ -75,6 +75,12 @@ def certified(trained: Trained, parameters: dict[str, Any], flags: dict[str, Any
         again.certify(data.train, data.y_train, flags["certificate"], target=flags["target"])
     except ValueError as error:
         raise UserError(str(error)) from None
+    proof = trained.model.proof
+    if proof is not None and proof.status == "optimal" and again.objective_ != proof.cost:
+        raise UserError(
+            f"The certificate is about a tree of cost {again.objective_}, and the tree that is "
+            f"reported costs {proof.cost}: please report this."
+        )
     found = again.certificate_
     facts = {
         **trained.model.facts,
