@@ -43,7 +43,12 @@ def prepare_flags(flags: dict[str, Any], parameters: dict[str, Any]) -> None:
         raise UserError(
             f"--certificate is about errors. Got --criterion {parameters['criterion']} instead."
         )
-    parameters["criterion"] = "errors"
+    if parameters.get("splits") not in (None, "columns"):
+        raise UserError(
+            "--certificate is about questions on one column. "
+            f"Got --splits {parameters['splits']} instead."
+        )
+    parameters |= {"criterion": "errors", "splits": "columns"}
     flags["task"] = flags["task"] or "classification"
     if flags["task"] != "classification":
         raise UserError("--certificate is about errors, and the target is a number to predict.")

@@ -31,6 +31,11 @@ def check_certifiable(estimator: Any, sample_weight: Any, weight: str | None) ->
             "Certificates are about errors: the 'criterion' must be 'errors', without a "
             f"'cost_matrix'. Got {estimator.criterion!r}."
         )
+    if getattr(estimator, "splits", "columns") != "columns":
+        raise ValueError(
+            "Certificates are about questions on one column: the 'splits' must be 'columns'. "
+            f"Got {estimator.splits!r} instead."
+        )
     if sample_weight is not None and weight is None:
         raise ValueError(
             "The 'weight' parameter of certify must name the column of weights. Got None instead."
