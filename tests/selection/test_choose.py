@@ -258,3 +258,8 @@ def test_there_is_a_tree_where_all_time_is_gone() -> None:
     found = solve_frontier(problem, 6, 1.0, ExactSearch(), lambda: next(moments), first=5)
     assert found[4].tree.n_leaves == 5
     assert found[4].status == "time_limit"
+
+
+def test_targets_that_do_not_vary_have_one_proven_leaf() -> None:
+    reg = OptimalTreeRegressorCV(2, cv=2).fit(table()[0], np.full(90, 7.0))
+    assert (reg.n_leaves_, reg.status_, reg.objective_, reg.gap_) == (1, "optimal", 0.0, 0.0)

@@ -348,7 +348,8 @@ def _on_all_rows(
     tree = tree.replaced(value=replace(held, value=_shrunk(tree, candidate.shrinkage)))
     cost = _cost(tree, prepared)
     bound = 0.0 if candidate.forest_share else min(point.lower_bound, cost)
-    return FrontierPoint(point.n_leaves, tree, cost, bound, "feasible")
+    # No tree costs less than nothing.
+    return FrontierPoint(point.n_leaves, tree, cost, bound, "optimal" if cost == 0 else "feasible")
 
 
 def _shrunk(tree: Tree, strength: float) -> Float:
