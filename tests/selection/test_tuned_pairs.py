@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from provetree import OptimalTreeClassifier, OptimalTreeCV, verify
+from provetree.problem.prepare import prepare
 from provetree.selection import settings
 from provetree.selection.pair_columns import MOST_PAIRED, columns_worth_pairing
 
@@ -100,3 +101,16 @@ def test_only_the_columns_named_are_paired() -> None:
     plain = OptimalTreeClassifier(max_depth=1).fit(X, y)
     assert whole.tree_.combinations[0].columns == (1, 2)
     assert whole.objective_ < named.objective_ <= plain.objective_
+
+
+def test_rows_of_weight_zero_change_no_coefficients() -> None:
+    X, y = rows(of_two=True)
+    # Absent rows with a wide second column: their spread must not decide how columns are added.
+    absent = X[:100] * [1.0, 40.0, 1.0, 1.0]
+    weights = np.repeat([1.0, 0.0], [len(X), len(absent)])
+    table, labels = np.vstack([X, absent]), np.append(y, y[:100])
+    clf = OptimalTreeCV(**QUICK, splits="pairs").fit(table, labels, weights)
+    again = clf.chosen_classifier().fit(table, labels, weights)
+    family = prepare(X, y, max_depth=2, splits="pairs").problem.combinations
+    assert set(clf.tree_.combinations) <= set(family)
+    assert again.objective_ == clf.objective_

@@ -155,7 +155,9 @@ class TuningTable:
             level if at in among else ()
             for at, level in enumerate(self.prepared.encoder.categories)
         ]
-        return pair_combinations(self.prepared.encoded, levels)
+        table, weights = self.prepared.encoded, self.sample_weight
+        # Rows of weight zero count as absent, as in a fit without choices.
+        return pair_combinations(table if weights is None else table[weights > 0], levels)
 
     def problem_of(self, rows: NDArray[np.intp], setting: Setting) -> Problem:
         """Return the problem of some rows."""
