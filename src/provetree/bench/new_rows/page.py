@@ -40,11 +40,12 @@ def write_page(results: Results, failures: Mapping[Key, str], path: Path) -> Non
     picture = path.parent / "images" / f"{path.stem}.svg"
     path.parent.mkdir(parents=True, exist_ok=True)
     parts = [
-        _words("how").replace("{limit}", _limits(seeded)),
+        _with_limits(_words("how"), seeded),
         _means(seeded),
         _failed(failures),
         *(text for leaves in SIZES for text in _beside_cart(seeded, leaves)),
         _rare(seeded),
+        _words("tried"),
         _ranks(seeded, picture),
         *(_every_table(seeded, leaves) for leaves in SIZES),
         *_papers(results),
@@ -57,10 +58,19 @@ def _words(section: str) -> str:
     return text.partition(f"\n[{section}]\n")[2].partition("\n\n[")[0].strip()
 
 
-def _limits(results: Results) -> str:
-    """Return the seconds that fits of optimal trees had."""
-    found = {r.limit for r in results.values() if METHODS[r.key.method].kind == "ours"} - {None}
-    return " or ".join(f"{limit:g}" for limit in sorted(filter(None, found))) or "60"
+def _with_limits(text: str, results: Results) -> str:
+    """Fill in the seconds that fits of optimal trees had."""
+    of_methods: dict[float, dict[str, None]] = {}
+    for result in results.values():
+        method = METHODS[result.key.method]
+        if method.kind == "ours" and result.limit:
+            of_methods.setdefault(result.limit, {})[method.label] = None
+    found = sorted(of_methods) or [60.0]
+    each = [f"{limit:g} s ({', '.join(of_methods[limit])})" for limit in sorted(of_methods)]
+    limits = " or ".join(each) if len(found) > 1 else f"{found[0]:g} s"
+    filled = text.replace("{limits}", limits).replace("{limit}", f"{found[-1]:g}")
+    lines = (textwrap.fill(x, 120) if len(x) > 120 else x for x in filled.splitlines())
+    return "\n".join(lines)
 
 
 def scores_by_table(
@@ -320,5 +330,5 @@ def _every_table(results: Results, leaves: int) -> str:
 
 def _papers(results: Results) -> list[str]:
     tables = [f"### {title}\n\n{table}" for title, table in paper_tables(results)]
-    limits = _limits({key: result for key, result in results.items() if key.rows != "seeded"})
-    return [_words("papers").replace("{limit}", limits), *tables] if tables else []
+    own = {key: result for key, result in results.items() if key.rows != "seeded"}
+    return [_with_limits(_words("papers"), own), *tables] if tables else []
