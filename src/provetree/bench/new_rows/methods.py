@@ -249,7 +249,7 @@ def _of_one_column(table: ClassTable, asked: Asked) -> Fitted:
 
 
 def _balanced(table: ClassTable, asked: Asked) -> Fitted:
-    return _tuned(table, asked, scoring="balanced_accuracy")
+    return _tuned(table, asked, scoring="balanced_accuracy", splits="columns")
 
 
 # -- ceilings --------------------------------------------------------------------------------------
@@ -273,15 +273,13 @@ METHODS: Mapping[str, Method] = {
     "cart": Method("CART", "CART", "rival", _cart),
     "cart-tuned": Method("CART, tuned", "tuned", "rival", _tuned_cart),
     "cart-balanced": Method("CART, balanced", "CART, balanced", "rival", _balanced_cart, True),
-    "hs-tree": Method("HSTreeClassifierCV", "HSTree", "rival", _shrunk),
+    "hs-tree": Method("HSTreeClassifierCV", "HS", "rival", _shrunk),
     "streed": Method("STreeD", "STreeD", "rival", _streed, own_process=True),
     "licketysplit": Method("LicketySPLIT", "Lickety", "rival", _licketysplit),
     "optimal": Method("optimal, untuned", "optimal", "ours", _optimal),
     "optimal-cv": Method("OptimalTreeCV", "CV", "ours", _tuned),
-    "optimal-columns": Method(
-        "OptimalTreeCV, one column per question", "CV, one column", "ours", _of_one_column
-    ),
+    "optimal-columns": Method("OptimalTreeCV, one column", "one col", "ours", _of_one_column),
     "optimal-balanced": Method("OptimalTreeCV, balanced", "CV, balanced", "ours", _balanced, True),
-    "lightgbm": Method("LightGBM", "LightGBM", "ceiling", _lightgbm),
+    "lightgbm": Method("LightGBM", "LGBM", "ceiling", _lightgbm),
     "ebm": Method("EBM", "EBM", "ceiling", _ebm),
 }
