@@ -138,7 +138,7 @@ def _means(results: Results) -> str:
             if (METHODS[method].kind == "ceiling") == (leaves == 0):
                 rows.append(_mean_row(results, method, leaves))
     header = (
-        "method | most leaves | tables | splits | accuracy [.2f] | balanced [.2f] | AUC [.2f] | "
+        "method | at most | tables | splits | accuracy [.2f] | balanced [.2f] | AUC [.2f] | "
         "log loss [.3f] | leaves [.1f] | seconds [.2f]"
     )
     parts = [_words("means"), format_table(header, rows), _time_taken(results)]
