@@ -141,8 +141,8 @@ def test_proof_can_be_required(data: Path, capsys: pytest.CaptureFixture[str]) -
     X = np.column_stack([rng.normal(size=(3000, 12)), rng.integers(0, 2, 3000)])
     hard = data.with_name("hard.csv")
     np.savetxt(hard, X, delimiter=",", header=",".join([*"abcdefghijkl", "y"]), comments="")
-    words = ["fit", hard, "-t", "y", "-q", "--depth", 6, "--time-limit", 0.2, "--require-proof"]
-    status, out, _ = run(capsys, *words)
+    words = ["fit", hard, "-t", "y", "-q", "--no-tune", "--depth", 6, "--time-limit", 0.2]
+    status, out, _ = run(capsys, *words, "--require-proof")
     assert status == 3
     assert "Not proven within the time limit" in out
 

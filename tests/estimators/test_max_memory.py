@@ -105,5 +105,6 @@ def test_the_command_line_has_it(tmp_path: Path, capsys: Any) -> None:
     file = tmp_path / "rows.csv"
     rows = ((i * 37 % 61 + 0.25, "ab"[i * 37 % 61 > 40]) for i in range(60))
     file.write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
-    assert not main(["fit", str(file), "-t", "y", "--depth", "2", "--max-memory", "1MB"])
+    words = ["fit", str(file), "-t", "y", "--depth", "2", "--no-tune", "--max-memory", "1MB"]
+    assert not main(words)
     assert "optimal" in capsys.readouterr().out.lower()
