@@ -30,7 +30,8 @@ def checker() -> ModuleType:
         raise UserError(
             "The checker is not installed: pip install ./provetree-check, from the sources."
         ) from None
-    return provetree_check
+    found: ModuleType = provetree_check
+    return found
 
 
 def prepare_flags(flags: dict[str, Any], parameters: dict[str, Any]) -> None:

@@ -279,7 +279,8 @@ class _Witnesses:
     def _key(ranks: Int) -> bytes:
         """Return a key that is the same for a column and its mirror image."""
         mirrored = ranks.max() - ranks
-        return min(ranks.tobytes(), mirrored.tobytes())
+        both: list[bytes] = [ranks.tobytes(), mirrored.tobytes()]
+        return min(both)
 
     def of(self, ranks: Int) -> int:
         """Return the number of such a column; -1 where the ranks are all the same."""
