@@ -438,7 +438,7 @@ class Proof:
         need(self.claims, "there is no claim")
         where, (depth, splits), relaxed, lower, _ = self.claims[-1]
         few = int(table.counts.sum()) // max(1, self.min_leaf)
-        most = min(header.splits, len(table.classes) - 1, few - 1)
+        most = min(header.splits, len(table.classes) - 1, few - 1) if len(table.ranks) else 0
         by_class = np.zeros(self.n_classes, dtype=np.int64)
         np.add.at(by_class, table.classes, table.weights)
         if self.penalty:

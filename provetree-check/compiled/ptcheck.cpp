@@ -1404,6 +1404,7 @@ void Proof::check_last() const {
     const Claim& claim = claims.back();
     i64 most = std::min(header.splits, static_cast<i64>(table.classes.size()) - 1);
     most = std::min(most, table.n_rows / std::max<i64>(1, min_leaf) - 1);
+    if (table.ranks.empty()) most = 0;
     vector<i64> by_class(static_cast<size_t>(n_classes), 0);
     for (size_t row = 0; row < table.classes.size(); ++row)
         by_class[static_cast<size_t>(table.classes[row])] += table.weights[row];

@@ -191,6 +191,14 @@ def test_a_claim_about_itself_or_a_later_one_is_refused(tmp_path: Path) -> None:
             proof.check_claim(last)
 
 
+def test_a_table_whose_columns_are_constant_has_no_splits(tmp_path: Path) -> None:
+    """The limits allowed splits that no column offers."""
+    path = tmp_path / "proof.ptc"
+    OptimalTreeClassifier(max_depth=2).certify([[1.0], [1.0], [1.0]], [0, 1, 1], path)
+    said = provetree_check.check(path, {"x0": [1, 1, 1], "y": [0, 1, 1]})
+    assert said == "no tree of depth 2 makes fewer than 1 errors on these 3 rows"
+
+
 def test_parts_together_are_the_whole(tmp_path: Path) -> None:
     path, cells = certify(tmp_path)
     said = {provetree_check.check(path, cells, part, 3) for part in (1, 2, 3)}
