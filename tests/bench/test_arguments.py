@@ -134,4 +134,5 @@ def test_the_tests_above_know_every_benchmark() -> None:
         "tasks",
         "limits",
         "start",
+        "data",
     }

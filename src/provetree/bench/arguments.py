@@ -271,6 +271,16 @@ _TASKS = (
     _path("--output", "JSON file of the figures; goes on from it"),
 )
 
+_DATA = (
+    _Option(
+        "folder", "folder to build; what it holds already is kept", type=Path, metavar="FOLDER"
+    ),
+    _names("--tables", "only these tables (default: all)"),
+)
+
+#: Benchmarks whose module has another name: `bench.data` reads the tables.
+_MODULES = {"data": "make-data"}
+
 #: Each benchmark: what it does, and its options. It is run by ``run`` of its module.
 BENCHMARKS: dict[str, tuple[str, tuple[_Option, ...]]] = {
     "peers": ("time, errors and proof beside other exact solvers", _PEERS),
@@ -282,6 +292,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[_Option, ...]]] = {
     "new-rows": ("accuracy on new rows beside CART and others, all tuned", _NEW_ROWS),
     "limits": ("time-limit overshoot, Ctrl-C latency and memory", _LIMITS),
     "start": ("processor time that short commands take, most of it imports", _START),
+    "data": ("build a folder of benchmark tables from packages and from OpenML", _DATA),
 }
 
 
@@ -313,5 +324,5 @@ def build_parser() -> argparse.ArgumentParser:
         )
         for option in options:
             option.add_to(benchmark)
-        benchmark.set_defaults(benchmark=name)
+        benchmark.set_defaults(benchmark=_MODULES.get(name, name))
     return parser
