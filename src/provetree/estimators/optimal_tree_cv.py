@@ -31,7 +31,6 @@ from provetree.selection.path import path_end
 from provetree.selection.race import TuningProgress
 from provetree.selection.scoring import class_weights_for, is_cost_matrix, scorer_of
 from provetree.selection.settings import ClassWeight, Setting, TuningTable, as_list, settings_of
-from provetree.selection.sizes import SHALLOW
 from provetree.selection.tune import Tuned, tune
 from provetree.solution import Solution
 from provetree.tree.smoothing import Smoothing
@@ -253,7 +252,7 @@ class OptimalTreeCV(TreeClassifier):
         if self.splits != "auto":
             asked = as_list(self.splits, (str,))
             if "pairs" in asked:
-                check_pairs(prepared.encoded, encoder.categories, 2, owner)
+                check_pairs(encoder.categories, range(len(encoder.categories)), 2, owner)
             return asked
         numbers = sum(level is None for level in encoder.categories)
         return ["columns", "pairs"] if self.time_limit is not None and numbers > 1 else ["columns"]
@@ -263,9 +262,7 @@ class OptimalTreeCV(TreeClassifier):
         chosen = [tried for tried in path.tried if tried.outcome == "chosen"]
         self.path_ = path
         self.n_leaves_ = tuned.point.n_leaves
-        self.max_depth_ = self._depth
-        if self.max_depth is None and tuned.solution.tree.depth <= SHALLOW:
-            self.max_depth_ = min(SHALLOW, self._depth)
+        self.max_depth_ = tuned.max_depth
         self.criterion_ = setting.criterion
         self.min_samples_leaf_ = setting.min_samples_leaf
         self.class_weight_ = chosen[0].class_weight if chosen else None

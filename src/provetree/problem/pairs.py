@@ -9,7 +9,7 @@ spread are plainly added and subtracted, and coefficients are short whole number
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -20,7 +20,7 @@ from provetree.number_types import Float
 from provetree.problem.columns import RankedFeatures
 from provetree.problem.combinations import Combination
 
-__all__ = ["check_pairs", "pair_combinations", "paired_columns", "ranked_sums"]
+__all__ = ["check_pairs", "pair_combinations", "paired_columns", "ranked_sums", "sums_among"]
 
 #: Each has a place of its own in memory, before equal ones are left out.
 MOST_SUMS = 2**20
@@ -86,6 +86,32 @@ def pair_combinations(
     return tuple(found)
 
 
+def sums_among(
+    table: Float,
+    weights: Float | None,
+    levels: Sequence[object],
+    among: Collection[int],
+    n_angles: int = 2,
+) -> tuple[Combination, ...]:
+    """Return the combinations of two of some columns; rows of weight zero count as absent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.problem.pairs import sums_among
+    >>> X = np.array([[1.0, 5.0, 10.0], [2.0, 7.0, 31.0], [4.0, 6.0, 50.0]])
+    >>> [each.words("xyz") for each in sums_among(X, None, [None] * 3, [0, 2])]
+    ['10*x + z', '10*x - z']
+    """
+    present = table if weights is None else table[weights > 0]
+    return pair_combinations(present, _levels_among(levels, among), n_angles)
+
+
+def _levels_among(levels: Sequence[object], among: Collection[int]) -> list[object]:
+    """Return the levels of a table of which only some columns count as numbers."""
+    return [level if at in among else () for at, level in enumerate(levels)]
+
+
 def paired_columns(
     given: Sequence[str | int] | None,
     names: Sequence[str] | None,
@@ -115,9 +141,11 @@ def paired_columns(
     return found
 
 
-def check_pairs(table: Float, levels: Sequence[object], n_angles: int, owner: str) -> None:
+def check_pairs(
+    levels: Sequence[object], among: Collection[int], n_angles: int, owner: str
+) -> None:
     """Refuse a table without a pair of columns of numbers, or with more pairs than memory holds."""
-    n_numbers = sum(level is None for level in levels)
+    n_numbers = sum(level is None for level in _levels_among(levels, among))
     if n_numbers < 2:
         raise ValueError(
             f"The 'splits' parameter of {owner} can be 'pairs' for tables of two or more columns "

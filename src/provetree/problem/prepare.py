@@ -17,7 +17,7 @@ from provetree.problem.costs import read_cost_matrix, read_sample_costs
 from provetree.problem.inputs import as_table, column_names, encode_labels, row_weights
 from provetree.problem.learned import Predicts, whole_weights
 from provetree.problem.losses import OF_NUMBERS
-from provetree.problem.pairs import check_pairs, pair_combinations, paired_columns
+from provetree.problem.pairs import check_pairs, paired_columns, sums_among
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.table import TableEncoder
 from provetree.problem.targets import Targets, read_actions, read_targets
@@ -171,11 +171,10 @@ def prepare(
             row_costs = learned["targets"] if cost_matrix is None else learned["cost_matrix"][codes]
     weights = row_weights(sample_weight, class_weight, classes, codes)
     if splits == "pairs":
-        present = encoded if weights is None else encoded[weights > 0]  # absent rows do not matter
-        among = paired_columns(pair_columns, encoder.feature_names, encoder.categories, owner)
-        levels = [level if at in among else () for at, level in enumerate(encoder.categories)]
-        check_pairs(present, levels, n_angles, owner)
-        limits["combinations"] = pair_combinations(present, levels, n_angles)
+        levels = encoder.categories
+        among = paired_columns(pair_columns, encoder.feature_names, levels, owner)
+        check_pairs(levels, among, n_angles, owner)
+        limits["combinations"] = sums_among(encoded, weights, levels, among, n_angles)
     problem = build_problem(
         encoded,
         max_depth=max_depth,

@@ -252,9 +252,15 @@ class Race:
     def _finalists(self) -> list[Entrant]:
         racing = [e for e in self.entrants if not e.is_out and len(e.scores) >= self.n_first]
         racing.sort(key=lambda e: -e.best(self.n_first))
-        for entrant in racing[_FINALISTS:]:
-            entrant.outcome = f"behind after {len(entrant.scores)} folds"
-        return racing[:_FINALISTS]
+        # The best of one column is among them, so that sums of two are compared with it.
+        plain = next((e for e in racing if e.setting.splits == "columns"), None)
+        ahead = racing[:_FINALISTS]
+        if plain is not None and plain not in ahead:
+            ahead[-1] = plain
+        for entrant in racing:
+            if entrant not in ahead:
+                entrant.outcome = f"behind after {len(entrant.scores)} folds"
+        return ahead
 
     # -- one fold --------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from provetree.number_types import Float
 from provetree.problem.combinations import Combination
 from provetree.problem.inputs import row_weights
-from provetree.problem.pairs import pair_combinations
+from provetree.problem.pairs import sums_among
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem, build_problem
 from provetree.selection.pair_columns import columns_worth_pairing
@@ -150,14 +150,9 @@ class TuningTable:
         return self._paired[key]
 
     def _sums(self, rows: NDArray[np.intp]) -> tuple[Combination, ...]:
-        among = self.paired(rows)
-        levels = [
-            level if at in among else ()
-            for at, level in enumerate(self.prepared.encoder.categories)
-        ]
-        table, weights = self.prepared.encoded, self.sample_weight
-        # Rows of weight zero count as absent, as in a fit without choices.
-        return pair_combinations(table if weights is None else table[weights > 0], levels)
+        prepared = self.prepared
+        levels, among = prepared.encoder.categories, self.paired(rows)
+        return sums_among(prepared.encoded, self.sample_weight, levels, among)
 
     def problem_of(self, rows: NDArray[np.intp], setting: Setting) -> Problem:
         """Return the problem of some rows."""

@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from provetree.export.calibration import Calibration
+from provetree.number_types import Float
+from provetree.problem.problem import Problem
 from provetree.search.engine import ExactSearch
 from provetree.selection.calibration import held_out_calibration
 from provetree.selection.folds import FoldPlan
@@ -30,6 +32,7 @@ from provetree.selection.sizes import SHALLOW, solve_sizes
 from provetree.selection.tuned_path import TriedSetting, TunedPath
 from provetree.solution import Limits, Solution
 from provetree.tree.smoothing import Smoothing
+from provetree.tree.start_tree import start_tree_of
 
 __all__ = ["Tuned", "tune"]
 
@@ -54,6 +57,7 @@ class Tuned(NamedTuple):
     path: TunedPath
     point: PathPoint
     solution: Solution
+    max_depth: int  # of the trees that the proof is about
     smoothing: Smoothing | None  # of the least log loss on the rows held out
     calibrated: Callable[[Smoothing | None], Calibration] | None  # on the rows held out
 
@@ -114,7 +118,7 @@ def tune(
         now, began = time.monotonic(), race.started
         seconds = max(_SHARE_OF_PROOF * (now - began), _SECONDS_OF_PROOF)
         deadline = min(deadline, now + seconds)
-    points, solution_of = _on_all_rows(table, setting, scorer, deadline)
+    points, proven = _on_all_rows(table, setting, scorer, deadline)
     path_points = _path_points(points, scores, scorer, table, deadline)
     path, point = _chosen_path(race, winner, path_points, scorer, rule, notes, table)
     smoothing, calibrated = None, None
@@ -126,7 +130,8 @@ def tune(
         smoothing = choose_smoothing(trees, judged, folds)
         calibrated = partial(held_out_calibration, trees, judged, folds)
     paired = table.paired(np.arange(table.n_rows)) if setting.splits == "pairs" else None
-    return Tuned(setting, paired, path, point, solution_of(point), smoothing, calibrated)
+    solution, depth = proven(point)
+    return Tuned(setting, paired, path, point, solution, depth, smoothing, calibrated)
 
 
 def _winner(race: Race) -> Entrant | None:
@@ -139,12 +144,14 @@ def _winner(race: Race) -> Entrant | None:
     if not played:
         return None
     ahead = max(played, key=lambda e: e.best(n_common))
-    plain = [e for e in played if e.setting.splits == "columns"]
+    # What dropped out counts as well: sums are to be ahead of one column, not of each other.
+    plain = [e for e in race.entrants if e.setting.splits == "columns" and len(e.scores) > 1]
+    plain = [e for e in plain if len(e.scores) >= race.n_first] or plain
     if ahead.setting.splits == "columns" or not plain:
         return ahead
     # Questions about two columns are harder to read: what they gain must be more than chance.
-    simple = max(plain, key=lambda e: e.best(n_common))
-    behind, error = difference(ahead, simple, n_common)
+    simple = max(plain, key=lambda e: e.best(min(n_common, len(e.scores))))
+    behind, error = difference(ahead, simple, min(len(ahead.scores), len(simple.scores)))
     return ahead if behind > _WORTH_OF_PAIRS * error else simple
 
 
@@ -167,8 +174,8 @@ def _why_not(race: Race) -> str:
 
 def _on_all_rows(
     table: TuningTable, setting: Setting, scorer: RowScorer, deadline: float
-) -> tuple[list[FrontierPoint], Callable[[PathPoint], Solution]]:
-    """Return good trees of all rows, and what searches one size in the time left."""
+) -> tuple[list[FrontierPoint], Callable[[PathPoint], tuple[Solution, int]]]:
+    """Return good trees of all rows, and what proves one size in the time left."""
     problem = table.problem_of(np.arange(table.n_rows), setting)
     left = max(deadline - time.monotonic(), 0.0)
     limited = not math.isinf(left)
@@ -180,27 +187,68 @@ def _on_all_rows(
         work_of(problem) if limited else None,
         table.worth,
     )
+    weights = table.weights_of(np.arange(table.n_rows), setting)
+    encoded = table.prepared.encoded
+    present = encoded if weights is None else encoded[weights > 0]
 
-    def solution(point: PathPoint) -> Solution:
+    def proven(point: PathPoint) -> tuple[Solution, int]:
         found = points[point.n_leaves - 1]
-        kept = Solution(point.tree, found.cost, found.lower_bound, found.status)
-        left = deadline - time.monotonic()
-        if found.status in ("optimal", "interrupted") or left <= 0:
-            return kept
-        splits = min(point.n_leaves - 1, problem.max_splits)
-        limits = Limits(None if math.isinf(left) else left)
-        own = problem.with_limits(max_splits=splits)
-        if table.worth > 0 and own.max_depth > SHALLOW and point.tree.depth <= SHALLOW:
-            own = own.of_depth(SHALLOW)
-        again = ExactSearch().solve(own, limits)
-        bound = max(found.lower_bound, again.lower_bound)
+        last = _LastSearch(problem, point.n_leaves, present, scorer, table.worth > 0)
+        return last.run(Solution(point.tree, found.cost, found.lower_bound, found.status), deadline)
+
+    return points, proven
+
+
+@dataclass(frozen=True)
+class _LastSearch:
+    """The search of the chosen size on all rows, from the tree at hand on."""
+
+    problem: Problem
+    n_leaves: int
+    table: Float  # the rows of the problem
+    scorer: RowScorer
+    free_depth: bool
+
+    def run(self, kept: Solution, deadline: float) -> tuple[Solution, int]:
+        """Return the tree, and the depth of the trees that its proof is about.
+
+        Where the depth is free, that is four levels, or fewer where half of the time is not enough
+        for a proof and the tree has no more.
+        """
+        asked = self.problem.max_depth
+        if self.free_depth and kept.tree.depth <= SHALLOW:
+            asked = min(SHALLOW, asked)
+        depth = asked
+        while kept.status not in ("optimal", "interrupted"):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                break
+            share = left / 2 if self._can_be_shallower(kept, depth) else left
+            kept = self._from(kept, depth, Limits(None if math.isinf(left) else share))
+            if kept.status == "optimal":
+                return kept, depth
+            if not self._can_be_shallower(kept, depth):
+                break
+            depth -= 1
+        return kept, asked
+
+    def _can_be_shallower(self, kept: Solution, depth: int) -> bool:
+        return self.free_depth and kept.tree.depth < depth <= SHALLOW
+
+    def _from(self, kept: Solution, depth: int, limits: Limits) -> Solution:
+        problem = self.problem.with_limits(
+            max_splits=min(self.n_leaves - 1, self.problem.max_splits)
+        )
+        if depth < problem.max_depth:
+            problem = problem.of_depth(depth)
+        start = start_tree_of(problem, kept.tree, self.table)
+        again = ExactSearch(initial=(start.columns, start.ranks)).solve(problem, limits)
+        bound = max(kept.lower_bound, again.lower_bound)
         # Of two trees of one cost it is the one whose like was judged on the folds.
-        better = again.cost < found.cost
-        tree = scorer.relabelled(again.tree) if better else kept.tree
+        better = again.cost < kept.cost
+        tree = self.scorer.relabelled(again.tree) if better else kept.tree
         cost = again.cost if better else kept.cost
         return Solution(tree, cost, min(bound, cost), again.status, again.history, again.counters)
-
-    return points, solution
 
 
 def _path_points(
