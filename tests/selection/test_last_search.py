@@ -1,4 +1,4 @@
-"""The last search of a tuned tree goes on from the tree at hand, and says what its proof is about."""
+"""The last search of a tuned tree goes on from the tree at hand, and says what it has proven."""
 
 from __future__ import annotations
 
