@@ -453,6 +453,16 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "With pairs, the columns of numbers that sums are made of, by name or position. None is "
         "all of them.",
     ),
+    Option(
+        "category_splits",
+        "one",
+        (_word("one"), _word("groups")),
+        'How a split divides categories. "one": one of them from the rest. "groups": any group of '
+        "them from the rest, in columns of up to ten categories; in columns of more, the groups "
+        "along the order of their class shares, mean targets or mean costs on all training rows. "
+        "The proof is for all trees of such splits. Missing is a category of its own; categories "
+        "that training did not know belong to the rest.",
+    ),
 )
 
 _BY_NAME = {option.name: option for option in TREE_OPTIONS}
@@ -468,6 +478,7 @@ _OF_ANY_SEARCH = (
     "splits",
     "n_angles",
     "pair_columns",
+    "category_splits",
 )
 
 #: The options of :class:`provetree.OptimalTreeRegressor`, in the order of its parameters.

@@ -27,12 +27,13 @@ from provetree.export import (
     to_sql,
 )
 from provetree.export.c_code import c_field_names
+from provetree.problem.category_groups import category_orders, category_scores
 from provetree.problem.pairs import pair_combinations
 from testkit.pmml_reader import PmmlTree
 from testkit.random_problems import RandomTable, random_table
 
-#: From a hundred on, splits may be about two columns.
-SEEDS = [*range(40), *range(100, 130)]
+#: From a hundred on, splits may be about two columns; from two hundred on, about groups.
+SEEDS = [*range(40), *range(100, 130), *range(200, 215)]
 #: Every export gives the probabilities of the tree, smoothed or not.
 SMOOTHINGS = (None, Smoothing("laplace", 1.0), Smoothing("shrinkage", 3.0))
 Float = NDArray[np.float64]
@@ -42,7 +43,9 @@ def tree_and_rows(seed: int, *, depth: int = 3) -> tuple[Tree, Float]:
     """An optimal tree of a random table, and rows: those of training and new ones."""
     rng = np.random.default_rng(seed)
     table = random_table(seed, max_depth=depth)
-    if seed >= 100:
+    if seed >= 200:
+        table = with_groups(table, rng)
+    elif seed >= 100:
         table = with_pair(table, rng)
     options = {
         **table.options,
@@ -59,7 +62,10 @@ def tree_and_rows(seed: int, *, depth: int = 3) -> tuple[Tree, Float]:
     # More rows, the same values in other combinations; labels without a pattern need large trees.
     X = np.vstack([table.X, *(rng.permuted(table.X, axis=0) for _ in range(4))])
     y = np.concatenate([table.y, rng.integers(0, options["n_classes"], len(X) - len(table.y))])
-    if seed >= 100:
+    if seed >= 200:
+        scores = category_scores(y, None, options["n_classes"], "errors")
+        options["combinations"] = category_orders(X, options["categories"], scores)
+    elif seed >= 100:
         options["combinations"] = pair_combinations(X, options["categories"], 2 + 4 * (seed % 2))
     tree = ExactSearch().solve(build_problem(X, y, **options)).tree
     tree = tree.with_smoothing(SMOOTHINGS[seed % len(SMOOTHINGS)])
@@ -82,6 +88,19 @@ def with_pair(table: RandomTable, rng: np.random.Generator) -> RandomTable:
     more[rng.random(more.shape) < 0.1] = np.nan
     options = {**table.options, "categories": [*table.options["categories"], None, None]}
     return RandomTable(np.hstack([table.X, more]), y, options)
+
+
+def with_groups(table: RandomTable, rng: np.random.Generator) -> RandomTable:
+    """The table with two more columns of categories, few and many, whose groups tell the class."""
+    names = ["a", 'b "|"', "c | d", "it's", "e, f", "missing", "\\", *(f"g{i}" for i in range(9))]
+    few = rng.integers(0, 7, len(table.X)).astype(float)
+    many = rng.integers(0, 16, len(table.X)).astype(float)
+    last = table.options["n_classes"] - 1
+    y = np.where(np.isin(few, [1, 2, 5]) | np.isin(many, [0, 4, 9, 15]), last, table.y)
+    for column in (few, many):
+        column[rng.random(len(few)) < 0.1] = np.nan
+    options = {**table.options, "categories": [*table.options["categories"], names[:7], names]}
+    return RandomTable(np.column_stack([table.X, few, many]), y, options)
 
 
 def raw(tree: Tree, row: Float) -> list[Any]:
@@ -263,6 +282,9 @@ def test_the_trees_are_worth_it() -> None:
     of_sums = [tree.missing_seen & (tree.feature >= tree.n_features) for tree in trees]
     assert sum(int(seen.sum()) for seen in of_sums) > 3
     assert sum(int(tree.missing_seen.sum()) for tree in trees) > 12
+    grouped = [(tree, node) for tree in trees for node in tree.nodes_of_groups]
+    assert len(grouped) > 15
+    assert sum(bool(tree.missing_left[node]) for tree, node in grouped) > 1
     only_missing = [np.isnan(t.threshold) & (t.category < 0) & (t.feature >= 0) for t in trees]
     assert sum(int(found.sum()) for found in only_missing) > 4
 

@@ -85,8 +85,8 @@ def test_files_of_version_1_are_still_read() -> None:
     ("path", "value", "message"),
     [
         (["format"], "x", "must have the format"),
-        (["version"], 6, "up to version 5. Got version 6"),
-        (["version"], "1", "up to version 5"),
+        (["version"], 7, "up to version 6. Got version 7"),
+        (["version"], "1", "up to version 6"),
         (["nodes"], [], "at least one node"),
         (["nodes"], None, "damaged"),
         (["nodes"], [3], "damaged"),

@@ -116,7 +116,7 @@ def test_texts_of_version_1_are_still_read() -> None:
     ("change", "message"),
     [
         (lambda text: "", "must start with the line"),
-        (lambda text: text.replace("version 1", "version 6"), "up to version 5"),
+        (lambda text: text.replace("version 1", "version 7"), "up to version 6"),
         (lambda text: text.replace("provetree-tree", "other-tree"), "must have the format"),
         (lambda text: text.replace("income > 3", "income > 4"), "damaged at the line"),
         (lambda text: text.replace("income <= 3", "outcome <= 3"), "damaged"),

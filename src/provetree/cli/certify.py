@@ -49,6 +49,11 @@ def prepare_flags(flags: dict[str, Any], parameters: dict[str, Any]) -> None:
             "--certificate is about questions on one column. "
             f"Got --splits {parameters['splits']} instead."
         )
+    if parameters.get("category_splits") not in (None, "one"):
+        raise UserError(
+            "--certificate is about questions on one category at a time. "
+            f"Got --category-splits {parameters['category_splits']} instead."
+        )
     parameters |= {"criterion": "errors", "splits": "columns"}
     flags["task"] = flags["task"] or "classification"
     if flags["task"] != "classification":

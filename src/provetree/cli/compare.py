@@ -204,6 +204,7 @@ _DEFAULTS = {
     "class_weight": None,
     "criterion": "errors",
     "splits": "columns",
+    "category_splits": "one",
 }
 _HEADER = ["method", *FIGURES["classification"], "proof", "bound", "gap"]
 

@@ -86,6 +86,7 @@ def with_extras(
             criterion=parameters["criterion"] or TASKS[data.task][0],
             **{name: parameters[name] for name in limits},
             splits=parameters.get("splits", "columns"),
+            category_splits=parameters.get("category_splits") or "one",
             time_limit=allowed,
         )
     if begins(allowed := seconds(1 / 2)):

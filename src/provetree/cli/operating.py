@@ -20,6 +20,7 @@ _NOT_WITH = {
     "class_weight": ("--class-weight", None),
     "alpha": ("--alpha", 0.0),
     "splits": ("--splits", "columns"),
+    "category_splits": ("--category-splits", "one"),
 }
 
 

@@ -32,6 +32,7 @@ _FLAGS = {
     "min_samples_leaf": "--min-leaf",
     "alpha": "--alpha",
     "splits": "--splits",
+    "category_splits": "--category-splits",
     "class_weight": "--class-weight",
     "time_limit": "--time-limit",
     "n_jobs": "--jobs",
@@ -44,6 +45,7 @@ _HELP = {
     "class_weight": "'balanced' gives every class the same total weight.",
     "n_jobs": "The number of threads; -1 is one for each core.  [default: 1]",
     "splits": "'columns', or 'pairs': questions may also be about sums of two columns.",
+    "category_splits": "'one', or 'groups': several categories may go to one side together.",
     "max_memory": "Memory for the search, such as 4GB; the optimum does not depend on it.",
 }
 NONE_WORDS = ("none", "no", "unlimited")
@@ -87,7 +89,7 @@ def _meant(text: str) -> Any:
 #: What tuning chooses where no flag says it.
 _CHOSEN = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "class_weight", "criterion", "splits")
 #: What goes with one search only.
-_OF_ONE_SEARCH = ("alpha", "max_memory")
+_OF_ONE_SEARCH = ("alpha", "max_memory", "category_splits")
 
 
 def tuned_tree_flags(command: Command) -> Command:

@@ -36,6 +36,11 @@ def check_certifiable(estimator: Any, sample_weight: Any, weight: str | None) ->
             "Certificates are about questions on one column: the 'splits' must be 'columns'. "
             f"Got {estimator.splits!r} instead."
         )
+    if getattr(estimator, "category_splits", "one") != "one":
+        raise ValueError(
+            "Certificates are about questions on one category at a time: the 'category_splits' "
+            f"must be 'one'. Got {estimator.category_splits!r} instead."
+        )
     if sample_weight is not None and weight is None:
         raise ValueError(
             "The 'weight' parameter of certify must name the column of weights. Got None instead."

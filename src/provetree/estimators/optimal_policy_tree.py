@@ -153,6 +153,7 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         splits: str = "columns",
         n_angles: int = 2,
         pair_columns: Sequence[str | int] | None = None,
+        category_splits: str = "one",
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -170,6 +171,7 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         self.splits = splits
         self.n_angles = n_angles
         self.pair_columns = pair_columns
+        self.category_splits = category_splits
 
     def fit(
         self,

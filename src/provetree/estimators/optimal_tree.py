@@ -38,7 +38,8 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
     Tables may be arrays, lists, or tables of pandas and polars; they may hold infinities, missing
     values, and columns of categories. The side that missing values take at each split is searched
     too; where none were seen in training they follow the larger side. A category split takes one
-    category from the rest; categories that training did not know belong to the rest.
+    category from the rest, with ``category_splits="groups"`` several; categories that training did
+    not know belong to the rest.
 
     With ``splits="pairs"`` a split may also be about the sum or difference of two columns of
     numbers. A row that lacks one of the two takes the side that the search found best for such
@@ -129,6 +130,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         splits: str = "columns",
         n_angles: int = 2,
         pair_columns: Sequence[str | int] | None = None,
+        category_splits: str = "one",
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -148,6 +150,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self.splits = splits
         self.n_angles = n_angles
         self.pair_columns = pair_columns
+        self.category_splits = category_splits
 
     def fit(
         self,

@@ -97,6 +97,7 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         splits: str = "columns",
         n_angles: int = 2,
         pair_columns: Sequence[str | int] | None = None,
+        category_splits: str = "one",
     ) -> None:
         self.max_depth = max_depth
         self.criterion = criterion
@@ -113,6 +114,7 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         self.splits = splits
         self.n_angles = n_angles
         self.pair_columns = pair_columns
+        self.category_splits = category_splits
 
     def fit(
         self,

@@ -205,14 +205,17 @@ def _sum_function(tree: Tree, prefix: str) -> list[str]:
 
 
 def _test(tree: Tree, node: int, fields: list[str], prefix: str) -> str:
-    feature, code = int(tree.feature[node]), int(tree.category[node])
+    feature = int(tree.feature[node])
     value, threshold = _value(tree, feature, fields, prefix), float(tree.threshold[node])
-    levels = tree.levels_of(feature)
-    if levels is not None:
-        if code == len(levels):
-            return f"{value} == NULL"
-        return f"{value} != NULL && strcmp({value}, {_string(str(levels[code]))}) == 0"
     to_left = bool(tree.missing_left[node])
+    if tree.levels_of(feature) is not None:
+        names = [_string(str(name)) for name in tree.names_left(node)]
+        if not names:
+            return f"{value} == NULL"
+        known = " || ".join(f"strcmp({value}, {name}) == 0" for name in names)
+        if to_left:
+            return f"{value} == NULL || {known}"
+        return f"{value} != NULL && {f'({known})' if len(names) > 1 else known}"
     if math.isnan(threshold):
         return f"isnan({value})" if to_left else "0"
     test = f"{value} <= {_number(threshold)}"  # false for NAN

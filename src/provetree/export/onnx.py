@@ -70,10 +70,13 @@ def to_onnx(tree: Tree) -> bytes:
     inputs, nodes = _inputs(tree, helper, TensorProto)
     sums, tables = _sums(tree, helper, numpy_helper)
     nodes += sums
+    table_name = "table and sums" if sums else "table"
+    groups = _groups(tree, table_name, helper, TensorProto)
+    nodes += groups
     nodes.append(
         helper.make_node(
             "TreeEnsembleRegressor",
-            ["table and sums" if sums else "table"],
+            ["table and groups" if groups else table_name],
             ["leaf_number"],
             domain="ai.onnx.ml",
             **_tree_attributes(tree, leaves, helper, TensorProto),
@@ -168,6 +171,31 @@ def _sums(tree: Tree, helper: Any, arrays: Any) -> tuple[list[Any], list[Any]]:
     return nodes, constants
 
 
+def _groups(tree: Tree, table: str, helper: Any, types: Any) -> list[Any]:
+    """Return the nodes that add a column for each group of categories: 0 inside, 1 outside."""
+    nodes, parts = [], [table]
+    for node in tree.nodes_of_groups:
+        feature = int(tree.feature[node])
+        words = [*_words(tree.categories[feature] or (), tree.column_names[feature]), _MISSING_TEXT]
+        inside = [words[code] for code in tree.codes_left(node)]
+        nodes += [
+            helper.make_node(
+                "LabelEncoder",
+                [tree.column_names[feature]],
+                [f"outside {node}"],
+                domain="ai.onnx.ml",
+                keys_strings=inside,
+                values_floats=[0.0] * len(inside),
+                default_float=1.0,
+            ),
+            helper.make_node("Cast", [f"outside {node}"], [f"group {node}"], to=types.DOUBLE),
+        ]
+        parts.append(f"group {node}")
+    if nodes:
+        nodes.append(helper.make_node("Concat", parts, ["table and groups"], axis=1))
+    return nodes
+
+
 def _words(levels: tuple[Any, ...], name: str) -> list[str]:
     from provetree.export.sklearn import UnsupportedTreeError
 
@@ -200,9 +228,14 @@ def _labels(tree: Tree) -> Any:
 
 
 def _tree_attributes(tree: Tree, leaves: list[int], helper: Any, types: Any) -> dict[str, Any]:
-    kinds = [tree.feature < 0, tree.category >= 0]
-    modes = np.select(kinds, ["LEAF", "BRANCH_EQ"], "BRANCH_LEQ").tolist()
-    values = np.select(kinds, [0.0 * tree.category, tree.category], tree.threshold).tolist()
+    in_group = np.zeros(tree.n_nodes, dtype=bool)
+    feature = tree.feature.copy()
+    for place, node in enumerate(tree.nodes_of_groups):
+        in_group[node], feature[node] = True, tree.n_features + len(tree.combinations) + place
+    kinds = [tree.feature < 0, in_group, tree.category >= 0]
+    modes = np.select(kinds, ["LEAF", "BRANCH_LEQ", "BRANCH_EQ"], "BRANCH_LEQ").tolist()
+    numbers = [0.0 * tree.category, 0.0 * tree.category + 0.5, tree.category]
+    values = np.select(kinds, numbers, tree.threshold).tolist()
     split = tree.feature >= 0
 
     def double(name: str, numbers: list[float]) -> Any:
@@ -211,7 +244,7 @@ def _tree_attributes(tree: Tree, leaves: list[int], helper: Any, types: Any) -> 
     return {
         "nodes_treeids": [0] * tree.n_nodes,
         "nodes_nodeids": list(range(tree.n_nodes)),
-        "nodes_featureids": np.where(split, tree.feature, 0).tolist(),
+        "nodes_featureids": np.where(split, feature, 0).tolist(),
         "nodes_modes": modes,
         "nodes_values_as_tensor": double("nodes_values_as_tensor", values),
         "nodes_truenodeids": np.where(split, tree.left, 0).tolist(),

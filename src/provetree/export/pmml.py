@@ -197,7 +197,7 @@ def _add_predicate(element: xml.Element, tree: Tree, split: int, left: bool) -> 
     """Add the predicate of one side of a split; it is never unknown."""
     from provetree.export.sklearn import UnsupportedTreeError
 
-    feature, code = int(tree.feature[split]), int(tree.category[split])
+    feature = int(tree.feature[split])
     name, levels = _field_names(tree)[feature], tree.levels_of(feature)
     threshold = float(tree.threshold[split])
     missing_here = left == bool(tree.missing_left[split])
@@ -209,17 +209,22 @@ def _add_predicate(element: xml.Element, tree: Tree, split: int, left: bool) -> 
     def only(missing: bool) -> None:
         simple(element, "isMissing" if missing else "isNotMissing")
 
-    def compared(operator: str, value: str) -> None:
+    def compared(operator: str, *values: str) -> None:
         how = "or" if missing_here else "and"
         parts = xml.SubElement(element, "CompoundPredicate", booleanOperator=how)
         simple(parts, "isMissing" if missing_here else "isNotMissing")
-        simple(parts, operator, value=value)
+        if len(values) > 1:  # a group of categories: one of them, or none
+            how = "or" if left else "and"
+            parts = xml.SubElement(parts, "CompoundPredicate", booleanOperator=how)
+        for value in values:
+            simple(parts, operator, value=value)
 
     if levels is not None:
-        if code == len(levels):
+        known = [_safe(str(level)) for level in tree.names_left(split)]
+        if not known:
             only(missing=left)
         else:
-            compared("equal" if left else "notEqual", _safe(str(levels[code])))
+            compared("equal" if left else "notEqual", *known)
     elif math.isnan(threshold) or threshold == math.inf:
         # The first sends all numbers right, the other all left: only missingness matters.
         numbers_here = left == (threshold == math.inf)

@@ -158,13 +158,13 @@ def _sum_function(tree: Tree) -> list[str]:
 
 
 def _test(tree: Tree, node: int) -> str:
-    code, threshold = int(tree.category[node]), float(tree.threshold[node])
-    to_left = bool(tree.missing_left[node])
-    if code >= 0:
-        levels = tree.levels_of(int(tree.feature[node])) or ()
-        if code == len(levels):
+    threshold, to_left = float(tree.threshold[node]), bool(tree.missing_left[node])
+    if tree.codes_left(node):
+        names = [_literal(name) for name in tree.names_left(node)]
+        if not names:
             return "_missing(x)"
-        return f"not _missing(x) and x == {_literal(levels[code])}"
+        known = f"x == {names[0]}" if len(names) == 1 else f"x in ({', '.join(names)})"
+        return f"_missing(x) or {known}" if to_left else f"not _missing(x) and {known}"
     if math.isnan(threshold):
         return "_missing(x)" if to_left else "False"
     if to_left:

@@ -209,21 +209,23 @@ def _nodes(tree: Tree, impurity: Float, dtype: np.dtype[Any]) -> NDArray[Any]:
 
     missing_alone = split & np.isnan(threshold) & (tree.category < 0)
     for node, reaching in _reaching_codes(tree).items():
-        code = int(tree.category[node])
-        if tree.missing_left[node]:
+        going = reaching.intersection(tree.codes_left(node))
+        rest = reaching - going
+        if tree.codes_left(node) == (len(tree.categories[int(tree.feature[node])] or ()),):
             missing_alone[node] = True  # "missing" is the category
-        elif code == min(reaching, default=code):
-            threshold[node] = code + 0.5
-        elif code == max(reaching):
-            # All codes but the last go left: the two sides change places.
-            threshold[node] = code - 0.5
+        elif not rest or max(going, default=-1) < min(rest):
+            threshold[node] = max(going, default=-1) + 0.5
+        elif min(going) > max(rest):
+            # The highest codes go left: the two sides change places.
+            threshold[node] = min(going) - 0.5
             left[node], right[node] = right[node], left[node]
             missing_left[node] = not missing_left[node]
         else:
+            what = "categories" if len(going) > 1 else "a category"
             raise UnsupportedTreeError(
                 "scikit-learn's trees split numbers only, and the split "
-                f"'{split_text(tree, node)}' takes a category out of the middle of the codes: no "
-                "threshold says the same."
+                f"'{split_text(tree, node)}' takes {what} out of the middle of the codes: no "
+                "threshold says the same. Use to_sklearn_pipeline, which makes a column of each."
             )
     # scikit-learn writes "is it missing?" as numbers left and missing values right.
     left[missing_alone], right[missing_alone] = right[missing_alone], left[missing_alone]
@@ -251,13 +253,13 @@ def _reaching_codes(tree: Tree) -> dict[int, set[int]]:
     waiting: list[tuple[int, dict[int, set[int]]]] = [(0, {})]
     while waiting:
         node, known = waiting.pop()
-        feature, code = int(tree.feature[node]), int(tree.category[node])
+        feature, own = int(tree.feature[node]), set(tree.codes_left(node))
         if feature < 0:
             continue
         left = right = known
-        if code >= 0:
+        if own:
             codes = known.get(feature, set(range(len(tree.categories[feature] or ()))))
             reaching[node] = codes
-            left, right = {**known, feature: codes & {code}}, {**known, feature: codes - {code}}
+            left, right = {**known, feature: codes & own}, {**known, feature: codes - own}
         waiting += [(int(tree.left[node]), left), (int(tree.right[node]), right)]
     return reaching

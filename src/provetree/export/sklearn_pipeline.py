@@ -77,6 +77,10 @@ def to_sklearn_pipeline(tree: Tree, *, classes: ArrayLike | None = None) -> Pipe
         parts.append(("categories", _indicators(levels), texts))
     for place, each in enumerate(tree.combinations):
         parts.append((f"sum {place}", _sum(each), list(each.columns)))
+    for node in tree.nodes_of_groups:
+        feature = int(tree.feature[node])
+        known = [*(tree.categories[feature] or ()), _MISSING]
+        parts.append((f"group {node}", _member(known, tree.codes_left(node)), [feature]))
     columns = ColumnTransformer(parts, sparse_threshold=0.0)
     columns.fit(_sample(tree))
     over_numbers = _over_indicators(tree, numbers, texts)
@@ -131,6 +135,17 @@ def _sum(combination: Combination) -> Pipeline:
     )
 
 
+def _member(levels: list[Any], codes: tuple[int, ...]) -> Pipeline:
+    """Return the steps that make a column of one group of categories: 1 inside, 0 outside."""
+    return Pipeline(
+        [
+            ("indicators", _indicators([levels])),
+            ("group", FunctionTransformer(partial(np.take, indices=list(codes), axis=1))),
+            ("member", FunctionTransformer(partial(np.sum, axis=1, keepdims=True))),
+        ]
+    )
+
+
 def _objects(values: list[Any]) -> NDArray[np.object_]:
     found = np.empty(len(values), dtype=object)
     found[:] = values
@@ -154,6 +169,8 @@ def _over_indicators(tree: Tree, numbers: list[int], texts: list[int]) -> Tree:
     for combination in range(len(tree.combinations)):
         place[tree.n_features + combination] = width
         width += 1
+    of_group = {node: width + at for at, node in enumerate(tree.nodes_of_groups)}
+    width += len(of_group)
     order: list[int] = []
     waiting = [0]
     while waiting:
@@ -168,8 +185,8 @@ def _over_indicators(tree: Tree, numbers: list[int], texts: list[int]) -> Tree:
     of_category = category >= 0
     return Tree(
         feature=[
-            -1 if f < 0 else place[int(f)] + max(int(c), 0)
-            for f, c in zip(feature, category, strict=True)
+            -1 if f < 0 else of_group.get(node, place[int(f)] + max(int(c), 0))
+            for node, f, c in zip(order, feature, category, strict=True)
         ],
         threshold=np.where(of_category, 0.5, tree.threshold[nodes]),
         value=values_of_nodes(tree.values, nodes),

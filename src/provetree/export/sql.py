@@ -130,15 +130,17 @@ def _case(tree: Tree, result: Callable[[int], str], dialect: Dialect) -> str:
 
 
 def _test(tree: Tree, node: int, dialect: Dialect) -> str:
-    feature, code = int(tree.feature[node]), int(tree.category[node])
+    feature = int(tree.feature[node])
     column = _asked(tree, feature)
     threshold, to_left = float(tree.threshold[node]), bool(tree.missing_left[node])
     levels = tree.levels_of(feature)
     if levels is not None:
-        if code == len(levels):
+        names = [_literal(name, dialect) for name in tree.names_left(node)]
+        if not names:
             return f"{column} IS NULL"
         # Another category, a new one and NULL all go to the next line.
-        return f"{column} = {_literal(levels[code], dialect)}"
+        known = f"{column} = {names[0]}" if len(names) == 1 else f"{column} IN ({', '.join(names)})"
+        return f"({column} IS NULL OR {known})" if to_left else known
     missing = {
         "duckdb": f"({column} IS NULL OR isnan({column}))",
         "postgres": f"({column} IS NULL OR {column} = 'NaN')",

@@ -72,12 +72,14 @@ def split_text(tree: Tree, node: int) -> str:
     """
     feature = int(tree.feature[node])
     name = tree.question_names[feature]
-    code, threshold = int(tree.category[node]), float(tree.threshold[node])
-    if code >= 0:
-        categories = tree.levels_of(feature)
+    codes, threshold = tree.codes_left(node), float(tree.threshold[node])
+    if codes:
+        if len(codes) > 1:
+            missing = ("missing",) if tree.missing_left[node] else ()
+            return f"{name} in {{{', '.join(map(str, (*tree.names_left(node), *missing)))}}}"
         if tree.missing_left[node]:
             return f"{name} is missing"
-        return f"{name} = {code if categories is None else categories[code]}"
+        return f"{name} = {tree.names_left(node)[0]}"
     if math.isnan(threshold):
         return f"{name} is missing"
     if threshold == math.inf:
@@ -262,6 +264,8 @@ def limit_words(proof: Proof) -> str:
         among = parameters.get("pair_columns")
         words += " on columns and sums of two"
         words += f" of {len(among)} of them" if among is not None else ""
+    if parameters.get("category_splits") == "groups":
+        words += " with groups of categories"
     return words
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from provetree.number_types import Float
+from provetree.problem.category_groups import CategoryOrder
 
-__all__ = ["Combination", "checked_combinations"]
+__all__ = ["Combination", "Derived", "checked_combinations"]
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,20 @@ def short_coefficient(x: float) -> str:
     return repr(float(x)).removesuffix(".0")
 
 
+#: What the features of a problem beyond those of its table may be.
+Derived: TypeAlias = Combination | CategoryOrder
+_SomeDerived = TypeVar("_SomeDerived", Combination, Derived)
+
+
 def checked_combinations(
-    given: Iterable[Combination] | None, levels: Sequence[object]
-) -> tuple[Combination, ...]:
+    given: Iterable[_SomeDerived] | None, levels: Sequence[object]
+) -> tuple[_SomeDerived, ...]:
     """Return the combinations of a tree, or refuse them; `levels` are None for numbers."""
     found = tuple(given or ())
     for one in found:
+        if isinstance(one, CategoryOrder):
+            _check_order(one, levels)
+            continue
         columns_fit = all(0 <= column < len(levels) for column in one.columns)
         if not columns_fit or one.first == one.second:
             raise ValueError(
@@ -114,3 +123,10 @@ def checked_combinations(
                 f"Got {one.a!r} and {one.b!r} instead."
             )
     return found
+
+
+def _check_order(one: CategoryOrder, levels: Sequence[object]) -> None:
+    if not 0 <= one.column < len(levels) or levels[one.column] is None:
+        raise ValueError(
+            f"Groups of categories must be about a column of categories. Got column {one.column}."
+        )

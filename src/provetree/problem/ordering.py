@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
 from provetree import _core
 from provetree.number_types import Float, Int, Int32
+from provetree.problem.category_groups import ranked_orders
 from provetree.problem.checks import check_codes
 from provetree.problem.columns import ColumnSequence, RankedFeatures, Ranks
-from provetree.problem.combinations import Combination
+from provetree.problem.combinations import Combination, Derived
 from provetree.problem.pairs import ranked_sums
 
 __all__ = ["MAX_CELLS", "Rows", "ordered_rows"]
@@ -31,7 +33,7 @@ class Rows(NamedTuple):
 def ordered_rows(
     table: Float,
     levels: tuple[tuple[object, ...] | None, ...],
-    sums: tuple[Combination, ...],
+    derived: tuple[Derived, ...],
     classes: Int32,
     weights: Int,
     *,
@@ -40,7 +42,7 @@ def ordered_rows(
 ) -> tuple[Rows, ColumnSequence, Ranks]:
     """Return the rows of the problem, its ordered columns, and the ranks of the rows in them."""
     each_row = np.ones(len(table), dtype=np.int64)
-    if merge and not sums and table.size <= MAX_CELLS and levels.count(None) == len(levels):
+    if merge and not derived and table.size <= MAX_CELLS and levels.count(None) == len(levels):
         # Binary tables are common and need no sorting.
         binary = _core.order_binary_table(table, classes, weights, each_row, keep_duplicates)
         if binary is not None:
@@ -52,13 +54,18 @@ def ordered_rows(
         rows = Rows(*_core.merge_rows(features.ranks, classes, weights, each_row))
     else:
         rows = Rows(np.arange(len(table)), weights, each_row)
-    n_cells = len(rows.first) * (features.most_columns + len(sums))
+    n_cells = len(rows.first) * (features.most_columns + len(derived))
     if n_cells > MAX_CELLS:
-        raise ValueError(_too_many(n_cells, len(sums)))
-    if not sums:
+        raise ValueError(_too_many(n_cells, sum(isinstance(x, Combination) for x in derived)))
+    if not derived:
         return rows, *features.ordered(rows.first, keep_duplicates=keep_duplicates)
-    # Sums follow from the columns, so only the rows that are left need them.
-    features = features.of_rows(rows.first).followed_by(ranked_sums(table[rows.first], sums))
+    # They follow from the columns, so only the rows that are left need them.
+    features, left = features.of_rows(rows.first), table[rows.first]
+    for kind, of_kind in groupby(derived, key=type):
+        ranked: Callable[..., RankedFeatures] = (
+            ranked_sums if kind is Combination else ranked_orders
+        )
+        features = features.followed_by(ranked(left, list(of_kind)))
     every_row = np.arange(len(rows.first), dtype=np.int64)
     return rows, *features.ordered(every_row, keep_duplicates=keep_duplicates)
 

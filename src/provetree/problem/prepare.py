@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from provetree.number_types import Float
+from provetree.problem.category_groups import CategoryOrder, category_orders, category_scores
+from provetree.problem.combinations import Derived
 from provetree.problem.costs import read_cost_matrix, read_sample_costs
 from provetree.problem.inputs import as_table, column_names, encode_labels, row_weights
 from provetree.problem.learned import Predicts, whole_weights
@@ -36,6 +38,7 @@ _SHARED = (
     "splits",
     "n_angles",
     "pair_columns",
+    "category_splits",
 )
 
 
@@ -60,6 +63,7 @@ class Prepared:
     weights: Float | None  # class weights included; None where all rows weigh one
     targets: Targets | None = None  # the numbers to predict, or the costs or rewards of actions
     row_costs: Float | None = None  # what each prediction costs each row, where labels have costs
+    category_splits: str = "one"
 
     def whole_weights(self) -> NDArray[np.int64]:
         """Return the weights in the whole units of the problem; 0 for rows that count as absent."""
@@ -78,11 +82,18 @@ class Prepared:
         return -self.targets.values if self.problem.predicts == "rewards" else self.targets.values
 
     def problem_of(
-        self, rows: NDArray[np.intp], features: Sequence[int] | None = None, **limits: Any
+        self,
+        rows: NDArray[np.intp],
+        features: Sequence[int] | None = None,
+        *,
+        keep_orders: bool = False,
+        **limits: Any,
     ) -> Problem:
         """Return the problem of some rows, of the same loss; `limits` are those of build_problem.
 
         `features` gives the columns another order. Sums of two columns are those of all rows.
+        Groups of categories are found on these rows, so that nothing is learned from others;
+        with `keep_orders` they are those of all rows, for the rows of a node.
 
         Examples
         --------
@@ -100,6 +111,7 @@ class Prepared:
         if names is None and features is not None:
             names = tuple(f"x{feature}" for feature in range(whole.n_features))
         learned: dict[str, Any] = {"n_classes": whole.n_classes, "loss": whole.loss}
+        derived = whole.combinations if keep_orders else self._derived_of(rows)
         if self.row_targets is not None:
             learned |= {"targets": self.row_targets[rows], "predicts": whole.predicts}
         return build_problem(
@@ -109,10 +121,21 @@ class Prepared:
             sample_weight=None if self.weights is None else self.weights[rows],
             feature_names=None if names is None else [names[feature] for feature in order],
             class_names=whole.class_names,
-            combinations=[each.moved(place.__getitem__) for each in whole.combinations],
+            combinations=[each.moved(place.__getitem__) for each in derived],
             **learned,
             **limits,
         )
+
+    def _derived_of(self, rows: NDArray[np.intp]) -> tuple[Derived, ...]:
+        """Return sums of two columns and groups of categories, as some rows have them."""
+        whole = self.problem
+        if self.category_splits != "groups":
+            return whole.combinations
+        sums = [x for x in whole.combinations if not isinstance(x, CategoryOrder)]
+        scores = category_scores(self.codes, self.row_targets, len(self.classes), whole.loss)
+        weights = None if self.weights is None else self.weights[rows]
+        levels = self.encoder.categories
+        return (*sums, *category_orders(self.encoded[rows], levels, scores[rows], weights))
 
 
 def prepare(
@@ -131,12 +154,14 @@ def prepare(
     splits: str = "columns",
     n_angles: int = 2,
     pair_columns: Sequence[str | int] | None = None,
+    category_splits: str = "one",
     **limits: Any,
 ) -> Prepared:
     """Validate a training table and make its problem; `limits` are those of ``build_problem``.
 
     With `splits` "pairs", splits may be about two columns: `n_angles` directions of each pair, of
-    all columns or of `pair_columns`; see :mod:`provetree.problem.pairs`.
+    all columns or of `pair_columns`; see :mod:`provetree.problem.pairs`. With `category_splits`
+    "groups", several categories may go left; see :mod:`provetree.problem.category_groups`.
 
     What `y` holds follows from the loss and from what the tree predicts: labels, numbers
     ("squared_error", "absolute_error"), or the costs or rewards of actions ("linear"). With costs
@@ -175,6 +200,11 @@ def prepare(
         among = paired_columns(pair_columns, encoder.feature_names, levels, owner)
         check_pairs(levels, among, n_angles, owner)
         limits["combinations"] = sums_among(encoded, weights, levels, among, n_angles)
+    if category_splits == "groups":
+        of_rows = row_costs if targets is None else targets.values
+        scores = category_scores(codes, of_rows, len(classes), loss)
+        orders = category_orders(encoded, encoder.categories, scores, weights)
+        limits["combinations"] = (*limits.get("combinations", ()), *orders)
     problem = build_problem(
         encoded,
         max_depth=max_depth,
@@ -185,7 +215,18 @@ def prepare(
         **learned,
         **limits,
     )
-    return Prepared(problem, encoder, names, encoded, classes, codes, weights, targets, row_costs)
+    return Prepared(
+        problem,
+        encoder,
+        names,
+        encoded,
+        classes,
+        codes,
+        weights,
+        targets,
+        row_costs,
+        category_splits,
+    )
 
 
 def _read(y: Any, n_rows: int, owner: str, predicts: Predicts | None) -> Targets:

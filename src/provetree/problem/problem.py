@@ -21,7 +21,7 @@ from provetree import _core
 from provetree.number_types import Float, Int, Int32
 from provetree.problem.checks import check_limits
 from provetree.problem.columns import ColumnSequence, Ranks
-from provetree.problem.combinations import Combination, checked_combinations
+from provetree.problem.combinations import Derived, checked_combinations
 from provetree.problem.cost_scale import CostScale, cost_bits, cost_scale_of, measured_penalty
 from provetree.problem.learned import Predicts, present_rows, what_is_learned
 from provetree.problem.ordering import ordered_rows
@@ -75,8 +75,9 @@ class Problem:
         The numbers to predict, or the cost of each action; rows with targets are not merged.
     predicts : {"classes", "numbers", "costs", "rewards"}
         What the leaves of a tree predict.
-    combinations : tuple of Combination
-        Sums of two columns; those of columns from `n_features` on, in their order.
+    combinations : tuple of Combination or CategoryOrder
+        Sums of two columns, and groups of categories; those of columns from `n_features` on, in
+        their order.
 
     Examples
     --------
@@ -110,7 +111,7 @@ class Problem:
     loss: str = field(default="errors", kw_only=True)
     targets: Float | None = field(default=None, kw_only=True)
     predicts: Predicts = field(default="classes", kw_only=True)
-    combinations: tuple[Combination, ...] = field(default=(), kw_only=True)
+    combinations: tuple[Derived, ...] = field(default=(), kw_only=True)
 
     @cached_property
     def table(self) -> _core.Table:
@@ -378,7 +379,7 @@ def build_problem(
     targets: ArrayLike | None = None,
     predicts: Predicts | None = None,
     cost_matrix: ArrayLike | None = None,
-    combinations: Iterable[Combination] | None = None,
+    combinations: Iterable[Derived] | None = None,
 ) -> Problem:
     """Return the problem of finding the best tree for an encoded table.
 
@@ -424,8 +425,9 @@ def build_problem(
     cost_matrix : array-like of float, shape (n_classes, n_classes), optional
         What each prediction costs for each true class, where `loss` is "linear" and `y` holds
         classes. Equal rows merge, as they do not where each row has `targets` of its own.
-    combinations : iterable of Combination, optional
-        Sums of two columns that splits may be about as well; see :mod:`provetree.problem.pairs`.
+    combinations : iterable of Combination or CategoryOrder, optional
+        Sums of two columns that splits may be about as well, see :mod:`provetree.problem.pairs`,
+        and groups of categories, see :mod:`provetree.problem.category_groups`.
 
     Returns
     -------
@@ -444,7 +446,7 @@ def build_problem(
     learned = what_is_learned(table, y, n_classes, loss, targets, predicts, cost_matrix)
     check_limits(max_depth, max_leaf_nodes, min_samples_leaf, alpha)
     levels = _levels(categories, table.shape[1])
-    sums = checked_combinations(combinations, levels)
+    derived = checked_combinations(combinations, levels)
 
     table, learned, whole = present_rows(table, learned, sample_weight, loss)
     n_samples = len(table)
@@ -452,7 +454,7 @@ def build_problem(
     rows, columns, ranks = ordered_rows(
         table,
         levels,
-        sums,
+        derived,
         learned.classes,
         whole.weights,
         merge=merge and learned.merges,
@@ -495,7 +497,7 @@ def build_problem(
         loss=loss,
         targets=of_rows,
         predicts=learned.predicts,
-        combinations=sums,
+        combinations=derived,
     )
     return _measured(problem, alpha) if problem.is_measured else problem
 

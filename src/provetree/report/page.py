@@ -141,7 +141,7 @@ def _page_data(model: StoredModel) -> dict[str, Any]:
             data["value"] = [_plain_number(x) for x in tree.value[node].tolist()]
             data["percent"] = [f"{100 * share:.1f} %" for share in shares[node]]
         if tree.feature[node] >= 0:
-            feature, code = int(tree.feature[node]), int(tree.category[node])
+            feature = int(tree.feature[node])
             levels = tree.levels_of(feature)
             data |= {
                 "columns": [names[column] for column in tree.columns_of(feature)],
@@ -153,8 +153,8 @@ def _page_data(model: StoredModel) -> dict[str, Any]:
             if levels is None:
                 data["threshold"] = write_float(float(tree.threshold[node]))
             else:
-                # The category after the last is "missing", which no value is equal to.
-                data["category"] = None if code == len(levels) else _plain(levels[code])
+                # Missing values have a side of their own.
+                data["categories"] = [_plain(level) for level in tree.names_left(node)]
             combination = tree.combination_of(feature)
             if combination is not None:
                 data["coefficients"] = [combination.a, combination.b]

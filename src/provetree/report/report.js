@@ -11,7 +11,7 @@
   // ---- prediction: the same rules as the model itself
   const goesLeft = (node, value) => {
     if (isMissing(value)) return node.missingLeft;
-    if (node.category !== undefined) return node.category !== null && value === node.category;
+    if (node.categories !== undefined) return node.categories.includes(value);
     if (node.threshold === "nan") return false;
     return value <= (node.threshold === "inf" ? Infinity : node.threshold === "-inf" ? -Infinity : node.threshold);
   };

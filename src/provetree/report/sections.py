@@ -241,9 +241,16 @@ def _searched(proof: Proof) -> str:
             "of candidates. The bound holds for all trees: the best possible one lies between the "
             "two numbers."
         )
+    grouped = proof.parameters.get("category_splits") == "groups"
+    categories = (
+        "every category against the rest, every group of up to ten categories (of more, the groups "
+        "along the order of their mean outcome)"
+        if grouped
+        else "every category against the rest"
+    )
     words = (
         f"Searched were all trees {limit_words(proof)}{where}: every threshold of every number, "
-        "every category against the rest, and both sides for missing values."
+        f"{categories}, and both sides for missing values."
     )
     if proof.status == "optimal" and proof.loss != "errors":
         return words + (

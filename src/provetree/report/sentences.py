@@ -28,17 +28,17 @@ class _Condition:
     missing: bool = True
     #: Whether a split of the way learned from missing values.
     missing_matters: bool = False
-    only: int | None = None
+    only: list[int] | None = None
     without: list[int] = field(default_factory=list)
 
     def take(self, tree: Tree, node: int, left: bool) -> None:
         """Add the side of a split."""
-        code = int(tree.category[node])
-        if code >= 0:
+        codes = tree.codes_left(node)
+        if codes:
             if left:
-                self.only = code
+                self.only = [code for code in codes if self.only is None or code in self.only]
             else:
-                self.without.append(code)
+                self.without += codes
             return
         threshold = float(tree.threshold[node])
         to_left = bool(tree.missing_left[node])
@@ -75,11 +75,16 @@ class _Condition:
             return "missing" if code == len(levels) else str(levels[code])
 
         if self.only is not None:
-            return f"is {called(self.only)}"
-        if len(self.without) == 1:
-            return f"is not {called(self.without[0])}"
+            names = [called(code) for code in self.only if code not in self.without]
+            return f"is {_listed(names, 'or')}" if names else "is impossible"
         names = [called(code) for code in self.without]
-        return f"is none of {', '.join(names[:-1])} and {names[-1]}"
+        return f"is not {names[0]}" if len(names) == 1 else f"is none of {_listed(names, 'and')}"
+
+
+def _listed(names: Sequence[str], last: str) -> str:
+    """Return names in a row: "a", "a or b", "a, b or c"."""
+    *first, end = names
+    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 @dataclass(frozen=True)
@@ -201,11 +206,13 @@ def _value_words(tree: Tree, feature: int, x: float) -> str:
 
 def _reason(tree: Tree, node: int, left: bool, x: float) -> str:
     """Say why a value takes its side; nothing to say where the value speaks for itself."""
-    code, threshold = int(tree.category[node]), float(tree.threshold[node])
-    if code >= 0:
-        levels = tree.levels_of(int(tree.feature[node])) or ()
-        wanted = "missing" if code == len(levels) else str(levels[code])
-        return "" if left else f", not {wanted}"
+    codes, threshold = tree.codes_left(node), float(tree.threshold[node])
+    if codes:
+        wanted = [str(name) for name in tree.names_left(node)]
+        wanted += ["missing"] if tree.missing_left[node] else []
+        if left:
+            return "" if len(wanted) == 1 else f", one of {_listed(wanted, 'and')}"
+        return f", not {_listed(wanted, 'or')}"
     if math.isnan(x):
         if math.isnan(threshold) or math.isinf(threshold):
             return ""

@@ -101,6 +101,7 @@ PATH_OPTIONS: tuple[Option, ...] = (
     *_SIZED,
     _tree["splits"],
     _tree["n_angles"],
+    _tree["category_splits"],
 )
 
 _FOLDS = Option(

@@ -138,6 +138,7 @@ def tuning_path(
     n_jobs: int | None = None,
     splits: str = "columns",
     n_angles: int = 2,
+    category_splits: str = "one",
 ) -> TuningPath:
     """Return the proven best tree of every number of leaves, and its cross-validated score.
 
@@ -166,6 +167,9 @@ def tuning_path(
     splits, n_angles
         As for :class:`~provetree.OptimalTreeClassifier`. The sums of two columns are those of all
         rows, in every fold: their coefficients follow from the columns, not from the labels.
+    category_splits
+        As for :class:`~provetree.OptimalTreeClassifier`. Orders of categories are found on the
+        training rows of each fold.
 
     Returns
     -------
@@ -199,6 +203,7 @@ def tuning_path(
         loss=criterion,
         splits=splits,
         n_angles=n_angles,
+        category_splits=category_splits,
         **limits,
     )
     return path_of(prepared, max_leaf_nodes, cv, time_limit, n_jobs, **limits)

@@ -150,4 +150,5 @@ def _cut(tree: Tree, leaves: set[int]) -> Tree:
         name: getattr(tree, name)
         for name in ("n_features", "feature_names", "class_names", "categories", "combinations")
     }
-    return Tree(feature=feature, **parts, **names)
+    groups = [tree.groups[node] for node in keep] if tree.groups else None
+    return Tree(feature=feature, groups=groups, **parts, **names)

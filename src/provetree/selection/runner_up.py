@@ -227,6 +227,7 @@ def _node_problem(
     problem = prepared.problem_of(
         rows,
         order,
+        keep_orders=True,
         max_depth=depth,
         max_leaf_nodes=budget + 1,
         min_samples_leaf=whole.min_samples_leaf,

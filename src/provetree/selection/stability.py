@@ -26,8 +26,8 @@ __all__ = ["SplitStability", "Stability", "stability"]
 #: Where no time is left, a refit is a greedy tree.
 _LEAST_SECONDS = 1e-3
 
-#: Column or combination of columns, category and threshold.
-Split: TypeAlias = tuple[int | Combination, int, float]
+#: Column or combination of columns, categories that go left, and threshold.
+Split: TypeAlias = tuple[int | Combination, tuple[int, ...], float]
 
 
 @dataclass(frozen=True)
@@ -224,9 +224,9 @@ def _of_split(tree: Tree, way: str, node: int, splits_of: list[dict[str, Split]]
 
 
 def _splits(tree: Tree) -> dict[str, Split]:
-    """Return column, category and threshold of the splits by their way from the root."""
+    """Return column, categories and threshold of the splits by their way from the root."""
     return {
-        way: (_asked(tree, node), int(tree.category[node]), float(tree.threshold[node]))
+        way: (_asked(tree, node), tree.codes_left(node), float(tree.threshold[node]))
         for way, node in _places(tree).items()
     }
 

@@ -68,6 +68,28 @@ def is_missing_code(code: int, level: tuple[Name, ...] | None) -> bool:
     return code == len(level)
 
 
+def completed_groups(
+    given: Sequence[Iterable[int]] | None, codes: Int32, split: NDArray[np.bool_]
+) -> tuple[tuple[int, ...], ...]:
+    """Return the groups of categories of the nodes, and set `codes` to the first of each.
+
+    A group of one is a category like others. Where no node has more, there are no groups.
+    """
+    if not given:
+        return ()
+    if len(given) != len(codes):
+        raise ValueError(
+            f"The 'groups' of a tree must have one entry per node. Got {len(given)} instead."
+        )
+    found = [tuple(sorted({int(code) for code in group})) for group in given]
+    for node, group in enumerate(found):
+        if group and split[node]:
+            codes[node] = group[0]
+        if len(group) < 2 or not split[node]:
+            found[node] = ()
+    return tuple(found) if any(found) else ()
+
+
 def node_array(
     name: str,
     given: ArrayLike | None,

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from provetree import _core
+from provetree.problem.category_groups import CategoryOrder
+from provetree.problem.combinations import Combination
 from provetree.tree.node_values import node_rows, values_on_rows
 from provetree.tree.threshold import midpoint, sum_threshold
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from provetree.problem.combinations import Combination
     from provetree.problem.problem import Problem
 
 
@@ -54,6 +55,7 @@ def build_tree(
         "class_names": problem.class_names,
         "categories": problem.categories,
         "combinations": _numbered_again(problem, splits),
+        "groups": splits.pop("groups"),
     }
     if problem.targets is not None:
         values = values_on_rows(problem, node_rows(problem, columns, ranks))
@@ -63,7 +65,9 @@ def build_tree(
         # Sums of integer weights are exact in any order: nothing is left to check or complete.
         seen, left = splits["missing_seen"], splits["missing_left"]
         sides = zip(seen, left, routed["heavier_left"], strict=True)
+        del names["groups"]  # there are no categories
         return Tree._completed(
+            groups=(),
             feature=np.array(splits["feature"], dtype=np.int32),
             threshold=np.array(splits["threshold"]),
             category=np.array(splits["category"], dtype=np.int32),
@@ -95,7 +99,8 @@ def _numbered_again(problem: Problem, splits: dict[str, Any]) -> tuple[Combinati
     used = list(dict.fromkeys(asked))  # in the order of the nodes, each once
     places = {feature: n_features + place for place, feature in enumerate(used)}
     splits["feature"] = [places.get(feature, feature) for feature in splits["feature"]]
-    return tuple(problem.combinations[feature - n_features] for feature in used)
+    found = [problem.combinations[feature - n_features] for feature in used]
+    return tuple(each for each in found if isinstance(each, Combination))
 
 
 def _user_splits(
@@ -106,6 +111,7 @@ def _user_splits(
     last_left, first_right = routed["last_left"], routed["first_right"]
     feature, category, threshold = [-1] * n_nodes, [-1] * n_nodes, [math.nan] * n_nodes
     missing_left, missing_seen = [False] * n_nodes, [False] * n_nodes
+    groups: list[tuple[int, ...]] = [()] * n_nodes
     between: dict[tuple[float, float], float] = {}  # binary columns have one threshold only
     splits = [node for node, c in enumerate(columns) if c >= 0]
     for node in splits:
@@ -126,6 +132,11 @@ def _user_splits(
         if kind == "category":
             category[node] = of_category
             continue
+        if of_feature >= problem.n_features:
+            asked = problem.combinations[of_feature - problem.n_features]
+            if isinstance(asked, CategoryOrder):
+                feature[node], groups[node] = asked.column, asked.group(int(low))
+                continue
         if of_feature < problem.n_features and (low, high) in between:
             threshold[node] = between[low, high]
         elif math.isnan(low):  # only missing values go left: no number may follow, -inf neither
@@ -141,10 +152,34 @@ def _user_splits(
             missing_seen[node] = routed["lowest"][node] == 0
         elif kind == "missing_last":
             missing_seen[node] = routed["highest"][node] == top
+    if any(groups):
+        _leave_out_absent(problem, feature, category, groups)
     return {
+        "groups": groups,
         "feature": feature,
         "threshold": threshold,
         "category": category,
         "missing_left": missing_left,
         "missing_seen": missing_seen,
     }
+
+
+def _leave_out_absent(
+    problem: Problem, feature: list[int], category: list[int], groups: list[tuple[int, ...]]
+) -> None:
+    """Leave categories out of groups, in place, that splits further up have sent elsewhere."""
+    waiting: list[dict[int, set[int]]] = [{}]  # what can come here, next node last
+    for node, of_feature in enumerate(feature):
+        known = waiting.pop()
+        if of_feature < 0:
+            continue
+        left = right = known
+        if groups[node] or category[node] >= 0:
+            codes = known.get(of_feature)
+            if codes is None:
+                codes = set(range(len(problem.categories[of_feature] or ()) + 1))
+            own = codes.intersection(groups[node] or (category[node],))
+            if groups[node]:
+                groups[node] = tuple(sorted(own))
+            left, right = {**known, of_feature: own}, {**known, of_feature: codes - own}
+        waiting += [right, left]

@@ -22,6 +22,8 @@ class Questions:
     feature_names: tuple[str, ...] | None
     categories: tuple[tuple[Name, ...] | None, ...]
     combinations: tuple[Combination, ...]
+    category: Int32
+    groups: tuple[tuple[int, ...], ...]
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -41,6 +43,36 @@ class Questions:
     def combination_of(self, feature: int) -> Combination | None:
         """Return the combination that a feature is; None for a column."""
         return None if feature < self.n_features else self.combinations[feature - self.n_features]
+
+    def codes_left(self, node: int) -> tuple[int, ...]:
+        """Return the codes of the categories that a split sends left; none for numbers and leaves.
+
+        The code of a missing value is the number of categories.
+        """
+        if self.groups and self.groups[node]:
+            return self.groups[node]
+        code = int(self.category[node])
+        return () if code < 0 else (code,)
+
+    @property
+    def nodes_of_groups(self) -> list[int]:
+        """The splits that send several categories left."""
+        return [node for node, group in enumerate(self.groups) if group]
+
+    def names_left(self, node: int) -> tuple[Name, ...]:
+        """Return the categories that a split sends left, without missing values.
+
+        Examples
+        --------
+        >>> from provetree import Tree
+        >>> tree = Tree(feature=[0, -1, -1], threshold=[0, 0, 0], groups=[[0, 2, 3], [], []],
+        ...             value=[[0, 0], [3, 1], [0, 2]], n_samples=[0, 4, 2], n_features=1,
+        ...             categories=[["red", "green", "blue"]])
+        >>> tree.codes_left(0), tree.names_left(0), bool(tree.missing_left[0])
+        ((0, 2, 3), ('red', 'blue'), True)
+        """
+        levels = self.levels_of(int(self.feature[node])) or ()
+        return tuple(levels[code] for code in self.codes_left(node) if code < len(levels))
 
     def columns_of(self, feature: int) -> tuple[int, ...]:
         """Return the columns that a feature is made of: one, or the two of a combination.

@@ -25,9 +25,9 @@ from provetree.tree.values import Actions, ClassTotals, Numbers, Values
 FORMAT = "provetree-tree"
 #: The newest version that can be read. Version 2 adds leaves that predict another class than their
 #: heaviest, version 3 trees of numbers and actions, version 4 smoothed probabilities, version 5
-#: combinations of two columns, in trees of all kinds. A tree is written as the oldest version that
-#: can hold it, for older readers.
-VERSION = 5
+#: combinations of two columns, version 6 groups of categories, both in trees of all kinds. A tree
+#: is written as the oldest version that can hold it, for older readers.
+VERSION = 6
 
 #: Number and names of the outputs or actions, by the kind of tree.
 _COUNT = {"classes": "n_classes", "numbers": "n_outputs", "actions": "n_actions"}
@@ -36,6 +36,8 @@ _NAMES = {"classes": "class_names", "numbers": "output_names", "actions": "actio
 
 def version_of(tree: Tree) -> int:
     """Return the oldest version of the format that can hold a tree."""
+    if tree.groups:
+        return 6
     if tree.combinations:
         return 5
     if tree.kind != "classes":
@@ -65,7 +67,9 @@ def to_dict(tree: Tree) -> dict[str, Any]:
         split: dict[str, Any] = {"feature": feature}
         if tree.kind == "numbers":
             split |= _node_values(tree, node)
-        if tree.category[node] >= 0:
+        if len(tree.codes_left(node)) > 1:
+            split["group"] = list(tree.codes_left(node))
+        elif tree.category[node] >= 0:
             split["category"] = int(tree.category[node])
         else:
             split["threshold"] = write_float(float(tree.threshold[node]))
@@ -203,6 +207,7 @@ def tree_of_nodes(
         feature=[node.get("feature", -1) for node in nodes],
         threshold=[float(node.get("threshold", "nan")) for node in nodes],
         category=[node.get("category", -1) for node in nodes],
+        groups=[node.get("group", ()) for node in nodes],
         missing_left=[bool(node.get("missing_left", False)) for node in nodes],
         missing_seen=[bool(node.get("missing_seen", False)) for node in nodes],
         value=values_of(nodes, width, about),

@@ -31,6 +31,9 @@ from provetree.tree.values import Actions, Numbers
 
 _STEP = "|   "
 _OR_MISSING = " or missing"
+#: Between the categories of a group, and what stands for a missing value there: neither is a name,
+#: as names with such letters are quoted.
+_OR, _MISSING = " | ", "<missing>"
 #: Names made of words of these letters are written as they are; others are quoted as in JSON.
 _WORD = r"[\w()\[\]{}.,:;/%&+*'$€£°²³^~@!?-]+"
 _PLAIN_NAME = re.compile(f"{_WORD}( {_WORD})*")
@@ -42,7 +45,7 @@ _LEGEND_LINE = re.compile(r"(classes|features|categories): (.*)")
 _LEGEND_LINE_4 = re.compile(r"(classes|smoothing|features|categories): (.*)")
 #: The same for trees of numbers and of actions, which only version 3 has.
 _LEGEND_LINE_3 = re.compile(r"(outputs|statistic|splits|actions|rewards|features|categories): (.*)")
-#: The same for trees with combinations of columns, which only version 5 has, of all kinds.
+#: The same for trees with combinations of columns or groups of categories, from version 5 on.
 _LEGEND_LINE_5 = re.compile(
     r"(classes|smoothing|outputs|statistic|splits|actions|rewards|features|categories|combinations)"
     r": (.*)"
@@ -164,13 +167,14 @@ def _node_digits(values: Numbers, node: int) -> str:
 def _conditions(tree: Tree, labels: list[str], node: int) -> tuple[str, str]:
     feature = int(tree.feature[node])
     name = labels[feature]
-    code = int(tree.category[node])
+    codes = tree.codes_left(node)
     levels = tree.levels_of(feature)
-    if code >= 0 and levels is not None:
-        if code == len(levels):
+    if codes and levels is not None:
+        if codes == (len(levels),):
             return f"{name} is missing", f"{name} is present"
-        category = _category_labels(levels)[code]
-        return f"{name} = {category}", f"{name} != {category}"
+        known = [*_category_labels(levels), _MISSING]
+        group = _OR.join(known[code] for code in codes)
+        return f"{name} = {group}", f"{name} != {group}"
     threshold = float(tree.threshold[node])
     to_left, seen = bool(tree.missing_left[node]), bool(tree.missing_seen[node])
     if seen and to_left and math.isnan(threshold):
@@ -348,7 +352,11 @@ class _Reader:
                 node["missing_seen"] = True
                 node["missing_left"] = missing
         elif sign == "=" and levels is not None:
-            node["category"] = _category_labels(levels).index(rest)
+            known = [*_category_labels(levels), _MISSING]
+            if rest in known:
+                node["category"] = known.index(rest)
+            else:
+                node["group"] = [known.index(one) for one in _listed_names(rest)]
         elif sign == "<=":
             node["missing_left"] = node["missing_seen"] = rest.endswith(_OR_MISSING)
             node["rest"] = rest.removesuffix(_OR_MISSING)
@@ -438,13 +446,25 @@ class _ValuesWithCombinations(_ReaderOfValues):
 
 
 def _reader_of(version: int, lines: Sequence[str]) -> type[_Reader]:
-    """Return the reader of a version; what version 5 holds is said by its legend."""
+    """Return the reader of a version; what those from 5 on hold is said by their legend."""
     if version < 5:
         return {3: _ReaderOfValues, 4: _ReaderOfSmoothed}.get(version, _Reader)
     legend = {entry[1] for line in lines if (entry := _LEGEND_LINE_5.fullmatch(line))}
     if legend & {"outputs", "actions"}:
         return _ValuesWithCombinations
     return _SmoothedWithCombinations if "smoothing" in legend else _ReaderOfCombinations
+
+
+def _listed_names(text: str) -> list[str]:
+    """Return the names of a group; quoted ones may hold what stands between names."""
+    found: list[str] = []
+    while True:
+        start = json.JSONDecoder().raw_decode(text)[1] if text.startswith('"') else 0
+        end = text.find(_OR, start)
+        if end < 0:
+            return [*found, text]
+        found.append(text[:end])
+        text = text[end + len(_OR) :]
 
 
 def _parts(text: str) -> tuple[str, str, str]:

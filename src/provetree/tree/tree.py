@@ -20,6 +20,7 @@ from provetree.tree.arrays import (
     Name,
     add_up_children,
     check_lengths,
+    completed_groups,
     is_missing_code,
     named,
     named_levels,
@@ -47,7 +48,8 @@ class Tree(Questions):
     after it. A row goes from the root to a leaf; at each split
 
     - a number goes left when ``x <= threshold``;
-    - a category goes left when its code is ``category``, right otherwise;
+    - a category goes left when its code is ``category``, or one of the split's ``groups``, right
+      otherwise;
     - a missing value (NaN) goes left when ``missing_left``.
 
     A threshold of NaN sends every number right and of +inf every number left; so
@@ -90,6 +92,9 @@ class Tree(Questions):
         tie. Costs other than errors may need another class.
     combinations : sequence of Combination, optional
         Weighted sums of two columns; the feature ``n_features + k`` is the k-th of them.
+    groups : sequence of sequences of int, optional
+        For each node the codes of the categories that go left together, where there are two or
+        more; empty for all others. Where there are no such nodes it is empty.
 
     Examples
     --------
@@ -117,6 +122,7 @@ class Tree(Questions):
         "combinations",
         "feature",
         "feature_names",
+        "groups",
         "label",
         "left",
         "missing_left",
@@ -160,6 +166,7 @@ class Tree(Questions):
         categories: Sequence[Iterable[object] | None] | None = None,
         label: ArrayLike | None = None,
         combinations: Iterable[Combination] | None = None,
+        groups: Sequence[Iterable[int]] | None = None,
     ) -> None:
         n_features = int(n_features)
         if not 0 <= n_features <= MOST_FEATURES:
@@ -180,6 +187,7 @@ class Tree(Questions):
         counts = node_array("n_samples", n_samples, np.int64, n_nodes)
         values = completed_values(value, split, left, right)
         codes = np.where(split, codes, -1).astype(np.int32)
+        several = completed_groups(groups, codes, split)
         if np.any(counts[~split] < 0):
             raise ValueError("The 'n_samples' array of a tree must hold ints >= 0.")
         names, classes = named(feature_names, class_names)
@@ -196,7 +204,9 @@ class Tree(Questions):
         for node in np.flatnonzero(by_category).tolist():
             of_feature = int(features[node])
             level = levels[of_feature] if of_feature < n_features else None
-            to_left[node] = is_missing_code(codes[node], level)
+            own = several[node] if several and several[node] else (int(codes[node]),)
+            are_missing = [is_missing_code(code, level) for code in own]  # each is checked
+            to_left[node] = any(are_missing)
 
         fields: dict[str, object] = {
             "feature": features,
@@ -216,6 +226,7 @@ class Tree(Questions):
             "class_names": classes,
             "categories": levels,
             "combinations": sums,
+            "groups": several,
             "_hash": None,
         }
         self._set(fields)
@@ -403,6 +414,11 @@ class Tree(Questions):
         code = self.category[at]
         # Comparisons with NaN are false, and so is a NaN threshold for every number.
         by_value = np.where(code >= 0, x == code, x <= self.threshold[at])
+        if self.groups:
+            for node in np.unique(at).tolist():
+                if self.groups[node]:
+                    here = at == node
+                    by_value[here] = np.isin(x[here], self.groups[node])
         return np.where(np.isnan(x), self.missing_left[at], by_value)
 
     @property
@@ -562,7 +578,7 @@ class Tree(Questions):
 
     def _names(self) -> tuple[object, ...]:
         names = (self.n_features, self.feature_names, self.class_names, self.categories)
-        return (*names, self.combinations)
+        return (*names, self.combinations, self.groups)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):

@@ -201,8 +201,7 @@ def _leaf_of(tree: Tree, row: Sequence[Any]) -> int:
         if _is_missing(x):
             left = bool(tree.missing_left[node])
         elif levels is not None:
-            code = int(tree.category[node])
-            left = code < len(levels) and plain_label(x) == levels[code]
+            left = any(plain_label(x) == name for name in tree.names_left(node))
         else:
             left = float(x) <= float(tree.threshold[node])
         node = int(tree.left[node]) if left else int(tree.right[node])
