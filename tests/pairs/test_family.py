@@ -36,7 +36,7 @@ def test_the_family_is_the_stated_one(seed: int) -> None:
     X[rng.random(X.shape) < 0.02] = np.inf
     n_angles = int(rng.choice([2, 4, 6, 10]))
     found = {
-        (each.first, each.second, Fraction(each.b) / Fraction(each.a))
+        (*each.columns, Fraction(each.coefficients[1]) / Fraction(each.coefficients[0]))
         for each in pair_combinations(X, [None] * 4, n_angles)
     }
     columns = [[decimal(x) for x in column] for column in X.T.tolist()]
@@ -49,8 +49,9 @@ def test_coefficients_are_short_whole_numbers() -> None:
     family = pair_combinations(X, [None] * 6)
     assert len(family) == 30
     for each in family:
-        a, b = int(each.a), int(abs(each.b))
-        assert (a, b) == (each.a, abs(each.b))
+        given = [abs(times) for times in each.coefficients]
+        a, b = map(int, given)
+        assert [a, b] == given
         assert min(a, b) == 1
         assert str(max(a, b)).rstrip("0") in {"1", "2", "5"}
     # Columns of about the same spread are plainly added and subtracted.
@@ -77,7 +78,7 @@ def test_scales_far_apart(power: int) -> None:
     if power > 15:
         assert family == ()
         return
-    assert {(each.a, abs(each.b)) for each in family} == {(10.0**power / 1, 1.0)}
+    assert {tuple(map(abs, each.coefficients)) for each in family} == {(10.0**power / 1, 1.0)}
     problem = build_problem(X, [0, 1, 0, 0], n_classes=2, max_depth=1, combinations=family)
     assert len(problem.columns) == 4
 
@@ -89,7 +90,7 @@ def test_the_largest_numbers_make_no_infinite_sums() -> None:
 
 def test_sums_that_differ_by_rounding_are_one() -> None:
     tenths = np.array([[i / 10, j / 10] for i in range(8) for j in range(8)])
-    found = ranked_sums(tenths, [Combination(0, 1, 1.0, 1.0), Combination(0, 1, 1.0, -2.0)])
+    found = ranked_sums(tenths, [Combination((0, 1), (1.0, 1.0)), Combination((0, 1), (1.0, -2.0))])
     i, j = (tenths * 10).round().T
     assert found.ranks[0].tolist() == (i + j).tolist()
     # i - 2 j has every whole number from -14 to 7 but one; in floats there are more.
@@ -103,7 +104,7 @@ def test_values_that_are_really_close_stay_apart() -> None:
     x = 1.0 + np.arange(40) * 2.0**-44
     table = np.column_stack([x, np.zeros(40)])
     table[::2, 1] = 2.0**-45
-    found = ranked_sums(table, [Combination(0, 1, 1.0, 1.0)])
+    found = ranked_sums(table, [Combination((0, 1), (1.0, 1.0))])
     assert len(np.unique(found.ranks)) == 40
 
 

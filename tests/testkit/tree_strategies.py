@@ -47,8 +47,8 @@ def trees(draw: st.DrawFn, *, max_depth: int = 4) -> Tree:
             st.floats(allow_nan=False, allow_infinity=False).filter(bool),
         )
         for _ in range(draw(st.integers(1, 2))):
-            first, second = draw(st.permutations(numbers))[:2]
-            sums.append(Combination(first, second, draw(coefficients), draw(coefficients)))
+            columns = tuple(draw(st.permutations(numbers))[: draw(st.integers(2, 4))])
+            sums.append(Combination(columns, tuple(draw(coefficients) for _ in columns)))
     nodes: dict[str, list[Any]] = {
         name: []
         for name in (

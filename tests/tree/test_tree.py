@@ -40,7 +40,11 @@ def asked(tree: Tree, feature: int, row: list[float]) -> float:
     if feature < tree.n_features:
         return row[feature]
     each = tree.combinations[feature - tree.n_features]
-    return each.a * row[each.first] + each.b * row[each.second]
+    products = [times * row[column] for times, column in each.terms]
+    total = products[0]
+    for product in products[1:]:  # from the first to the last: sums of floats depend on it
+        total += product
+    return total
 
 
 def walk(tree: Tree, row: list[float]) -> list[int]:

@@ -22,6 +22,7 @@ __all__ = ["BENCHMARKS", "among", "build_parser", "numbers", "words"]
 PAPERS = {
     "dl85": "Aglin, Nijssen, Schaus 2020: DL8 and DL8.5",
     "oct": "Vääräniemi 2023: OCT; and model (P) of Ales et al. 2024",
+    "oct-h": "Bertsimas, Dunn 2017: OCT-H, in the experiments of Vääräniemi 2023",
     "patel": "Patel, Desaulniers, Lodi 2023: revised column generation",
     "firat": "Firat et al. 2020: column generation",
     "ales": "Ales, Huré, Lambert 2024: data-partitions",

@@ -240,7 +240,7 @@ def pass_on_interrupt(status: str) -> None:
 def run_paper(name: str, options: PaperOptions) -> int:
     """Run the benchmark of one paper; Ctrl-C ends it and keeps the cells."""
     try:
-        status: int = import_module(f"provetree.bench.papers.{name}").run(options)
+        status: int = import_module(f"provetree.bench.papers.{name.replace('-', '_')}").run(options)
     except KeyboardInterrupt:
         print(STOPPED, file=sys.stderr)
         return 130

@@ -95,6 +95,8 @@ feature_importances_
         max_parity_gap: float | None = None,
         positive_label: Any = None,
         max_column_uses: Mapping[Any, Any] | None = None,
+        max_columns_per_split: int | None = None,
+        split_gap: float = 0.005,
         class_weight: Mapping[Any, float] | str | None = None,
         categorical_features: ArrayLike | str | None = "from_dtype",
         time_limit: float | None = None,
@@ -118,6 +120,8 @@ feature_importances_
         self.max_parity_gap = max_parity_gap
         self.positive_label = positive_label
         self.max_column_uses = max_column_uses
+        self.max_columns_per_split = max_columns_per_split
+        self.split_gap = split_gap
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.time_limit = time_limit
@@ -225,6 +229,14 @@ feature_importances_
                 f"The 'alpha' parameter of {owner} must be 0 with formulation 'p', whose penalty "
                 f"is 1 / (max_splits + 1). Got {self.alpha!r} instead."
             )
+        if self.formulation == "oct-h":
+            self._check_hyperplanes()
+        elif self.max_columns_per_split is not None:
+            raise self._bad(
+                "max_columns_per_split",
+                f"be None with formulation {self.formulation!r}, whose questions are about one "
+                f"column. Got {self.max_columns_per_split!r}",
+            )
         prepared = prepare_for(
             self,
             X,
@@ -257,12 +269,33 @@ feature_importances_
             tighten=bool(self.tighten),
             mip_gap=float(self.mip_gap),
             n_jobs=None if self.n_jobs is None else thread_count(self.n_jobs),
+            max_columns=self.max_columns_per_split,
+            gap=float(self.split_gap),
         )
         return engine, replace(prepared, problem=asked)
+
+    def _check_hyperplanes(self) -> None:
+        """Refuse what OCT-H cannot have."""
+        if self.solver == "cp-sat":
+            raise self._bad(
+                "solver",
+                "be another one with formulation 'oct-h': CP-SAT works on whole numbers, and would "
+                "prove trees of rounded coefficients only. Got 'cp-sat'",
+            )
+        if self.max_column_uses is not None:
+            raise self._bad(
+                "max_column_uses",
+                "be None with formulation 'oct-h', where 'max_columns_per_split' limits the "
+                f"columns of a question. Got {self.max_column_uses!r}",
+            )
 
     def _start(self, X: Any, prepared: Prepared, rows: RawRows) -> Any:
         """Return what the engine starts from."""
         given = self.warm_start
+        if self.formulation == "oct-h":
+            own = getattr(given, "tree_", given)
+            if isinstance(own, Tree):  # it may have sums, which ordered columns do not
+                return own
         if isinstance(given, Tree):
             return start_tree_of(prepared.problem, given, rows.X)
         if holds_tree(given):

@@ -180,26 +180,27 @@ def _branches(tree: Tree, fields: list[str], leaves: dict[int, int], prefix: str
 
 
 def _value(tree: Tree, feature: int, fields: list[str], prefix: str) -> str:
-    """Write what a split is about: a member of the row, or the sum of two."""
+    """Write what a split is about: a member of the row, or a sum of some."""
     combination = tree.combination_of(feature)
     if combination is None:
         return f"row->{fields[feature]}"
-    parts = zip((combination.a, combination.b), combination.columns, strict=True)
-    terms = ", ".join(f"{_number(x)}, row->{fields[column]}" for x, column in parts)
-    return f"{prefix}_sum({terms})"
+    total = "0.0"
+    for x, column in combination.terms:
+        total = f"{prefix}_add({total}, {_number(x)}, row->{fields[column]})"
+    return total
 
 
 def _sum_function(tree: Tree, prefix: str) -> list[str]:
-    """Write the sum of two columns where the tree needs it."""
+    """Write the sum of columns where the tree needs it."""
     if not tree.combinations:
         return []
     return [
         "",
-        "/* Both products are rounded before they are added: no fused operation may skip that. */",
-        f"static double {prefix}_sum(double a, double x, double b, double y)",
+        "/* Products are rounded before they are added: no fused operation may skip that. */",
+        f"static double {prefix}_add(double total, double times, double x)",
         "{",
-        "    volatile double first = a * x, second = b * y;",
-        "    return first + second;",
+        "    volatile double product = times * x;",
+        "    return total + product;",
         "}",
     ]
 

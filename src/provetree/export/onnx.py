@@ -146,28 +146,27 @@ def _inputs(tree: Tree, helper: Any, types: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _sums(tree: Tree, helper: Any, arrays: Any) -> tuple[list[Any], list[Any]]:
-    """Return the nodes that add the sums of two columns to the table, and their constants."""
+    """Return the nodes that add the sums of columns to the table, and their constants."""
     if not tree.combinations:
         return [], []
-    nodes, constants = [], []
-    parts = {"first": ("first", "a"), "second": ("second", "b")}
-    for side, (column, coefficient) in parts.items():
-        places = np.array([getattr(each, column) for each in tree.combinations], dtype=np.int64)
-        times = np.array([getattr(each, coefficient) for each in tree.combinations])
-        constants += [
-            arrays.from_array(places, f"{side} columns"),
-            arrays.from_array(times, f"{side} coefficients"),
-        ]
-        nodes += [
-            helper.make_node("Gather", ["table", f"{side} columns"], [f"{side} values"], axis=1),
-            helper.make_node(
-                "Mul", [f"{side} values", f"{side} coefficients"], [f"{side} products"]
-            ),
-        ]
-    nodes += [
-        helper.make_node("Add", ["first products", "second products"], ["sums"]),
-        helper.make_node("Concat", ["table", "sums"], ["table and sums"], axis=1),
-    ]
+    nodes, constants, sums = [], [], []
+    for number, combination in enumerate(tree.combinations):
+        total = ""
+        for place, (coefficient, column) in enumerate(combination.terms):
+            term = f"sum {number} term {place}"
+            constants += [
+                arrays.from_array(np.array([column], dtype=np.int64), f"{term} column"),
+                arrays.from_array(np.array([coefficient]), f"{term} coefficient"),
+            ]
+            nodes += [
+                helper.make_node("Gather", ["table", f"{term} column"], [f"{term} value"], axis=1),
+                helper.make_node("Mul", [f"{term} value", f"{term} coefficient"], [term]),
+            ]
+            if total:
+                nodes.append(helper.make_node("Add", [total, term], [f"{term} and before"]))
+            total = f"{term} and before" if total else term
+        sums.append(total)
+    nodes.append(helper.make_node("Concat", ["table", *sums], ["table and sums"], axis=1))
     return nodes, constants
 
 

@@ -127,7 +127,7 @@ def _field(parent: xml.Element, name: str, kind: tuple[str, str], values: Sequen
 
 
 def _add_sums(model: xml.Element, tree: Tree) -> None:
-    """Add the sums of two columns as fields; a sum is missing where one of its columns is."""
+    """Add the sums of columns as fields; a sum is missing where one of its columns is."""
     if not tree.combinations:
         return
     derived = xml.SubElement(model, "LocalTransformations")
@@ -135,8 +135,11 @@ def _add_sums(model: xml.Element, tree: Tree) -> None:
     for name, each in zip(names[tree.n_features :], tree.combinations, strict=True):
         kind = {"optype": _NUMBER[0], "dataType": _NUMBER[1]}
         field = xml.SubElement(derived, "DerivedField", {"name": _safe(name), **kind})
-        total = xml.SubElement(field, "Apply", function="+")
-        for column, coefficient in zip(each.columns, (each.a, each.b), strict=True):
+        totals = [field]  # a sum of two is in the sum of three: "+" takes two
+        for _ in each.columns[1:]:
+            totals.append(xml.SubElement(totals[-1], "Apply", function="+"))
+        for place, (coefficient, column) in enumerate(each.terms):
+            total = totals[len(totals) - max(place, 1)]
             product = xml.SubElement(total, "Apply", function="*")
             xml.SubElement(product, "Constant", dataType="double").text = repr(coefficient)
             xml.SubElement(product, "FieldRef", field=_safe(names[column]))

@@ -134,24 +134,26 @@ def _branches(tree: Tree, leaves: dict[int, int]) -> Iterator[str]:
 
 
 def _asked(tree: Tree, feature: int) -> str:
-    """Write what a split is about: a column, or the sum of two."""
+    """Write what a split is about: a column, or a sum of columns."""
     combination = tree.combination_of(feature)
     if combination is None:
         return f"row[{tree.column_names[feature]!r}]"
-    parts = zip((combination.a, combination.b), combination.columns, strict=True)
-    terms = (f"{x!r}, row[{tree.column_names[column]!r}]" for x, column in parts)
+    terms = (f"({x!r}, row[{tree.column_names[column]!r}])" for x, column in combination.terms)
     return f"_sum({', '.join(terms)})"
 
 
 def _sum_function(tree: Tree) -> list[str]:
-    """Write the sum of two columns where the tree needs it."""
+    """Write the sum of columns where the tree needs it."""
     if not tree.combinations:
         return []
     return [
-        "def _sum(a, x, b, y):",
-        f"{_STEP}if _missing(x) or _missing(y):",
+        "def _sum(*terms):",
+        f"{_STEP}if any(_missing(x) for _, x in terms):",
         f"{_STEP * 2}return None",
-        f"{_STEP}return a * float(x) + b * float(y)",
+        f"{_STEP}total = 0.0",
+        f"{_STEP}for times, x in terms:",
+        f"{_STEP * 2}total += times * float(x)",
+        f"{_STEP}return total",
         "",
         "",
     ]

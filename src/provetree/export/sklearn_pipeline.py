@@ -1,6 +1,6 @@
 """A tree with categories or sums of columns as a pipeline of scikit-learn's own parts.
 
-scikit-learn's trees split numbers, one column at a time. Sums of two columns are columns of their
+scikit-learn's trees split numbers, one column at a time. Sums of columns are columns of their
 own here, and a ``OneHotEncoder`` makes a column of zeros and ones of each category before the tree.
 So any split can be expressed, tables are passed as they are, and the pickled pipeline needs only
 scikit-learn.
@@ -124,8 +124,8 @@ def _indicators(levels: Sequence[list[Any]]) -> Pipeline:
 
 
 def _sum(combination: Combination) -> Pipeline:
-    """Return the steps that add up two columns: NumPy's functions, in float64."""
-    coefficients = np.array([combination.a, combination.b])
+    """Return the steps that add up columns: NumPy's functions, in float64."""
+    coefficients = np.array(combination.coefficients)
     return Pipeline(
         [
             ("numbers", FunctionTransformer(partial(np.asarray, dtype=np.float64))),

@@ -157,14 +157,15 @@ def _test(tree: Tree, node: int, dialect: Dialect) -> str:
 
 
 def _asked(tree: Tree, feature: int) -> str:
-    """Write a column, or the sum of two; NULL in one of them makes it NULL."""
+    """Write a column, or a sum of columns; NULL in one of them makes it NULL."""
     combination = tree.combination_of(feature)
     if combination is None:
         return _quoted(tree.column_names[feature])
-    # Both coefficients are written, so that decimals and whole numbers become floats.
-    first, second = (_quoted(tree.column_names[column]) for column in combination.columns)
-    sign = "-" if combination.b < 0 else "+"
-    terms = f"{_number(combination.a)} * {first} {sign} {_number(abs(combination.b))} * {second}"
+    # All coefficients are written, so that decimals and whole numbers become floats.
+    terms = ""
+    for x, column in combination.terms:
+        sign = (" - " if x < 0 else " + ") if terms else ""
+        terms += f"{sign}{_number(abs(x) if terms else x)} * {_quoted(tree.column_names[column])}"
     return f"({terms})"
 
 

@@ -21,7 +21,8 @@ from provetree.number_types import Bool, Float, Int, Int32
 from provetree.problem.problem import Problem
 from provetree.problem.side_constraints import SideConstraints
 from provetree.solvers.model import Expression, Index, Model, ModelBuilder
-from provetree.tree.layout import Layout, PlacedTree
+from provetree.tree.layout import Layout, PlacedTree, placed_to_tree
+from provetree.tree.tree import Tree
 
 __all__ = ["Formulation", "ModelRows", "Settings", "model_rows"]
 
@@ -59,6 +60,10 @@ class Settings:
         solvers work with an absolute tolerance.
     side : SideConstraints or None
         What else the tree must keep to.
+    max_columns : int or None
+        Most columns of a split of OCT-H; None for all.
+    gap : float
+        Mu of OCT-H: the gap between the two sides of a split.
 
     Examples
     --------
@@ -77,6 +82,8 @@ class Settings:
     tighten: bool = False
     exact_weights: bool = False
     side: SideConstraints | None = None
+    max_columns: int | None = None
+    gap: float = 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +217,21 @@ class Formulation(ABC):
     @abstractmethod
     def encode(self, placed: PlacedTree) -> Float:
         """Write a tree, whose leaves all hold rows, as a point of the model."""
+
+    def tree_at(self, point: Float, *, keep_labels: bool) -> Tree:
+        """Return the tree of a point; without `keep_labels` leaves predict their heaviest class."""
+        # A model may have to split where nothing is gained: BinOCT always does.
+        placed = self.decode(point)
+        return placed_to_tree(self.problem, placed, keep_labels=keep_labels, collapse=True)
+
+    def charged(self, tree: Tree) -> int:
+        """Return how many penalties a tree pays: one for each split."""
+        return tree.n_splits
+
+    @property
+    def most_charged(self) -> int:
+        """The most penalties that a tree can pay."""
+        return self.layout.n_branches
 
     @abstractmethod
     def predicted(self, builder: ModelBuilder, name: str, amounts: Float, label: int) -> Expression:

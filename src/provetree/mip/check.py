@@ -43,9 +43,9 @@ class CheckedTree:
     n_splits: int
     broken: tuple[str, ...]
 
-    def cost(self, penalty: Fraction | int) -> Fraction:
-        """Return the errors plus a penalty per split."""
-        return Fraction(self.errors) + penalty * self.n_splits
+    def cost(self, penalty: Fraction | int, charged: int | None = None) -> Fraction:
+        """Return the errors plus the penalties: one per split, or as many as are charged."""
+        return Fraction(self.errors) + penalty * (self.n_splits if charged is None else charged)
 
 
 def check_tree(tree: Tree, rows: RawRows, limits: TreeLimits) -> CheckedTree:

@@ -17,6 +17,7 @@ import numpy as np
 
 from provetree.errors import InfeasibleError as _InfeasibleError
 from provetree.formulations.formulation import Formulation, Scaling, Settings
+from provetree.formulations.oct_h import OCTH
 from provetree.mip.check import CheckedTree, TreeLimits, check_tree
 from provetree.mip.costs import PossibleCosts
 from provetree.mip.starts import cart
@@ -36,6 +37,7 @@ __getattr__ = moved(__name__, "provetree.errors", "InfeasibleError")
 
 FORMULATIONS: dict[str, tuple[str, str]] = {
     "oct": ("provetree.formulations.oct", "OCT"),
+    "oct-h": ("provetree.formulations.oct_h", "OCTH"),
     "p": ("provetree.formulations.p", "ModelP"),
     "binoct": ("provetree.formulations.binoct", "BinOCT"),
     "flowoct": ("provetree.formulations.flowoct", "FlowOCT"),
@@ -81,13 +83,13 @@ class MIPSearch:
 
     Parameters
     ----------
-    formulation : {"oct", "p", "binoct", "flowoct"}
+    formulation : {"oct", "oct-h", "p", "binoct", "flowoct"}
     solver : str or Solver
         "highs", "gurobi", "scip", "cp-sat", or an object with the method of
         :class:`provetree.solvers.solver.Solver`.
     baseline : int
         What OCT divides errors by.
-    warm_start : "cart", StartTree, Engine or None
+    warm_start : "cart", StartTree, Tree, Engine or None
         What the solver starts from: CART, a tree that keeps to all limits, or the tree that an
         engine finds for the problem without side constraints.
     scaling, merge_rows, tighten
@@ -96,6 +98,8 @@ class MIPSearch:
         Relative gap at which the solver may stop.
     n_jobs : int, optional
         Threads the solver may use.
+    max_columns, gap
+        Of OCT-H; see :class:`provetree.formulations.formulation.Settings`.
 
     Examples
     --------
@@ -112,12 +116,14 @@ class MIPSearch:
     formulation: str = "oct"
     solver: str | Solver = "highs"
     baseline: int = 1
-    warm_start: Literal["cart"] | StartTree | Engine | None = "cart"
+    warm_start: Literal["cart"] | StartTree | Tree | Engine | None = "cart"
     scaling: Scaling = "minmax"
     merge_rows: bool = True
     tighten: bool = False
     mip_gap: float = 0.0
     n_jobs: int | None = None
+    max_columns: int | None = None
+    gap: float = 0.005
 
     def build(self, problem: Problem) -> Formulation:
         """Return the formulation of a problem, with its model."""
@@ -149,6 +155,8 @@ class MIPSearch:
             tighten=self.tighten,
             exact_weights=self.solver == "cp-sat",
             side=problem.side,
+            max_columns=self.max_columns,
+            gap=self.gap,
         )
         return formulation_class(self.formulation)(problem, settings)
 
@@ -212,10 +220,11 @@ class _Run:
         self.tree_limits = TreeLimits(
             settings.depth, settings.min_samples_leaf, settings.max_splits, settings.side
         )
+        each = max(1, self.formulation.most_charged // max(1, self.formulation.layout.n_branches))
         most_splits = min(self.formulation.layout.n_branches, problem.n_rows - 1)
         if settings.max_splits is not None:
             most_splits = min(most_splits, settings.max_splits)
-        self.costs = PossibleCosts(self.penalty, most_splits)
+        self.costs = PossibleCosts(self.penalty, most_splits * each)
         self.raw = self.problem.rows
         self.best: tuple[Fraction, Tree] | None = None
         self.interrupted = False
@@ -279,30 +288,59 @@ class _Run:
 
     def _start(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
         """Return the point to start from, and keep its tree."""
-        engine, layout = self.engine, self.formulation.layout
-        settings = self.formulation.settings
+        engine, formulation = self.engine, self.formulation
         self._consider(build_tree(self.problem, [-1], [0]))
         if engine.warm_start is None:
             return None
+        if isinstance(formulation, OCTH):
+            tree, point = formulation.start_of(self._start_of_hyperplanes(formulation))
+            return None if self._consider(tree).broken else point
         if isinstance(engine.warm_start, StartTree):
             placed = self._placed(self._kept_to_limits(engine.warm_start))
-        elif engine.warm_start != "cart":
-            problem = self.problem.with_penalty(self.penalty)
-            found = engine.warm_start.solve(problem, Limits(self._time_left()))
-            self.interrupted = found.status == "interrupted"
-            placed = self._placed(start_tree_of(self.problem, found.tree, self.raw.X))
+        elif engine.warm_start == "cart":
+            placed = self._cart()
+        elif isinstance(engine.warm_start, Tree):
+            placed = self._placed(start_tree_of(self.problem, engine.warm_start, self.raw.X))
         else:
-            placed = cart(
-                self.problem,
-                layout,
-                min_samples_leaf=settings.min_samples_leaf,
-                penalty=self.penalty,
-                max_splits=settings.max_splits,
-            )
+            found = self._searched(engine.warm_start, self.problem, share=1.0)
+            placed = self._placed(start_tree_of(self.problem, found, self.raw.X))
         tree = placed_to_tree(self.problem, placed, keep_labels=True)
         if self._consider(tree).broken:
             return None  # it does not keep to the side constraints: no point of this model
-        return self.formulation.encode(placed)
+        return formulation.encode(placed)
+
+    def _start_of_hyperplanes(self, formulation: OCTH) -> Tree:
+        """Return the tree that hyperplanes start from; one of the search has sums of two."""
+        start = self.engine.warm_start
+        if isinstance(start, StartTree):
+            placed = place(self._kept_to_limits(start), formulation.layout)
+            return placed_to_tree(self.problem, placed, keep_labels=True)
+        if isinstance(start, Tree):
+            broken = check_tree(start, self.raw, self.tree_limits).broken
+            if broken:
+                raise ValueError(f"The start tree does not keep to the limits: {broken[0]}")
+            return start
+        if start is None or start == "cart":
+            return placed_to_tree(self.problem, self._cart(), keep_labels=True)
+        return self._searched(start, formulation.search_problem(), share=0.5)
+
+    def _searched(self, engine: Engine, problem: Problem, share: float) -> Tree:
+        """Return the tree that an engine finds in a share of the time that is left."""
+        left = self._time_left()
+        limits = Limits(None if left is None else share * left)
+        found = engine.solve(problem.with_penalty(self.penalty), limits)
+        self.interrupted = found.status == "interrupted"
+        return found.tree
+
+    def _cart(self) -> PlacedTree:
+        settings = self.formulation.settings
+        return cart(
+            self.problem,
+            self.formulation.layout,
+            min_samples_leaf=settings.min_samples_leaf,
+            penalty=self.penalty,
+            max_splits=settings.max_splits,
+        )
 
     def _kept_to_limits(self, start: StartTree) -> StartTree:
         """Return a start tree, or raise where it breaks a limit."""
@@ -328,13 +366,14 @@ class _Run:
         know no split between two leaves of one class.
         """
         layout = self.formulation.layout
-        return place_tree(self.problem, self._tidy(place(start, layout)), self.raw.X, layout)
+        placed = place(start, layout)
+        tidy = placed_to_tree(self.problem, placed, keep_labels=self._keeps_labels, collapse=True)
+        return place_tree(self.problem, tidy, self.raw.X, layout)
 
-    def _tidy(self, placed: PlacedTree) -> Tree:
+    @property
+    def _keeps_labels(self) -> bool:
         side = self.formulation.settings.side
-        keep = side is not None and side.chooses_labels
-        # A model may have to split where nothing is gained: BinOCT always does.
-        return placed_to_tree(self.problem, placed, keep_labels=keep, collapse=True)
+        return side is not None and side.chooses_labels
 
     def _time_left(self) -> float | None:
         if self.limits.time_limit is None or math.isinf(self.limits.time_limit):
@@ -351,7 +390,7 @@ class _Run:
     def _consider(self, tree: Tree) -> CheckedTree:
         """Work a tree out on the raw rows, and keep it if it is the best one."""
         checked = check_tree(tree, self.raw, self.tree_limits)
-        cost = checked.cost(self.penalty)
+        cost = checked.cost(self.penalty, self.formulation.charged(tree))
         if not checked.broken and (self.best is None or cost < self.best[0]):
             self.best = (cost, tree)
         return checked
@@ -360,7 +399,7 @@ class _Run:
         """Take the tree from the solver's point; what it costs must be what the solver says."""
         if outcome.point is None:
             return
-        tree = self._tidy(self.formulation.decode(outcome.point))
+        tree = self.formulation.tree_at(outcome.point, keep_labels=self._keeps_labels)
         checked = self._consider(tree)
         if checked.broken:
             raise SolverError(
@@ -368,7 +407,7 @@ class _Run:
                 'Its tolerances were too coarse for this table; scaling="rank" may help.'
             )
         claimed = self.formulation.cost(outcome.objective)
-        cost = float(checked.cost(self.penalty))
+        cost = float(checked.cost(self.penalty, self.formulation.charged(tree)))
         if cost > claimed + self._tolerance(claimed):
             raise SolverError(
                 f"The solver's tree costs {cost:g} on the rows of the table, and the solver says "

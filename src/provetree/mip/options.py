@@ -33,9 +33,9 @@ MIP_OPTIONS: tuple[Option, ...] = (
     Option(
         "formulation",
         "oct",
-        (_word("oct"), _word("p"), _word("binoct"), _word("flowoct")),
-        'The model: "oct" of Bertsimas and Dunn, "p" of Ales, Huré and Lambert, "binoct" of Verwer '
-        'and Zhang, or "flowoct" of Aghaei, Gómez and Vayanos.',
+        (_word("oct"), _word("oct-h"), _word("p"), _word("binoct"), _word("flowoct")),
+        'The model: "oct" of Bertsimas and Dunn, their "oct-h" with hyperplanes, "p" of Ales, Huré '
+        'and Lambert, "binoct" of Verwer and Zhang, or "flowoct" of Aghaei, Gómez and Vayanos.',
     ),
     Option(
         "max_depth",
@@ -48,8 +48,8 @@ MIP_OPTIONS: tuple[Option, ...] = (
         "alpha",
         0.0,
         (_float(0.0, math.inf, "[)"),),
-        'The penalty for each split, as a share of the ``baseline``. Model "p" has a penalty of '
-        "its own, and takes 0 only.",
+        'The penalty for each split, as a share of the ``baseline``; in "oct-h" for each column of '
+        'each split. Model "p" has a penalty of its own, and takes 0 only.',
     ),
     Option(
         "max_splits",
@@ -77,8 +77,9 @@ MIP_OPTIONS: tuple[Option, ...] = (
         "warm_start",
         "cart",
         (_word("cart"), _word("search"), _TREE, _NONE, _FALSE),
-        'What the solver starts from: the tree of CART, that of the exact search ("search"), a '
-        "given tree, or nothing. A given tree (a ``Tree``, a fitted classifier of this library, "
+        'What the solver starts from: the tree of CART, that of the exact search ("search", for '
+        '"oct-h" on sums of two columns and with half of the time at most), a given tree, or '
+        "nothing. A given tree (a ``Tree``, a fitted classifier of this library, "
         "or a fitted ``DecisionTreeClassifier``) must satisfy all limits.",
     ),
     Option(
@@ -134,6 +135,20 @@ MIP_OPTIONS: tuple[Option, ...] = (
         (_DICT, _NONE),
         "How many splits may use a column: a dict from column names or positions to numbers. A "
         "tuple of columns has one number for all of them together.",
+    ),
+    Option(
+        "max_columns_per_split",
+        None,
+        (_int(1), _NONE),
+        'The most columns that a question of "oct-h" may be about. None means all.',
+    ),
+    Option(
+        "split_gap",
+        0.005,
+        (_float(1e-4, 0.5, "[]"),),
+        'Mu of "oct-h": how far apart the two sides of a question must be, on columns from 0 to 1 '
+        "and coefficients that sum to 1. The proof is for such questions. Solvers cannot tell "
+        "apart much less than 1e-4.",
     ),
     _TREE_OPTION["class_weight"],
     _TREE_OPTION["categorical_features"],

@@ -1,14 +1,14 @@
-"""Weighted sums of two columns, which a question of a tree may be about.
+"""Weighted sums of columns, which a question of a tree may be about.
 
-The sum is worked out in float64 in one way everywhere: both products are rounded, then their sum.
-A row that lacks one of the two columns lacks the sum.
+The sum is worked out in float64 in one way everywhere: each product is rounded, then the products
+are added from the first to the last. A row that lacks one of the columns lacks the sum.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -21,70 +21,75 @@ __all__ = ["Combination", "Derived", "checked_combinations"]
 
 @dataclass(frozen=True)
 class Combination:
-    """The sum of two columns of numbers, each times a coefficient.
+    """The sum of two or more columns of numbers, each times a coefficient.
 
     Parameters
     ----------
-    first, second : int
-        The columns.
-    a, b : float
-        Their coefficients; neither is zero.
+    columns : tuple of int
+        The columns, each once.
+    coefficients : tuple of float
+        Their coefficients; none is zero.
 
     Examples
     --------
     >>> import numpy as np
     >>> from provetree.problem.combinations import Combination
-    >>> wide = Combination(0, 1, 1.0, -2.0)
+    >>> wide = Combination((0, 1), (1.0, -2.0))
     >>> wide.words(["length", "width"]), wide.values(np.array([[7.0, 2.0]])).tolist()
     ('length - 2*width', [3.0])
     """
 
-    first: int
-    second: int
-    a: float
-    b: float
+    columns: tuple[int, ...]
+    coefficients: tuple[float, ...]
 
     @property
-    def columns(self) -> tuple[int, int]:
-        """Both columns."""
-        return self.first, self.second
+    def terms(self) -> Iterable[tuple[float, int]]:
+        """Each coefficient with its column."""
+        return zip(self.coefficients, self.columns, strict=True)
 
     def moved(self, place: Callable[[int], int]) -> Combination:
         """Return the same sum where columns have other places."""
-        return replace(self, first=place(self.first), second=place(self.second))
+        return Combination(tuple(place(column) for column in self.columns), self.coefficients)
 
     def values(self, table: Float) -> Float:
         """Return the sum for each row of an encoded table; NaN where a column is missing."""
         # Infinities of both signs have no sum, which counts as missing.
         with np.errstate(over="ignore", invalid="ignore"):
-            found: Float = self.a * table[:, self.first] + self.b * table[:, self.second]
+            products = [coefficient * table[:, column] for coefficient, column in self.terms]
+            found: Float = products[0]
+            for product in products[1:]:
+                found = found + product
         return found
 
-    def words(self, names: Sequence[str]) -> str:
-        """Return the sum in words: "length - 2*width"."""
-        return self.written(names[self.first], names[self.second])
+    def sizes(self, table: Float) -> Float:
+        """Return for each row the sum of the sizes of the products: what rounding is a part of."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            total: Float = np.sum(
+                [np.abs(c * table[:, column]) for c, column in self.terms], axis=0
+            )
+        return total
 
-    def written(self, first: str, second: str, times: str = "*") -> str:
-        """Write the sum of two terms; coefficients of one are left out."""
-        sign = "-" if self.b < 0 else "+"
-        start = "-" if self.a < 0 else ""
-        return (
-            f"{start}{_term(abs(self.a), first, times)} {sign} {_term(abs(self.b), second, times)}"
-        )
+    def words(self, names: Sequence[str]) -> str:
+        """Return the sum in words, "length - 2*width"; coefficients of one are left out."""
+        parts: list[str] = []
+        for coefficient, column in self.terms:
+            sign = "-" if coefficient < 0 else ("+" if parts else "")
+            space = " " if parts else ""
+            parts.append(f"{space}{sign}{space}{_term(abs(coefficient), names[column])}")
+        return "".join(parts)
 
     def stored(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"columns": [self.first, self.second], "coefficients": [self.a, self.b]}
+        return {"columns": list(self.columns), "coefficients": list(self.coefficients)}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Combination:
         """Return what :meth:`stored` wrote."""
-        (first, second), (a, b) = data["columns"], data["coefficients"]
-        return cls(int(first), int(second), float(a), float(b))
+        return cls(tuple(map(int, data["columns"])), tuple(map(float, data["coefficients"])))
 
 
-def _term(coefficient: float, name: str, times: str) -> str:
-    return name if coefficient == 1 else f"{short_coefficient(coefficient)}{times}{name}"
+def _term(coefficient: float, name: str) -> str:
+    return name if coefficient == 1 else f"{short_coefficient(coefficient)}*{name}"
 
 
 def short_coefficient(x: float) -> str:
@@ -106,21 +111,25 @@ def checked_combinations(
         if isinstance(one, CategoryOrder):
             _check_order(one, levels)
             continue
+        listed = " and ".join(map(str, one.columns))
         columns_fit = all(0 <= column < len(levels) for column in one.columns)
-        if not columns_fit or one.first == one.second:
+        if not columns_fit or len(one.columns) < 2 or len(set(one.columns)) < len(one.columns):
             raise ValueError(
-                f"A combination of a tree must have two of its {len(levels)} columns. "
-                f"Got {one.first} and {one.second} instead."
+                f"A combination of a tree must have two or more of its {len(levels)} columns, each "
+                f"once. Got {listed} instead."
             )
         if any(levels[column] is not None for column in one.columns):
             raise ValueError(
                 "A combination of a tree must have columns of numbers. "
-                f"Got {one.first} and {one.second}, of which one has categories."
+                f"Got {listed}, of which one has categories."
             )
-        if not all(math.isfinite(x) and x != 0 for x in (one.a, one.b)):
+        given_numbers = one.coefficients
+        if len(given_numbers) != len(one.columns) or not all(
+            math.isfinite(x) and x != 0 for x in given_numbers
+        ):
             raise ValueError(
-                "The coefficients of a combination must be finite and not zero. "
-                f"Got {one.a!r} and {one.b!r} instead."
+                "The coefficients of a combination must be finite and not zero, one for each "
+                f"column. Got {' and '.join(map(repr, given_numbers))} instead."
             )
     return found
 

@@ -80,8 +80,8 @@ def pair_combinations(
             if not math.isfinite(float(a) * sizes[first] + float(b) * sizes[second]):
                 continue
             found += [
-                Combination(first, second, float(a), float(b)),
-                Combination(first, second, float(a), -float(b)),
+                Combination((first, second), (float(a), float(b))),
+                Combination((first, second), (float(a), -float(b))),
             ]
     return tuple(found)
 
@@ -209,7 +209,7 @@ def ranked_sums(table: Float, family: Sequence[Combination]) -> RankedFeatures:
     >>> from provetree.problem.combinations import Combination
     >>> from provetree.problem.pairs import ranked_sums
     >>> table = np.array([[0.1, 0.2], [0.3, 0.0], [0.2, np.nan], [0.0, 0.1]])
-    >>> ranked_sums(table, [Combination(0, 1, 1.0, 1.0)]).ranks.tolist()
+    >>> ranked_sums(table, [Combination((0, 1), (1.0, 1.0))]).ranks.tolist()
     [[1, 1, 2, 0]]
     """
     ranks = np.empty((len(family), len(table)), dtype=np.uint32)
@@ -238,8 +238,7 @@ def ranked_sums(table: Float, family: Sequence[Combination]) -> RankedFeatures:
 
 def _noise_of(combination: Combination, table: Float) -> float:
     """Return the distance below which two sums may differ by rounding only."""
-    x, y = (np.abs(table[:, column]) for column in combination.columns)
-    size = abs(combination.a) * x + abs(combination.b) * y
+    size = combination.sizes(table)
     return _NOISE * float(np.max(size, initial=0.0, where=~np.isnan(size)))
 
 

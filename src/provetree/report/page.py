@@ -157,7 +157,7 @@ def _page_data(model: StoredModel) -> dict[str, Any]:
                 data["categories"] = [_plain(level) for level in tree.names_left(node)]
             combination = tree.combination_of(feature)
             if combination is not None:
-                data["coefficients"] = [combination.a, combination.b]
+                data["coefficients"] = list(combination.coefficients)
         nodes.append(data)
     columns: dict[str, Any] = {}
     known = {fact["name"]: fact for fact in model.facts.get("columns", ())}

@@ -16,11 +16,11 @@
     return value <= (node.threshold === "inf" ? Infinity : node.threshold === "-inf" ? -Infinity : node.threshold);
   };
   const isMissing = (value) => value === null || value === undefined || (typeof value === "number" && Number.isNaN(value));
-  // What a split is about: a column, or the sum of two, which is missing where one of them is.
+  // What a split is about: a column, or a sum of columns, which is missing where one of them is.
   const valueOf = (node, get) => {
     const values = node.columns.map(get);
     if (node.coefficients === undefined) return values[0];
-    return values.some(isMissing) ? null : node.coefficients[0] * values[0] + node.coefficients[1] * values[1];
+    return values.some(isMissing) ? null : node.coefficients.map((times, i) => times * values[i]).reduce((sum, term) => sum + term);
   };
   const leafOf = (row) => { let i = 0; while (isSplit(i)) i = goesLeft(nodes[i], valueOf(nodes[i], (column) => row[column])) ? nodes[i].left : nodes[i].right; return i; };
   const wayTo = (i) => { const way = [i]; while (parent.has(i)) { i = parent.get(i); way.unshift(i); } return way; };

@@ -14,7 +14,7 @@ def split_importances(tree: Tree) -> NDArray[np.float64]:
     """Return the share of each column in the total decrease of impurity.
 
     Each split of a column adds the impurity of its node less the impurities of its children, by
-    their weights, as for scikit-learn's own trees. The two columns of a sum share it equally.
+    their weights, as for scikit-learn's own trees. The columns of a sum share it equally.
     Impurity is Gini's for classes, the sum of squares (or of distances to the median) for numbers,
     and the cost of the best action for actions. All are zero for a tree without splits.
 

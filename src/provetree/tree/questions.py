@@ -1,4 +1,4 @@
-"""What the features of a tree are: its columns, and after them combinations of two columns."""
+"""What the features of a tree are: its columns, and after them combinations of columns."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ class Questions:
         return tuple(levels[code] for code in self.codes_left(node) if code < len(levels))
 
     def columns_of(self, feature: int) -> tuple[int, ...]:
-        """Return the columns that a feature is made of: one, or the two of a combination.
+        """Return the columns that a feature is made of: one, or those of a combination.
 
         Examples
         --------
         >>> from provetree import Combination, Tree
         >>> tree = Tree(feature=[2, -1, -1], threshold=[3.0, 0, 0], n_features=2,
         ...             value=[[0, 0], [3, 1], [0, 2]], n_samples=[0, 4, 2],
-        ...             combinations=[Combination(0, 1, 1.0, -2.0)])
+        ...             combinations=[Combination((0, 1), (1.0, -2.0))])
         >>> tree.question_names[2], tree.columns_of(2), tree.predict([[5.0, 2.0]])
         ('x0 - 2*x1', (0, 1), array([0]))
         """

@@ -25,7 +25,7 @@ from provetree.tree.values import Actions, ClassTotals, Numbers, Values
 FORMAT = "provetree-tree"
 #: The newest version that can be read. Version 2 adds leaves that predict another class than their
 #: heaviest, version 3 trees of numbers and actions, version 4 smoothed probabilities, version 5
-#: combinations of two columns, version 6 groups of categories, both in trees of all kinds. A tree
+#: combinations of columns, version 6 groups of categories, both in trees of all kinds. A tree
 #: is written as the oldest version that can hold it, for older readers.
 VERSION = 6
 

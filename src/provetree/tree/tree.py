@@ -91,7 +91,7 @@ class Tree(Questions):
         ignored. By default every leaf predicts the class with the largest total, the first on a
         tie. Costs other than errors may need another class.
     combinations : sequence of Combination, optional
-        Weighted sums of two columns; the feature ``n_features + k`` is the k-th of them.
+        Weighted sums of two or more columns; the feature ``n_features + k`` is the k-th of them.
     groups : sequence of sequences of int, optional
         For each node the codes of the categories that go left together, where there are two or
         more; empty for all others. Where there are no such nodes it is empty.

@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from operator import add
 from typing import Any
 
 from provetree.tree.judges import judge_of, plain_label
@@ -209,13 +211,13 @@ def _leaf_of(tree: Tree, row: Sequence[Any]) -> int:
 
 
 def _sum_of(tree: Tree, feature: int, row: Sequence[Any]) -> float:
-    """Return a combination of two columns for one row; NaN where one of them is missing."""
+    """Return a combination of columns for one row; NaN where one of them is missing."""
     asked = tree.combinations[feature - tree.n_features]
     terms = [
         math.nan if _is_missing(row[column]) else coefficient * float(row[column])
-        for column, coefficient in ((asked.first, asked.a), (asked.second, asked.b))
+        for coefficient, column in asked.terms
     ]
-    return terms[0] + terms[1]
+    return reduce(add, terms)
 
 
 def _depth(tree: Tree) -> int:
