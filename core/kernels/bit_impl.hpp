@@ -29,33 +29,66 @@ inline Lanes load_once(const void* from) {
 
 inline void store_lanes(void* to, Lanes lanes) { __builtin_memcpy(to, &lanes, sizeof lanes); }
 
-// Bits set in each lane.
-inline Lanes ones_in(Lanes x) {
+// Counts the bits of words, lane by lane; count_bits(n, word) adds up those of the words word(0) .. word(n - 1).
 #if defined(__AVX512BITALG__)
-    return (Lanes)_mm512_popcnt_epi16((__m512i)x);
-#elif defined(__AVX512BW__)
-    const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)),
-                  low = _mm512_set1_epi8(15);
-    const __m512i v = (__m512i)x;
-    const __m512i bytes = _mm512_add_epi8(_mm512_shuffle_epi8(table, _mm512_and_si512(v, low)),
-                                          _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(v, 4), low)));
-    return (Lanes)_mm512_maddubs_epi16(bytes, _mm512_set1_epi8(1));
-#elif defined(__AVX2__)
-    const __m256i table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)),
-                  low = _mm256_set1_epi8(15);
-    const __m256i v = (__m256i)x;
-    const __m256i bytes = _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(v, low)),
-                                          _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low)));
-    return (Lanes)_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1));
-#else
-    typedef std::uint16_t Unsigned __attribute__((vector_size(kVectorBytes)));
-    Unsigned v = (Unsigned)x;
-    v = v - ((v >> 1) & 0x5555);
-    v = (v & 0x3333) + ((v >> 2) & 0x3333);
-    v = (v + (v >> 4)) & 0x0f0f;
-    return (Lanes)((v + (v >> 8)) & 0x1f);
-#endif
+inline Lanes ones_in(Lanes word) { return (Lanes)_mm512_popcnt_epi16((__m512i)word); }
+
+template <class Word>
+[[gnu::always_inline]] inline Lanes count_bits(int words, const Word& word) {
+    Lanes sum{};
+    for (int w = 0; w < words; ++w) sum += ones_in(word(w));
+    return sum;
 }
+#else
+// By bytes, of which each has up to eight bits set; the two bytes of a lane are added up at the end.
+struct CountedBits {
+    static constexpr int kMostWords = 255 / 8;
+    using Bytes = Vector<std::uint8_t>;
+    Bytes sum{};
+#if defined(__AVX512BW__)
+    void add(Lanes word) {
+        const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)),
+                      low = _mm512_set1_epi8(15), v = (__m512i)word;
+        sum += (Bytes)_mm512_shuffle_epi8(table, _mm512_and_si512(v, low));
+        sum += (Bytes)_mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(v, 4), low));
+    }
+    Lanes total() const { return (Lanes)_mm512_maddubs_epi16((__m512i)sum, _mm512_set1_epi8(1)); }
+#elif defined(__AVX2__)
+    void add(Lanes word) {
+        const __m256i table =
+                          _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)),
+                      low = _mm256_set1_epi8(15), v = (__m256i)word;
+        sum += (Bytes)_mm256_shuffle_epi8(table, _mm256_and_si256(v, low));
+        sum += (Bytes)_mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low));
+    }
+    Lanes total() const { return (Lanes)_mm256_maddubs_epi16((__m256i)sum, _mm256_set1_epi8(1)); }
+#elif defined(__aarch64__)
+    void add(Lanes word) { sum += (Bytes)vcntq_u8((uint8x16_t)word); }
+    Lanes total() const { return (Lanes)vpaddlq_u8((uint8x16_t)sum); }
+#else
+    typedef std::uint16_t Words __attribute__((vector_size(kVectorBytes)));
+    void add(Lanes word) {
+        Words v = (Words)word;
+        v = v - ((v >> 1) & 0x5555);
+        v = (v & 0x3333) + ((v >> 2) & 0x3333);
+        sum += (Bytes)((v + (v >> 4)) & 0x0f0f);
+    }
+    Lanes total() const { return (Lanes)(((Words)sum & 0xff) + ((Words)sum >> 8)); }
+#endif
+};
+
+template <class Word>
+[[gnu::always_inline]] inline Lanes count_bits(int words, const Word& word) {
+    Lanes sum{};
+    for (int w = 0; w < words;) {
+        const int end = words - w < CountedBits::kMostWords ? words : w + CountedBits::kMostWords;
+        CountedBits counted;
+        for (; w < end; ++w) counted.add(word(w));
+        sum += counted.total();
+    }
+    return sum;
+}
+#endif
 
 // The largest lane; none is negative.
 inline std::int16_t largest_lane(Lanes lanes) {
@@ -70,6 +103,8 @@ inline std::int16_t largest_lane(Lanes lanes) {
     // There is an instruction for the least of eight lanes only.
     const __m128i flipped = _mm_sub_epi16(_mm_set1_epi16(0x7fff), eight);
     return static_cast<std::int16_t>(0x7fff - _mm_extract_epi16(_mm_minpos_epu16(flipped), 0));
+#elif defined(__aarch64__)
+    return vmaxvq_s16((int16x8_t)lanes);
 #else
     std::int16_t all[kBitLanes];
     store_lanes(all, lanes);
@@ -120,7 +155,7 @@ void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int
         }
     }
 }
-#else
+#elif defined(__AVX512BW__)
 void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits,
           int stride) {
     const std::size_t row_masks = static_cast<std::size_t>(mask_stride(blocks));
@@ -128,7 +163,6 @@ void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int
         const int end = count - begin < 16 ? count - begin : 16;
         for (int block = 0; block < blocks; ++block) {
             const std::uint32_t* const from = masks + block;
-#if defined(__AVX512BW__)
             __m512i word = _mm512_setzero_si512(), bit = _mm512_set1_epi16(1);
             for (int r = 0; r < end; ++r) {
                 const __mmask32 mask = from[static_cast<std::size_t>(rows[begin + r]) * row_masks];
@@ -136,15 +170,78 @@ void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int
                 bit = _mm512_add_epi16(bit, bit);
             }
             _mm512_storeu_si512(bits + block * kFeatureBlock, word);
+        }
+    }
+}
 #else
-            std::uint16_t word[kFeatureBlock] = {};
-            for (int r = 0; r < end; ++r) {
-                const std::uint32_t mask = from[static_cast<std::size_t>(rows[begin + r]) * row_masks];
-                for (int f = 0; f < kFeatureBlock; ++f)
-                    word[f] = static_cast<std::uint16_t>(word[f] | ((mask >> f & 1u) << r));
-            }
-            __builtin_memcpy(bits + block * kFeatureBlock, word, sizeof word);
+typedef std::uint64_t Squares __attribute__((vector_size(16)));
+
+// Bytes number k of sixteen masks, side by side: eight features of sixteen rows.
+struct Planes {
+    Squares of[4];
+};
+
+inline Planes planes_of(const std::uint32_t masks[16]) {
+    Planes planes;
+#if defined(__SSE2__)
+    for (int k = 0; k < 4; ++k) {
+        __m128i four[4];
+        for (int i = 0; i < 4; ++i) {
+            const __m128i rows = _mm_loadu_si128(reinterpret_cast<const __m128i*>(masks + 4 * i));
+            four[i] = _mm_and_si128(_mm_srli_epi32(rows, 8 * k), _mm_set1_epi32(0xff));
+        }
+        const __m128i first = _mm_packs_epi32(four[0], four[1]), last = _mm_packs_epi32(four[2], four[3]);
+        planes.of[k] = (Squares)_mm_packus_epi16(first, last);
+    }
+#elif defined(__aarch64__)
+    const uint8x16x4_t apart = vld4q_u8(reinterpret_cast<const std::uint8_t*>(masks));
+    for (int k = 0; k < 4; ++k) planes.of[k] = (Squares)apart.val[k];
+#else
+    for (int k = 0; k < 4; ++k) {
+        std::uint8_t bytes[16];
+        for (int r = 0; r < 16; ++r) bytes[r] = static_cast<std::uint8_t>(masks[r] >> (8 * k));
+        __builtin_memcpy(&planes.of[k], bytes, sizeof bytes);
+    }
 #endif
+    return planes;
+}
+
+// Two squares of eight rows and eight bits, each turned around: squares of one, two and four bits change places.
+inline Squares turned(Squares x) {
+    Squares moved = (x ^ (x >> 7)) & 0x00aa00aa00aa00aaull;
+    x = x ^ moved ^ (moved << 7);
+    moved = (x ^ (x >> 14)) & 0x0000cccc0000ccccull;
+    x = x ^ moved ^ (moved << 14);
+    moved = (x ^ (x >> 28)) & 0x00000000f0f0f0f0ull;
+    return x ^ moved ^ (moved << 28);
+}
+
+// Eight words: the bytes of the one half of a vector as their low bytes, those of the other as their high ones.
+inline void store_words(Squares halves, std::uint16_t* to) {
+#if defined(__SSE2__)
+    const __m128i bytes = (__m128i)halves;
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_unpacklo_epi8(bytes, _mm_unpackhi_epi64(bytes, bytes)));
+#elif defined(__aarch64__)
+    const uint8x16_t bytes = (uint8x16_t)halves;
+    vst1q_u8(reinterpret_cast<std::uint8_t*>(to), vzip1q_u8(bytes, vextq_u8(bytes, bytes, 8)));
+#else
+    for (int f = 0; f < 8; ++f)
+        to[f] = static_cast<std::uint16_t>((halves[0] >> (8 * f) & 0xff) | (halves[1] >> (8 * f) & 0xff) << 8);
+#endif
+}
+
+void pack(const std::uint32_t* masks, int blocks, const std::uint32_t* rows, int count, std::uint16_t* bits,
+          int stride) {
+    const std::size_t row_masks = static_cast<std::size_t>(mask_stride(blocks));
+    for (int begin = 0; begin < count; begin += 16, bits += stride) {
+        const int end = count - begin < 16 ? count - begin : 16;
+        for (int block = 0; block < blocks; ++block) {
+            std::uint32_t of_rows[16] = {};
+            for (int r = 0; r < end; ++r)
+                of_rows[r] =
+                    masks[static_cast<std::size_t>(rows[begin + r]) * row_masks + static_cast<std::size_t>(block)];
+            const Planes planes = planes_of(of_rows);
+            for (int k = 0; k < 4; ++k) store_words(turned(planes.of[k]), bits + block * kFeatureBlock + 8 * k);
         }
     }
 }
@@ -215,21 +312,19 @@ int select(const std::uint32_t* rows, int count, const std::uint16_t* bits, int 
 void count(const BitWords& words, int lanes, std::int16_t* counts) {
     for (int c = 0; c < words.n_classes; ++c) {
         for (int f = 0; f < lanes; f += kBitLanes) {
-            Lanes sum{};
-            for (int w = words.first_word[c]; w < words.first_word[c + 1]; ++w)
-                sum += ones_in(load_lanes(words.bits + w * words.stride + f));
-            store_lanes(counts + c * lanes + f, sum);
+            const std::uint16_t* const bits = words.bits + words.first_word[c] * words.stride + f;
+            store_lanes(counts + c * lanes + f, count_bits(words.first_word[c + 1] - words.first_word[c],
+                                                           [&](int w) { return load_lanes(bits + w * words.stride); }));
         }
     }
 }
 
 // Rows of words [begin, end) that have feature i and each of the features from f on.
 inline Lanes count_with(const BitWords& words, int begin, int end, int i, int f) {
-    Lanes sum{};
-    const std::uint16_t* bits = words.bits + begin * words.stride;
-    for (int w = begin; w < end; ++w, bits += words.stride)
-        sum += ones_in(load_lanes(bits + f) & broadcast<std::int16_t>(static_cast<std::int16_t>(bits[i])));
-    return sum;
+    return count_bits(end - begin, [bits = words.bits + begin * words.stride, stride = words.stride, i, f](int w) {
+        const std::uint16_t* const word = bits + w * stride;
+        return load_lanes(word + f) & broadcast<std::int16_t>(static_cast<std::int16_t>(word[i]));
+    });
 }
 
 void count_pairs(const BitWords& words, int features, std::int16_t* counts) {

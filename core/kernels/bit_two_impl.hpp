@@ -40,21 +40,39 @@ struct Side {
     std::int16_t* extremes_at(int f) const { return extremes + f / kBitLanes * Extremes::kWords; }
 };
 
+// Rows of words `bits` on that have both features, in steps r .. r + kSteps - 1, added to the sums or taken from them.
+template <int kSteps, int kSign>
+[[gnu::always_inline]] inline void add_rows(const std::uint16_t* bits, int stride, int words, int r, Lanes* sums) {
+#if defined(__AVX512BITALG__)
+    for (int w = 0; w < words; ++w, bits += stride) {
+        const Lanes here = load_lanes(bits);
+        for (int s = 0; s < kSteps; ++s) {
+            const Lanes ones = ones_in(here & load_lanes(bits + r + s));
+            sums[s] = kSign > 0 ? sums[s] + ones : sums[s] - ones;
+        }
+    }
+#else
+    while (words > 0) {
+        const int some = words < CountedBits::kMostWords ? words : CountedBits::kMostWords;
+        CountedBits counted[kSteps];
+        for (int w = 0; w < some; ++w, bits += stride) {
+            const Lanes here = load_lanes(bits);
+            for (int s = 0; s < kSteps; ++s) counted[s].add(here & load_lanes(bits + r + s));
+        }
+        for (int s = 0; s < kSteps; ++s) sums[s] += kSign > 0 ? counted[s].total() : -counted[s].total();
+        words -= some;
+    }
+#endif
+}
+
 // Steps r .. r + kSteps - 1 of the features from lane f on.
 template <int kSteps>
 inline void differences(const BitWords& words, int f, int r, Lanes* sums) {
     for (int s = 0; s < kSteps; ++s) sums[s] = Lanes{};
     const std::uint16_t* bits = words.bits + f;
     const int stride = words.stride, first = words.first_word[1], all = words.first_word[2];
-    int w = 0;
-    for (; w < first; ++w, bits += stride) {
-        const Lanes here = load_lanes(bits);
-        for (int s = 0; s < kSteps; ++s) sums[s] += ones_in(here & load_lanes(bits + r + s));
-    }
-    for (; w < all; ++w, bits += stride) {
-        const Lanes here = load_lanes(bits);
-        for (int s = 0; s < kSteps; ++s) sums[s] -= ones_in(here & load_lanes(bits + r + s));
-    }
+    add_rows<kSteps, 1>(bits, stride, first, r, sums);
+    add_rows<kSteps, -1>(bits + first * stride, stride, all - first, r, sums);
 }
 
 #if defined(__AVX512BW__)

@@ -13,36 +13,72 @@
 namespace provetree {
 namespace {
 
-// Running sums of one vector of lanes since the start of a block, and their extremes at the checked positions of the
-// block.
+// Sums of 8-bit lanes are unsigned and begin in the middle of what they can hold: every instruction set has the larger
+// and the smaller of such lanes, and zero and all bits are values that change no extreme.
+using Byte = std::uint8_t;
 template <class T>
-struct BlockState {
-    Vector<T> left{};  // sum over the lane's left rows
-    Vector<T> all{};   // sum over all rows: what is not left is right
-    Vector<T> max_left = broadcast<T>(std::numeric_limits<T>::min());
-    Vector<T> min_left = broadcast<T>(std::numeric_limits<T>::max());
-    Vector<T> max_right = max_left;
-    Vector<T> min_right = min_left;
+constexpr int kMiddle = kUnsigned<T> ? 128 : 0;
+// The largest sum, of either sign, that lanes have room for.
+template <class T>
+constexpr std::int32_t kRoom = kUnsigned<T> ? 127 : std::numeric_limits<T>::max();
 
-    void add(std::uint64_t bits, Vector<T> step) {
-        left = add_where<T>(left, bits, step);
+// Vectors of 8-bit lanes that a sweep takes along together, as many as there are registers for.
+#if defined(__AVX512BW__)
+constexpr int kMostTogether = 1;
+#elif defined(__aarch64__)
+constexpr int kMostTogether = 4;
+#else
+constexpr int kMostTogether = 2;
+#endif
+
+// Running sums of some vectors of lanes since the start of a block, and their extremes at the checked positions of the
+// block.
+template <class T, int kVectors>
+struct BlockState {
+    Vector<T> left[kVectors], max_left[kVectors], min_left[kVectors], max_right[kVectors], min_right[kVectors];
+    Vector<T> all{};  // sum over all rows: what is not left is right. It begins at twice the middle, which is zero.
+
+    [[gnu::always_inline]] BlockState() {
+        for (int v = 0; v < kVectors; ++v) {
+            left[v] = broadcast<T>(static_cast<T>(kMiddle<T>));
+            max_left[v] = max_right[v] = broadcast<T>(std::numeric_limits<T>::min());
+            min_left[v] = min_right[v] = broadcast<T>(std::numeric_limits<T>::max());
+        }
+    }
+
+    [[gnu::always_inline]] void add_left(std::uint64_t bits, Vector<T> step) {
+        left[0] = add_where<T, 0>(left[0], bits, step);
+        if constexpr (kVectors > 1) left[1] = add_where<T, 1>(left[1], bits, step);
+        if constexpr (kVectors > 2) left[2] = add_where<T, 2>(left[2], bits, step);
+        if constexpr (kVectors > 3) left[3] = add_where<T, 3>(left[3], bits, step);
+    }
+
+    [[gnu::always_inline]] void add(std::uint64_t bits, Vector<T> step) {
+        add_left(bits, step);
         all += step;
     }
 
-    void look() {
-        const Vector<T> right = all - left;
-        max_left = larger<T>(max_left, left);
-        min_left = smaller<T>(min_left, left);
-        max_right = larger<T>(max_right, right);
-        min_right = smaller<T>(min_right, right);
+    [[gnu::always_inline]] void look() {
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) {
+            const Vector<T> right = all - left[v];
+            max_left[v] = larger<T>(max_left[v], left[v]);
+            min_left[v] = smaller<T>(min_left[v], left[v]);
+            max_right[v] = larger<T>(max_right[v], right);
+            min_right[v] = smaller<T>(min_right[v], right);
+        }
     }
 
-    void look_if(bool wanted) {
-        const Vector<T> right = all - left;
-        max_left = larger_if<T>(max_left, left, wanted);
-        min_left = smaller_if<T>(min_left, left, wanted);
-        max_right = larger_if<T>(max_right, right, wanted);
-        min_right = smaller_if<T>(min_right, right, wanted);
+    [[gnu::always_inline]] void look_if(bool check) {
+        const Wanted<T> wanted(check);
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) {
+            const Vector<T> right = all - left[v];
+            max_left[v] = larger_if<T>(max_left[v], left[v], wanted);
+            min_left[v] = smaller_if<T>(min_left[v], left[v], wanted);
+            max_right[v] = larger_if<T>(max_right[v], right, wanted);
+            min_right[v] = smaller_if<T>(min_right[v], right, wanted);
+        }
     }
 };
 
@@ -53,7 +89,7 @@ struct UnitSteps {
     std::int32_t ones[8] = {};
     UnitSteps(int up, int down) {
         steps[up] = broadcast<T>(1);
-        steps[down] = broadcast<T>(-1);
+        steps[down] = broadcast<T>(static_cast<T>(-1));
         ones[up] = 1;
         ones[down] = -1;
     }
@@ -62,7 +98,7 @@ struct UnitSteps {
     // The end of the longest block of rows from i on, of those that begin at `first`, whose sum cannot leave the lanes.
     template <bool kBackward>
     Index block_end(const std::uint32_t*, Index i, Index, Index end) const {
-        return sizeof(T) == 1 ? smaller_of<Index>(end, i + static_cast<Index>(std::numeric_limits<T>::max())) : end;
+        return sizeof(T) == 1 ? smaller_of<Index>(end, i + static_cast<Index>(kRoom<T>)) : end;
     }
 };
 
@@ -74,7 +110,7 @@ struct WeightedSteps {
     template <bool kBackward>
     Index block_end(const std::uint32_t* order, Index i, Index first, Index rows) const {
         if (sizeof(T) != 1) return rows;
-        std::int32_t room = std::numeric_limits<T>::max();
+        std::int32_t room = kRoom<T>;
         Index end = i;
         for (; end < rows; ++end) {
             const std::int32_t step = steps[order[kBackward ? first + rows - 1 - end : end] & entry::kRowMask];
@@ -89,10 +125,10 @@ struct WeightedSteps {
 // ones are not.
 constexpr Index kRowsPerMispredict = 8;
 
-// Where the sums of one vector of lanes stand.
-template <class T>
+// Where the sums of the lanes that are swept together stand.
+template <class T, int kVectors>
 struct Standing {
-    std::int32_t left[kWidth<T>] = {};
+    std::int32_t left[kVectors * kWidth<T>] = {};
     std::int32_t all = 0;
 };
 
@@ -115,10 +151,10 @@ struct PartOrder {
 enum class Checks { kEveryRow, kFrequent, kRare };
 
 // Adds rows `i` .. `end` - 1 to a block; returns whether a split was looked at.
-template <class T, bool kBackward, class Steps>
+template <class T, int kVectors, bool kBackward, class Steps>
 [[gnu::always_inline]] inline bool sweep_block(const PartOrder<kBackward> rows, Index i, Index end, Checks checks,
                                                const std::uint64_t* left_masks, int shift, const Steps& steps,
-                                               BlockState<T>& block) {
+                                               BlockState<T, kVectors>& block) {
     if (checks == Checks::kEveryRow) {
 #pragma GCC unroll 4
         for (; i < end; ++i) {
@@ -145,7 +181,7 @@ template <class T, bool kBackward, class Steps>
 #pragma GCC unroll 4
     for (; i < end; ++i) {
         const std::uint32_t item = rows.entry(i), row = item & entry::kRowMask;
-        block.left = add_where<T>(block.left, left_masks[row] >> shift, steps(item, row));
+        block.add_left(left_masks[row] >> shift, steps(item, row));
         all_rows += steps.one(item, row);
         if (rows.checked(i, item)) {
             block.all = broadcast<T>(static_cast<T>(all_rows));
@@ -158,17 +194,20 @@ template <class T, bool kBackward, class Steps>
 }
 
 // The extremes of a block, which begins where the sums stand, among those of the column.
-template <class T, bool kBackward>
-[[gnu::always_inline]] inline void take_extremes(const BlockState<T>& block, const Standing<T>& standing,
-                                                 int first_lane, TwoClassSums& sums) {
-    T max_left[kWidth<T>], min_left[kWidth<T>], max_right[kWidth<T>], min_right[kWidth<T>];
+template <class T, int kVectors, bool kBackward>
+[[gnu::always_inline]] inline void take_extremes(const BlockState<T, kVectors>& block,
+                                                 const Standing<T, kVectors>& standing, int first_lane,
+                                                 TwoClassSums& sums) {
+    constexpr int kSwept = kVectors * kWidth<T>;
+    T max_left[kSwept], min_left[kSwept], max_right[kSwept], min_right[kSwept];
     std::memcpy(max_left, &block.max_left, sizeof max_left);
     std::memcpy(min_left, &block.min_left, sizeof max_left);
     std::memcpy(max_right, &block.max_right, sizeof max_left);
     std::memcpy(min_right, &block.min_right, sizeof max_left);
-    for (int lane = 0; lane < kWidth<T>; ++lane) {
+    for (int lane = 0; lane < kSwept; ++lane) {
         const int at = first_lane + lane;
-        const std::int32_t base_left = standing.left[lane], base_right = standing.all - base_left;
+        const std::int32_t base_left = standing.left[lane] - kMiddle<T>,
+                           base_right = standing.all - standing.left[lane] - kMiddle<T>;
         std::int32_t high_left = base_left + max_left[lane], low_left = base_left + min_left[lane];
         std::int32_t high_right = base_right + max_right[lane], low_right = base_right + min_right[lane];
         if constexpr (kBackward) {
@@ -188,57 +227,77 @@ template <class T, bool kBackward>
 
 // Rows `begin` .. `end_row` - 1 of a column. Going backwards the sums are those of the rows after a position, and what
 // is before it is the rest of the totals.
-template <class T, bool kBackward, class Steps>
+template <class T, int kVectors, bool kBackward, class Steps>
 void sweep_part(const SweepColumn& column, Index begin, Index end_row, const std::uint64_t* left_masks,
-                const Steps& steps, int first_lane, Standing<T>& standing, TwoClassSums& sums) {
+                const Steps& steps, int first_lane, Standing<T, kVectors>& standing, TwoClassSums& sums) {
     const bool frequent =
         std::uint64_t{column.checks} * kRowsPerMispredict > column.rows - (column.run_end - column.run_begin);
     const Checks checks = !frequent ? Checks::kRare : column.every_row_valid ? Checks::kEveryRow : Checks::kFrequent;
-    const int shift = kWidth<T> == kLanes ? 0 : first_lane;  // a constant where one vector holds all lanes
+    constexpr int kSwept = kVectors * kWidth<T>;
+    const int shift = kSwept == kLanes ? 0 : first_lane;  // a constant where all lanes are swept together
     const PartOrder<kBackward> rows{column.order, begin + end_row - 1};
     for (Index i = begin; i < end_row;) {
         const Index end = steps.template block_end<kBackward>(column.order, i, begin, end_row);
-        BlockState<T> block;
-        if (sweep_block<T>(rows, i, end, checks, left_masks, shift, steps, block))
-            take_extremes<T, kBackward>(block, standing, first_lane, sums);
-        T left[kWidth<T>], all[kWidth<T>];
+        BlockState<T, kVectors> block;
+        if (sweep_block(rows, i, end, checks, left_masks, shift, steps, block))
+            take_extremes<T, kVectors, kBackward>(block, standing, first_lane, sums);
+        T left[kSwept], all[kWidth<T>];
         std::memcpy(left, &block.left, sizeof left);
         std::memcpy(all, &block.all, sizeof all);
-        for (int lane = 0; lane < kWidth<T>; ++lane) standing.left[lane] += left[lane];
-        standing.all += all[0];
+        for (int lane = 0; lane < kSwept; ++lane) standing.left[lane] += left[lane] - kMiddle<T>;
+        // Twice the middle of 8-bit lanes is zero in them, so their sum over all rows has a sign.
+        standing.all += kUnsigned<T> ? static_cast<std::int8_t>(all[0]) : all[0];
         i = end;
+    }
+}
+
+template <class T, int kVectors, class Steps>
+void sweep_together(const SweepColumn& column, const std::uint64_t* left_masks, const Steps& steps, int first_lane,
+                    TwoClassSums& sums) {
+    Standing<T, kVectors> standing;
+    if (column.run_begin < column.run_end) {
+        sweep_part<T, kVectors, false>(column, 0, column.run_begin, left_masks, steps, first_lane, standing, sums);
+        Standing<T, kVectors> from_the_end;
+        sweep_part<T, kVectors, true>(column, column.run_end, column.rows, left_masks, steps, first_lane, from_the_end,
+                                      sums);
+        return;
+    }
+    sweep_part<T, kVectors, false>(column, 0, column.rows, left_masks, steps, first_lane, standing, sums);
+    for (int lane = 0; lane < kVectors * kWidth<T>; ++lane) {
+        sums.total_left[first_lane + lane] = standing.left[lane];
+        sums.total_right[first_lane + lane] = standing.all - standing.left[lane];
     }
 }
 
 template <class T, class Steps>
 void sweep_two_classes(const SweepColumn& column, const std::uint64_t* left_masks, const Steps& steps, int lanes,
                        TwoClassSums& sums) {
-    for (int first_lane = 0; first_lane < lanes; first_lane += kWidth<T>) {
-        Standing<T> standing;
-        if (column.run_begin < column.run_end) {
-            sweep_part<T, false>(column, 0, column.run_begin, left_masks, steps, first_lane, standing, sums);
-            Standing<T> from_the_end;
-            sweep_part<T, true>(column, column.run_end, column.rows, left_masks, steps, first_lane, from_the_end, sums);
-            continue;
-        }
-        sweep_part<T, false>(column, 0, column.rows, left_masks, steps, first_lane, standing, sums);
-        for (int lane = 0; lane < kWidth<T>; ++lane) {
-            sums.total_left[first_lane + lane] = standing.left[lane];
-            sums.total_right[first_lane + lane] = standing.all - standing.left[lane];
+    constexpr int kTogether = sizeof(T) == 1 ? kMostTogether : 1;
+    for (int first_lane = 0; first_lane < lanes;) {
+        const int vectors = (lanes - first_lane + kWidth<T> - 1) / kWidth<T>;
+        if (kTogether == 4 && vectors > 2) {
+            sweep_together<T, kTogether>(column, left_masks, steps, first_lane, sums);
+            first_lane += kTogether * kWidth<T>;
+        } else if (kTogether >= 2 && vectors > 1) {
+            constexpr int kTwo = kTogether < 2 ? 1 : 2;
+            sweep_together<T, kTwo>(column, left_masks, steps, first_lane, sums);
+            first_lane += kTwo * kWidth<T>;
+        } else {
+            sweep_together<T, 1>(column, left_masks, steps, first_lane, sums);
+            first_lane += kWidth<T>;
         }
     }
 }
 
 void sweep_unit(const SweepColumn& column, const std::uint64_t* left_masks, int up, int down, int lanes,
                 TwoClassSums& sums) {
-    sweep_two_classes<std::int8_t>(column, left_masks, UnitSteps<std::int8_t>(up, down), lanes, sums);
+    sweep_two_classes<Byte>(column, left_masks, UnitSteps<Byte>(up, down), lanes, sums);
 }
 
 void sweep_weighted(const SweepColumn& column, const std::uint64_t* left_masks, const std::int32_t* steps,
                     LaneWidth width, int lanes, TwoClassSums& sums) {
     switch (width) {
-        case LaneWidth::k8:
-            return sweep_two_classes<std::int8_t>(column, left_masks, WeightedSteps<std::int8_t>{steps}, lanes, sums);
+        case LaneWidth::k8: return sweep_two_classes<Byte>(column, left_masks, WeightedSteps<Byte>{steps}, lanes, sums);
         case LaneWidth::k16:
             return sweep_two_classes<std::int16_t>(column, left_masks, WeightedSteps<std::int16_t>{steps}, lanes, sums);
         case LaneWidth::k32:
