@@ -26,6 +26,7 @@ FOLDERS = (
     "bits",
     "start",
     "sizes",
+    "near_optimal",
     "certify",
     "improve",
     "search",

@@ -96,6 +96,7 @@ NB_MODULE(_core, module) {
                "keep_duplicates"_a, "kernel"_a = "auto");
     register_search(module);
     register_sizes(module);
+    register_near_optimal(module);
     register_parts(module);
     register_itemsets(module);
     register_colgen(module);

@@ -182,6 +182,7 @@ SearchOptions search_options_of(const nb::kwargs& given, const Table& table);
 // Each registers what its file holds.
 void register_search(nb::module_& module);
 void register_sizes(nb::module_& module);
+void register_near_optimal(nb::module_& module);
 void register_parts(nb::module_& module);
 void register_colgen(nb::module_& module);
 void register_itemsets(nb::module_& module);

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from provetree.search.engine import ExactSearch
     from provetree.selection.calibration import calibration
     from provetree.selection.leaves import refit_leaves
+    from provetree.selection.near_optimal import NearOptimalTrees, near_optimal_trees
     from provetree.selection.operating_points import OperatingCurve, operating_points
     from provetree.selection.path import TuningPath, tuning_path
     from provetree.selection.runner_up import runner_up_splits
@@ -70,6 +71,7 @@ _HOMES = {
     "LeafCost": "itemsets.leaf_cost",
     "Limits": "solution",
     "MIPTreeClassifier": "estimators.mip_tree",
+    "NearOptimalTrees": "selection.near_optimal",
     "OperatingCurve": "selection.operating_points",
     "OptimalPolicyTree": "estimators.optimal_policy_tree",
     "OptimalTreeCV": "estimators.optimal_tree_cv",
@@ -92,6 +94,7 @@ _HOMES = {
     "greedy_partition": "partitions.greedy",
     "improved_greedy_partition": "partitions.improved_greedy",
     "load_model": "export.model_file",
+    "near_optimal_trees": "selection.near_optimal",
     "operating_points": "selection.operating_points",
     "refit_leaves": "selection.leaves",
     "runner_up_splits": "selection.runner_up",
@@ -116,6 +119,7 @@ __all__ = [
     "LeafCost",
     "Limits",
     "MIPTreeClassifier",
+    "NearOptimalTrees",
     "OperatingCurve",
     "OptimalPolicyTree",
     "OptimalTreeCV",
@@ -139,6 +143,7 @@ __all__ = [
     "greedy_partition",
     "improved_greedy_partition",
     "load_model",
+    "near_optimal_trees",
     "operating_points",
     "refit_leaves",
     "runner_up_splits",

@@ -1,7 +1,7 @@
 """The C++ core: ranks, merged rows, the exact search, and its parts one by one for the tests."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,6 +225,47 @@ def search_sizes(
 
 def searched_on_bits(table: Table, max_depth: int) -> bool:
     """Tell whether ``search`` takes a table of few values on bits, rather than by sweeps."""
+
+#: The deepest trees that ``count_trees`` takes.
+DEEPEST_COUNTED: int
+
+def count_trees(
+    table: Table,
+    features: NDArray[np.int32],
+    kinds: NDArray[np.uint8],
+    *,
+    depth: int,
+    limit: int,
+    error_scale: int,
+    split_penalty: int,
+    min_samples_leaf: int,
+    redundant_splits: bool,
+    time_limit: float,
+    memory_limit: int,
+    kernel: str = "auto",
+    switches: int = 0,
+    path: Sequence[tuple[int, int, bool]] = ...,
+    keep_splits: bool = True,
+) -> dict[str, Any]:
+    """Count the trees of a node that cost at most a limit, by cost and by split."""
+
+def count_row_votes(
+    table: Table,
+    features: NDArray[np.int32],
+    kinds: NDArray[np.uint8],
+    *,
+    depth: int,
+    limit: int,
+    error_scale: int,
+    split_penalty: int,
+    min_samples_leaf: int,
+    redundant_splits: bool,
+    time_limit: float,
+    memory_limit: int,
+    kernel: str = "auto",
+    switches: int = 0,
+) -> tuple[NDArray[np.float64], str]:
+    """Count the trees within a limit that predict each class, for each row of the table."""
 
 def itemset_search(
     values: NDArray[np.uint8],

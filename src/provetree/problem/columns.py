@@ -79,6 +79,16 @@ class ColumnSequence(Sequence[Column]):
     def __len__(self) -> int:
         return len(self._features)
 
+    @property
+    def features(self) -> NDArray[np.int32]:
+        """The feature of each column."""
+        return self._features
+
+    @property
+    def kinds(self) -> NDArray[np.uint8]:
+        """The kind of each column, as the core numbers them."""
+        return self._kinds
+
     @overload
     def __getitem__(self, index: int) -> Column: ...
 

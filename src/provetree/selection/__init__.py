@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from provetree.selection.leaves import refit_leaves
+from provetree.selection.near_optimal import (
+    NearOptimalTree,
+    NearOptimalTrees,
+    near_optimal_trees,
+)
+from provetree.selection.near_optimal_columns import ColumnUse
+from provetree.selection.near_optimal_rows import Agreement
 from provetree.selection.operating_points import (
     OperatingCurve,
     OperatingPoint,
@@ -14,6 +21,10 @@ from provetree.selection.runner_up import RunnerUp, runner_up_splits
 from provetree.selection.stability import Stability, stability
 
 __all__ = [
+    "Agreement",
+    "ColumnUse",
+    "NearOptimalTree",
+    "NearOptimalTrees",
     "OperatingCurve",
     "OperatingPoint",
     "PathPoint",
@@ -21,6 +32,7 @@ __all__ = [
     "RunnerUp",
     "Stability",
     "TuningPath",
+    "near_optimal_trees",
     "operating_points",
     "refit_leaves",
     "runner_up_splits",

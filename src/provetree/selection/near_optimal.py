@@ -1,0 +1,604 @@
+"""All trees that are nearly as good as the best: how many, which, and what they have in common.
+
+The optimum is proven first. Then every tree that costs at most the slack more is counted, split by
+split, without being written down: the count is exact, however many there are.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from provetree.options import TREE_OPTIONS, byte_count, validate
+from provetree.problem.prepare import Prepared, prepare
+from provetree.problem.problem import Problem
+from provetree.search.engine import ExactSearch
+from provetree.selection.near_optimal_columns import (
+    ColumnUse,
+    best_with,
+    best_without,
+    cheapest_columns,
+    checked_prices,
+    column_uses,
+)
+from provetree.selection.near_optimal_options import (
+    OWNER,
+    check_number,
+    check_options,
+    whole_slack,
+)
+from provetree.selection.near_optimal_rows import (
+    Agreement,
+    agreement_on,
+    most_stable,
+    training_agreement,
+    widest_margins,
+)
+from provetree.selection.tree_levels import CountStatus, NumberedTrees, Shape
+from provetree.solution import Limits, Solution, Status
+from provetree.tree.build import build_tree
+from provetree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from provetree.estimators.optimal_tree import OptimalTreeClassifier
+
+__all__ = ["NearOptimalTree", "NearOptimalTrees", "near_optimal_trees"]
+
+#: What the counted splits may take where nobody says.
+_MEMORY = 2**30
+#: Of the time, for the proof of the optimum; the rest is for counting.
+_SHARE_OF_PROOF = 0.5
+_SHARED = ("min_samples_leaf", "class_weight", "time_limit", "max_memory")
+_OPTIONS = tuple(option for option in TREE_OPTIONS if option.name in _SHARED)
+
+
+@dataclass(frozen=True)
+class NearOptimalTree:
+    """One of the trees, and what it costs.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    cost : int or float
+        What it costs: its training errors, weighted, with the penalties of its splits.
+    extra : int or float
+        How much more that is than the optimum.
+    why : str
+        What it was chosen for, if it was.
+    value : float
+        The figure that it was chosen by, such as its number of columns; NaN if it was not.
+    proven : bool
+        Whether no other of the trees is better in that.
+
+    Examples
+    --------
+    >>> from provetree import near_optimal_trees
+    >>> found = near_optimal_trees([[1], [2], [3], [4]], [0, 1, 0, 1], slack=1, max_depth=1)
+    >>> found[0].cost, found[0].extra, found[0].tree.n_splits
+    (1, 0, 1)
+    """
+
+    tree: Tree
+    cost: float
+    extra: float
+    why: str = ""
+    value: float = math.nan
+    proven: bool = True
+
+
+class NearOptimalTrees:
+    """The trees of a table that cost at most a slack more than the optimum, best first.
+
+    Made by :func:`near_optimal_trees`. It is iterated, indexed and sampled; no tree is made before
+    it is asked for. Trees of equal cost are in the order of their splits, from the root down: a
+    leaf first, then by column and threshold.
+
+    Attributes
+    ----------
+    n_trees : int
+        How many trees there are; where `status` is not "complete", how many there are at least.
+    status : {"complete", "time_limit", "memory_limit", "interrupted"}
+        How the count ended.
+    counts : dict
+        How many trees there are of each cost.
+    optimum : int or float
+        What the best tree costs, proven.
+    slack, limit : int or float
+        How much more a tree may cost, and the most it may cost.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from provetree import near_optimal_trees
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> found = near_optimal_trees(X, y, slack=1, max_depth=2)
+    >>> print(found.sentence)
+    276 trees of depth 2 make at most 7 errors; the best make 6.
+    >>> found.counts
+    {6: 88, 7: 188}
+    >>> print(found.columns()[0].sentence)
+    sepal length (cm): in none of them. Without it the best makes no more.
+    """
+
+    def __init__(
+        self, prepared: Prepared, best: Solution, trees: NumberedTrees | None, limit: int
+    ) -> None:
+        self._prepared, self._best, self._trees = prepared, best, trees
+        problem = prepared.problem
+        self._limit = limit
+        self.optimum = best.cost
+        self.limit = problem.to_user_cost(limit)
+        self.slack = problem.to_user_cost(limit - problem.to_whole_cost(best.cost))
+        status = best.status if trees is None else trees.root.status
+        self.status: CountStatus = status  # type: ignore[assignment]
+        # Where the proof took all the time, the optimum itself is one such tree.
+        self.n_trees = 1 if trees is None else max(1, trees.n_trees)
+        self.counts = {
+            problem.to_user_cost(cost): count
+            for cost, count in ({} if trees is None else trees.counts).items()
+        }
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all trees were counted."""
+        return self.status == "complete"
+
+    @property
+    def problem(self) -> Problem:
+        """The problem whose trees these are."""
+        return self._prepared.problem
+
+    @property
+    def max_depth(self) -> int:
+        """The most splits on the way to a leaf."""
+        return self._trees.depth if self._trees is not None else self.problem.max_depth
+
+    @property
+    def sentence(self) -> str:
+        """The count in words."""
+        number = f"{self.n_trees:,}" if self.n_trees < 10**15 else f"{self.n_trees:.3e}"
+        several = self.n_trees != 1
+        what = "errors" if self.problem.split_penalty == 0 else "errors and penalties"
+        verb = ("make" if several else "makes") if what == "errors" else "cost"
+        if not self.is_complete:
+            number = f"at least {number}"
+        first = f"{number} tree{'s' * several} of depth {self.max_depth} {verb} at most "
+        rest = f"{self.limit:g} {what if what != 'errors' or self.limit != 1 else 'error'}"
+        many = self.counts.get(self.optimum, 1) != 1
+        best = f"the best {'make' if many else 'makes'}" if what == "errors" else "the best cost"
+        sentence = f"{first}{rest}; {best} {self.optimum:g}."
+        ends = {
+            "time_limit": " The time limit ended the count.",
+            "memory_limit": " The memory limit ended the count.",
+            "interrupted": " The count was interrupted.",
+        }
+        return sentence[0].upper() + sentence[1:] + ends.get(self.status, "")
+
+    def __repr__(self) -> str:
+        return f"<NearOptimalTrees: {self.sentence}>"
+
+    def __len__(self) -> int:
+        return self._numbered.n_trees
+
+    def __getitem__(self, number: int) -> NearOptimalTree:
+        try:
+            place = range(self._numbered.n_trees)[number]
+        except (TypeError, IndexError):
+            raise IndexError(
+                f"The number of a tree must be an int from 0 to {self._numbered.n_trees - 1}. "
+                f"Got {number!r} instead."
+            ) from None
+        return self._tree(self._numbered.shape(place), self._numbered.cost(place))
+
+    def __iter__(self) -> Iterator[NearOptimalTree]:
+        for number in range(self._numbered.n_trees):
+            yield self[number]
+
+    def sample(self, n: int = 1, random_state: int = 0) -> list[NearOptimalTree]:
+        """Draw trees uniformly, each with the same chance, with replacement.
+
+        Parameters
+        ----------
+        n : int, default=1
+            How many.
+        random_state : int, default=0
+            The seed.
+
+        Returns
+        -------
+        list of NearOptimalTree
+
+        Examples
+        --------
+        >>> from provetree import near_optimal_trees
+        >>> found = near_optimal_trees([[1], [2], [3], [4]], [0, 1, 0, 1], slack=1, max_depth=1)
+        >>> [each.cost for each in found.sample(3)]
+        [1, 1, 1]
+        """
+        check_number(n, 0, "n", "sample")
+        if not self.is_complete:
+            raise ValueError(
+                "A uniform sample needs all trees counted, and the count ended early: give it more "
+                "time or memory, or a smaller slack."
+            )
+        rng = np.random.default_rng(random_state)
+        places = [_below(rng, self.n_trees) for _ in range(int(n))]
+        # In the order of numbers, neighbours share levels; the order drawn is given back.
+        found = {place: self[place] for place in sorted(set(places))}
+        return [found[place] for place in places]
+
+    def columns(self, time_limit: float | None = None) -> list[ColumnUse]:
+        """Return for each column whether all, some or none of the trees ask about it.
+
+        Parameters
+        ----------
+        time_limit : float, default=None
+            Seconds for proving what the best tree without each column costs.
+
+        Returns
+        -------
+        list of ColumnUse
+            In the order of the table.
+
+        Examples
+        --------
+        >>> from provetree import near_optimal_trees
+        >>> X, y = [[1, 0], [2, 0], [3, 1], [4, 1]], [0, 0, 1, 1]
+        >>> found = near_optimal_trees(X, y, slack=0, max_depth=1)
+        >>> for use in found.columns():
+        ...     print(use.sentence)
+        x0: in some of them (1 of 2). Without it the best makes no more.
+        x1: in some of them (1 of 2). Without it the best makes no more.
+        """
+        return column_uses(self, time_limit)
+
+    def best_with(self, column: str | int) -> NearOptimalTree | None:
+        """Return the best tree that asks about a column; None where none of the trees does.
+
+        Examples
+        --------
+        >>> from provetree import near_optimal_trees
+        >>> X, y = [[1, 7], [2, 5], [3, 8], [4, 6]], [0, 0, 1, 1]
+        >>> found = near_optimal_trees(X, y, slack=1, max_depth=1)
+        >>> found.best_with(1).cost, near_optimal_trees(X, y, slack=0, max_depth=1).best_with(1)
+        (1, None)
+        """
+        return best_with(self, self.feature_of(column))
+
+    def best_without(self, column: str | int, time_limit: float | None = None) -> NearOptimalTree:
+        """Return the best tree that does not ask about a column, be it within the slack or not.
+
+        Examples
+        --------
+        >>> from provetree import near_optimal_trees
+        >>> X, y = [[1, 7], [2, 5], [3, 8], [4, 6]], [0, 0, 1, 1]
+        >>> near_optimal_trees(X, y, slack=0, max_depth=1).best_without("x0").cost
+        1
+        """
+        return best_without(self, self.feature_of(column), time_limit)
+
+    def agreement(
+        self, X: Any = None, *, n_sampled: int = 1000, random_state: int = 0
+    ) -> Agreement:
+        """Return for each row which classes the trees predict, and how many of them do.
+
+        Parameters
+        ----------
+        X : array-like or table, default=None
+            Rows. None stands for the training rows, for which all trees are counted.
+        n_sampled : int, default=1000
+            Other rows are judged by all trees where there are at most so many, else by so many
+            drawn uniformly.
+        random_state : int, default=0
+            The seed of that.
+
+        Returns
+        -------
+        Agreement
+
+        Examples
+        --------
+        >>> from provetree import near_optimal_trees
+        >>> found = near_optimal_trees([[1], [2], [3], [4]], [0, 1, 0, 1], slack=0, max_depth=1)
+        >>> found.n_trees, found.agreement().all_agree.tolist()
+        (2, [True, False, False, True])
+        """
+        if X is None:
+            return training_agreement(self)
+        return agreement_on(self, X, n_sampled, random_state)
+
+    def fewest_columns(self, time_limit: float | None = None) -> NearOptimalTree:
+        """Return a tree that asks about as few columns as any of the trees; of those the best.
+
+        Examples
+        --------
+        >>> from provetree import near_optimal_trees
+        >>> X, y = [[1, 0, 1], [2, 1, 1], [3, 1, 0], [4, 0, 0]], [0, 1, 1, 0]
+        >>> found = near_optimal_trees(X, y, slack=0, max_depth=2).fewest_columns()
+        >>> found.value, found.cost, found.proven
+        (1.0, 0, True)
+        """
+        prices = dict.fromkeys(range(self.problem.n_features), Fraction(1))
+        return cheapest_columns(self, prices, "asks about the fewest columns", time_limit)
+
+    def cheapest(
+        self, column_costs: Mapping[str | int, float], time_limit: float | None = None
+    ) -> NearOptimalTree:
+        """Return a tree whose columns cost as little together as those of any of the trees.
+
+        Parameters
+        ----------
+        column_costs : mapping of str or int to float
+            What each column costs, by name or number; columns that are not named cost nothing.
+        time_limit : float, default=None
+            Seconds; if they do not suffice, the cheapest tree found, which is not proven.
+
+        Examples
+        --------
+        >>> from provetree import near_optimal_trees
+        >>> X, y = [[1, 0], [2, 0], [3, 1], [4, 1]], [0, 0, 1, 1]
+        >>> found = near_optimal_trees(X, y, slack=0, max_depth=1)
+        >>> found.cheapest({"x0": 5.0, "x1": 2.5}).value
+        2.5
+        """
+        prices = checked_prices(self, column_costs)
+        return cheapest_columns(self, prices, "asks about the cheapest columns", time_limit)
+
+    def widest_margins(self) -> NearOptimalTree:
+        """Return the tree whose narrowest split has the widest margin.
+
+        The margin of a threshold is the gap between the two training values of its node next to it,
+        as a share of the spread of its column; questions about categories and missing values have
+        the margin one. A single leaf is left out where there are other trees.
+
+        Examples
+        --------
+        >>> from provetree import near_optimal_trees
+        >>> X, y = [[1, 10], [2, 20], [3, 80], [4, 90]], [0, 0, 1, 1]
+        >>> found = near_optimal_trees(X, y, slack=0, max_depth=1).widest_margins()
+        >>> int(found.tree.feature[0]), found.value
+        (1, 0.75)
+        """
+        return widest_margins(self)
+
+    def most_stable(
+        self, n_resamples: int = 200, *, n_candidates: int = 1000, random_state: int = 0
+    ) -> NearOptimalTree:
+        """Return the tree that stays within the slack most often when rows are drawn anew.
+
+        Parameters
+        ----------
+        n_resamples : int, default=200
+            How often the training rows are drawn anew, with replacement.
+        n_candidates : int, default=1000
+            All trees are judged where there are at most so many; else half as many of the best and
+            half as many drawn uniformly, and the answer is not proven.
+        random_state : int, default=0
+            The seed of both.
+
+        Returns
+        -------
+        NearOptimalTree
+            Its value is the share of the draws in which it costs at most the slack more than the
+            best of the trees judged.
+
+        Examples
+        --------
+        >>> from provetree import near_optimal_trees
+        >>> found = near_optimal_trees([[1], [2], [3], [4]], [0, 1, 0, 1], slack=1, max_depth=1)
+        >>> found.most_stable().proven
+        True
+        """
+        return most_stable(self, n_resamples, n_candidates, random_state)
+
+    def classifier(self, found: NearOptimalTree) -> OptimalTreeClassifier:
+        """Return one of the trees as a fitted classifier: it predicts, explains itself, exports.
+
+        Examples
+        --------
+        >>> from provetree import near_optimal_trees
+        >>> found = near_optimal_trees([[1], [2], [3], [4]], [0, 1, 0, 1], slack=1, max_depth=1)
+        >>> clf = found.classifier(found[1])
+        >>> clf.predict([[0.5], [9.0]]).tolist(), clf.objective_, clf.lower_bound_
+        ([0, 1], 1, 1)
+        """
+        # The public name: selection stands below the estimators.
+        from provetree import OptimalTreeClassifier
+
+        optimal = found.extra == 0 and self._best.status == "optimal"
+        status: Status = "optimal" if optimal else "feasible"
+        clf = OptimalTreeClassifier(
+            max_depth=self.max_depth, min_samples_leaf=self.problem.min_samples_leaf
+        )
+        clf._keep(self._prepared, Solution(found.tree, found.cost, self.optimum, status))
+        return clf
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw which columns the trees ask about.
+
+        See :func:`provetree.export.near_optimal.plot_near_optimal`.
+        """
+        from provetree.export.near_optimal import plot_near_optimal
+
+        return plot_near_optimal(self, ax=ax)
+
+    def feature_of(self, column: str | int) -> int:
+        """Return the number of a column, by its name or its number."""
+        names = self.column_names
+        if isinstance(column, str) and column in names:
+            return names.index(column)
+        whole = isinstance(column, numbers.Integral) and not isinstance(column, bool)
+        if whole and 0 <= int(column) < len(names):
+            return int(column)
+        known = ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
+        raise ValueError(
+            f"The 'column' must be one of {known}, or a number from 0 to {len(names) - 1}. "
+            f"Got {column!r} instead."
+        )
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns of the table."""
+        return list(self._best.tree.column_names)
+
+    @property
+    def _numbered(self) -> NumberedTrees:
+        if self._trees is None:
+            raise ValueError(
+                "There are no trees to look at: the time limit ended before the optimum was proven."
+            )
+        return self._trees
+
+    def _tree(self, shape: Shape, cost: int, **why: Any) -> NearOptimalTree:
+        """Return a tree by its splits."""
+        tree = build_tree(self.problem, [c for c, _ in shape], [rank for _, rank in shape])
+        return self._found(tree, cost, **why)
+
+    def _found(self, tree: Tree, cost: int, **why: Any) -> NearOptimalTree:
+        problem = self.problem
+        extra = problem.to_user_cost(cost - problem.to_whole_cost(self.optimum))
+        return NearOptimalTree(tree, problem.to_user_cost(cost), extra, **why)
+
+
+def near_optimal_trees(
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    slack: float = 0.01,
+    max_depth: int = 3,
+    min_samples_leaf: int | float = 1,
+    alpha: float = 0.0,
+    class_weight: Mapping[Any, float] | str | None = None,
+    categorical_features: Any = "from_dtype",
+    redundant_splits: bool = False,
+    time_limit: float | None = 60.0,
+    max_memory: int | str | None = None,
+) -> NearOptimalTrees:
+    """Return all trees that cost at most a slack more than the best tree.
+
+    A tree is its splits. Two splits of a node are one where they are about the same column and
+    divide the training rows of the node alike, wherever their thresholds lie between two values.
+    Splits on different columns are different, also where they divide the rows alike. A leaf
+    predicts the class of the largest weight, and of equal ones the first. See the page on
+    near-optimal trees of the documentation.
+
+    Parameters
+    ----------
+    X : array-like or table of shape (n_samples, n_features)
+        The training rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Their weights.
+    slack : int or float, default=0.01
+        How much worse than the best a tree may be: an int is a number of errors, a float below 1
+        is a share of the rows (of their weight), 0.01 one point of accuracy.
+    max_depth : {1, 2, 3}, default=3
+        The most splits on the way to a leaf.
+    min_samples_leaf, alpha, class_weight, categorical_features
+        As for :class:`~provetree.OptimalTreeClassifier`. Penalties of splits are part of what a
+        tree costs.
+    redundant_splits : bool, default=False
+        Whether trees count as well in which both sides of a split are leaves of the same class.
+    time_limit : float, default=60.0
+        Seconds for the whole call; None for no limit. If they do not suffice, the count is a lower
+        bound.
+    max_memory : int or str, default=None
+        What the count may hold, as bytes or text such as "2GB"; None for 1 GiB. If it does not
+        suffice, the count is a lower bound.
+
+    Returns
+    -------
+    NearOptimalTrees
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from provetree import near_optimal_trees
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> found = near_optimal_trees(X, y, slack=2, max_depth=2)
+    >>> print(found.sentence)
+    2,576 trees of depth 2 make at most 24 errors; the best make 22.
+    """
+    validate(_OPTIONS, locals(), OWNER)
+    check_options(slack, max_depth, alpha, redundant_splits)
+    begun = time.monotonic()
+    prepared = prepare(
+        X,
+        y,
+        sample_weight,
+        owner=OWNER,
+        max_depth=max_depth,
+        min_samples_leaf=min_samples_leaf,
+        alpha=alpha,
+        class_weight=class_weight,
+        categorical_features=categorical_features,
+        merge=False,
+    )
+    left = None if time_limit is None else max(time_limit - (time.monotonic() - begun), 1e-3)
+    memory = _MEMORY if max_memory is None else byte_count(max_memory)
+    return count_trees_of(
+        prepared, slack, max_depth, redundant_splits=redundant_splits, seconds=left, memory=memory
+    )
+
+
+def count_trees_of(
+    prepared: Prepared,
+    slack: float,
+    max_depth: int,
+    *,
+    redundant_splits: bool = False,
+    seconds: float | None = None,
+    memory: int = _MEMORY,
+    switches: int = 0,
+) -> NearOptimalTrees:
+    """Return the near-optimal trees of a prepared table whose rows are not merged."""
+    problem = prepared.problem
+    begun = time.monotonic()
+    best = ExactSearch().solve(
+        problem, Limits(None if seconds is None else seconds * _SHARE_OF_PROOF)
+    )
+    limit = problem.to_whole_cost(best.cost) + whole_slack(problem, slack)
+    if best.status != "optimal":
+        return NearOptimalTrees(prepared, best, None, limit)
+    left = None if seconds is None else max(seconds - (time.monotonic() - begun), 0.0)
+    trees = NumberedTrees(
+        problem,
+        max_depth,
+        limit,
+        redundant_splits=redundant_splits,
+        time_limit=left,
+        memory_limit=memory,
+        switches=switches,
+    )
+    if trees.root.status == "too_many":
+        raise ValueError(
+            f"The 'slack' of {OWNER} must ask for at most 2**128 trees, and {slack!r} asks for "
+            "more."
+        )
+    return NearOptimalTrees(prepared, best, trees, limit)
+
+
+def _below(rng: np.random.Generator, limit: int) -> int:
+    """Return a whole number below a limit of any size, each with the same chance."""
+    bits = limit.bit_length()
+    while True:
+        words = rng.integers(0, 2**32, size=(bits + 31) // 32, dtype=np.uint64)
+        number = 0
+        for word in words.tolist():
+            number = number << 32 | word
+        number &= (1 << bits) - 1
+        if number < limit:
+            return number
