@@ -430,10 +430,11 @@ TREE_OPTIONS: tuple[Option, ...] = (
     Option(
         "splits",
         "columns",
-        (_word("columns"), _word("pairs")),
+        (_word("columns"), _word("pairs"), _word("ratios")),
         'What a split may be about. "columns": one column. "pairs": one column, or the sum of two '
-        "columns of numbers with short coefficients, such as ``length - 2*width``. The proof is "
-        "for all trees of such splits.",
+        "columns of numbers with short coefficients, such as ``length - 2*width``. "
+        '"ratios": also the ratio of two columns whose training values are all positive. The '
+        "proof is for all trees of such splits.",
     ),
     Option(
         "n_angles",

@@ -50,6 +50,7 @@ def random_case(seed: int) -> dict[str, Any]:
         "weights": weights,
         "categories": categories,
         "n_angles": int(rng.choice([2, 4, 6], p=[0.7, 0.15, 0.15])),
+        "splits": "ratios" if seed % 3 == 0 else "pairs",
         "limits": {
             "max_depth": depth,
             "max_leaf_nodes": int(rng.integers(2, 5)) if rng.random() < 0.2 else None,
@@ -66,11 +67,16 @@ def check(seed: int) -> Tree:
     present = np.ones(len(X), bool) if weights is None else weights > 0
     categorical = [level is not None for level in case["categories"]]
     fitted = OptimalTreeClassifier(
-        **limits, splits="pairs", n_angles=case["n_angles"], categorical_features=categorical
+        **limits,
+        splits=case["splits"],
+        n_angles=case["n_angles"],
+        categorical_features=categorical,
     ).fit(X, case["y"], weights)
     rows = X[present]
     columns = [[decimal(x) for x in column] for column in rows.T.tolist()]
-    divisions = naive_divisions(columns, case["categories"], case["n_angles"])
+    divisions = naive_divisions(
+        columns, case["categories"], case["n_angles"], ratios=case["splits"] == "ratios"
+    )
     whole = np.ones(len(X)) if weights is None else weights
     cost, n_splits = naive_cost(
         divisions, case["y"][present].tolist(), [Fraction(w) for w in whole[present]], **limits

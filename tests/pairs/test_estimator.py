@@ -50,7 +50,7 @@ def test_angles_out_of_range(n_angles: object) -> None:
 
 
 def test_splits_of_another_name() -> None:
-    with pytest.raises(ParameterError, match=r"must be the str 'columns' or the str 'pairs'. Got"):
+    with pytest.raises(ParameterError, match="the str 'pairs' or the str 'ratios'"):
         OptimalTreeClassifier(splits="triples").fit(*leaning())
 
 
@@ -145,6 +145,31 @@ def test_everything_that_shows_a_tree() -> None:
     with pytest.raises(UnsupportedTreeError, match="is about two: use to_sklearn_pipeline"):
         clf.to_sklearn()
     assert to_sklearn_pipeline(tree).predict(X).tolist() == clf.predict(X).tolist()
+
+
+def test_ratios_are_asked_as_sums(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.lognormal(size=(80, 3))
+    y = (X[:, 0] > 1.7 * X[:, 1]).astype(int)
+    clf = OptimalTreeClassifier(max_depth=1, splits="ratios").fit(X, y)
+    assert (clf.objective_, clf.status_) == (0, "optimal")
+    assert OptimalTreeClassifier(max_depth=1, splits="pairs").fit(X, y).objective_ > 0
+    tree = clf.tree_
+    (question,) = tree.combinations
+    assert (question.columns, question.coefficients[0], tree.threshold[0]) == ((0, 1), 1.0, 0.0)
+    assert question.coefficients[1] == pytest.approx(-1.7, rel=0.1)
+    assert verify(tree, X, y).cost == 0
+    # What is not positive is still a sum; what is missing goes with more rows.
+    assert clf.predict([[0.0, 1.0, 1.0], [1.0, -1.0, 1.0]]).tolist() == [0, 1]
+    clf.save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").tree == tree
+    assert to_sklearn_pipeline(tree).predict(X).tolist() == y.tolist()
+    sentence = proof_sentence(StoredModel.of(clf).proof)  # type: ignore[arg-type]
+    assert "on columns and sums of two and ratios of two makes fewer" in sentence
+    # Rows that lack a column keep their own side.
+    X[:9, 1], y[:9] = NAN, 1
+    missing = OptimalTreeClassifier(max_depth=1, splits="ratios").fit(X, y)
+    assert missing.objective_ == 0 == verify(missing.tree_, X, y).cost
 
 
 def test_model_files_and_reports(tmp_path: Path) -> None:

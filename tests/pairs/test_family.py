@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from provetree import Combination, build_problem
+from provetree.problem.combinations import Ratio
 from provetree.problem.pairs import _slopes, pair_combinations, ranked_sums
+from provetree.problem.ratios import ranked_ratios, ratios_among
 from provetree.problem.rows import column_ranks
 from provetree.tree.threshold import sum_threshold
 from testkit.naive_pairs import decimal, naive_family, naive_slopes
@@ -136,3 +138,27 @@ def test_a_threshold_between_neighbours_is_the_lower_one() -> None:
     for a in (0.0, 1.0, -1.0, 1e-320, 1.7e308):
         b = math.nextafter(a, math.inf)
         assert a <= sum_threshold(a, b) < b
+
+
+def test_ratios_are_of_positive_columns() -> None:
+    X = np.array([[1, 2, 0, 5, 1e-320], [3, 1, 2, math.inf, 1], [2, math.nan, 1, 1, 2]])
+    assert [each.columns for each in ratios_among(X, None, [None] * 5, range(5))] == [(0, 1)]
+    weights = np.array([0.0, 1.0, 1.0])  # rows of no weight do not matter
+    found = [each.columns for each in ratios_among(X, weights, [None] * 5, [0, 1, 2, 4])]
+    assert found == [(0, 1), (0, 2), (0, 4), (1, 2), (1, 4), (2, 4)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ratios_take_the_side_of_their_rank(seed: int) -> None:
+    # Also where ratios differ by a few units in the last place: they share a rank then.
+    rng = np.random.default_rng(seed)
+    x, y = rng.lognormal(0, 8, (2, 60))
+    x[30:] = x[:30] * (1 + rng.integers(-3, 4, 30) * 2.0**-52)
+    y[30:] = y[:30]
+    table = np.column_stack([x, y])
+    ranked = ranked_ratios(table, [Ratio((0, 1))])
+    values = ranked.values_of(0)
+    for k in range(len(values) - 1):
+        above = float((x / y)[ranked.ranks[0] > k].min())
+        question, threshold = Ratio((0, 1)).question(sum_threshold(float(values[k]), above))
+        assert ((question.values(table) <= threshold) == (ranked.ranks[0] <= k)).all()

@@ -77,7 +77,10 @@ def naive_slopes(n_angles: int) -> tuple[Fraction, ...]:
 
 
 def naive_divisions(
-    columns: Sequence[Sequence[Any]], categories: Sequence[object | None], n_angles: int
+    columns: Sequence[Sequence[Any]],
+    categories: Sequence[object | None],
+    n_angles: int,
+    ratios: bool = False,
 ) -> set[int]:
     """The sets of rows that some split of the family sends left, as bits."""
     found: set[int] = set()
@@ -92,6 +95,14 @@ def naive_divisions(
     for i, j, slope in naive_family(numbers, n_angles):
         pairs = zip(columns[i], columns[j], strict=True)
         found |= set(thresholds([None if None in (x, y) else x + slope * y for x, y in pairs]))
+    positive = [
+        column
+        for column in numbers
+        if ratios and any(column) and all(x is None or 0 < x < math.inf for x in column)
+    ]
+    for ours, theirs in combinations(positive, 2):
+        pairs = zip(ours, theirs, strict=True)
+        found |= set(thresholds([None if None in (x, y) else x / y for x, y in pairs]))
     return found
 
 

@@ -44,7 +44,7 @@ _HELP = {
     "time_limit": "Seconds for the whole command, reading included; 'none' for no limit.",
     "class_weight": "'balanced' gives every class the same total weight.",
     "n_jobs": "The number of threads; -1 is one for each core.  [default: 1]",
-    "splits": "'columns', or 'pairs': questions may also be about sums of two columns.",
+    "splits": "'columns', 'pairs' (also sums of two), or 'ratios' (also ratios; with --no-tune).",
     "category_splits": "'one', or 'groups': several categories may go to one side together.",
     "max_memory": "Memory for the search, such as 4GB; the optimum does not depend on it.",
 }

@@ -260,9 +260,10 @@ def limit_words(proof: Proof) -> str:
         least = parameters["min_samples_leaf"]
         shown = f"{100 * least:g} % of the" if isinstance(least, float) else str(least)
         words += f"{' with' if most is None else ' and'} at least {shown} rows in each leaf"
-    if parameters.get("splits") == "pairs":
+    if parameters.get("splits") in ("pairs", "ratios"):
         among = parameters.get("pair_columns")
         words += " on columns and sums of two"
+        words += " and ratios of two" if parameters["splits"] == "ratios" else ""
         words += f" of {len(among)} of them" if among is not None else ""
     if parameters.get("category_splits") == "groups":
         words += " with groups of categories"

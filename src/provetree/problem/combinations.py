@@ -16,7 +16,7 @@ import numpy as np
 from provetree.number_types import Float
 from provetree.problem.category_groups import CategoryOrder
 
-__all__ = ["Combination", "Derived", "checked_combinations"]
+__all__ = ["Combination", "Derived", "Ratio", "checked_combinations"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,47 @@ class Combination:
         return cls(tuple(map(int, data["columns"])), tuple(map(float, data["coefficients"])))
 
 
+@dataclass(frozen=True)
+class Ratio:
+    """One positive column divided by another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.problem.combinations import Ratio
+    >>> Ratio((0, 1)).values(np.array([[3.0, 2.0], [1.0, np.nan]])).tolist()
+    [1.5, nan]
+    """
+
+    columns: tuple[int, int]
+
+    def moved(self, place: Callable[[int], int]) -> Ratio:
+        """Return the same ratio where columns have other places."""
+        return Ratio((place(self.columns[0]), place(self.columns[1])))
+
+    def question(self, threshold: float) -> tuple[Combination, float]:
+        """Return the sum that a split asks about, and its threshold.
+
+        Where only missing values go to one side, any sum of the two columns will do.
+
+        Examples
+        --------
+        >>> from provetree.problem.combinations import Ratio
+        >>> question, threshold = Ratio((0, 1)).question(1.5)
+        >>> question.words(["length", "width"]), threshold
+        ('length - 1.5*width', 0.0)
+        """
+        if not math.isfinite(threshold):
+            return Combination(self.columns, (1.0, -1.0)), threshold
+        return Combination(self.columns, (1.0, -threshold)), 0.0
+
+    def values(self, table: Float) -> Float:
+        """Return the ratio for each row of an encoded table; NaN where a column is missing."""
+        with np.errstate(all="ignore"):
+            found: Float = table[:, self.columns[0]] / table[:, self.columns[1]]
+        return found
+
+
 def _term(coefficient: float, name: str) -> str:
     return name if coefficient == 1 else f"{short_coefficient(coefficient)}*{name}"
 
@@ -98,7 +139,7 @@ def short_coefficient(x: float) -> str:
 
 
 #: What the features of a problem beyond those of its table may be.
-Derived: TypeAlias = Combination | CategoryOrder
+Derived: TypeAlias = Combination | CategoryOrder | Ratio
 _SomeDerived = TypeVar("_SomeDerived", Combination, Derived)
 
 
@@ -111,6 +152,8 @@ def checked_combinations(
         if isinstance(one, CategoryOrder):
             _check_order(one, levels)
             continue
+        if isinstance(one, Ratio):
+            continue  # the family has only those of columns that are positive
         listed = " and ".join(map(str, one.columns))
         columns_fit = all(0 <= column < len(levels) for column in one.columns)
         if not columns_fit or len(one.columns) < 2 or len(set(one.columns)) < len(one.columns):

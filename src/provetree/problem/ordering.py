@@ -10,16 +10,25 @@ import numpy as np
 
 from provetree import _core
 from provetree.number_types import Float, Int, Int32
-from provetree.problem.category_groups import ranked_orders
+from provetree.problem.category_groups import CategoryOrder, ranked_orders
 from provetree.problem.checks import check_codes
 from provetree.problem.columns import ColumnSequence, RankedFeatures, Ranks
-from provetree.problem.combinations import Combination, Derived
+from provetree.problem.combinations import Combination, Derived, Ratio
 from provetree.problem.pairs import ranked_sums
+from provetree.problem.ratios import ranked_ratios
 
 __all__ = ["MAX_CELLS", "Rows", "ordered_rows"]
 
 #: Cells of ranks (columns x rows) a problem may have: one GiB of 32-bit ranks.
 MAX_CELLS = 2**28
+
+
+#: How each kind of derived features is ranked.
+_RANKED: dict[type, Callable[..., RankedFeatures]] = {
+    Combination: ranked_sums,
+    CategoryOrder: ranked_orders,
+    Ratio: ranked_ratios,
+}
 
 
 class Rows(NamedTuple):
@@ -56,16 +65,13 @@ def ordered_rows(
         rows = Rows(np.arange(len(table)), weights, each_row)
     n_cells = len(rows.first) * (features.most_columns + len(derived))
     if n_cells > MAX_CELLS:
-        raise ValueError(_too_many(n_cells, sum(isinstance(x, Combination) for x in derived)))
+        raise ValueError(_too_many(n_cells, sum(not isinstance(x, CategoryOrder) for x in derived)))
     if not derived:
         return rows, *features.ordered(rows.first, keep_duplicates=keep_duplicates)
     # They follow from the columns, so only the rows that are left need them.
     features, left = features.of_rows(rows.first), table[rows.first]
     for kind, of_kind in groupby(derived, key=type):
-        ranked: Callable[..., RankedFeatures] = (
-            ranked_sums if kind is Combination else ranked_orders
-        )
-        features = features.followed_by(ranked(left, list(of_kind)))
+        features = features.followed_by(_RANKED[kind](left, list(of_kind)))
     every_row = np.arange(len(rows.first), dtype=np.int64)
     return rows, *features.ordered(every_row, keep_duplicates=keep_duplicates)
 

@@ -21,6 +21,7 @@ from provetree.problem.learned import Predicts, whole_weights
 from provetree.problem.losses import OF_NUMBERS
 from provetree.problem.pairs import check_pairs, paired_columns, sums_among
 from provetree.problem.problem import Problem, build_problem
+from provetree.problem.ratios import ratios_among
 from provetree.problem.table import TableEncoder
 from provetree.problem.targets import Targets, read_actions, read_targets
 
@@ -160,8 +161,10 @@ def prepare(
     """Validate a training table and make its problem; `limits` are those of ``build_problem``.
 
     With `splits` "pairs", splits may be about two columns: `n_angles` directions of each pair, of
-    all columns or of `pair_columns`; see :mod:`provetree.problem.pairs`. With `category_splits`
-    "groups", several categories may go left; see :mod:`provetree.problem.category_groups`.
+    all columns or of `pair_columns`; see :mod:`provetree.problem.pairs`. With "ratios" they may be
+    about ratios of positive columns as well; see :mod:`provetree.problem.ratios`. With
+    `category_splits` "groups", several categories may go left; see
+    :mod:`provetree.problem.category_groups`.
 
     What `y` holds follows from the loss and from what the tree predicts: labels, numbers
     ("squared_error", "absolute_error"), or the costs or rewards of actions ("linear"). With costs
@@ -195,11 +198,13 @@ def prepare(
             loss = "linear"
             row_costs = learned["targets"] if cost_matrix is None else learned["cost_matrix"][codes]
     weights = row_weights(sample_weight, class_weight, classes, codes)
-    if splits == "pairs":
+    if splits != "columns":
         levels = encoder.categories
         among = paired_columns(pair_columns, encoder.feature_names, levels, owner)
-        check_pairs(levels, among, n_angles, owner)
+        check_pairs(levels, among, n_angles + (splits == "ratios"), owner)
         limits["combinations"] = sums_among(encoded, weights, levels, among, n_angles)
+        if splits == "ratios":
+            limits["combinations"] += ratios_among(encoded, weights, levels, among)
     if category_splits == "groups":
         of_rows = row_costs if targets is None else targets.values
         scores = category_scores(codes, of_rows, len(classes), loss)

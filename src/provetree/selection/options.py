@@ -247,7 +247,8 @@ CV_OPTIONS: tuple[Option, ...] = (
         "auto",
         (
             _word("auto"),
-            *_tree["splits"].allowed,
+            _word("columns"),
+            _word("pairs"),
             Allowed('a list of "columns" and "pairs"', "list", _holds_splits),
         ),
         'What splits may be about: "columns" (one column), "pairs" (also sums of two of the eight '

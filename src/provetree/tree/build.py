@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from provetree import _core
 from provetree.problem.category_groups import CategoryOrder
-from provetree.problem.combinations import Combination
+from provetree.problem.combinations import Combination, Ratio
 from provetree.tree.node_values import node_rows, values_on_rows
 from provetree.tree.threshold import midpoint, sum_threshold
 from provetree.tree.tree import Tree
@@ -95,12 +95,19 @@ def _numbered_again(problem: Problem, splits: dict[str, Any]) -> tuple[Combinati
     if not problem.combinations:
         return ()
     n_features = problem.n_features
-    asked = [feature for feature in splits["feature"] if feature >= n_features]
-    used = list(dict.fromkeys(asked))  # in the order of the nodes, each once
-    places = {feature: n_features + place for place, feature in enumerate(used)}
-    splits["feature"] = [places.get(feature, feature) for feature in splits["feature"]]
-    found = [problem.combinations[feature - n_features] for feature in used]
-    return tuple(each for each in found if isinstance(each, Combination))
+    asked: list[Combination | None] = [None] * len(splits["feature"])
+    for node, feature in enumerate(splits["feature"]):
+        derived = problem.combinations[feature - n_features] if feature >= n_features else None
+        if isinstance(derived, Combination):
+            asked[node] = derived
+        elif isinstance(derived, Ratio):
+            asked[node], splits["threshold"][node] = derived.question(splits["threshold"][node])
+    used = list(dict.fromkeys(each for each in asked if each is not None))
+    places = {each: n_features + place for place, each in enumerate(used)}
+    for node, each in enumerate(asked):
+        if each is not None:
+            splits["feature"][node] = places[each]
+    return tuple(used)
 
 
 def _user_splits(
