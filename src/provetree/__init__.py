@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from provetree.selection.runner_up import runner_up_splits
     from provetree.selection.stability import stability
     from provetree.solution import Engine, Limits, Progress, Solution
+    from provetree.tree.graft import fixed_splits_of
     from provetree.tree.smoothing import Smoothing
     from provetree.tree.tree import Tree
     from provetree.tree.verify import VerifiedCost, verify
@@ -91,6 +92,7 @@ _HOMES = {
     "build_problem": "problem.problem",
     "calibration": "selection.calibration",
     "closest_representatives_merge": "partitions.closest_representatives",
+    "fixed_splits_of": "tree.graft",
     "greedy_partition": "partitions.greedy",
     "improved_greedy_partition": "partitions.improved_greedy",
     "load_model": "export.model_file",
@@ -140,6 +142,7 @@ __all__ = [
     "build_problem",
     "calibration",
     "closest_representatives_merge",
+    "fixed_splits_of",
     "greedy_partition",
     "improved_greedy_partition",
     "load_model",

@@ -464,6 +464,37 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "The proof is for all trees of such splits. Missing is a category of its own; categories "
         "that training did not know belong to the rest.",
     ),
+    Option(
+        "forbidden_columns",
+        None,
+        (_ARRAY_LIKE, _DICT, _NONE),
+        "Columns that no split may be about, by name or position; or a dict of such lists by the "
+        'path of a node ("" is the root, "LR" the right side of its left side), for the node and '
+        "all below it. The splits above such a node must be in `fixed_splits`.",
+    ),
+    Option(
+        "interaction_cst",
+        None,
+        (_word("pairwise"), _word("no_interactions"), _ARRAY_LIKE, _NONE),
+        "Which columns may be on one path, as in scikit-learn's HistGradientBoostingClassifier: a "
+        "list of groups of columns, of which each path keeps to one; columns in no group are one "
+        "more. None allows all.",
+    ),
+    Option(
+        "fixed_splits",
+        None,
+        (_DICT, _NONE),
+        'Splits that stay, by the path of their node: ``{"": {"column": "age", "threshold": 40}, '
+        '"L": {"column": "port", "categories": ["S", "C"]}, "R": {"leaf": True}}``. Those above '
+        "must be given, too. Everything else is the best for it.",
+    ),
+    Option(
+        "column_costs",
+        None,
+        (_DICT, _NONE),
+        "What it costs to ask about a column, once for the tree, in the units of the objective "
+        '(errors): ``{"blood test": 3.5}``. It is part of the objective and of the bound.',
+    ),
 )
 
 _BY_NAME = {option.name: option for option in TREE_OPTIONS}
@@ -480,6 +511,10 @@ _OF_ANY_SEARCH = (
     "n_angles",
     "pair_columns",
     "category_splits",
+    "forbidden_columns",
+    "interaction_cst",
+    "fixed_splits",
+    "column_costs",
 )
 
 #: The options of :class:`provetree.OptimalTreeRegressor`, in the order of its parameters.

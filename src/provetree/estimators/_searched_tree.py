@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +12,11 @@ from provetree.estimators._tree_estimator import TreeEstimator
 from provetree.options import thread_count
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
+from provetree.problem.rules import Rules, read_rules
 from provetree.search.engine import ExactSearch, Splits
 from provetree.search.memory import cache_bytes
-from provetree.solution import Engine, Progress, Solution
+from provetree.search.ruled import InnerRules, RuledSearch
+from provetree.solution import Engine, Limits, Progress, Solution
 
 __all__ = ["SearchedTree"]
 
@@ -21,6 +24,7 @@ __all__ = ["SearchedTree"]
 class SearchedTree(TreeEstimator):
     """An estimator with the options of the exact search."""
 
+    max_depth: int
     max_work: int | None
     max_memory: int | str | None
     n_jobs: int | None
@@ -34,8 +38,66 @@ class SearchedTree(TreeEstimator):
         on_progress: Callable[[Progress], None] | None,
     ) -> Solution:
         """Return the best tree within the limits of the estimator."""
+        rules = self._rules(prepared)
+        if rules:
+            self._check_ruled(initial_tree)
+            return self._under_rules(prepared, rules, on_progress)
         engine = self._engine(initial_splits(initial_tree, X, prepared, type(self).__name__))
         return self._solved(engine, prepared.problem, on_progress)
+
+    def _rules(self, prepared: Prepared) -> Rules:
+        """Return the rules that the tree must keep, and keep their sentences."""
+        owner = type(self).__name__
+        encoder = prepared.encoder
+        rules = read_rules(vars(self), encoder.feature_names, encoder.categories, owner)
+        self.rules_ = rules.sentences
+        self._chosen_parameters = {"rules": list(rules.sentences)} if rules.sentences else {}
+        return rules
+
+    def _check_ruled(self, initial_tree: Any) -> None:
+        """Refuse what does not go with rules."""
+        for name, given in (("initial_tree", initial_tree), ("checkpoint", self.checkpoint)):
+            if given is not None:
+                raise ValueError(
+                    f"The {name!r} of {type(self).__name__} is for a search without rules: leave "
+                    "it out, or the rules."
+                )
+
+    def _under_rules(
+        self,
+        prepared: Prepared,
+        rules: Rules,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> Solution:
+        """Return the best tree that keeps rules."""
+        jobs = thread_count(self.n_jobs)
+        search = RuledSearch(
+            prepared,
+            rules,
+            self._engine_under,
+            Limits(
+                None if self.time_limit is None else float(self.time_limit),
+                cache_bytes(self.max_memory, prepared.problem, jobs),
+                None if self.max_work is None else int(self.max_work),
+                jobs,
+            ),
+            int(self.max_depth),
+            on_progress,
+        )
+        started = time.perf_counter()
+        try:
+            return search.solve()
+        finally:
+            self._search_seconds = time.perf_counter() - started
+
+    def _engine_under(self, inner: InnerRules) -> Engine:
+        """Return the engine of an open part of a tree."""
+        if inner.groups is not None:
+            raise ValueError(
+                f"The groups of the 'interaction_cst' parameter of {type(self).__name__} must not "
+                "share columns. Got groups that do."
+            )
+        return ExactSearch()
 
     def _solved(
         self,

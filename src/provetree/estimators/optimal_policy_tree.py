@@ -154,6 +154,10 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         n_angles: int = 2,
         pair_columns: Sequence[str | int] | None = None,
         category_splits: str = "one",
+        forbidden_columns: Sequence[str | int] | Mapping[str, Any] | None = None,
+        interaction_cst: str | Sequence[Any] | None = None,
+        fixed_splits: Mapping[str, Any] | None = None,
+        column_costs: Mapping[str | int, float] | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -172,6 +176,10 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         self.n_angles = n_angles
         self.pair_columns = pair_columns
         self.category_splits = category_splits
+        self.forbidden_columns = forbidden_columns
+        self.interaction_cst = interaction_cst
+        self.fixed_splits = fixed_splits
+        self.column_costs = column_costs
 
     def fit(
         self,
@@ -224,6 +232,10 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         budget = read_budget(self.budget, actions, owner)
         if np.isfinite(budget).any():
             prepared = self._prepared(X, net, sample_weight, alpha=0.0)
+            if self._rules(prepared):
+                raise ValueError(
+                    f"The 'budget' of {owner} is for trees without rules: leave it out, or them."
+                )
             found = self._within(X, prepared, budget, initial_tree, on_progress)
             tree = _valued(found.solution.tree, prepared)
             solution = replace(found.solution, tree=tree)

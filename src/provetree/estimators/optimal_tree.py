@@ -131,6 +131,10 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         n_angles: int = 2,
         pair_columns: Sequence[str | int] | None = None,
         category_splits: str = "one",
+        forbidden_columns: Sequence[str | int] | Mapping[str, Any] | None = None,
+        interaction_cst: str | Sequence[Any] | None = None,
+        fixed_splits: Mapping[str, Any] | None = None,
+        column_costs: Mapping[str | int, float] | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -151,6 +155,10 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self.n_angles = n_angles
         self.pair_columns = pair_columns
         self.category_splits = category_splits
+        self.forbidden_columns = forbidden_columns
+        self.interaction_cst = interaction_cst
+        self.fixed_splits = fixed_splits
+        self.column_costs = column_costs
 
     def fit(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -98,6 +98,10 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         n_angles: int = 2,
         pair_columns: Sequence[str | int] | None = None,
         category_splits: str = "one",
+        forbidden_columns: Sequence[str | int] | Mapping[str, Any] | None = None,
+        interaction_cst: str | Sequence[Any] | None = None,
+        fixed_splits: Mapping[str, Any] | None = None,
+        column_costs: Mapping[str | int, float] | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.criterion = criterion
@@ -115,6 +119,10 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         self.n_angles = n_angles
         self.pair_columns = pair_columns
         self.category_splits = category_splits
+        self.forbidden_columns = forbidden_columns
+        self.interaction_cst = interaction_cst
+        self.fixed_splits = fixed_splits
+        self.column_costs = column_costs
 
     def fit(
         self,

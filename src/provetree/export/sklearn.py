@@ -37,7 +37,8 @@ class UnsupportedTreeError(ValueError):
     Traceback (most recent call last):
         ...
     provetree.export.sklearn.UnsupportedTreeError: scikit-learn's trees split numbers only, and \
-the split 'x0 = b' takes a category out of the middle of the codes: no threshold says the same.
+the split 'x0 = b' takes a category out of the middle of the codes: no threshold says the same. \
+Use to_sklearn_pipeline, which makes a column of each.
     """
 
 

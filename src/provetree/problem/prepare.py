@@ -22,6 +22,7 @@ from provetree.problem.losses import OF_NUMBERS
 from provetree.problem.pairs import check_pairs, paired_columns, sums_among
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.ratios import ratios_among
+from provetree.problem.rules import read_forbidden
 from provetree.problem.table import TableEncoder
 from provetree.problem.targets import Targets, read_actions, read_targets
 
@@ -40,6 +41,7 @@ _SHARED = (
     "n_angles",
     "pair_columns",
     "category_splits",
+    "forbidden_columns",
 )
 
 
@@ -156,6 +158,7 @@ def prepare(
     n_angles: int = 2,
     pair_columns: Sequence[str | int] | None = None,
     category_splits: str = "one",
+    forbidden_columns: Any = None,
     **limits: Any,
 ) -> Prepared:
     """Validate a training table and make its problem; `limits` are those of ``build_problem``.
@@ -164,7 +167,8 @@ def prepare(
     all columns or of `pair_columns`; see :mod:`provetree.problem.pairs`. With "ratios" they may be
     about ratios of positive columns as well; see :mod:`provetree.problem.ratios`. With
     `category_splits` "groups", several categories may go left; see
-    :mod:`provetree.problem.category_groups`.
+    :mod:`provetree.problem.category_groups`. No split is about
+    `forbidden_columns`.
 
     What `y` holds follows from the loss and from what the tree predicts: labels, numbers
     ("squared_error", "absolute_error"), or the costs or rewards of actions ("linear"). With costs
@@ -182,6 +186,12 @@ def prepare(
     names = column_names(table)
     encoder = TableEncoder(categorical_features)
     encoded = encoder.fit_transform(table)
+    forbidden = read_forbidden(
+        forbidden_columns, encoder.feature_names, encoded.shape[1], owner
+    ).get("", frozenset())
+    if forbidden:
+        encoded = encoded.copy()  # it may be the user's own array
+        encoded[:, sorted(forbidden)] = 0.0  # what does not vary is not asked about
     targets: Targets | None = None
     row_costs: Float | None = None
     learned: dict[str, Any]

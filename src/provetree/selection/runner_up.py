@@ -10,9 +10,8 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from provetree.export.words import split_text
 from provetree.problem.cost_scale import TOLERANCE
 from provetree.problem.losses import class_cost, targets_cost
+from provetree.problem.node_problem import node_problem, penalty_in
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.problem.weights import integer_weights
@@ -132,6 +132,7 @@ def runner_up_splits(
     Swapping 'petal width (cm) <= 1.75' for 'petal length (cm) <= 4.85' costs 1 more (proven).
     """
     check_is_fitted(model)
+    _check_rules(model)
     prepared = _prepare(model, X, y, sample_weight)
     tree: Tree = model.tree_
     if tree.n_samples[0] != prepared.problem.n_samples:
@@ -140,6 +141,19 @@ def runner_up_splits(
             f"{tree.n_samples[0]} rows. Got {prepared.problem.n_samples} instead."
         )
     return runner_ups(tree, prepared, model.status_ == "optimal", time_limit)
+
+
+def _check_rules(model: Any) -> None:
+    """Refuse a tree that keeps rules which its runner-ups would not keep."""
+    names = ("interaction_cst", "fixed_splits", "column_costs", "monotonic_cst")
+    given = [name for name in names if getattr(model, name, None) is not None]
+    if isinstance(getattr(model, "forbidden_columns", None), Mapping):
+        given.append("forbidden_columns")
+    if given:
+        raise ValueError(
+            f"Runner-up splits know no rules but columns forbidden in the whole tree. This "
+            f"{type(model).__name__} was fitted with {given[0]!r}."
+        )
 
 
 def _prepare(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Prepared:
@@ -174,10 +188,10 @@ def runner_ups(
         share = (deadline - clock()) / (len(splits) - done)
         rows = passes.indices[passes.indptr[node] : passes.indptr[node + 1]]
         order = _column_order(tree, node)
-        problem = _node_problem(
+        problem = node_problem(
             prepared,
             rows,
-            order,
+            order=order,
             depth=prepared.problem.max_depth - int(tree.node_depth[node]),
             budget=prepared.problem.max_splits - (tree.n_splits - sizes[node]),
         )
@@ -213,42 +227,6 @@ def _explained(problem: Problem, extra: float) -> float:
     if problem.loss != "squared_error" or not problem.cost_scale.root > 0:
         return math.nan
     return extra * problem.cost_scale.weight_scale / problem.cost_scale.root
-
-
-def _node_problem(
-    prepared: Prepared, rows: Rows, order: list[int], *, depth: int, budget: int
-) -> Problem:
-    """Return the problem of the rows of a node, with its columns in some order.
-
-    A problem leaves out columns that order the rows as an earlier one does. None that could
-    replace the split may be hidden by what is excluded: that comes last, or nothing is left out.
-    """
-    whole = prepared.problem
-    problem = prepared.problem_of(
-        rows,
-        order,
-        keep_orders=True,
-        max_depth=depth,
-        max_leaf_nodes=budget + 1,
-        min_samples_leaf=whole.min_samples_leaf,
-        keep_duplicates=bool(whole.combinations),
-    )
-    # The penalty is that of the whole table, in the units of these rows.
-    if whole.is_measured:
-        problem = problem.with_fine_units()
-        return problem.with_limits(
-            max_splits=problem.max_splits, split_penalty=_penalty_in(problem, whole)
-        )
-    penalty = Fraction(whole.split_penalty, whole.error_scale) / whole.weight_scale
-    penalty *= problem.weight_scale
-    return replace(problem, error_scale=penalty.denominator, split_penalty=penalty.numerator)
-
-
-def _penalty_in(problem: Problem, other: Problem) -> int:
-    """Return the penalty of another problem of the same measured loss, in the units of this one."""
-    ours, theirs = problem.cost_scale, other.cost_scale
-    cost = other.split_penalty * theirs.unit / theirs.weight_scale
-    return round(cost * ours.weight_scale / ours.unit) if ours.unit > 0 else 0
 
 
 def _user_difference(problem: Problem, units: int) -> float:
@@ -428,7 +406,7 @@ class _NodeSearch:
             if not problem.cost_scale.root > 0:
                 return 0  # nothing is left to save
             problem = problem.with_fine_units().with_limits(
-                max_splits=splits, split_penalty=_penalty_in(problem, whole)
+                max_splits=splits, split_penalty=penalty_in(problem, whole)
             )
         solution = self._solve(problem)
         if solution.status != "optimal":

@@ -1,0 +1,390 @@
+"""The exact search under rules: splits that stay, columns that are forbidden, prices of columns.
+
+The fixed part of a tree sends the rows to its open ends; each of these is a problem of its own, and
+their best trees together are the best tree: they share nothing but the leaves. A limit on leaves is
+shared out in all ways. Columns with a price are tried by branch and bound: the best tree without
+some columns costs no more than any tree without them, whatever else it pays.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provetree.errors import InfeasibleError
+from provetree.problem.node_problem import node_problem
+from provetree.problem.prepare import Prepared
+from provetree.problem.problem import Problem
+from provetree.problem.rules import FixedSplit, Rules
+from provetree.solution import Engine, Limits, Progress, Solution, Status
+from provetree.tree.graft import grafted, labelled_leaf
+from provetree.tree.tree import Tree
+
+__all__ = ["RuledSearch", "without_columns"]
+
+RowNumbers: TypeAlias = NDArray[np.intp]
+#: Makes the engine of an open part, given the rules that hold inside it.
+EngineMaker: TypeAlias = Callable[["InnerRules"], Engine]
+
+#: Time for a search whose time is over: it gives a first tree and a bound.
+_LEAST_SECONDS = 1e-3
+
+
+@dataclass(frozen=True)
+class InnerRules:
+    """The rules that hold inside an open part of a tree, by the columns of the table."""
+
+    groups: tuple[frozenset[int], ...] | None = None
+    directions: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A tree of some rows, what it costs in the user's units, and what is proven."""
+
+    tree: Tree
+    cost: float
+    bound: float
+    status: Status = "optimal"
+
+
+def without_columns(prepared: Prepared, columns: frozenset[int]) -> Prepared:
+    """Return a table whose splits cannot be about some columns: these are constant.
+
+    Examples
+    --------
+    >>> from provetree.problem.prepare import prepare
+    >>> from provetree.search.ruled import without_columns
+    >>> prepared = prepare([[1.0, 5.0], [2.0, 4.0]], [0, 1], max_depth=1)
+    >>> without_columns(prepared, frozenset([0])).encoded.tolist()
+    [[0.0, 5.0], [0.0, 4.0]]
+    """
+    if not columns:
+        return prepared
+    encoded = prepared.encoded.copy()
+    encoded[:, sorted(columns)] = 0.0
+    whole = prepared.problem
+    allowed = [each for each in whole.combinations if not columns.intersection(each.columns)]
+    return replace(prepared, encoded=encoded, problem=replace(whole, combinations=tuple(allowed)))
+
+
+@dataclass
+class RuledSearch:
+    """The search for the best tree that keeps rules.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The table; its problem has the limits of the whole tree.
+    rules : Rules
+        What the tree must keep to.
+    make_engine : callable
+        Gives the engine of an open part.
+    limits : Limits
+        Time for everything together, and what each search may use.
+    depth : int
+        The depth that was asked for; that of the problem is no larger than its rows allow.
+    """
+
+    prepared: Prepared
+    rules: Rules
+    make_engine: EngineMaker
+    limits: Limits
+    depth: int
+    on_progress: Callable[[Progress], None] | None = None
+    _started: float = field(default_factory=time.monotonic)
+    _ended: Status | None = None
+    _counters: dict[str, int] = field(default_factory=dict)
+    _open_parts: dict[Any, _Part] = field(default_factory=dict)
+
+    def solve(self) -> Solution:
+        """Return the best tree that keeps the rules."""
+        self._check()
+        whole = self._best_by_price() if self.rules.prices else self._best(frozenset())
+        seconds = time.monotonic() - self._started
+        if self.on_progress is not None:
+            self.on_progress(Progress(seconds, whole.cost, whole.bound))
+        return Solution(
+            tree=whole.tree,
+            cost=whole.cost,
+            lower_bound=min(whole.bound, whole.cost),
+            status="optimal" if whole.bound >= whole.cost else whole.status,
+            history=(Progress(seconds, whole.cost, min(whole.bound, whole.cost)),),
+            counters=self._counters,
+        )
+
+    def _check(self) -> None:
+        """Refuse fixed splits that no tree within the limits can have."""
+        fixed, problem = self.rules.fixed, self.prepared.problem
+        splits = {path: split for path, split in fixed.items() if not split.is_leaf}
+        deepest = max((len(path) + 1 for path in splits), default=0)
+        if deepest > self.depth:
+            raise InfeasibleError(
+                f"No tree of depth {self.depth} keeps the 'fixed_splits', which are {deepest} deep."
+            )
+        if len(splits) > problem.max_splits:
+            raise InfeasibleError(
+                f"No tree of {problem.max_splits + 1} leaves keeps the 'fixed_splits', which make "
+                f"{len(splits) + 1}."
+            )
+
+    # -- prices ------------------------------------------------------------------------------
+
+    def _best_by_price(self) -> _Part:
+        """Branch on the columns with a price.
+
+        A tree without the columns that are out costs at least the best such tree and the prices of
+        the columns that are in. Where the best such tree asks for no other column with a price, the
+        bound is what it costs, and nothing below is better.
+        """
+        prices = self.rules.prices
+        fixed = {s.column for s in self.rules.fixed.values() if s.column in prices}
+        order = count()
+        best: _Part | None = None
+        bound = math.inf
+        first = self._best(frozenset())
+        start = sum(prices[column] for column in fixed)
+        waiting = [(first.bound + start, next(order), frozenset(fixed), frozenset[int](), first)]
+        while waiting:
+            low, _, inside, out, part = heapq.heappop(waiting)
+            if best is not None and low >= best.cost:
+                break
+            used = frozenset(part.tree.columns_used) & prices.keys()
+            cost = part.cost + sum(prices[column] for column in used)
+            if best is None or cost < best.cost:
+                best = replace(part, cost=cost)
+            undecided = used - inside
+            if part.status != "optimal" or self._ended is not None:
+                bound = min(bound, low)
+                continue
+            if not undecided:
+                continue
+            column = max(undecided, key=lambda c: (prices[c], -c))
+            with_it = inside | {column}
+            heapq.heappush(waiting, (low + prices[column], next(order), with_it, out, part))
+            without = self._best(out | {column})
+            least = without.bound + sum(prices[c] for c in inside)
+            heapq.heappush(waiting, (max(low, least), next(order), inside, out | {column}, without))
+        assert best is not None
+        bound = min([bound, best.cost, *(entry[0] for entry in waiting)])
+        return replace(best, bound=bound, status=self._ended or "optimal")
+
+    # -- the fixed part ----------------------------------------------------------------------
+
+    def _best(self, forbidden: frozenset[int]) -> _Part:
+        """Return the best tree without some columns, prices not counted."""
+        weights = self.prepared.weights
+        rows = np.arange(len(self.prepared.encoded))
+        if weights is not None:
+            rows = rows[weights > 0]
+        leaves = self.prepared.problem.max_splits + 1
+        return self._node("", rows, forbidden, leaves, ())
+
+    def _node(
+        self,
+        path: str,
+        rows: RowNumbers,
+        forbidden: frozenset[int],
+        leaves: int,
+        sides: tuple[bool, ...],
+    ) -> _Part:
+        """Return the best part from a node on; `sides` say where missing values went above."""
+        split = self.rules.fixed.get(path)
+        if split is None or split.is_leaf:
+            return self._open(path, rows, forbidden, 1 if split else leaves, sides)
+        values = self.prepared.encoded[rows, split.column]
+        levels = self.prepared.encoder.categories[split.column]
+        missing_seen = levels is None and bool(np.isnan(values).any())
+        ways = [split.missing == "left"]
+        if missing_seen and split.missing is None:
+            ways = [True, False]
+        found: list[_Part] = []
+        refusal: InfeasibleError | None = None
+        for missing_left in ways:
+            left = split.goes_left(values, len(levels or ()), missing_left)
+            try:
+                self._check_sides(path, rows, left)
+                found += self._joined(
+                    path, split, rows, left, missing_left, forbidden, leaves, sides
+                )
+            except InfeasibleError as error:  # perhaps the other way can be kept
+                refusal = error
+        if not found:
+            assert refusal is not None
+            raise refusal
+        best = min(found, key=lambda part: (part.cost, part.tree.n_splits))
+        return replace(best, bound=min(part.bound for part in found), status=_worst(found))
+
+    def _check_sides(self, path: str, rows: RowNumbers, left: Any) -> None:
+        """Refuse a fixed split that leaves a side without rows, or with too few."""
+        sizes = int(left.sum()), int((~left).sum())
+        where = f"No tree keeps the fixed split at {path!r}"
+        if min(sizes) == 0:
+            side = "right" if sizes[0] else "left"
+            raise InfeasibleError(f"{where}: no training row of its {len(rows)} goes {side}.")
+        if min(sizes) < self.prepared.problem.min_samples_leaf:
+            raise InfeasibleError(
+                f"{where}: it leaves a side with {min(sizes)} rows, fewer than 'min_samples_leaf'."
+            )
+
+    def _joined(
+        self,
+        path: str,
+        split: FixedSplit,
+        rows: RowNumbers,
+        left: Any,
+        missing_left: bool,
+        forbidden: frozenset[int],
+        leaves: int,
+        sides: tuple[bool, ...],
+    ) -> list[_Part]:
+        """Return the best trees of both sides of a fixed split, for each way to share the leaves.
+
+        Where the best trees of all sizes together have few enough leaves, they are the best.
+        """
+        halves = rows[left], rows[~left]
+        below = (*sides, missing_left)
+
+        def part(side: int, most: int) -> _Part:
+            return self._node(path + "LR"[side], halves[side], forbidden, most, below)
+
+        need = [self._leaves_needed(path + letter) for letter in "LR"]
+        plenty = [part(side, leaves - need[1 - side]) for side in (0, 1)]
+        pairs = [(plenty[0], plenty[1])]
+        if sum(each.tree.n_leaves for each in plenty) > leaves:
+            shares = range(need[0], leaves - need[1] + 1)
+            pairs = [(part(0, most), part(1, leaves - most)) for most in shares]
+        problem = self.prepared.problem
+        here = self._leaf(rows)
+        found = []
+        for one, other in pairs:
+            tree = grafted(
+                here, split, missing_left, one.tree, other.tree, self._missing(rows, split)
+            )
+            penalty = _user_penalty(problem)
+            found.append(
+                _Part(
+                    tree,
+                    one.cost + other.cost + penalty,
+                    one.bound + other.bound + penalty,
+                    _worst([one, other]),
+                )
+            )
+        return found
+
+    def _leaves_needed(self, path: str) -> int:
+        below = [p for p, s in self.rules.fixed.items() if p.startswith(path) and not s.is_leaf]
+        return len(below) + 1
+
+    def _missing(self, rows: RowNumbers, split: FixedSplit) -> bool:
+        return not split.codes and bool(np.isnan(self.prepared.encoded[rows, split.column]).any())
+
+    # -- open parts --------------------------------------------------------------------------
+
+    def _problem(
+        self, rows: RowNumbers, forbidden: frozenset[int], depth: int, leaves: int
+    ) -> Problem:
+        return node_problem(
+            without_columns(self.prepared, forbidden), rows, depth=depth, budget=leaves - 1
+        )
+
+    def _leaf(self, rows: RowNumbers) -> Tree:
+        """Return the tree without splits, for what its node holds."""
+        problem = self._problem(rows, frozenset(), 0, 1)
+        return labelled_leaf(problem)
+
+    def _open(
+        self,
+        path: str,
+        rows: RowNumbers,
+        forbidden: frozenset[int],
+        leaves: int,
+        sides: tuple[bool, ...],
+    ) -> _Part:
+        """Return the best tree of an open part."""
+        forbidden = forbidden | self.rules.forbidden_at(path)
+        above = [self.rules.fixed[path[:end]].column for end in range(len(path))]
+        groups = self.rules.groups
+        if groups is not None:
+            groups = tuple(group for group in groups if group.issuperset(above))
+            everything = frozenset().union(*groups)
+            forbidden = forbidden | (
+                frozenset(range(self.prepared.problem.n_features)) - everything
+            )
+        leaves = min(leaves, 2 ** (self.depth - len(path)))
+        key = (path, sides, forbidden)
+        known = self._open_parts.get(key)
+        if known is not None and known.status == "optimal" and known.tree.n_leaves <= leaves:
+            return known  # the best tree of more leaves has no more than these
+        if groups is not None and not _disjoint(groups):
+            inner = InnerRules(groups, self.rules.directions)
+            return self._keep(key, leaves, self._solved(rows, forbidden, path, leaves, inner))
+        inner = InnerRules(None, self.rules.directions)
+        if groups is None or len(groups) == 1:
+            return self._keep(key, leaves, self._solved(rows, forbidden, path, leaves, inner))
+        # A path of one group of columns cannot leave it: the first split settles it for all.
+        every = frozenset(range(self.prepared.problem.n_features))
+        found = [
+            self._solved(rows, forbidden | (every - group), path, leaves, inner) for group in groups
+        ]
+        best = min(found, key=lambda part: (part.cost, part.tree.n_splits))
+        best = replace(best, bound=min(part.bound for part in found), status=_worst(found))
+        return self._keep(key, leaves, best)
+
+    def _keep(self, key: Any, leaves: int, part: _Part) -> _Part:
+        if leaves >= 2 ** (self.depth - len(key[0])):
+            self._open_parts[key] = part
+        return part
+
+    def _solved(
+        self,
+        rows: RowNumbers,
+        forbidden: frozenset[int],
+        path: str,
+        leaves: int,
+        inner: InnerRules,
+    ) -> _Part:
+        """Solve an open part in what is left of the time."""
+        problem = self._problem(rows, forbidden, self.depth - len(path), leaves)
+        if problem.is_measured and not problem.cost_scale.root > 0:
+            cost = problem.to_user_cost(0)
+            return _Part(labelled_leaf(problem), cost, cost)
+        seconds: float | None = None
+        if self.limits.time_limit is not None:
+            left = self.limits.time_limit - (time.monotonic() - self._started)
+            seconds = max(_LEAST_SECONDS, 0.0 if self._ended == "interrupted" else left)
+        elif self._ended == "interrupted":
+            seconds = _LEAST_SECONDS
+        found = self.make_engine(inner).solve(problem, replace(self.limits, time_limit=seconds))
+        for name, number in found.counters.items():
+            if isinstance(number, int):
+                self._counters[name] = self._counters.get(name, 0) + number
+        if found.status != "optimal" and self._ended != "interrupted":
+            self._ended = found.status
+        return _Part(found.tree, found.cost, found.lower_bound, found.status)
+
+
+def _disjoint(groups: tuple[frozenset[int], ...]) -> bool:
+    return sum(map(len, groups)) == len(frozenset().union(*groups))
+
+
+def _worst(parts: list[_Part]) -> Status:
+    return next((part.status for part in parts if part.status != "optimal"), "optimal")
+
+
+def _user_penalty(problem: Problem) -> float:
+    """Return what a split costs in the user's units."""
+    if problem.split_penalty == 0:
+        return 0
+    if not problem.is_measured:
+        return problem.to_user_cost(problem.split_penalty)
+    scale = problem.cost_scale
+    return problem.split_penalty * scale.unit / scale.weight_scale
