@@ -495,6 +495,15 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "What it costs to ask about a column, once for the tree, in the units of the objective "
         '(errors): ``{"blood test": 3.5}``. It is part of the objective and of the bound.',
     ),
+    Option(
+        "refine_pairs",
+        False,
+        (_BOOL,),
+        "Whether questions of the best tree of pairs are turned: at each split, all lines that "
+        "divide its rows differently are tried for every pair of columns, and both sides are "
+        "searched again. The tree is never worse. A better one is outside of the family that is "
+        'proven: its ``status_`` is "feasible", and its bound holds for every tree.',
+    ),
 )
 
 _BY_NAME = {option.name: option for option in TREE_OPTIONS}
