@@ -47,8 +47,8 @@ _STRENGTH = 10.0
 #: of the tables of ``bench new-rows`` that gives better accuracy on new rows, and better
 #: probabilities. From 0.2 to 1 it makes little difference.
 _SHARE_OF_LOG_LOSS = 0.4
-#: Every leaf must be worth this part of a row, or a smaller tree is taken. It matters where rows are
-#: few: there chance makes trees too large. From 0.2 to 0.5 it makes no difference on that half.
+#: Every leaf must be worth this part of a row, or a smaller tree is taken. It matters where rows
+#: are few: there chance makes trees too large. On that half, 0.2 to 0.5 are the same.
 _PRICE_OF_A_LEAF = 0.2
 
 
@@ -165,7 +165,8 @@ def scorer_of(scoring: Any, table: TuningTable, class_weight: Any, owner: str) -
     if scoring is None or (isinstance(scoring, str) and scoring == "accuracy"):
         if scoring is None and class_weight is not None:
             weights = table.prepared.weights
-        return RowScorer(table, "accuracy", _accuracy(table, weights), less=_steadied(table, weights))
+        less = _steadied(table, weights)
+        return RowScorer(table, "accuracy", _accuracy(table, weights), less=less)
     if is_cost_matrix(scoring):
         try:
             costs = read_cost_matrix(scoring, table.prepared.classes, owner)
