@@ -504,6 +504,14 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "searched again. The tree is never worse. A better one is outside of the family that is "
         'proven: its ``status_`` is "feasible", and its bound holds for every tree.',
     ),
+    Option(
+        "executor",
+        None,
+        (_word("dask"), _NONE),
+        'Who solves the splits of the root. "dask": the workers of the active client of '
+        "``dask.distributed`` (the extra ``dask``), on this machine or on others; tree, bound and "
+        "status are those of one thread. None: threads, see `n_jobs`.",
+    ),
 )
 
 _BY_NAME = {option.name: option for option in TREE_OPTIONS}
@@ -524,6 +532,7 @@ _OF_ANY_SEARCH = (
     "interaction_cst",
     "fixed_splits",
     "column_costs",
+    "executor",
 )
 
 #: The options of :class:`provetree.OptimalTreeRegressor`, in the order of its parameters.

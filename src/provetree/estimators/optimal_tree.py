@@ -136,6 +136,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         fixed_splits: Mapping[str, Any] | None = None,
         column_costs: Mapping[str | int, float] | None = None,
         refine_pairs: bool = False,
+        executor: str | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -161,6 +162,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self.fixed_splits = fixed_splits
         self.column_costs = column_costs
         self.refine_pairs = refine_pairs
+        self.executor = executor
 
     def fit(
         self,
