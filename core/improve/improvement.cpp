@@ -23,6 +23,7 @@ std::uint64_t first_turn(const Context& context, Shape shape, const Loss& loss, 
     // A loss that counts splits charges less than a unit for them where the user has no penalty.
     const bool sized = shape.splits < Shape::full(shape.depth) || loss.split_penalty >= loss.unit_scale;
     if (context.table.measure && sized) return 4'000'000;
+    if (context.table.measure && by_bits) return 400'000'000;
     return shape.depth == 4 || by_bits ? 200'000'000 : 20'000'000;
 }
 

@@ -18,7 +18,7 @@ class Improvement {
     struct Policy {
         // The search has a limit, and proofs of its depth rarely end: better trees matter most.
         bool hopeless = false;
-        bool by_bits = false;  // the proof is that of the search on bits, which is fast
+        bool by_bits = false;  // the proof is that of the search on bits or by cells, which are fast
         bool ends = false;     // a tree as good as the bound ends the search
     };
     // Told about better trees and better bounds.

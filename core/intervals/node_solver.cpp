@@ -10,73 +10,47 @@
 
 namespace provetree {
 
-// While it lives, the search of a side of a split of the root heeds the cut. `limit`: of that side, by the cut that the
-// task was given out with.
-struct NodeSolver::Heeding {
-    Heeding(NodeSolver& of_solver, const SplitTask& of_task, Cost of_side)
-        : solver(of_solver), task(of_task), limit(of_side) {
-        solver.heeding_ = this;
-    }
-    ~Heeding() { solver.heeding_ = nullptr; }
-    Heeding(const Heeding&) = delete;
-    Heeding& operator=(const Heeding&) = delete;
-
-    NodeSolver& solver;
-    const SplitTask& task;
-    Cost limit;
-};
-
 Outcome NodeSolver::solve(const Node& node, const NodeRequest& request) {
-    Begun begun = begin(node, request);
-    if (begun.outcome) return *std::move(begun.outcome);
-    const Outcome outcome = search(node, begun.request, begun.leaf, nullptr);
-    conclude(node, request, begun.request, outcome);
-    return outcome;
-}
-
-NodeSolver::Begun NodeSolver::begin(const Node& node, const NodeRequest& request) {
-    Begun begun{request, {}, {}};
-    NodeRequest& on_rows = begun.request;
+    NodeRequest on_rows = request;
     on_rows.shape = request.shape.on(node.rows);
-    const auto closed = [&](Cost bound, Reason reason, const Outcome& outcome) {
-        context_.closings.close([&] { return Region::all_splits(request.level, request.shape); }, bound, reason);
-        begun.outcome = outcome;
-        return begun;
-    };
-    Outcome& leaf = begun.leaf;
+    const auto whole = [&] { return Region::all_splits(request.level, request.shape); };
+    Outcome leaf;
     leaf.upper = leaf_cost(context_, node, loss_);
     leaf.relaxed = leaf_cost_of(node, loss_);
     leaf.lower = leaf.upper;
     // No split can pay where the leaf costs no more than one split does (without the minimum leaf size, too).
     const bool leaf_pays = leaf.relaxed <= loss_.split_penalty && leaf.upper < kInfinite;
-    if (on_rows.shape.depth == 0 || leaf_pays || node.columns.empty()) {
+    const bool one_group = node.columns.empty() && node.cells.size() <= 1;
+    if (on_rows.shape.depth == 0 || leaf_pays || one_group) {
         // Rows that no column tells apart stay together below any split.
-        const Cost split = loss_.split_penalty + (node.columns.empty() ? leaf.relaxed : 0);
-        return closed(request.shape.depth == 0 ? kInfinite : split, Reason::kLeaf, leaf);
+        const Cost split = loss_.split_penalty + (one_group ? leaf.relaxed : 0);
+        context_.closings.close(whole, request.shape.depth == 0 ? kInfinite : split, Reason::kLeaf);
+        return leaf;
     }
     if (context_.constrained() && node.count < 2 * context_.min_leaf) {
         // Only the leaf is feasible, but the relaxed problem may still split: it is bounded by no errors at all.
         leaf.relaxed = std::min(leaf.relaxed, loss_.split_penalty);
-        return closed(kInfinite, Reason::kTooFewRows, leaf);
+        context_.closings.close(whole, kInfinite, Reason::kTooFewRows);
+        return leaf;
     }
     if (request.limit <= 0) {
         leaf.lower = leaf.relaxed = 0;
-        return closed(0, Reason::kNoBudget, leaf);
+        context_.closings.close(whole, 0, Reason::kNoBudget);
+        return leaf;
     }
+    const bool remembers = context_.remembers_sets && node.members && on_rows.shape.depth >= 2;
     Outcome outcome;
-    if (remembers(node, on_rows) && solved_.find(node, on_rows, outcome))
-        return closed(outcome.lower, Reason::kKnown, outcome);
-    begun.outcome = cells_.solve(node, on_rows, loss_);
-    if (!begun.outcome && on_rows.shape.depth < 3) begun.outcome = solve_shallow(node, on_rows);
-    if (begun.outcome) conclude(node, request, on_rows, *begun.outcome);
-    return begun;
-}
-
-void NodeSolver::conclude(const Node& node, const NodeRequest& request, const NodeRequest& on_rows,
-                          const Outcome& outcome) {
-    if (remembers(node, on_rows)) solved_.keep(node, on_rows, outcome);
-    context_.closings.close([&] { return Region::all_splits(request.level, request.shape); }, outcome.lower,
-                            Reason::kSolved);
+    if (remembers && solved_.find(node, on_rows, outcome)) {
+        context_.closings.close(whole, outcome.lower, Reason::kKnown);
+        return outcome;
+    }
+    if (std::optional<Outcome> by_cells = cells_.solve(node, on_rows, loss_))
+        outcome = std::move(*by_cells);
+    else
+        outcome = on_rows.shape.depth >= 3 ? search(node, on_rows, leaf, nullptr) : solve_shallow(node, on_rows);
+    if (remembers) solved_.keep(node, on_rows, outcome);
+    context_.closings.close(whole, outcome.lower, Reason::kSolved);
+    return outcome;
 }
 
 Outcome NodeSolver::solve_shallow(const Node& node, const NodeRequest& request) {
@@ -100,21 +74,16 @@ Outcome NodeSolver::search(const Node& node, const NodeRequest& request, const I
     Frontier frontier(context_, loss_, node, request, start, ties);
     try {
         frontier.open(survey(node.columns, node, request));
+        begin_sides(node, request.shape, request.level);
         if (resume_) resume_->enter(frontier);
-        const auto heed = [&] {
-            // The cut falls by so much, and with it what trees of a side may cost. A lower limit asks for less.
-            if (heeding_ && request.level == 1) frontier.lower_limit(heeding_->limit - lowered(heeding_->task, 0));
-            return true;
-        };
-        for (Frontier::Attempt attempt; heed() && frontier.next(attempt);) {
+        for (Frontier::Attempt attempt; frontier.next(attempt);) {
             const SplitTask task = frontier.task_of(attempt);
-            divide(node, task.split, request.level);
+            divide_next(node, task.split, request.level);
             frontier.settle(attempt, solve_sides(task, node.columns.size(), request.level), true);
             ++context_.counters.intervals;
         }
     } catch (...) {
         if (resume_) resume_->unwind(frontier);
-        if (request.level == handed_back_ + 1) unfinished_ = frontier.make_profile();
         throw;
     }
     if (resume_) resume_->leave(request.level);
@@ -127,18 +96,28 @@ void NodeSolver::divide(const Node& node, const SplitName& split, std::size_t le
     builder_.split(node, column, Node::rows_up_to(column, split.rank, 0, node.rows), kids.left, kids.right);
 }
 
+void NodeSolver::begin_sides(const Node& node, Shape shape, std::size_t level) {
+    cells_.list(node, shape, levels_.at(level).cells);
+}
+
+void NodeSolver::divide_next(const Node& node, const SplitName& split, std::size_t level) {
+    Levels::Children& kids = levels_.at(level);
+    if (kids.cells.empty()) return divide(node, split, level);
+    cells_.divide(node, kids.cells, split.column, split.rank, kids.left, kids.right);
+}
+
 SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, std::size_t level) {
     const Levels::Children& kids = levels_.at(level);
     if (resume_) resume_->begin(level, task.split);
     context_.counters.nodes += 2;
+    context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (columns + 1) / 2);
+
     SplitAnswer answer;
     answer.least_left = task.least_left;
     answer.least_right = task.least_right;
     const auto solve_side = [&](const Node& rows, bool right, Cost limit) {
         if (resume_) resume_->go(level, right);
         context_.closings.descend(level, {task.split.column, task.split.rank, right});
-        std::optional<Heeding> heeding;
-        if (cut_now_ && level == 0) heeding.emplace(*this, task, std::min(limit, task.cut));
         // A column that means nothing is closed as a whole once both sides of one split of it cost as much as the best
         // tree does: proving more than the cut would be wasted.
         const NodeRequest request{.shape = right ? task.right : task.left,
@@ -161,22 +140,8 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     const bool left_first = kids.left.rows >= kids.right.rows;
     const Node &first = left_first ? kids.left : kids.right, &second = left_first ? kids.right : kids.left;
     const Cost known = left_first ? task.least_right : task.least_left;
-    bool first_open = true, second_open = true;
-    try {
-        context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (columns + 1) / 2);
-        const Cost rest = budget - solve_side(first, !left_first, budget - known);
-        first_open = false;
-        second_open = rest - lowered(task, level) > known;
-        if (second_open) solve_side(second, left_first, rest);
-        second_open = false;
-    } catch (const StopSearch& stop) {
-        if (stop.reason != StopReason::kEffortUsed || level != handed_back_) throw;
-        answer.left_open = left_first ? first_open : second_open;
-        answer.right_open = left_first ? second_open : first_open;
-        const bool left_unfinished = first_open == left_first;
-        (left_unfinished ? answer.left : answer.right).profile = std::exchange(unfinished_, nullptr);
-        return answer;
-    }
+    const Cost rest = budget - solve_side(first, !left_first, budget - known);
+    if (rest > known) solve_side(second, left_first, rest);
     if (resume_) resume_->split_done(level);
     if (answer.left.upper < kInfinite && answer.right.upper < kInfinite)
         answer.best = {std::min(kInfinite, answer.left.upper + answer.right.upper + loss_.split_penalty),

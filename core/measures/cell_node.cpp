@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace provetree {
 
@@ -14,13 +15,18 @@ constexpr double kMostTargets = 0x1p30, kMostSquares = 0x1p60;
 }  // namespace
 
 bool CellNode::list_cells(const CellRows& rows, const Node& node) {
+    key_ = {};
+    if (!node.cells.empty()) {
+        cells_ = node.cells;
+        for (Index cell : cells_) key_ += rows.cell(cell).key;
+        return true;
+    }
     if (seen_.size() != rows.size()) seen_.assign(rows.size(), 0);
     if (++now_ == 0) {
         std::fill(seen_.begin(), seen_.end(), 0);
         now_ = 1;
     }
     cells_.clear();
-    key_ = {};
     std::uint64_t covered = 0;
     for (Index i = 0; i < node.rows; ++i) {
         const Index cell = rows.cell_of(node.ids[i]);
@@ -33,70 +39,96 @@ bool CellNode::list_cells(const CellRows& rows, const Node& node) {
     return covered == node.rows;
 }
 
-void CellNode::take(const CellRows& rows, const Node& node) {
-    list_columns(node);
-    values_of_.resize(cells_.size() * column_count_);
-    cells_with_.assign(of_value_.size(), 0);
-    std::uint16_t* next = values_of_.data();
-    for (Index cell : cells_) {
-        const std::uint8_t* const ranks = rows.ranks(cell);
-        for (std::size_t c = 0; c < column_count_; ++c)
-            ++cells_with_[*next++ = value_of_rank_[c * CellRows::kMostValues + ranks[node.columns[c].id]]];
-    }
-    number_features();
-    take_targets(rows);
+int CellNode::place_of(Index id) const {
+    const auto at = std::lower_bound(ids_.begin(), ids_.end(), id);
+    return at != ids_.end() && *at == id ? static_cast<int>(at - ids_.begin()) : -1;
 }
 
-void CellNode::list_columns(const Node& node) {
-    column_count_ = node.columns.size();
+void CellNode::take(const CellRows& rows) {
+    take_targets(rows);
+    sum_values(rows);
+    list_columns(rows);
+    number_features();
+    list_features(rows);
+}
+
+void CellNode::sum_values(const CellRows& rows) {
+    const std::size_t columns = rows.columns();
+    at_place_.assign(rows.first_place(columns), {});
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+        const CellSums sums = sums_[i];
+        const std::uint16_t* const places = rows.places(cells_[i]);
+        for (std::size_t c = 0; c < columns; ++c) at_place_[places[c]] += sums;
+    }
+}
+
+// The columns that vary, and their values. No cell is without rows.
+void CellNode::list_columns(const CellRows& rows) {
+    ids_.clear();
     first_value_.assign(1, 0);
     splits_.clear();
-    value_of_rank_.resize(column_count_ * CellRows::kMostValues);
-    int values = 0;
-    for (std::size_t c = 0; c < column_count_; ++c) {
-        const NodeColumn& column = node.columns[c];
-        for (Index position = 0; position < node.rows; ++values) {
-            const Index rank = column.ranks[position];
-            position = Node::rows_up_to(column, rank, position, node.rows);
-            value_of_rank_[c * CellRows::kMostValues + rank] = static_cast<std::uint16_t>(values);
-            if (position < node.rows) splits_.push_back({static_cast<int>(c), values, rank, position});
+    of_value_.clear();
+    place_of_value_.clear();
+    places_.resize(at_place_.size());
+    for (std::size_t c = 0; c < rows.columns(); ++c) {
+        const std::size_t first = rows.first_place(c), end = rows.first_place(c + 1);
+        const auto present = [&](std::size_t place) { return at_place_[place].extent != 0; };
+        std::size_t place = first;
+        while (!present(place)) ++place;
+        if (at_place_[place].extent == all_.extent) continue;
+        const int column = static_cast<int>(ids_.size());
+        ids_.push_back(static_cast<Index>(c));
+        for (; place < end; ++place) {
+            if (!present(place)) continue;
+            places_[place].value = static_cast<std::uint16_t>(of_value_.size());
+            splits_.push_back({column, static_cast<int>(of_value_.size()), static_cast<Index>(place - first)});
+            of_value_.push_back(at_place_[place]);
+            place_of_value_.push_back(static_cast<std::uint16_t>(place));
         }
-        first_value_.push_back(values);
+        splits_.pop_back();  // all rows are up to the last value
+        first_value_.push_back(static_cast<int>(of_value_.size()));
     }
-    of_value_.assign(static_cast<std::size_t>(values), {});
+    column_count_ = ids_.size();
 }
 
 // Features from either end of a column towards its most common value.
 void CellNode::number_features() {
     split_of_feature_.clear();
     follows_.clear();
-    feature_of_.resize(of_value_.size());
-    is_common_.assign(of_value_.size(), 0);
     for (std::size_t c = 0; c < column_count_; ++c) {
         const std::size_t first = static_cast<std::size_t>(first_value_[c]),
                           end = static_cast<std::size_t>(first_value_[c + 1]);
-        const std::size_t common = static_cast<std::size_t>(
-            std::max_element(&cells_with_[first], &cells_with_[first] + (end - first)) - cells_with_.data());
+        std::size_t common = first;
+        for (std::size_t u = first + 1; u < end; ++u)
+            if (of_value_[u].rows() > of_value_[common].rows()) common = u;
         const auto number = [&](std::size_t value, std::size_t split, bool begins) {
-            feature_of_[value] = static_cast<std::uint16_t>(split_of_feature_.size());
+            Place& place = places_[place_of_value_[value]];
+            place.feature = static_cast<std::uint16_t>(split_of_feature_.size());
+            place.is_common = false;
             split_of_feature_.push_back(split);
             follows_.push_back(begins ? 0 : -1);
         };
         for (std::size_t u = first; u < common; ++u) number(u, u - c, u == first);
         for (std::size_t u = end - 1; u > common; --u) number(u, u - 1 - c, u == end - 1);
-        is_common_[common] = 1;
-        feature_of_[common] = 0;
+        places_[place_of_value_[common]].is_common = true;
     }
-    // Written without a branch: there is room for one more.
-    features_.resize(values_of_.size() + 1);
+}
+
+// The values of each cell, and the features that begin to have them.
+void CellNode::list_features(const CellRows& rows) {
+    values_of_.resize(cells_.size() * column_count_);
+    features_.resize(values_of_.size() + 1);  // written without a branch: there is room for one more
     start_.resize(cells_.size() + 1);
     start_[0] = 0;
-    const std::uint16_t* value = values_of_.data();
+    std::uint16_t* value = values_of_.data();
     std::uint16_t* to = features_.data();
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-        for (std::size_t c = 0; c < column_count_; ++c, ++value) {
-            *to = feature_of_[*value];
-            to += !is_common_[*value];
+        const std::uint16_t* const places = rows.places(cells_[i]);
+        for (Index id : ids_) {
+            const Place& place = places_[places[id]];
+            *value++ = place.value;
+            *to = place.feature;
+            to += !place.is_common;
         }
         start_[i + 1] = static_cast<Index>(to - features_.data());
     }
@@ -137,11 +169,10 @@ void CellNode::take_targets(const CellRows& rows) {
         const double exact = of_mean(cell) * steps, whole = std::nearbyint(exact);
         rounded += std::abs(exact - whole);
         const CellSums sums{packed_cell(cell.weight, static_cast<std::int64_t>(whole)),
-                            static_cast<std::int64_t>(squares_of(cell) * square_steps), cell.key};
+                            static_cast<std::int64_t>(squares_of(cell) * square_steps), cell.key,
+                            std::int64_t{cell.rows} << 32 | cell.reach};
         sums_[i] = sums;
         all_ += sums;
-        const std::uint16_t* const values = values_of(static_cast<Index>(i));
-        for (std::size_t c = 0; c < column_count_; ++c) of_value_[values[c]] += sums;
     }
     scale_ = 1 / (steps * steps);
     square_step_ = steps * steps / square_steps;
@@ -158,7 +189,8 @@ void CellNode::sort_by(int column, std::vector<Index>& order, std::vector<Index>
     const std::size_t from = static_cast<std::size_t>(first_value_[c]),
                       to = static_cast<std::size_t>(first_value_[c + 1]);
     first.assign(to - from + 1, 0);
-    for (std::size_t u = from; u < to; ++u) first[u - from + 1] = first[u - from] + cells_with_[u];
+    for (Index i = 0; i < size(); ++i) ++first[values_of(i)[c] - from + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
     order.resize(cells_.size());
     next_.assign(first.begin(), first.end());
     for (Index i = 0; i < size(); ++i) order[next_[values_of(i)[c] - from]++] = i;

@@ -13,19 +13,23 @@
 namespace provetree {
 
 // Sums over cells, one number after the other so that they are added at once: weight and target as the kernel takes
-// them, squares in small whole steps, and the key of the set.
+// them, squares in small whole steps, the key of the set, and its rows with what they can add.
 struct CellSums {
     std::int64_t packed = 0, squares = 0;
     CellKey key;
+    std::int64_t extent = 0;  // rows times 2^32, and their reach
 
     void operator+=(const CellSums& other) {
         packed += other.packed;
         squares += other.squares;
         key += other.key;
+        extent += other.extent;
     }
     CellSums operator-(const CellSums& other) const {
-        return {packed - other.packed, squares - other.squares, key - other.key};
+        return {packed - other.packed, squares - other.squares, key - other.key, extent - other.extent};
     }
+    Index rows() const { return static_cast<Index>(extent >> 32); }
+    Weight reach() const { return static_cast<Weight>(extent & 0xffffffff); }
 };
 
 class CellNode {
@@ -35,17 +39,21 @@ class CellNode {
         int column;
         int value;  // the last one below it, counted over all columns
         Index rank;
-        Index position;  // rows of the node below it
     };
 
     // Lists the cells of a node. False where its rows are not whole cells.
     bool list_cells(const CellRows& rows, const Node& node);
     // The same set of cells has the same key.
     const CellKey& key() const { return key_; }
+    const std::vector<Index>& cells() const { return cells_; }
     // All the rest, once the cells are listed.
-    void take(const CellRows& rows, const Node& node);
+    void take(const CellRows& rows);
 
     int columns() const { return static_cast<int>(column_count_); }
+    // Column of the table.
+    Index id(int column) const { return ids_[static_cast<std::size_t>(column)]; }
+    // The place of a column of the table; -1 where it does not vary.
+    int place_of(Index id) const;
     // As many splits as the kernel has features. Those of a column adjoin, in the order of its ranks.
     int splits() const { return static_cast<int>(splits_.size()); }
     int first_split(int column) const { return first_value_[static_cast<std::size_t>(column)] - column; }
@@ -82,22 +90,30 @@ class CellNode {
     void subtract(std::int64_t* to, const Index* from, const Index* end) const { change<-1>(to, from, end); }
 
   private:
-    void list_columns(const Node& node);
-    void number_features();
     void take_targets(const CellRows& rows);
+    void sum_values(const CellRows& rows);
+    void list_columns(const CellRows& rows);
+    void number_features();
+    void list_features(const CellRows& rows);
     template <int kSign>
     void change(std::int64_t* to, const Index* from, const Index* end) const;
 
+    // What stands at a place of the table's ranks, in this node.
+    struct Place {
+        std::uint16_t value, feature;
+        bool is_common;  // no feature begins to have it
+    };
+
     std::size_t column_count_ = 0;
+    std::vector<Index> ids_;  // of the columns that vary
     std::vector<int> first_value_;
-    std::vector<std::uint16_t> value_of_rank_;  // by column and rank
+    std::vector<CellSums> at_place_;
+    std::vector<Place> places_;
+    std::vector<std::uint16_t> place_of_value_;
     std::vector<Split> splits_;
     std::vector<std::size_t> split_of_feature_;
     std::vector<std::int64_t> follows_;
     std::vector<CellSums> of_value_;
-    std::vector<Index> cells_with_;          // by value
-    std::vector<std::uint16_t> feature_of_;  // by value: the feature that begins to have it
-    std::vector<std::uint8_t> is_common_;    // by value: no feature has it
     std::vector<Index> cells_;
     std::vector<std::uint32_t> seen_;  // by cell of the table: when it was met last
     std::uint32_t now_ = 0;

@@ -52,8 +52,15 @@ CellRows::CellRows(const Table& table)
         cell.target += weight * target;
         cell.squares += square_of(target) * static_cast<Wide>(weight);
         ++cell.rows;
+        cell.count += table.counts[i];
+        cell.reach += static_cast<Weight>(table.weights[i]);
     }
     ranks_.resize(cells_.size() * columns_);
+    first_place_.assign(1, 0);
+    for (Index top : table.tops) first_place_.push_back(first_place_.back() + top + 1);
+    places_.resize(ranks_.size());
+    for (std::size_t at = 0, c = 0; at < ranks_.size(); ++at, c = c + 1 < columns_ ? c + 1 : 0)
+        places_[at] = static_cast<std::uint16_t>(first_place_[c] + ranks_[at]);
     for (Cell& cell : cells_) {
         cell.approximate_squares = static_cast<double>(cell.squares);
         cell.inverse_weight = 1 / static_cast<double>(cell.weight);

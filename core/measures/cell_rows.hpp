@@ -37,6 +37,8 @@ class CellRows {
         double approximate_squares = 0, inverse_weight = 0;
         CellKey key;
         Index rows = 0;
+        std::int64_t count = 0;  // original rows behind them
+        Weight reach = 0;        // what they can add at most
     };
 
     static bool fit(const Table& table);
@@ -46,10 +48,15 @@ class CellRows {
     // Whether rows weigh what they count, so that weights tell whether a leaf has enough rows.
     bool weights_count() const { return weights_count_; }
     std::size_t size() const { return cells_.size(); }
+    std::size_t columns() const { return columns_; }
     Index cell_of(Index row) const { return cell_of_[row]; }
     const Cell& cell(Index number) const { return cells_[number]; }
     // The ranks of a cell, by column.
     const std::uint8_t* ranks(Index number) const { return &ranks_[std::size_t{number} * columns_]; }
+    // The ranks of all columns are one row of places: those of a column begin at first_place, and `places` has that of
+    // each rank of a cell, by column.
+    std::size_t first_place(std::size_t column) const { return first_place_[column]; }
+    const std::uint16_t* places(Index number) const { return &places_[std::size_t{number} * columns_]; }
 
   private:
     const Measure& measure_;
@@ -58,6 +65,8 @@ class CellRows {
     std::vector<Index> cell_of_;
     std::vector<Cell> cells_;
     std::vector<std::uint8_t> ranks_;
+    std::vector<std::size_t> first_place_;  // of each column, and after the last one
+    std::vector<std::uint16_t> places_;
 };
 
 }  // namespace provetree

@@ -23,9 +23,46 @@ bool CellSolver::fits(Shape shape) {
     return rows_ != nullptr;
 }
 
+void CellSolver::list(const Node& node, Shape shape, std::vector<Index>& cells) {
+    cells.clear();
+    // Children are as deep as this, or less deep.
+    if (!fits(Shape::of(shape.depth - 1, shape.splits - 1)) || !node_.list_cells(*rows_, node)) return;
+    cells = node_.cells();
+}
+
+void CellSolver::divide(const Node& node, const std::vector<Index>& cells, Index column, Index rank, Node& left,
+                        Node& right) const {
+    Node* const sides[2] = {&left, &right};
+    Leaf leaves[2];
+    for (Node* side : sides) {
+        side->measure = node.measure;
+        side->unit_weights = node.unit_weights;
+        side->largest_weight = node.largest_weight;
+        side->rows = 0;
+        side->weight = 0;
+        side->count = 0;
+        side->members = 0;
+        side->columns.clear();
+        side->cells.clear();
+    }
+    for (Index number : cells) {
+        const int to = rows_->ranks(number)[column] > rank;
+        const CellRows::Cell& cell = rows_->cell(number);
+        Node& side = *sides[to];
+        side.cells.push_back(number);
+        side.rows += cell.rows;
+        side.weight += cell.reach;
+        side.count += cell.count;
+        leaves[to] += cell;
+    }
+    for (int to : {0, 1}) sides[to]->leaf_units = units_of(leaves[to]);
+}
+
 std::optional<Outcome> CellSolver::solve(const Node& node, const NodeRequest& request, const Loss& loss) {
-    // The root at depth two tells where it stands when it is stopped, which the panels can do.
-    if (request.level == 0 || !fits(request.shape) || !node_.list_cells(*rows_, node)) return std::nullopt;
+    // The root at depth two tells where it stands when it is stopped, which the panels can do. Stumps are for those who
+    // have columns, where there are any.
+    if (node.cells.empty() && (request.level == 0 || !fits(request.shape))) return std::nullopt;
+    if (!node_.list_cells(*rows_, node)) return std::nullopt;
     if (loss.unit_scale != loss_.unit_scale || loss.split_penalty != loss_.split_penalty) {
         store_.clear();
         outcomes_.clear();
@@ -33,18 +70,18 @@ std::optional<Outcome> CellSolver::solve(const Node& node, const NodeRequest& re
     loss_ = loss;
     if (request.shape.depth == 3) {
         if (const Outcome* solved = outcomes_.find(node_.key(), request.shape, request.limit)) return *solved;
-        begin(node);
+        begin();
         const Outcome outcome = solve_three(node, request);
         // Their profiles must leave room for those of the nodes at hand.
         if (context_.profile_bytes > context_.memory_limit / 2) outcomes_.clear();
         outcomes_.keep(node_.key(), request.shape, outcome);
         return outcome;
     }
-    begin(node);
+    begin();
     order_.resize(node_.size());
     std::iota(order_.begin(), order_.end(), Index{0});
     Outcome outcome;
-    outcome.take(best_two(node, order_, static_cast<int>(request.shape.splits)));
+    outcome.take(best_two(order_, static_cast<int>(request.shape.splits)));
     outcome.lower = outcome.relaxed = std::min(request.limit, outcome.upper);
     if (min_leaf_) {
         const TwoBounds bounds = bounds_of(kept_, node_.all().squares);
@@ -53,8 +90,8 @@ std::optional<Outcome> CellSolver::solve(const Node& node, const NodeRequest& re
     return outcome;
 }
 
-void CellSolver::begin(const Node& node) {
-    node_.take(*rows_, node);
+void CellSolver::begin() {
+    node_.take(*rows_);
     to_cost_ = rows_->measure().units_per_square() * static_cast<double>(loss_.unit_scale) * node_.scale();
     have_all_ = false;
     if (node_.splits() == features_) return;
@@ -89,7 +126,7 @@ Outcome CellSolver::solve_three(const Node& node, const NodeRequest& request) {
         shares_.push_back({static_cast<int>(of.left.splits), static_cast<int>(of.right.splits), of.left_splits});
     reach_ = std::min(request.limit, leaf_cost(context_, node, loss_));
     start_bounds();
-    if (!context_.off(kNoInheritance)) inherit(node, request.relatives.inner, request.shape);
+    if (!context_.off(kNoInheritance)) inherit(request.relatives.inner, request.shape);
     for (int column : columns_by_promise()) {
         propagate(column);
         first_.clear();
@@ -134,14 +171,13 @@ void CellSolver::learn(Known& of, const TwoBounds& bounds) {
 }
 
 // More rows never cost less: what a subset of the node has proven of its splits.
-void CellSolver::inherit(const Node& node, const Profile* inner, Shape shape) {
+void CellSolver::inherit(const Profile* inner, Shape shape) {
     if (!inner || inner->shape.depth != shape.depth || inner->shape.splits != shape.splits) return;
     for (const DeepFamily& family : inner->deep) {
-        const NodeColumn* column = find_column(node, family.id);
+        const int c = node_.place_of(family.id);
         const auto share = std::find_if(shares_.begin(), shares_.end(),
                                         [&](const Share& of) { return of.left_splits == family.left_splits; });
-        if (!column || share == shares_.end()) continue;
-        const int c = static_cast<int>(column - node.columns.data());
+        if (c < 0 || share == shares_.end()) continue;
         const int first = node_.first_split(c), end = node_.first_split(c + 1);
         int split = first;
         for (const DeepPoint& point : family.points) {
@@ -290,7 +326,7 @@ Outcome CellSolver::prove(const Node& node, const NodeRequest& request) {
     std::sort(candidates.begin(), candidates.end());
     for (const Candidate& candidate : candidates) {
         if (candidate.bound >= std::min(best.upper, request.limit)) break;
-        best.offer(best_below(node, candidate));
+        best.offer(best_below(candidate));
     }
     best.lower = best.relaxed = std::min(request.limit, best.upper);
     if (min_leaf_) {
@@ -311,19 +347,18 @@ Cost CellSolver::least_relaxed() const {
 }
 
 // The best tree that begins with a split.
-Incumbent CellSolver::best_below(const Node& node, const Candidate& candidate) {
+Incumbent CellSolver::best_below(const Candidate& candidate) {
     const CellNode::Split& split = node_.split(candidate.split);
     for (Members& members : side_members_) members.clear();
     for (Index i = 0; i < node_.size(); ++i) side_members_[node_.values_of(i)[split.column] > split.value].push_back(i);
     const Share& share = candidate.share;
-    const Incumbent left = best_two(node, side_members_[kBelow], share.below),
-                    right = best_two(node, side_members_[kAbove], share.above);
+    const Incumbent left = best_two(side_members_[kBelow], share.below),
+                    right = best_two(side_members_[kAbove], share.above);
     const auto bounds = min_leaf_ ? &Known::sized : &Known::least;
     raise((known(candidate.split, kBelow).*bounds)[share.below], left.upper);
     raise((known(candidate.split, kAbove).*bounds)[share.above], right.upper);
-    const Index id = node.columns[static_cast<std::size_t>(split.column)].id;
-    return {left.upper + right.upper + loss_.split_penalty, split_plan(id, split.rank, left.plan, right.plan),
-            share.left_splits};
+    return {left.upper + right.upper + loss_.split_penalty,
+            split_plan(node_.id(split.column), split.rank, left.plan, right.plan), share.left_splits};
 }
 
 ProfilePtr CellSolver::make_profile(const Node& node, Shape shape) {
@@ -332,16 +367,17 @@ ProfilePtr CellSolver::make_profile(const Node& node, Shape shape) {
     profile->deep.reserve(shares_.size() * static_cast<std::size_t>(node_.columns()));
     for (int c = 0; c < node_.columns(); ++c) {
         propagate(c);
-        const NodeColumn& column = node.columns[static_cast<std::size_t>(c)];
         for (const Share& share : shares_) {
-            DeepFamily& family = profile->deep.emplace_back(DeepFamily{column.id, share.left_splits, {}});
+            DeepFamily& family = profile->deep.emplace_back(DeepFamily{node_.id(c), share.left_splits, {}});
             const int first = node_.first_split(c), end = node_.first_split(c + 1);
             family.points.resize(static_cast<std::size_t>(end - first));
+            CellSums below;
             for (int split = first; split < end; ++split) {
                 DeepPoint& point = family.points[static_cast<std::size_t>(split - first)];
+                below += node_.of_value(node_.split(split).value);
                 point.rank = node_.split(split).rank;
-                point.position = node_.split(split).position;
-                point.weight = node.weight_left(column, point.position);
+                point.position = below.rows();
+                point.weight = below.reach();
                 point.left = known(split, kBelow).least[share.below];
                 point.right = known(split, kAbove).least[share.above];
             }

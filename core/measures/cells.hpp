@@ -35,6 +35,13 @@ class CellSolver {
     // Exact where the optimum is below the limit. Nothing where the node is not to be solved here.
     std::optional<Outcome> solve(const Node& node, const NodeRequest& request, const Loss& loss);
 
+    // Lists the cells of a node whose children, trees of this shape together, are all solved here. None where they are
+    // not.
+    void list(const Node& node, Shape shape, std::vector<Index>& cells);
+    // Divides the cells of a node into the sides of a split: nodes without columns.
+    void divide(const Node& node, const std::vector<Index>& cells, Index column, Index rank, Node& left,
+                Node& right) const;
+
   private:
     enum Side : std::uint8_t { kBelow, kAbove };  // rows up to a threshold, and the others
     using Members = std::vector<Index>;
@@ -84,14 +91,14 @@ class CellSolver {
         double cost() const;
     };
 
-    void begin(const Node& node);
+    void begin();
     void count_work(std::uint64_t cells);
 
     // Of depth three:
     Outcome solve_three(const Node& node, const NodeRequest& request);
     void start_bounds();
     void bound_leaf(Known& of) const;
-    void inherit(const Node& node, const Profile* inner, Shape shape);
+    void inherit(const Profile* inner, Shape shape);
     void propagate(int column);
     Known& known(int split, int side) { return known_[static_cast<std::size_t>(2 * split + side)]; }
     const Known& known(int split, int side) const { return known_[static_cast<std::size_t>(2 * split + side)]; }
@@ -111,7 +118,7 @@ class CellSolver {
     static void learn(Known& of, const TwoBounds& bounds);
     Cost least_relaxed() const;
     Outcome prove(const Node& node, const NodeRequest& request);
-    Incumbent best_below(const Node& node, const Candidate& candidate);
+    Incumbent best_below(const Candidate& candidate);
     ProfilePtr make_profile(const Node& node, Shape shape);
 
     // Of depth two:
@@ -126,10 +133,9 @@ class CellSolver {
     void sum_pairs(const std::int64_t* cells, PairSums pairs, std::vector<std::int64_t>& singles);
     CellSide side_of(std::int64_t packed, bool rest);
     // From exact sums: the best tree with at most so many splits.
-    Incumbent best_two(const Node& node, const Members& members, int splits);
+    Incumbent best_two(const Members& members, int splits);
     double kept_by(int feature, int splits) const;
-    void offer_split(const Node& node, const Members& members, const CellNode::Split& split, int splits,
-                     Incumbent& best);
+    void offer_split(const Members& members, const CellNode::Split& split, int splits, Incumbent& best);
     Cost best_stump(const Members& members);
     Cost units_of(const Leaf& leaf) const;
 

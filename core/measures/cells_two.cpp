@@ -83,7 +83,7 @@ double CellSolver::kept_by(int feature, int splits) const {
     return (splits == 2 ? std::max(with + leaf_without, leaf_with + without) : with + without) - penalty;
 }
 
-Incumbent CellSolver::best_two(const Node& node, const Members& members, int splits) {
+Incumbent CellSolver::best_two(const Members& members, int splits) {
     Leaf whole;
     std::int64_t packed = 0;
     for (Index i : members) {
@@ -105,14 +105,12 @@ Incumbent CellSolver::best_two(const Node& node, const Members& members, int spl
     if (most == kNotKept) return best;
     const double enough = static_cast<double>(most) - 2 * node_.error();
     for (int feature = 0; feature < features_; ++feature)
-        if (kept_by(feature, splits) >= enough)
-            offer_split(node, members, node_.split_of_feature(feature), splits, best);
+        if (kept_by(feature, splits) >= enough) offer_split(members, node_.split_of_feature(feature), splits, best);
     return best;
 }
 
 // Takes the best tree over that begins with this feature, where it costs less.
-void CellSolver::offer_split(const Node& node, const Members& members, const CellNode::Split& split, int splits,
-                             Incumbent& best) {
+void CellSolver::offer_split(const Members& members, const CellNode::Split& split, int splits, Incumbent& best) {
     Members& below = split_members_[0];
     Members& above = split_members_[1];
     below.clear();
@@ -126,7 +124,7 @@ void CellSolver::offer_split(const Node& node, const Members& members, const Cel
         as_leaf[side] = large_enough(leaf.weight) ? loss_.measured(units_of(leaf)) : kInfinite;
         as_stump[side] = splits == 1 ? kInfinite : best_stump(split_members_[side]);
     }
-    const Index id = node.columns[static_cast<std::size_t>(split.column)].id;
+    const Index id = node_.id(split.column);
     const auto offer = [&](bool split_below, bool split_above) {
         const bool stump_below = split_below && as_stump[0] < as_leaf[0],
                    stump_above = split_above && as_stump[1] < as_leaf[1];

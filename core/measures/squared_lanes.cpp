@@ -41,6 +41,7 @@ class SquaredLanePanel final : public LanePanel {
     }
     const std::vector<std::vector<MeasuredPoint>>* survey(const Node& node,
                                                           const std::vector<std::uint8_t>& wanted) override {
+        if (rows_.empty()) list_rows(node);
         return survey_.look(node, wanted, rows_.data(), targets_.data());
     }
 
@@ -90,10 +91,9 @@ class SquaredLanePanel final : public LanePanel {
             lowest = std::min(lowest, target);
             highest = std::max(highest, target);
         }
-        const std::int64_t centre = nearest_mean(sum, weight);
-        const double farthest = static_cast<double>(std::max(centre - lowest, highest - centre));
+        centre_ = nearest_mean(sum, weight);
+        const double farthest = static_cast<double>(std::max(centre_ - lowest, highest - centre_));
         small_ = farthest * farthest * static_cast<double>(weight) < kMostSquares;
-        rows_.resize(node.rows);
         codes_.resize(node.rows);
         targets_.resize(node.rows);
         squares_.resize(small_ ? 0 : node.rows);
@@ -101,8 +101,7 @@ class SquaredLanePanel final : public LanePanel {
         absolute_ = 0;
         for (Index row = 0; row < node.rows; ++row) {
             const Index id = node.ids[row];
-            const std::int64_t target = measure_.targets(id)[0] - centre, times = measure_.weight(id);
-            rows_[row] = {times, target * times};
+            const std::int64_t target = measure_.targets(id)[0] - centre_, times = measure_.weight(id);
             targets_[row] = {static_cast<double>(times), static_cast<double>(target)};
             if (!small_) all_.squares += squares_[row] = square_of(target) * static_cast<Wide>(times);
             all_.weight += times;
@@ -112,10 +111,27 @@ class SquaredLanePanel final : public LanePanel {
         }
         largest_sum_ = absolute_ + farthest * static_cast<double>(all_.weight);
         pack_rows(node);
-        if (!small_) return;
-        std::int64_t squares = 0;
-        for (Index row = 0; row < node.rows; ++row) squares += small_square(row);
-        all_.squares = static_cast<Wide>(squares);
+        if (small_) {
+            std::int64_t squares = 0;
+            for (Index row = 0; row < node.rows; ++row) squares += small_square(row);
+            all_.squares = static_cast<Wide>(squares);
+        }
+        in_one_ = small_ && !packed_.empty() && all_.weight == static_cast<std::int64_t>(node.rows);
+        rows_.clear();
+        if (!in_one_) list_rows(node);
+    }
+
+    // Of targets that doubles hold without rounding: small ones, and those that are packed.
+    SquaredRow row_of(Index row) const {
+        const std::int64_t weight = static_cast<std::int64_t>(targets_[row].weight);
+        return {weight, weight * static_cast<std::int64_t>(targets_[row].target)};
+    }
+    void list_rows(const Node& node) {
+        rows_.resize(node.rows);
+        for (Index row = 0; row < node.rows; ++row) {
+            const std::int64_t times = measure_.weight(node.ids[row]);
+            rows_[row] = {times, (measure_.targets(node.ids[row])[0] - centre_) * times};
+        }
     }
 
     // Weight and sum in one number, where there is room for the sums of all rows.
@@ -123,23 +139,24 @@ class SquaredLanePanel final : public LanePanel {
         shift_ = std::ilogb(absolute_ + 1) + 3;
         const bool fits = shift_ <= kMostShift && std::ilogb(static_cast<double>(all_.weight)) + shift_ < kPackedBits;
         packed_.resize(fits ? node.rows : 0);
-        for (std::size_t row = 0; row < packed_.size(); ++row)
-            packed_[row] = rows_[row].weight * (std::int64_t{1} << shift_) + rows_[row].sum;
+        for (Index row = 0; row < packed_.size(); ++row) {
+            const SquaredRow of = row_of(row);
+            packed_[row] = of.weight * (std::int64_t{1} << shift_) + of.sum;
+        }
     }
 
     // Weight times square where the squares of all rows fit in 64 bits.
     std::int64_t small_square(Index row) const {
-        return rows_[row].sum * static_cast<std::int64_t>(targets_[row].target);
+        return row_of(row).sum * static_cast<std::int64_t>(targets_[row].target);
     }
 
     void take_lanes(const Node& node, const NodeColumn& by, const Index* positions, int n) {
-        const bool in_one = small_ && !packed_.empty() && all_.weight == static_cast<std::int64_t>(node.rows);
         Sums left;
         Index at = 0;
         for (int lane = 0; lane < n; ++lane) {
             const Index begin = std::exchange(at, positions[lane]);
             for (Index i = begin; i < at; ++i) codes_[by.order[i] & entry::kRowMask] = static_cast<std::uint8_t>(lane);
-            if (in_one)
+            if (in_one_)
                 add_packed(by, begin, at, left);
             else
                 add_rows(by, begin, at, left);
@@ -193,11 +210,13 @@ class SquaredLanePanel final : public LanePanel {
     SquaredColumns columns_;
     SquaredSides sides_;
     SquaredSurvey survey_;
+    std::int64_t centre_ = 0;
     bool small_ = false;      // the sum of the squares fits in 64 bits
+    bool in_one_ = false;     // packed numbers tell all there is to rows of weight one
     double absolute_ = 0;     // the sum of |weight x target|
     double largest_sum_ = 0;  // what the sums of a bound stay below
     Sums all_;
-    std::vector<SquaredRow> rows_;
+    std::vector<SquaredRow> rows_;  // empty where nobody needs them
     std::vector<SquaredTarget> targets_;
     std::vector<std::int64_t> packed_;  // empty where they do not fit; see SquaredRows
     int shift_ = 0;

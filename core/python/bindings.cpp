@@ -2,8 +2,11 @@
 // copied into dicts.
 #include "python/bindings.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
+#include "base/exact_sum.hpp"
 #include "table/binary_table.hpp"
 #include "table/columns.hpp"
 
@@ -82,6 +85,32 @@ nb::object binary_table_of(const AnyTable& table, const Array1<const std::int32_
     return nb::make_tuple(tuple_of(std::move(made->rows)), tuple_of(std::move(made->columns), merged));
 }
 
+// The weighted mean, and the sum of squares around it.
+nb::tuple mean_and_squares_of(const Array1<const double>& targets, const Array1<const double>& weights) {
+    const std::size_t n = targets.shape(0);
+    must(weights.shape(0) == n, "mean_and_squares needs arrays over the same rows.");
+    const double *const target = targets.data(), *const weight = weights.data();
+    double total = 0;  // of whole numbers
+    ExactSum sum, rounding, squares;
+    std::vector<double> distances(n), terms(n);
+    for (std::size_t i = 0; i < n; ++i) total += weight[i];
+    for (std::size_t i = 0; i < n; ++i) terms[i] = weight[i] * target[i];
+    for (double term : terms) sum.add(term);
+    const double mean = sum.rounded() / total;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double apart = target[i] - mean;
+        distances[i] = weight[i] * apart;
+        terms[i] = distances[i] * apart;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        rounding.add(distances[i]);
+        squares.add(terms[i]);
+    }
+    // The mean is rounded to its last digit; what that adds to the squares is taken off again.
+    const double off = rounding.rounded();
+    return nb::make_tuple(mean, std::max(squares.rounded() - off * off / total, 0.0));
+}
+
 }  // namespace
 }  // namespace provetree
 
@@ -94,6 +123,7 @@ NB_MODULE(_core, module) {
     module.def("merge_rows", &merged_rows_of, "ranks"_a, "classes"_a, "weights"_a, "counts"_a);
     module.def("order_binary_table", &binary_table_of, "table"_a, "classes"_a, "weights"_a, "counts"_a,
                "keep_duplicates"_a, "kernel"_a = "auto");
+    module.def("mean_and_squares", &mean_and_squares_of, "targets"_a, "weights"_a);
     register_search(module);
     register_sizes(module);
     register_near_optimal(module);

@@ -4,6 +4,7 @@
 
 #include "intervals/lazy_rows.hpp"
 #include "intervals/root_search.hpp"
+#include "measures/cell_rows.hpp"
 #include "search/method.hpp"
 #include "search/targets.hpp"
 #include "start/greedy.hpp"
@@ -89,8 +90,10 @@ Incumbent BySweeps::start(Shape shape) {
     if (grows && shape.depth == 3 && context_.wide(root_.columns.size()) && !(earlier_ && earlier_->root.best.plan))
         start = search_shortlist(solver_, root_, shape, start);
     choose_sample(start);
-    // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample.
-    if (grows && !lazy_) start = grow_with_exact_bottoms(solver_, root_, shape, start);
+    // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample, and
+    // where cells prove all but the first level at once.
+    const bool by_cells = shape.depth <= 4 && CellRows::fit(context_.table);
+    if (grows && !lazy_ && !by_cells) start = grow_with_exact_bottoms(solver_, root_, shape, start);
     return start;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "improve/improvement.hpp"
+#include "measures/cell_rows.hpp"
 #include "proof/checkpoint.hpp"
 #include "search/method.hpp"
 #include "table/unmerged.hpp"
@@ -27,6 +28,9 @@ constexpr std::uint64_t kTieRuleSteps = 30'000'000, kTieRuleStepsOfBits = 1'000'
 // milliseconds.
 constexpr std::int64_t kFewSplits = 3;
 constexpr Index kFewRows = 1500;
+
+// The greatest depth that cells prove in seconds.
+constexpr int kDepthOfCells = 5;
 
 constexpr std::size_t kLongestHistory = 4096;
 
@@ -81,8 +85,7 @@ struct SearchPlan {
 // Whether the tree is found again by one thread where the tie rule does not settle it. A proof that goes on from a file
 // has met other trees on its way than one thread would.
 bool rebuilds(const SearchOptions& options) {
-    return (options.n_jobs > 1 || options.exchange) && !options.max_work && options.checkpoint.empty() &&
-           !(options.switches & kNoTieRule);
+    return options.n_jobs > 1 && !options.max_work && options.checkpoint.empty() && !(options.switches & kNoTieRule);
 }
 
 // One search from beginning to end.
@@ -169,7 +172,6 @@ Driver::Driver(const Table& merged, const SearchOptions& options, const Tick& ti
     context_.remembers_sets =
         plan_.deep && (plan_.users.split_penalty > 0 || plan_.shape.splits < Shape::full(plan_.shape.depth));
     context_.certifies = options.certify;
-    if (!options.max_work && !options.certify) context_.exchange = options.exchange;
     result_.proof_loss = plan_.loss;
 }
 
@@ -254,8 +256,10 @@ void Driver::prove_shape() {
     // with ties has to go on.
     // A split budget that binds makes proofs of measured losses as long as those of deeper trees.
     const bool sized = context_.table.measure && plan_.shape.splits < Shape::full(plan_.shape.depth);
-    const bool long_proof = plan_.deep || (sized && plan_.shape.depth > 3);
-    const Improvement::Policy policy{plan_.limited && long_proof, by_bits_, plan_.deep && !file_};
+    // Cells prove all but the first two levels at once, so that depth five mostly ends.
+    const bool by_cells = !sized && plan_.shape.depth <= kDepthOfCells && CellRows::fit(table_);
+    const bool long_proof = (plan_.deep && !by_cells) || (sized && plan_.shape.depth > 3);
+    const Improvement::Policy policy{plan_.limited && long_proof, by_bits_ || by_cells, plan_.deep && !file_};
     const Improvement improvement(
         context_, method_->root(), plan_.shape, plan_.loss, start_, policy, [&](Cost cost) { tell(cost, proven); },
         [&] { return std::max(proven, context_.found.bound) >= std::min(start_.upper, context_.found.upper); });
@@ -399,7 +403,6 @@ FlatTree Driver::finish(const PlanPtr& plan) {
 // trees was found first.
 void rebuild_by_one(SearchResult& result, const Table& table, SearchOptions options, double seconds, const Tick& tick) {
     options.n_jobs = 1;
-    options.exchange = nullptr;
     options.certify = false;
     options.time_limit -= seconds;
     if (options.time_limit <= 0) return;

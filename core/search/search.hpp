@@ -29,8 +29,7 @@ struct SearchOptions {
     std::string checkpoint;          // file that the proof is kept in and taken up from; empty: none
     double checkpoint_seconds = 20;
     unsigned switches = 0;
-    bool certify = false;              // leave claims from which anyone can see what is proven; not of measured losses
-    TaskExchange* exchange = nullptr;  // has the splits of the root solved elsewhere, by sweeps
+    bool certify = false;  // leave claims from which anyone can see what is proven; not of measured losses
     ClosingListener* closings = nullptr;  // told what the proof closes, which is then made by one thread
     std::string kernel = "auto";
 };

@@ -41,6 +41,10 @@ class StumpSweep {
     std::vector<Weight> seen_, after_;
 };
 
+bool squared_of_one(const Node& node) {
+    return node.measure && node.measure->kind() == MeasureKind::kSquared && node.measure->width() == 1;
+}
+
 // Squared error of one output: what splits save in doubles first, then exact units of those that may be the best, with
 // enough rows on both sides or without: the best of their column, or the best so far of all columns.
 class SquaredStumps {
@@ -128,7 +132,7 @@ class SquaredStumps {
 // best, of its column or of all of them, the units of its two leaves; `done()` after each column.
 template <class Use, class Done>
 void sweep_measured(const Node& node, bool of_each_column, const Use& use, const Done& done) {
-    if (node.measure->kind() == MeasureKind::kSquared && node.measure->width() == 1) {
+    if (squared_of_one(node)) {
         SquaredStumps stumps(node, of_each_column);
         for (Index c = 0; c < node.columns.size(); ++c) {
             stumps(node.columns[c], [&](Index i, Cost units) { use(c, i, units); });
@@ -169,22 +173,50 @@ double margin(const Context& context, const NodeColumn& column, Index position) 
     return std::isnan(gap) ? 0.0 : gap;
 }
 
-Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical) {
-    Stump best;
-    best.cost = leaf_cost(context, node, loss);
-    best.relaxed = leaf_cost_of(node, loss);
-    double best_margin = 0;
-    const auto take = [&](const NodeColumn& column, Index i, Cost cost) {
-        best.relaxed = std::min(best.relaxed, cost);
-        if (cost > best.cost || i < column.first_split || i > column.last_split) return;
+namespace {
+
+// The best stump of a node among all that it is told of: columns and positions ascend.
+class StumpChoice {
+  public:
+    StumpChoice(const Context& context, const Node& node, const Loss& loss, bool canonical)
+        : context_(context), canonical_(canonical), cost_(leaf_cost(context, node, loss)),
+          relaxed_(leaf_cost_of(node, loss)) {}
+
+    // Whether it is the best so far.
+    bool take(const NodeColumn& column, Index i, Cost cost) {
+        relaxed_ = std::min(relaxed_, cost);
+        if (cost > cost_ || i < column.first_split || i > column.last_split) return false;
         // Columns and positions ascend, so among equals only a wider margin of the same column wins.
-        if (cost == best.cost && (!canonical || best.column != &column)) return;
-        if (canonical) {
-            const double gap = margin(context, column, i);
-            if (cost == best.cost && !(gap > best_margin)) return;
-            best_margin = gap;
+        if (cost == cost_ && (!canonical_ || !found_ || id_ != column.id)) return false;
+        if (canonical_) {
+            const double gap = margin(context_, column, i);
+            if (cost == cost_ && !(gap > margin_)) return false;
+            margin_ = gap;
         }
-        best.cost = cost;
+        cost_ = cost;
+        found_ = true;
+        id_ = column.id;
+        return true;
+    }
+    Cost cost() const { return cost_; }
+    Cost relaxed() const { return relaxed_; }
+
+  private:
+    const Context& context_;
+    const bool canonical_;
+    Cost cost_, relaxed_;
+    bool found_ = false;
+    Index id_ = 0;
+    double margin_ = 0;
+};
+
+}  // namespace
+
+Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical) {
+    StumpChoice choice(context, node, loss, canonical);
+    Stump best;
+    const auto take = [&](const NodeColumn& column, Index i, Cost cost) {
+        if (!choice.take(column, i, cost)) return;
         best.column = &column;
         best.position = i;
     };
@@ -194,14 +226,38 @@ Stump best_stump(Context& context, const Node& node, const Loss& loss, bool cano
             node, false,
             [&](Index c, Index i, Cost units) { take(node.columns[c], i, loss.measured(units) + loss.split_penalty); },
             swept);
-        return best;
+    } else {
+        StumpSweep sweep(node);
+        for (const NodeColumn& column : node.columns) {
+            swept();
+            sweep(column, [&](Index i, Weight errors) { take(column, i, loss.stump(errors)); });
+        }
     }
-    StumpSweep sweep(node);
-    for (const NodeColumn& column : node.columns) {
-        swept();
-        sweep(column, [&](Index i, Weight errors) { take(column, i, loss.stump(errors)); });
-    }
+    best.cost = choice.cost();
+    best.relaxed = choice.relaxed();
     return best;
+}
+
+bool finds_stumps_of_sides(const Node& node) { return squared_of_one(node); }
+
+std::array<FoundSplit, 2> best_stumps_of_sides(Context& context, NodeBuilder& builder, const Node& node,
+                                               const NodeColumn& column, Index position,
+                                               const std::array<bool, 2>& wanted, const Loss& loss, Node& left,
+                                               Node& right) {
+    builder.split_rows(node, column, position, left, right);
+    const std::array<const Node*, 2> sides{&left, &right};
+    std::array<StumpChoice, 2> choices{StumpChoice(context, left, loss, true), StumpChoice(context, right, loss, true)};
+    std::array<SquaredStumps, 2> stumps{SquaredStumps(left, false), SquaredStumps(right, false)};
+    std::array<FoundSplit, 2> found;
+    builder.split_one_by_one(node, left, right, [&](std::size_t side, const NodeColumn& of) {
+        if (!wanted[side]) return;
+        context.monitor.work(2 * std::uint64_t{sides[side]->rows});
+        stumps[side](of, [&](Index i, Cost units) {
+            if (choices[side].take(of, i, loss.measured(units) + loss.split_penalty))
+                found[side] = {true, of.id, of.ranks[i - 1], of.ranks[i]};
+        });
+    });
+    return found;
 }
 
 std::vector<ScoredSplit> best_measured_splits(Context& context, const Node& node) {

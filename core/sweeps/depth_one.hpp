@@ -1,6 +1,7 @@
 // Depth one: the best single split of a node, by plain code: where a panel would be too much, and to finish trees.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "loss/loss.hpp"
@@ -22,6 +23,21 @@ Cost leaf_cost(const Context& context, const Node& node, const Loss& loss);
 
 // The best stump. With `canonical`, by the tie rule: leaf first, lowest column, widest margin, lowest threshold.
 Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical);
+
+// The best stump of a side whose columns are gone.
+struct FoundSplit {
+    bool found = false;  // not: the leaf is best
+    Index column = 0;    // of the table
+    Index rank = 0, next = 0;
+};
+// Whether such stumps can be found.
+bool finds_stumps_of_sides(const Node& node);
+// The best stumps of the wanted sides of a split, by the tie rule. The sides are made without columns, which are looked
+// at one after the other, which takes less time and memory.
+std::array<FoundSplit, 2> best_stumps_of_sides(Context& context, NodeBuilder& builder, const Node& node,
+                                               const NodeColumn& column, Index position,
+                                               const std::array<bool, 2>& wanted, const Loss& loss, Node& left,
+                                               Node& right);
 
 // A split that leaves two leaves of so many units.
 struct ScoredSplit {

@@ -16,7 +16,26 @@ struct Finisher {
     Cost amount = 0;  // errors or units of the leaves
 
     std::int32_t add(const Node& node, const Plan* plan, std::size_t level);
+    std::int32_t add_leaf(const Node& node) {
+        amount += node.leaf_amount();
+        return tree.add_leaf(node.label());
+    }
+    std::int32_t add_stump(const Node& node, const FoundSplit& split, std::size_t level);
 };
+
+bool is_stump(const PlanPtr& plan) { return plan && plan->stump; }
+
+// The leaves of a node, or its stump, which was found before.
+std::int32_t Finisher::add_stump(const Node& node, const FoundSplit& split, std::size_t level) {
+    if (!split.found) return add_leaf(node);
+    const std::int32_t number = tree.add_leaf(node.label());
+    tree.make_split(number, split.column, split.rank, split.next);
+    Levels::Children& kids = levels.at(level);
+    builder.split_rows(node, split.column, split.rank, kids.left, kids.right);
+    const std::int32_t left = add_leaf(kids.left), right = add_leaf(kids.right);
+    tree.set_children(number, left, right);
+    return number;
+}
 
 std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level) {
     const std::int32_t number = tree.add_leaf(node.label());
@@ -37,6 +56,17 @@ std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level
     tree.make_split(number, column->id, column->ranks[position - 1], column->ranks[position]);
     Levels::Children& kids = levels.at(level);
     const bool known = !plan->stump;
+    const auto at_most_stump = [](const PlanPtr& below) { return !below || below->stump; };
+    if (known && (plan->left || plan->right) && at_most_stump(plan->left) && at_most_stump(plan->right) &&
+        finds_stumps_of_sides(node)) {
+        const auto found =
+            best_stumps_of_sides(context, builder, node, *column, position,
+                                 {is_stump(plan->left), is_stump(plan->right)}, loss, kids.left, kids.right);
+        const std::int32_t left = add_stump(kids.left, found[0], level + 1),
+                           right = add_stump(kids.right, found[1], level + 1);
+        tree.set_children(number, left, right);
+        return number;
+    }
     if (known && (plan->left || plan->right))
         builder.split(node, *column, position, kids.left, kids.right);
     else

@@ -46,12 +46,13 @@ void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index 
 }
 
 NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf)
-    : table_(table), kernel_(kernel), min_leaf_(min_leaf), new_rows_(table.rows) {
+    : table_(table), kernel_(kernel), min_leaf_(min_leaf) {
     unit_weights_ = std::all_of(table.weights, table.weights + table.rows, [](std::int64_t w) { return w == 1; });
 }
 
 void Node::make_rows(Index n) {
     rows = n;
+    cells.clear();
     classes.resize(n);
     weights.resize(n, 1);
     counts.resize(n, 1);
@@ -192,7 +193,26 @@ void NodeBuilder::divide_members(const Node& parent, Node& left, Node& right) co
     }
 }
 
+void NodeBuilder::make_room() {
+    if (new_rows_.size() < table_.rows) new_rows_.resize(table_.rows);
+}
+
+void NodeBuilder::split_rows(const Node& parent, Index column, Index rank, Node& left, Node& right) {
+    make_room();
+    const Index* const ranks = table_.ranks + std::size_t{column} * table_.rows;
+    Index position = 0;
+    for (Index row = 0; row < parent.rows; ++row) {
+        const bool to_left = ranks[parent.ids[row]] <= rank;
+        new_rows_[row] = to_left ? 0 : kRightBit;
+        position += to_left;
+    }
+    move_rows(parent, position, left, right);
+    left.columns.clear();
+    right.columns.clear();
+}
+
 void NodeBuilder::split_rows(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {
+    make_room();
     std::fill_n(new_rows_.begin(), parent.rows, kRightBit);
     for (Index i = 0; i < position; ++i) new_rows_[by.order[i] & entry::kRowMask] = 0;
     // Rows keep their order, so neighbours in memory stay neighbours.
@@ -223,6 +243,7 @@ void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position
 
 void NodeBuilder::choose(const Node& parent, const std::vector<std::uint8_t>& marked, Node& chosen,
                          std::vector<std::vector<Weight>>& weight_before) {
+    make_room();
     Index count = 0;
     for (Index row = 0; row < parent.rows; ++row) count += marked[row] != 0;
     chosen.measure = parent.measure;

@@ -47,6 +47,9 @@ class Node {
     const Measure* measure = nullptr;
     std::vector<Index> ids;
     Cost leaf_units = 0;
+    // Of a node that only cells will look at (measures/cells.hpp): the cells of its rows. Such a node has no columns,
+    // and its rows are not listed.
+    std::vector<Index> cells;
 
     Weight leaf_error() const;
     // The same in errors or in units, whatever the loss is about.
@@ -90,6 +93,7 @@ class Levels {
   public:
     struct Children {
         Node left, right;
+        std::vector<Index> cells;  // of the node that is divided, where its children are made of cells; empty elsewhere
     };
     Children& at(std::size_t level) {
         while (levels_.size() <= level) levels_.push_back(std::make_unique<Children>());
@@ -118,11 +122,31 @@ class NodeBuilder {
     void split(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
     // The same without any columns: for leaves.
     void split_rows(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
+    // The same by a column of the table, under a measure: rows up to a rank go left.
+    void split_rows(const Node& parent, Index column, Index rank, Node& left, Node& right);
+    // After `split_rows`: one column of the parent at a time, as the only one of each side, where it varies there.
+    // `use` is told the side, 0 or 1, and the column; nothing of it is kept. It has no sums of weights.
+    template <class Use>
+    void split_one_by_one(const Node& parent, Node& left, Node& right, const Use& use) {
+        left.lay_out(left.rows, 1);
+        right.lay_out(right.rows, 1);
+        for (const NodeColumn& column : parent.columns) {
+            NodeColumn &to_left = left.columns[0], &to_right = right.columns[0];
+            to_left.id = to_right.id = column.id;
+            kernel_.partition(column.order, column.ranks, parent.rows, new_rows_.data(), to_left.order, to_left.ranks,
+                              to_right.order, to_right.ranks);
+            if (keep_column(left, to_left)) use(0, to_left);
+            if (keep_column(right, to_right)) use(1, to_right);
+        }
+        left.columns.clear();
+        right.columns.clear();
+    }
     // The marked rows as a node of their own; weight_before[c][i]: marked weight of the first i rows of column c.
     void choose(const Node& parent, const std::vector<std::uint8_t>& marked, Node& chosen,
                 std::vector<std::vector<Weight>>& weight_before);
 
   private:
+    void make_room();
     void move_rows(const Node& parent, Index position, Node& left, Node& right);
     void divide_members(const Node& parent, Node& left, Node& right) const;
     void sum_rows(Node& node) const;
@@ -133,7 +157,7 @@ class NodeBuilder {
     const Kernel& kernel_;
     std::int64_t min_leaf_;
     bool unit_weights_;
-    std::vector<std::uint32_t> new_rows_;
+    RawVector<std::uint32_t> new_rows_;  // as many as there are rows, once something is split
 };
 
 }  // namespace provetree

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ClusterError", "InfeasibleError"]
-
-
-class ClusterError(RuntimeError):
-    """A cluster cannot do what it is asked for; the message says why.
-
-    Examples
-    --------
-    >>> from provetree import ClusterError
-    >>> raise ClusterError("The Dask cluster has no worker.")
-    Traceback (most recent call last):
-        ...
-    provetree.errors.ClusterError: The Dask cluster has no worker.
-    """
+__all__ = ["InfeasibleError"]
 
 
 class InfeasibleError(ValueError):

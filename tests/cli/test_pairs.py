@@ -63,10 +63,6 @@ def test_every_command_knows_pairs(shapes: Path, tmp_path: Path, capsys: Any) ->
 
 def test_flags_that_do_not_go_together(shapes: Path, capsys: Any) -> None:
     words = ["fit", str(shapes), "-t", "kind", "--splits", "pairs"]
-    numbers = ["fit", str(shapes), "-t", "width", "--task", "regression", "--splits", "pairs"]
-    assert main(numbers) == 2
-    needs = "--splits pairs needs --no-tune where the target is a number to predict."
-    assert needs in capsys.readouterr().err
     assert main([*words, "--recall", "0.9"]) == 2
     assert "--recall and --splits exclude each other." in capsys.readouterr().err
     assert main([*words, "--no-tune", "--ignore", "width"]) == 2
@@ -87,3 +83,14 @@ def test_tuning_chooses_pairs_and_says_of_which_columns(shapes: Path, capsys: An
     assert "on columns and sums of two of 2 of them" in out
     assert "sums of two columns" in out  # what was chosen
     assert "length - width" not in told(capsys, "fit", str(shapes), *words, "--splits", "columns")
+
+
+def test_numbers_are_predicted_from_two_columns(tmp_path: Path, capsys: Any) -> None:
+    rng = np.random.default_rng(0)
+    length, width = rng.normal(size=(2, 120)).round(2)
+    price = (5.0 * (length > width) + rng.normal(0, 0.1, 120)).round(2)
+    path = tmp_path / "prices.csv"
+    polars.DataFrame({"length": length, "width": width, "price": price}).write_csv(path)
+    words = ["-t", "price", "--depth", "2", "--no-extras", "--test-share", "0"]
+    assert "length - width <= " in told(capsys, "fit", str(path), *words, "--splits", "pairs")
+    assert "length - width" not in told(capsys, "fit", str(path), *words, "--splits", "columns")

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from provetree.problem.losses import mean_of
 from provetree.problem.sums import exact_sum, exact_sums
 
 
@@ -29,3 +30,19 @@ def test_sums_are_rounded_once(seed):
 def test_zeros(n):
     assert exact_sum(np.zeros(n)) == 0.0
     assert exact_sums(np.zeros((2, n))) == [0.0, 0.0]
+
+
+def test_means_and_squares_are_rounded_once() -> None:
+    rng = np.random.default_rng(0)
+    for seed in range(600):
+        n = int(rng.integers(1, 40))
+        targets = rng.normal(size=n) * 10.0 ** rng.integers(-8, 9)
+        if seed % 3 == 0:
+            targets += 10.0 ** rng.integers(0, 12)
+        if seed % 5 == 0:  # sums half way between two doubles, and terms that cancel
+            targets = rng.integers(-3, 4, n) * 2.0 ** rng.integers(-30, 80, n)
+        weights = rng.integers(1, 9, n).astype(float)
+        mean = math.fsum(weights * targets) / weights.sum()
+        apart = weights * (targets - mean)
+        squares = math.fsum(apart * (targets - mean)) - math.fsum(apart) ** 2 / weights.sum()
+        assert mean_of(targets, weights) == (mean, max(squares, 0.0)), seed

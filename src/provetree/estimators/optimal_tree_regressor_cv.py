@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from provetree.estimators._tree_regressor import TreeRegressor
 from provetree.options import documented, validate
-from provetree.problem.prepare import prepare_for
-from provetree.selection.choose import Grid, choose
+from provetree.problem.pairs import check_pairs
+from provetree.problem.prepare import Prepared, prepare_for
+from provetree.selection.choose import Grid, choose, paired_columns_of
 from provetree.selection.options import (
     FOREST_SHARES,
     LEAST_ROWS,
@@ -21,6 +22,7 @@ from provetree.selection.options import (
     SHRINKAGE,
 )
 from provetree.selection.path import path_end
+from provetree.selection.settings import as_list
 from provetree.solution import Solution
 
 __all__ = ["OptimalTreeRegressorCV"]
@@ -36,7 +38,8 @@ class OptimalTreeRegressorCV(TreeRegressor):
     (`forest_share`), which keeps noise out of the splits. In each fold every such choice is
     searched; its score is R² on the rows held out, relative to the variance of all rows (D² with
     ``criterion="absolute_error"``). The first of each list of choices does well on most tables, and
-    is kept unless another is better by more than one standard error of the difference. Leaves
+    is kept unless another is better by more than one standard error of the difference. Questions
+    about sums of two columns (`splits`) are taken where they are ahead by half of one. Leaves
     predict the mean of their rows, drawn a little towards the nodes above them (`shrinkage`).
 
     ``status_`` is "optimal" only where it is proven that no tree of the chosen size and depth has a
@@ -54,6 +57,10 @@ class OptimalTreeRegressorCV(TreeRegressor):
         The chosen greatest number of leaves.
     min_samples_leaf_, forest_share_, shrinkage_ : int or float
         What was chosen of each.
+    splits_ : {"columns", "pairs"}
+        What splits may be about: one column, or also sums of two.
+    pair_columns_ : list of int or None
+        The columns that sums are made of, where splits may be about two.
     candidates_ : list of dict
         What there was to choose from, but for the number of leaves.
     cv_scores_ : array of shape (n_candidates, n_leaves)
@@ -92,6 +99,7 @@ class OptimalTreeRegressorCV(TreeRegressor):
         forest_share: float | Iterable[float] = FOREST_SHARES,
         shrinkage: float | Iterable[float] = SHRINKAGE,
         max_work: int | None = MAX_WORK,
+        splits: str | Iterable[str] = "auto",
     ) -> None:
         self.max_depth = max_depth
         self.criterion = criterion
@@ -105,6 +113,7 @@ class OptimalTreeRegressorCV(TreeRegressor):
         self.forest_share = forest_share
         self.shrinkage = shrinkage
         self.max_work = max_work
+        self.splits = splits
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -130,7 +139,7 @@ class OptimalTreeRegressorCV(TreeRegressor):
         """
         validate(REGRESSOR_CV_OPTIONS, vars(self), type(self).__name__)
         started = time.monotonic()
-        leasts = _several(self.min_samples_leaf)
+        leasts = as_list(self.min_samples_leaf, (str,))
         prepared = prepare_for(
             self,
             X,
@@ -139,15 +148,17 @@ class OptimalTreeRegressorCV(TreeRegressor):
             loss=self.criterion,
             min_samples_leaf=leasts[0],
             max_leaf_nodes=None,
+            splits="columns",
         )
         depth = int(self.max_depth)
         grid = Grid(
             depth,
             path_end(prepared.problem, self.max_leaf_nodes),
             leasts,
-            _several(self.forest_share),
-            _several(self.shrinkage),
+            as_list(self.forest_share, (str,)),
+            as_list(self.shrinkage, (str,)),
             self.max_work,
+            self._asked_splits(prepared),
         )
         left = None
         if self.time_limit is not None:
@@ -158,6 +169,9 @@ class OptimalTreeRegressorCV(TreeRegressor):
         self.cv_scores_ = np.array([scores.mean(axis=0) for scores in chosen.scores])
         for name, value in chosen.candidate._asdict().items():
             setattr(self, f"{name}_", value)
+        self.pair_columns_ = None
+        if self.splits_ == "pairs":
+            self.pair_columns_ = paired_columns_of(prepared, np.arange(len(prepared.codes)))
         point = self.path_.choose(self.rule)
         self.n_leaves_ = point.n_leaves
         self._search_seconds = time.monotonic() - started
@@ -172,7 +186,20 @@ class OptimalTreeRegressorCV(TreeRegressor):
             "min_samples_leaf": self.min_samples_leaf_,
             "forest_share": self.forest_share_,
             "shrinkage": self.shrinkage_,
+            "splits": self.splits_,
+            "pair_columns": self.pair_columns_,
         }
+
+    def _asked_splits(self, prepared: Prepared) -> list[str]:
+        """Return what splits may be about; sums too where they exist and searches have limits."""
+        levels = prepared.encoder.categories
+        if self.splits != "auto":
+            asked = as_list(self.splits, (str,))
+            if "pairs" in asked:
+                check_pairs(levels, range(len(levels)), 2, type(self).__name__)
+            return asked
+        limited = self.max_work is not None or self.time_limit is not None
+        return ["columns", "pairs"] if limited and levels.count(None) > 1 else ["columns"]
 
     def plot_frontier(self, ax: Any = None) -> Any:
         """Draw R² against size; see :func:`provetree.export.frontier.plot_frontier`.
@@ -187,7 +214,3 @@ class OptimalTreeRegressorCV(TreeRegressor):
         'R²'
         """
         return self.path_.plot(ax)
-
-
-def _several(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, Iterable) else [given]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree import _core
 from provetree.number_types import Float, Int
 from provetree.problem.sums import exact_sum, exact_sums
 
@@ -60,14 +61,7 @@ def mean_of(targets: Float, weights: Float) -> Centre:
     >>> mean_of(1e9 + np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0]))
     Centre(value=1000000001.0, cost=2.0)
     """
-    total = float(weights.sum())  # whole numbers
-    mean = exact_sum(weights * targets) / total
-    apart = targets - mean
-    distances = weights * apart
-    # The mean is rounded to its last digit; what that adds to the squares is taken off again.
-    rounding, squares = exact_sums(np.stack([distances, distances * apart]))
-    squares -= rounding * rounding / total
-    return Centre(mean, max(squares, 0.0))
+    return Centre(*_core.mean_and_squares(targets, weights))
 
 
 def median_of(targets: Float, weights: Float) -> Centre:

@@ -90,13 +90,15 @@ class Prepared:
         features: Sequence[int] | None = None,
         *,
         keep_orders: bool = False,
+        more: Sequence[Derived] = (),
         **limits: Any,
     ) -> Problem:
         """Return the problem of some rows, of the same loss; `limits` are those of build_problem.
 
         `features` gives the columns another order. Sums of two columns are those of all rows.
         Groups of categories are found on these rows, so that nothing is learned from others;
-        with `keep_orders` they are those of all rows, for the rows of a node.
+        with `keep_orders` they are those of all rows, for the rows of a node. Splits may be about
+        what `more` has, too.
 
         Examples
         --------
@@ -114,7 +116,7 @@ class Prepared:
         if names is None and features is not None:
             names = tuple(f"x{feature}" for feature in range(whole.n_features))
         learned: dict[str, Any] = {"n_classes": whole.n_classes, "loss": whole.loss}
-        derived = whole.combinations if keep_orders else self._derived_of(rows)
+        derived = (*(whole.combinations if keep_orders else self._derived_of(rows)), *more)
         if self.row_targets is not None:
             learned |= {"targets": self.row_targets[rows], "predicts": whole.predicts}
         return build_problem(

@@ -1,8 +1,9 @@
 """Chooses how a tree of numbers is grown, by cross-validation, and grows it on all rows.
 
 A candidate is a least number of rows of a leaf, a share of a forest in the targets
-(:mod:`provetree.selection.forest`), and a strength of shrinkage. In each fold, a candidate is
-searched once, with the greatest number of leaves; its best prunings stand for the smaller sizes.
+(:mod:`provetree.selection.forest`), a strength of shrinkage, and what splits may be about: one
+column, or sums of two as well (:mod:`provetree.selection.pair_columns`). In each fold, a candidate
+is searched once, with the greatest number of leaves; its best prunings stand for the smaller sizes.
 The first candidate is what does well on most tables. Another must be better by more than folds
 differ by chance. All rows then get a path of searches with the chosen candidate, and the chosen
 size a longer one.
@@ -21,12 +22,15 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from provetree.number_types import Float
+from provetree.problem.combinations import Combination
 from provetree.problem.losses import CENTRES
+from provetree.problem.pairs import sums_among
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.search.engine import ExactSearch
 from provetree.selection.forest import FEWEST_ROWS, forest_targets, mixed_targets
 from provetree.selection.frontier import FrontierPoint, solve_frontier
+from provetree.selection.pair_columns import columns_worth_pairing
 from provetree.selection.path import TuningPath, folds_of, joined_path
 from provetree.selection.pruning import best_prunings
 from provetree.selection.scores import explained_share, mean_losses
@@ -50,6 +54,9 @@ _FOREST_SHARE = 1 / 4
 _SHORT_SHARE = 1 / 10
 #: A search of a size that was not chosen gets this share of them.
 _PATH_SHARE = 1 / 50
+#: Sums of two columns are harder to read: they are taken where they are ahead by this many standard
+#: errors, as those of classes are.
+_WORTH_OF_PAIRS = 0.5
 
 
 class Candidate(NamedTuple):
@@ -58,6 +65,7 @@ class Candidate(NamedTuple):
     min_samples_leaf: int | float
     forest_share: float
     shrinkage: float
+    splits: str = "columns"
 
 
 @dataclass(frozen=True)
@@ -78,17 +86,20 @@ class Grid:
     forest_share: Sequence[float]
     shrinkage: Sequence[float]
     max_work: int | None
+    splits: Sequence[str] = ("columns",)
 
     @property
     def searches(self) -> list[Candidate]:
         """The candidates that need a search of their own: one for all strengths of shrinkage.
 
         The first least number of rows is tried with all shares, the others with the first share.
+        Where splits may be about one column or two, two are tried with the first of everything.
         """
-        least, *others = self.min_samples_leaf
-        pairs = [(least, share) for share in self.forest_share]
-        pairs += [(other, self.forest_share[0]) for other in others]
-        return [Candidate(*pair, self.shrinkage[0]) for pair in pairs]
+        (least, *others), (about, *more) = self.min_samples_leaf, self.splits
+        ways = [(least, share, about) for share in self.forest_share]
+        ways += [(other, self.forest_share[0], about) for other in others]
+        ways += [(least, self.forest_share[0], other) for other in more]
+        return [Candidate(least, share, self.shrinkage[0], about) for least, share, about in ways]
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -103,10 +114,26 @@ class Grid:
         """Return the problem of some rows with the limits of a candidate."""
         return prepared.problem_of(
             rows,
+            more=_sums(prepared, rows) if one.splits == "pairs" else (),
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=one.min_samples_leaf,
         )
+
+
+def paired_columns_of(prepared: Prepared, rows: NDArray[np.intp]) -> list[int]:
+    """Return the columns that sums are made of where some rows are learned from."""
+    assert prepared.targets is not None  # for the type checker
+    weights = None if prepared.weights is None else prepared.weights[rows]
+    return columns_worth_pairing(
+        prepared.encoded[rows], prepared.targets.values[rows], weights, prepared.encoder.categories
+    )
+
+
+def _sums(prepared: Prepared, rows: NDArray[np.intp]) -> tuple[Combination, ...]:
+    """Return the sums that some rows are asked about."""
+    levels, among = prepared.encoder.categories, paired_columns_of(prepared, rows)
+    return sums_among(prepared.encoded, prepared.weights, levels, among)
 
 
 class Chosen(NamedTuple):
@@ -155,7 +182,8 @@ def best_candidate(grid: Grid, scores: list[Float]) -> int:
     """Return the first candidate, or the one that is better by more than one standard error.
 
     What is judged are the scores of each at its best size, fold by fold. Of several that are
-    better, the best is taken; of equal ones, the plainest with large leaves.
+    better, the best is taken; of equal ones, the plainest with large leaves. Splits of another kind
+    than the first are taken where the best of them is ahead of that by half a standard error.
     """
     at_best = [each[:, int(each.mean(axis=0).argmax())] for each in scores]
 
@@ -163,12 +191,25 @@ def best_candidate(grid: Grid, scores: list[Float]) -> int:
         one = grid.candidates[i]
         return (float(at_best[i].mean()), -one.forest_share, -one.shrinkage, float(i))
 
-    best = max(range(len(scores)), key=rank)
-    if not np.isfinite(at_best[0]).all():  # there was no time for it
-        return best
-    better = at_best[best] - at_best[0]
+    plain = [i for i, one in enumerate(grid.candidates) if one.splits == grid.splits[0]]
+    best = max(plain, key=rank)
+    if _ahead(at_best[best], at_best[0]) <= 1:
+        best = 0
+    others = [i for i in range(len(scores)) if i not in plain]
+    other = max(others, key=rank, default=best)
+    return other if _ahead(at_best[other], at_best[best]) > _WORTH_OF_PAIRS else best
+
+
+def _ahead(one: Float, other: Float) -> float:
+    """Return by how many standard errors one is ahead of another, fold by fold."""
+    if not np.isfinite(other).all():  # there was no time for it
+        return math.inf if np.isfinite(one).all() else 0.0
+    if not np.isfinite(one).all():
+        return -math.inf
+    better = one - other
     error = better.std(ddof=1) / math.sqrt(len(better)) if len(better) > 1 else 0.0
-    return best if better.mean() > error else 0
+    mean = float(better.mean())
+    return mean / error if error > 0 else math.copysign(math.inf, mean) if mean else 0.0
 
 
 # -- folds -------------------------------------------------------------------------------
@@ -310,11 +351,12 @@ def _grown(
     """
     began = time.monotonic()
     end = math.inf if seconds is None else began + seconds
-    problem = grid.problem(prepared, np.arange(len(prepared.codes)), candidate)
+    every_row = np.arange(len(prepared.codes))
+    problem = grid.problem(prepared, every_row, candidate)
     forest: Float | None = None
     if candidate.forest_share:
         until = math.inf if seconds is None else began + seconds * _FOREST_SHARE
-        forest = forest_targets(problem, until)
+        forest = forest_targets(prepared.problem_of(every_row, max_depth=1), until)
     if forest is None:
         candidate = candidate._replace(forest_share=0.0)
     searches = _Searches(size - 1, grid.max_work, grid.work(_PATH_SHARE))

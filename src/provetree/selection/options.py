@@ -173,6 +173,21 @@ _SCORER = Allowed(
     "the name of a scorer of scikit-learn, a callable", "str, callable", _holds_scoring
 )
 
+_SPLITS = Option(
+    "splits",
+    "auto",
+    (
+        _word("auto"),
+        _word("columns"),
+        _word("pairs"),
+        Allowed('a list of "columns" and "pairs"', "list", _holds_splits),
+    ),
+    'What splits may be about: "columns" (one column), "pairs" (also sums of two of the eight '
+    "columns of numbers that matter most to a forest), or a list of both to choose from. "
+    'Pairs are taken where they are clearly better on the rows held out. "auto" chooses from '
+    "both within a time limit, and is one column without.",
+)
+
 #: The options of :class:`provetree.OptimalTreeCV`, in the order of its parameters.
 CV_OPTIONS: tuple[Option, ...] = (
     replace(
@@ -194,10 +209,9 @@ CV_OPTIONS: tuple[Option, ...] = (
         default="auto",
         allowed=(_word("auto"), *_tree["class_weight"].allowed),
         help='Weights of the classes in training. "auto" chooses: for the accuracy and for '
-        "probabilities classes weigh nothing extra, for balanced accuracy they are balanced, for "
-        "other scores it also tries balanced classes, and classes half way to that. A dict gives "
-        'the weight of each label; "balanced" gives every class the same total weight; None is '
-        "weight 1 for all.",
+        "probabilities classes weigh nothing extra, for other scores it also tries balanced "
+        "classes, and classes half way to that. A dict gives the weight of each label; "
+        '"balanced" gives every class the same total weight; None is weight 1 for all.',
     ),
     _tree["categorical_features"],
     replace(
@@ -243,20 +257,7 @@ CV_OPTIONS: tuple[Option, ...] = (
         "least log loss on the rows held out; the others are those of "
         ":class:`~provetree.OptimalTreeClassifier`.",
     ),
-    Option(
-        "splits",
-        "auto",
-        (
-            _word("auto"),
-            _word("columns"),
-            _word("pairs"),
-            Allowed('a list of "columns" and "pairs"', "list", _holds_splits),
-        ),
-        'What splits may be about: "columns" (one column), "pairs" (also sums of two of the eight '
-        "columns of numbers that matter most to a forest), or a list of both to choose from. "
-        'Pairs are taken where they are clearly better on the rows held out. "auto" chooses from '
-        "both within a time limit, and is one column without.",
-    ),
+    _SPLITS,
 )
 
 #: The options of :class:`provetree.OptimalTreeRegressorCV`, in the order of its parameters.
@@ -306,5 +307,13 @@ REGRESSOR_CV_OPTIONS: tuple[Option, ...] = (
         "a tenth of it, those of other sizes a fiftieth. A step is one row examined in one column; "
         "a core does some hundred million a second. Sizes that are not proven by then say so. None "
         "means no limit.",
+    ),
+    replace(
+        _SPLITS,
+        help='What splits may be about: "columns" (one column), "pairs" (also sums of two of the '
+        "eight columns of numbers that matter most to a forest), or a list of both to choose from: "
+        "the second is tried with the first of every other list. Pairs are taken where they are "
+        'clearly better on the rows held out. "auto" chooses from both where searches have a '
+        "limit, and is one column otherwise.",
     ),
 )

@@ -21,9 +21,14 @@ _TREES, _LEAST_ROWS, _MOST_ROWS = 50, 3, 4000
 
 
 def columns_worth_pairing(
-    table: Float, codes: NDArray[np.intp], weights: Float | None, levels: Sequence[object]
+    table: Float,
+    learned: NDArray[np.intp] | Float,
+    weights: Float | None,
+    levels: Sequence[object],
 ) -> list[int]:
     """Return the positions of at most eight columns of numbers, in the order of the table.
+
+    What is `learned` are codes of classes, or targets: floats, of one output or several.
 
     Examples
     --------
@@ -35,17 +40,20 @@ def columns_worth_pairing(
     True
     """
     numbers = [at for at, level in enumerate(levels) if level is None and _varies(table[:, at])]
-    if len(numbers) <= MOST_PAIRED or len(np.unique(codes)) < 2:
+    if len(numbers) <= MOST_PAIRED or len(np.unique(learned)) < 2:
         return numbers[:MOST_PAIRED]
-    from sklearn.ensemble import ExtraTreesClassifier
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
     rows = np.arange(len(table))
     if len(rows) > _MOST_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(rows, _MOST_ROWS, replace=False))
     # Ranks, missing values first: numbers of any size fit in the forest's single floats.
     ranks = np.column_stack([_ranks(table[rows, at]) for at in numbers])
-    forest = ExtraTreesClassifier(_TREES, min_samples_leaf=_LEAST_ROWS, random_state=0)
-    forest.fit(ranks, codes[rows], None if weights is None else weights[rows])
+    if learned.ndim > 1 and learned.shape[1] == 1:
+        learned = learned[:, 0]
+    kind = ExtraTreesRegressor if learned.dtype.kind == "f" else ExtraTreesClassifier
+    forest = kind(_TREES, min_samples_leaf=_LEAST_ROWS, random_state=0)
+    forest.fit(ranks, learned[rows], None if weights is None else weights[rows])
     best = np.argsort(-forest.feature_importances_, kind="stable")[:MOST_PAIRED]
     return sorted(numbers[at] for at in best)
 

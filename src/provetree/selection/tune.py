@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from provetree.export.calibration import Calibration
 from provetree.number_types import Float
@@ -41,9 +40,11 @@ __all__ = ["Tuned", "tune"]
 _SHARE_OF_FOLDS = 0.7
 #: The share of what is left then that all sizes have, before the chosen one is proven.
 _SHARE_OF_PATH = 0.3
-#: The search of the chosen size may take so many times what came before it, and at least these
+#: The search of the chosen size may take this part of what came before it, and at least these
 #: seconds, as far as the limit allows.
-_TIMES_OF_PROOF, _SECONDS_OF_PROOF = 2.0, 5.0
+_SHARE_OF_PROOF, _SECONDS_OF_PROOF = 0.5, 2.0
+
+
 #: Sums of two columns are taken where they are ahead by this many standard errors.
 _WORTH_OF_PAIRS = 0.5
 
@@ -115,9 +116,9 @@ def tune(
         deadline = min(deadline, time.monotonic() + 0.1)
     if not math.isinf(deadline):
         now, began = time.monotonic(), race.started
-        seconds = max(_TIMES_OF_PROOF * (now - began), _SECONDS_OF_PROOF)
+        seconds = max(_SHARE_OF_PROOF * (now - began), _SECONDS_OF_PROOF)
         deadline = min(deadline, now + seconds)
-    points, proven = _on_all_rows(table, setting, scorer, deadline, n_jobs)
+    points, proven = _on_all_rows(table, setting, scorer, deadline)
     path_points = _path_points(points, scores, scorer, table, deadline)
     path, point = _chosen_path(race, winner, path_points, scorer, rule, notes, table)
     smoothing, calibrated = None, None
@@ -172,7 +173,7 @@ def _why_not(race: Race) -> str:
 
 
 def _on_all_rows(
-    table: TuningTable, setting: Setting, scorer: RowScorer, deadline: float, n_jobs: int | None
+    table: TuningTable, setting: Setting, scorer: RowScorer, deadline: float
 ) -> tuple[list[FrontierPoint], Callable[[PathPoint], tuple[Solution, int]]]:
     """Return good trees of all rows, and what proves one size in the time left."""
     problem = table.problem_of(np.arange(table.n_rows), setting)
@@ -192,8 +193,7 @@ def _on_all_rows(
 
     def proven(point: PathPoint) -> tuple[Solution, int]:
         found = points[point.n_leaves - 1]
-        jobs = int(effective_n_jobs(n_jobs))
-        last = _LastSearch(problem, point.n_leaves, present, scorer, table.worth > 0, jobs)
+        last = _LastSearch(problem, point.n_leaves, present, scorer, table.worth > 0)
         return last.run(Solution(point.tree, found.cost, found.lower_bound, found.status), deadline)
 
     return points, proven
@@ -208,26 +208,32 @@ class _LastSearch:
     table: Float  # the rows of the problem
     scorer: RowScorer
     free_depth: bool
-    n_jobs: int
 
     def run(self, kept: Solution, deadline: float) -> tuple[Solution, int]:
         """Return the tree, and the depth of the trees that its proof is about.
 
-        Where the depth is free it is that of the tree: each level less is proven many times faster.
+        Where the depth is free, that is four levels, or fewer where half of the time is not enough
+        for a proof and the tree has no more.
         """
-        depth = self.problem.max_depth
+        asked = self.problem.max_depth
         if self.free_depth and kept.tree.depth <= SHALLOW:
-            depth = min(SHALLOW, depth)
+            asked = min(SHALLOW, asked)
+        depth = asked
         while kept.status not in ("optimal", "interrupted"):
             left = deadline - time.monotonic()
             if left <= 0:
                 break
-            depth = max(kept.tree.depth, 1) if self.free_depth else depth
-            limits = Limits(None if math.isinf(left) else left, n_jobs=self.n_jobs)
-            kept = self._from(kept, depth, limits)
-            if not self.free_depth or kept.tree.depth == depth:
+            share = left / 2 if self._can_be_shallower(kept, depth) else left
+            kept = self._from(kept, depth, Limits(None if math.isinf(left) else share))
+            if kept.status == "optimal":
+                return kept, depth
+            if not self._can_be_shallower(kept, depth):
                 break
-        return kept, depth
+            depth -= 1
+        return kept, asked
+
+    def _can_be_shallower(self, kept: Solution, depth: int) -> bool:
+        return self.free_depth and kept.tree.depth < depth <= SHALLOW
 
     def _from(self, kept: Solution, depth: int, limits: Limits) -> Solution:
         problem = self.problem.with_limits(
