@@ -111,6 +111,7 @@ def test_papers_know_their_tables(
         ("tasks --fit-limit 0", "argument --fit-limit: must be a number above 0. Got '0' instead"),
         ("limits --rows 0", "argument --rows: must be a whole number of at least 1. Got '0'"),
         ("limits --memory-limit 0", "argument --memory-limit: must be a number above 0."),
+        ("near-optimal --slack -1", "argument --slack: must be a number of at least 0. Got '-1'"),
         ("start --repeat 0", "argument --repeat: must be a whole number of at least 1."),
     ],
 )
@@ -125,6 +126,7 @@ def test_numbers_out_of_range_are_refused(
 
 def test_the_tests_above_know_every_benchmark() -> None:
     assert set(BENCHMARKS) == {
+        "near-optimal",
         "peers",
         "known",
         "paper",

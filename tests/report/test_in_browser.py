@@ -15,6 +15,7 @@ import pytest
 from provetree import (
     OptimalTreeClassifier,
     StoredModel,
+    near_optimal_trees,
     runner_up_splits,
     stability,
     tuning_path,
@@ -66,6 +67,7 @@ def path(
         frontier=tuning_path(X, y, max_depth=2, cv=3),
         runner_up=runner_up_splits(clf, X, y, time_limit=1.0),
         stability=stability(OptimalTreeClassifier(max_depth=2).fit(X, y), X, y, n_refits=3),
+        near_optimal=near_optimal_trees(X, y, slack=1, max_depth=1),
     )
     return file
 
@@ -106,6 +108,7 @@ def test_loads_and_shows_all_parts(page: Any) -> None:
         "columns",
         "frontier",
         "alternatives",
+        "near-optimal",
         "data",
     ]
     assert page.inner_text("h1") == "A decision tree for an <i>answer</i>"

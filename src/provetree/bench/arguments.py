@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -272,6 +273,29 @@ _TASKS = (
     _path("--output", "JSON file of the figures; goes on from it"),
 )
 
+_NEAR_OPTIMAL = (
+    _names("--tables", "only these tables (default: all)"),
+    _count("--depth", "depth of the trees (default: 3)", 3),
+    _Option("--slack", "share of the rows (default: 0.01)", default=0.01, type=_number(float, 0)),
+    _Option(
+        "--price",
+        "price per leaf beside peers, as a share of the rows (default: 0.01)",
+        default=0.01,
+        type=_number(float, 0),
+    ),
+    _names(
+        "--peers", "treefarms, tree-praxis (default: both; '' for none)", "treefarms,tree-praxis"
+    ),
+    _Option(
+        "--python",
+        "interpreter that has these packages (default: this one)",
+        default=sys.executable,
+    ),
+    _seconds("--limit", "time limit per count in seconds (default: 60)", 60.0),
+    _count("--repeat", "runs of short counts, the best counts (default: 3)", 3),
+    _path("--output", "also write the results as JSON", "FILE"),
+)
+
 _DATA = (
     _Option(
         "folder", "folder to build; what it holds already is kept", type=Path, metavar="FOLDER"
@@ -291,6 +315,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[_Option, ...]]] = {
     "scaling": ("how time and memory grow with rows and with columns", _SCALING),
     "tasks": ("other tasks: squared error, purity, policies, and R² on new rows", _TASKS),
     "new-rows": ("accuracy on new rows beside CART and others, all tuned", _NEW_ROWS),
+    "near-optimal": ("count all trees that are nearly as good, beside others", _NEAR_OPTIMAL),
     "limits": ("time-limit overshoot, Ctrl-C latency and memory", _LIMITS),
     "start": ("processor time that short commands take, most of it imports", _START),
     "data": ("build a folder of benchmark tables from packages and from OpenML", _DATA),

@@ -91,6 +91,11 @@ _operating_point = _together(
         help="The label that counts as positive.  [default: the last in the order of the alphabet]",
     ),
 )
+_near_optimal = click.option(
+    "--near-optimal",
+    metavar="SLACK",
+    help="Count all trees that are nearly as good: at most 3 errors worse, or 1% of the rows.",
+)
 _as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
 
 
@@ -140,6 +145,7 @@ def _test_share(help: str | None = None) -> Callable[[Command], Command]:
     help="Frontier, runner-up splits and stability for the report. "
     "By default as far as they take a few seconds.",
 )
+@_near_optimal
 @_operating_point
 @_as_json
 @click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")
@@ -244,6 +250,7 @@ def explain(**flags: Any) -> None:
 @_model_file
 @click.argument("data", required=False)
 @click.option("--output", "-o", default="report.html", show_default=True, help="The HTML file.")
+@_near_optimal
 def report(**flags: Any) -> None:
     """Write the report of a MODEL; with DATA, judged on these rows."""
     _use("report", flags)

@@ -15,12 +15,14 @@ import click
 from provetree.cli.certify import certified, prepare_flags
 from provetree.cli.errors import UserError
 from provetree.cli.extras import kept_for_extras, with_extras
+from provetree.cli.near_optimal import check_flags, kept_for_counting, with_near_optimal
 from provetree.cli.operating import Wish, point_sentences
 from provetree.cli.options import task_of_criterion, tree_parameters, tuned, untuned
 from provetree.cli.screen import FIGURES, Screen, figures_of
 from provetree.cli.tables import read_table, source_path, write_file
 from provetree.cli.training import Settings, Trained, prepare, train
 from provetree.export.words import certificate_sentence, counted, proof_sentence
+from provetree.report.near_optimal_section import near_optimal_sentences
 from provetree.report.tuning_section import test_words
 
 if TYPE_CHECKING:
@@ -37,7 +39,8 @@ def fit(flags: dict[str, Any]) -> bool:
     begun = time.monotonic()
     started = begun - _age()  # starting up counts, too
     parameters = tree_parameters(flags)
-    parameters["criterion"] = flags.pop("criterion")
+    parameters["criterion"] = flags["criterion_given"] = flags.pop("criterion")
+    check_flags(flags, parameters)
     flags["task"] = task_of_criterion(flags["task"], parameters["criterion"])
     screen = Screen(quiet=flags["quiet"] or flags["as_json"])
     for name in ("save", "report", "certificate"):
@@ -75,11 +78,13 @@ def fit(flags: dict[str, Any]) -> bool:
             wish=wish,
             tunes=tunes,
             positive=flags["positive"],
-            kept=kept_for_extras(flags, parameters["time_limit"], tunes=tunes),
+            kept=kept_for_extras(flags, parameters["time_limit"], tunes=tunes)
+            + kept_for_counting(flags, parameters["time_limit"]),
         )
         if flags["certificate"]:
             stage("writing the certificate")
             trained = certified(trained, parameters, flags)
+        trained = with_near_optimal(trained, parameters, flags, started, stage)
         if flags["report"]:
             trained = with_extras(trained, parameters, flags["extras"], started, stage)
     model = trained.model
@@ -133,6 +138,9 @@ def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
     if trained.data.task == "classification" and flags["scoring"] is None and not trained.chosen:
         for words in _missed_class(facts["train"]["confusion"], model.labels.tolist()):
             screen.out.print(words, markup=False)
+    if "near_optimal" in facts:
+        for words in near_optimal_sentences(facts["near_optimal"]):
+            screen.out.print(words, markup=False)
     for flag, what in (("save", "model"), ("report", "report")):
         if flags[flag]:
             screen.note(f"The {what} is in {flags[flag]}.")
@@ -173,6 +181,7 @@ def _as_data(trained: Trained, flags: dict[str, Any]) -> dict[str, Any]:
         "leaves": model.tree.n_leaves,
         "sentence": proof_sentence(proof),
         "tuning": facts.get("tuning"),
+        "near_optimal": facts.get("near_optimal"),
         "train": facts["train"],
         "test": facts.get("test"),
         "cart": facts["cart"],

@@ -13,6 +13,7 @@ import numpy as np
 
 from provetree.cli.columns import OTHER, Task, use_columns
 from provetree.cli.errors import UserError
+from provetree.cli.near_optimal import counted_facts, read_slack
 from provetree.cli.tables import find_source, read_table, write_file, write_text
 from provetree.export.model_file import InputColumn, ModelFileError, StoredModel, load_model
 from provetree.export.words import counted, leaf_detail, prediction_text, spread_text
@@ -277,21 +278,39 @@ def export(model_file: str, form: str, output: str, dialect: str, table: str | N
     write_file(data.encode() if isinstance(data, str) else data, output)
 
 
-def report(model_file: str, data: str | None, output: str) -> None:
+def report(model_file: str, data: str | None, output: str, near_optimal: str | None = None) -> None:
     """Run ``provetree report``: write the report of a model, judged on a table if there is one."""
     from dataclasses import replace
 
     from provetree.report.page import report_html
 
+    slack = None if near_optimal is None else read_slack(near_optimal)
+    if slack is not None and data is None:
+        raise UserError("--near-optimal counts the trees of a table: give DATA as well.")
     model = open_model(model_file)
     if data is not None:
         if model.target is None:
             raise UserError(
                 f"'{model_file}' does not say what it predicts, so no rows can judge it."
             )
-        model = replace(model, facts={**model.facts, **_judged(model, read_table(data), data)})
+        table = read_table(data)
+        model = replace(model, facts={**model.facts, **_judged(model, table, data)})
+        if slack is not None:
+            counted = _counted(model, table, slack)
+            model = replace(model, facts={**model.facts, "near_optimal": counted})
     write_file(report_html(model).encode(), output)
     click.echo(f"The report is in {output}.", err=True)
+
+
+def _counted(model: StoredModel, table: DataFrame, slack: float) -> dict[str, Any]:
+    """Return the facts about the near-optimal trees of a table, of the depth of a model."""
+    from provetree.cli.columns import learn_target
+
+    if model.tree.kind != "classes":
+        raise UserError("--near-optimal is about trees that predict classes.")
+    found = learn_target(table, str(model.target), "classification")
+    limits = {"max_depth": model.tree.depth}
+    return counted_facts(rows_for(model, found.rows), found.values, slack, limits, 60.0)
 
 
 def _judged(model: StoredModel, table: DataFrame, name: str) -> dict[str, Any]:

@@ -28,6 +28,7 @@ def write_report(
     stability: Any = None,
     operating_points: Any = None,
     calibration: Any = None,
+    near_optimal: Any = None,
     title: str | None = None,
 ) -> None:
     """Write the report of a fitted classifier to an HTML file.
@@ -56,6 +57,8 @@ def write_report(
     calibration : Calibration, default=None
         What :func:`provetree.calibration` gave; None takes the rows that were held out, if there
         are any.
+    near_optimal : NearOptimalTrees, default=None
+        What :func:`provetree.near_optimal_trees` gave.
     title : str, default=None
         The heading.
 
@@ -81,6 +84,7 @@ def write_report(
         stability=stability,
         operating_points=operating_points,
         calibration=calibration,
+        near_optimal=near_optimal,
     )
     model = StoredModel.of(estimator, target=target, facts=facts)
     Path(path).write_text(report_html(model, title=title), encoding="utf-8")

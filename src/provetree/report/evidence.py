@@ -27,6 +27,7 @@ from provetree.report.judged import (
     part_facts,
     shown_points,
 )
+from provetree.report.near_optimal_section import near_optimal_facts
 from provetree.report.tuning_section import number_tuning_facts, tuning_facts
 from provetree.tree.importances import split_importances
 from provetree.tree.tree import Tree
@@ -285,6 +286,7 @@ def extra_facts(
     stability: Any = None,
     operating_points: Any = None,
     calibration: Any = None,
+    near_optimal: Any = None,
 ) -> dict[str, Any]:
     """Return what else was found out about a tree, as far as it was; see ``write_report``."""
     facts: dict[str, Any] = {}
@@ -298,6 +300,8 @@ def extra_facts(
         facts["operating_points"] = operating_facts(operating_points, tree)
     if calibration is not None:
         facts["calibration"] = calibration_facts(calibration)
+    if near_optimal is not None:
+        facts["near_optimal"] = near_optimal_facts(near_optimal)
     return facts
 
 

@@ -23,6 +23,7 @@ from provetree.report.action_sections import action_leaves, action_quality
 from provetree.report.charts import Line, line_chart, sparkline
 from provetree.report.class_sections import calibration_part, operating_part
 from provetree.report.markup import table
+from provetree.report.near_optimal_section import near_optimal_part
 from provetree.report.number_sections import number_quality, residuals, saved_sentences
 from provetree.report.sentences import rules
 from provetree.report.tuning_section import tuning_part
@@ -447,6 +448,13 @@ def _alternatives(model: StoredModel) -> Iterator[Section]:
     yield Section("alternatives", "Alternatives", "How sure are the questions", body)
 
 
+def _near_optimal(model: StoredModel) -> Iterator[Section]:
+    facts = model.facts.get("near_optimal")
+    if facts:
+        title = "All trees that are nearly as good"
+        yield Section("near-optimal", "Nearly as good", title, near_optimal_part(facts))
+
+
 def _agreement(model: StoredModel, steady: Mapping[str, Any]) -> str:
     share = f"{steady['agreement']:.1%}"
     if model.tree.kind == "numbers":
@@ -506,6 +514,7 @@ _PARTS: tuple[Callable[[StoredModel], Iterator[Section]], ...] = (
     _tuning,
     _frontier,
     _alternatives,
+    _near_optimal,
     _data,
 )
 

@@ -168,22 +168,25 @@ class NearOptimalTrees:
     def sentence(self) -> str:
         """The count in words."""
         number = f"{self.n_trees:,}" if self.n_trees < 10**15 else f"{self.n_trees:.3e}"
-        several = self.n_trees != 1
-        what = "errors" if self.problem.split_penalty == 0 else "errors and penalties"
-        verb = ("make" if several else "makes") if what == "errors" else "cost"
-        if not self.is_complete:
-            number = f"at least {number}"
-        first = f"{number} tree{'s' * several} of depth {self.max_depth} {verb} at most "
-        rest = f"{self.limit:g} {what if what != 'errors' or self.limit != 1 else 'error'}"
-        many = self.counts.get(self.optimum, 1) != 1
-        best = f"the best {'make' if many else 'makes'}" if what == "errors" else "the best cost"
-        sentence = f"{first}{rest}; {best} {self.optimum:g}."
+        number = number if self.is_complete else f"At least {number}"
+        plain = self.problem.split_penalty == 0 and bool((self.problem.weights == 1).all())
+        limit = f"{self.limit:g} error{'s' * (self.limit != 1)}" if plain else f"{self.limit:g}"
+
+        def verb(n_trees: int) -> str:
+            several = n_trees != 1
+            return f"make{'s' * (not several)}" if plain else f"cost{'s' * (not several)}"
+
+        best = verb(self.counts.get(self.optimum, 1))
         ends = {
             "time_limit": " The time limit ended the count.",
             "memory_limit": " The memory limit ended the count.",
             "interrupted": " The count was interrupted.",
         }
-        return sentence[0].upper() + sentence[1:] + ends.get(self.status, "")
+        return (
+            f"{number} tree{'s' * (self.n_trees != 1)} of depth {self.max_depth} "
+            f"{verb(self.n_trees)} at most {limit}; the best {best} {self.optimum:g}."
+            f"{ends.get(self.status, '')}"
+        )
 
     def __repr__(self) -> str:
         return f"<NearOptimalTrees: {self.sentence}>"
