@@ -18,7 +18,7 @@ nb::dict dict_of_size(SizedTree&& sized) {
 
 nb::dict search_all_sizes(const BoundTable& bound, int max_depth, std::int64_t max_leaf_nodes,
                           std::int64_t min_samples_leaf, double time_limit, std::uint64_t memory_limit,
-                          const std::string& kernel, unsigned switches) {
+                          const std::string& kernel, unsigned switches, const nb::object& on_tick) {
     must(max_depth >= 0 && max_leaf_nodes >= 1 && min_samples_leaf >= 1,
          "search_sizes needs max_depth >= 0, max_leaf_nodes >= 1 and min_samples_leaf >= 1.");
     must(bound.searched().measure == nullptr, "search_sizes needs a table whose loss is errors.");
@@ -34,7 +34,14 @@ nb::dict search_all_sizes(const BoundTable& bound, int max_depth, std::int64_t m
     Signals signals;
     const auto tick = [&] {
         nb::gil_scoped_acquire acquire;
-        return signals.go_on();
+        if (!signals.go_on()) return false;
+        try {
+            if (!on_tick.is_none()) on_tick();
+        } catch (const nb::python_error&) {
+            signals.fail(std::current_exception());
+            return false;
+        }
+        return true;
     };
     SizesResult result = without_gil([&] { return search_sizes(bound.searched(), options, tick); });
     signals.rethrow();
@@ -60,7 +67,8 @@ nb::dict bits_of(const NamedSwitch (&switches)[n]) {
 
 void register_sizes(nb::module_& module) {
     module.def("search_sizes", &search_all_sizes, "table"_a, nb::kw_only(), "max_depth"_a, "max_leaf_nodes"_a,
-               "min_samples_leaf"_a, "time_limit"_a, "memory_limit"_a, "kernel"_a = "auto", "switches"_a = 0u);
+               "min_samples_leaf"_a, "time_limit"_a, "memory_limit"_a, "kernel"_a = "auto", "switches"_a = 0u,
+               "on_tick"_a.none() = nb::none());
     module.def(
         "searched_on_bits",
         [](const BoundTable& bound, int max_depth) { return bits_fit(bound.searched(), max_depth, 0); }, "table"_a,

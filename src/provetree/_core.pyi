@@ -225,8 +225,12 @@ def search_sizes(
     memory_limit: int,
     kernel: str = "auto",
     switches: int = 0,
+    on_tick: Callable[[], None] | None = None,
 ) -> SizesResult:
-    """Find the best tree of every number of leaves and prove it, as far as the time allows."""
+    """Find the best tree of every number of leaves and prove it, as far as the time allows.
+
+    `on_tick` is called every few milliseconds; what it raises ends the search and is raised here.
+    """
 
 def searched_on_bits(table: Table, max_depth: int) -> bool:
     """Tell whether ``search`` takes a table of few values on bits, rather than by sweeps."""

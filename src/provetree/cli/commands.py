@@ -32,6 +32,7 @@ provetree fit data.csv --target churn --report report.html --save model.json
 provetree fit cars.csv --target price --depth 4
 provetree predict model.json new.csv -o out.csv
 provetree explain model.json new.csv --row 17
+provetree studio data.csv --target churn
 provetree check proof.ptc data.csv
 """
 
@@ -297,6 +298,76 @@ def compare(**flags: Any) -> None:
     from provetree.cli.compare import compare
 
     compare(flags)
+
+
+@app.command()
+@_table_and_target
+@click.option(
+    "--depth",
+    "max_depth",
+    type=click.IntRange(0, 6),
+    default=3,
+    show_default=True,
+    help="The most questions in a row.",
+)
+@click.option(
+    "--leaves",
+    "max_leaf_nodes",
+    type=click.IntRange(1, None),
+    help="The most leaves to begin with.",
+)
+@click.option(
+    "--min-leaf",
+    "min_samples_leaf",
+    type=click.IntRange(1, None),
+    default=1,
+    show_default=True,
+    help="The fewest rows in each leaf.",
+)
+@click.option(
+    "--class-weight",
+    type=click.Choice(["balanced"]),
+    help="'balanced' gives every class the same total weight.",
+)
+@click.option(
+    "--task",
+    type=click.Choice(["classification"]),
+    help="Take a target that looks like a number for classes.",
+)
+@_test_share("Share of the rows held out to test the trees; 0 trains on all rows.")
+@_seed_and_ignore
+@click.option("--categorical", multiple=True, metavar="COLUMN", help="Take as categories.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0.0, None, min_open=True),
+    default=20.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds for each search.",
+)
+@click.option(
+    "--session",
+    metavar="FILE",
+    help="Where the session is kept.  [default: beside DATA, ending in .studio.json]",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The port on this machine.  [default: a free one]",
+)
+@click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+def studio(**flags: Any) -> None:
+    """Shape a proven tree of DATA by hand, on a page of this machine.
+
+    Click a question to see what the others would cost, take one, forbid columns, choose the size:
+    what is left open is the best there is, with a proof. The page is served to this machine alone,
+    at an address with a secret token. A studio that was stopped goes on where it was.
+    """
+    check_file(flags["data"])
+    from provetree.cli.studio import studio
+
+    studio(flags)
 
 
 @app.command(

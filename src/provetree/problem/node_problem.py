@@ -21,6 +21,7 @@ def node_problem(
     depth: int,
     budget: int,
     order: list[int] | None = None,
+    keep_duplicates: bool = False,
 ) -> Problem:
     """Return the problem of the rows of a node, with its columns in some order.
 
@@ -35,7 +36,7 @@ def node_problem(
         max_depth=depth,
         max_leaf_nodes=budget + 1,
         min_samples_leaf=whole.min_samples_leaf,
-        keep_duplicates=order is not None and bool(whole.combinations),
+        keep_duplicates=keep_duplicates or (order is not None and bool(whole.combinations)),
     )
     # The penalty is that of the whole table, in the units of these rows.
     if whole.is_measured:

@@ -66,12 +66,14 @@ def solve_frontier(
     clock: Callable[[], float] = time.monotonic,
     *,
     first: int | None = None,
+    on_tick: Callable[[], None] | None = None,
 ) -> list[FrontierPoint]:
     """Return the best trees of 1, 2, ..., `max_leaf_nodes` leaves, for a problem without a penalty.
 
     Sizes that are not proven within `time_limit` seconds, in all, say so. `first` is the number of
     leaves that matters most: where not all sizes can be proven at once, it gets half of the time
     that is left before any other. Sizes are searched one by one where an `engine` is given.
+    `on_tick` is called every few milliseconds; what it raises ends the call.
 
     Each tree has as few splits as its cost allows, and is the same in every run. Of three and more
     levels it need not be the one among equally good trees that a search of its size alone prefers.
@@ -87,6 +89,7 @@ def solve_frontier(
         math.inf if time_limit is None else clock() + time_limit,
         ExactSearch() if engine is None else engine,
         clock,
+        on_tick,
     )
     if engine is None:
         search.solve_at_once()
@@ -107,12 +110,15 @@ class _Frontier:
         deadline: float,
         engine: Engine,
         clock: Callable[[], float],
+        on_tick: Callable[[], None] | None = None,
     ) -> None:
         # A budget of splits makes a search slower, so corners are searched without one where the
         # depth alone keeps trees small.
         most = problem.max_splits if problem.max_splits <= _MOST_UNBOUNDED else wanted
         self.problem, self.wanted, self.most, self.deadline = problem, wanted, most, deadline
         self.engine, self.clock = engine, clock
+        self.on_tick = on_tick
+        self.tell = None if on_tick is None else lambda progress: on_tick()
         # A corner can prove many sizes at once, but a hard one must not use the time of small
         # sizes.
         self.half_time = (clock() + deadline) / 2
@@ -140,6 +146,7 @@ class _Frontier:
             time_limit=left * _SHARE_AT_ONCE,
             memory_limit=Limits().memory_limit,
             kernel=chosen_kernel(),
+            on_tick=self.on_tick,
         )
         self.interrupted |= found["status"] == "interrupted"
         for k, size in enumerate(found["sizes"]):
@@ -234,7 +241,7 @@ class _Frontier:
             max_splits=most, error_scale=scale, split_penalty=penalty
         )
         limits = Limits(None if math.isinf(left) else left * share)
-        solution = self.engine.solve(problem, limits, None)
+        solution = self.engine.solve(problem, limits, self.tell)
         self.interrupted |= solution.status == "interrupted"
         splits = solution.tree.n_splits
         errors = (problem.to_whole_cost(solution.cost) - penalty * splits) // scale

@@ -30,7 +30,16 @@ from provetree.solution import Engine, Limits, Solution, Status
 from provetree.tree.build import build_tree
 from provetree.tree.tree import Tree
 
-__all__ = ["RunnerUp", "runner_up_splits", "runner_ups"]
+__all__ = [
+    "NodeSearch",
+    "RunnerUp",
+    "cost_of_leaves",
+    "of_columns",
+    "runner_up_splits",
+    "runner_ups",
+    "splits_below",
+    "user_difference",
+]
 
 Rows = NDArray[np.intp]
 
@@ -181,7 +190,7 @@ def runner_ups(
     """
     deadline = math.inf if time_limit is None else clock() + time_limit
     splits = np.flatnonzero(tree.feature >= 0).tolist()
-    sizes = _splits_below(tree)
+    sizes = splits_below(tree)
     passes = tree.decision_path(prepared.encoded).tocsc()
     found = []
     for done, node in enumerate(splits):
@@ -195,18 +204,18 @@ def runner_ups(
             depth=prepared.problem.max_depth - int(tree.node_depth[node]),
             budget=prepared.problem.max_splits - (tree.n_splits - sizes[node]),
         )
-        search = _NodeSearch(
+        search = NodeSearch(
             problem,
             ExactSearch() if engine is None else engine,
             clock() + share if math.isfinite(share) else math.inf,
             clock,
         )
-        current = _cost_of_leaves(tree, prepared, problem, rows)
+        current = cost_of_leaves(tree, prepared, problem, rows)
         current += problem.split_penalty * sizes[node]
         exact = is_optimal and problem.weight_error == prepared.problem.weight_error == 0.0
         asked = tree.columns_of(int(tree.feature[node]))
         search.run(_about_others(problem, order, asked), at_least=current if exact else 0)
-        extra, least = (_user_difference(problem, x - current) for x in (search.cost, search.bound))
+        extra, least = (user_difference(problem, x - current) for x in (search.cost, search.bound))
         found.append(
             RunnerUp(
                 node,
@@ -229,7 +238,7 @@ def _explained(problem: Problem, extra: float) -> float:
     return extra * problem.cost_scale.weight_scale / problem.cost_scale.root
 
 
-def _user_difference(problem: Problem, units: int) -> float:
+def user_difference(problem: Problem, units: int) -> float:
     """Return a difference of two costs in the user's units; roundings of a proof are none."""
     if not problem.is_measured:
         return problem.to_user_cost(units)
@@ -253,7 +262,16 @@ def _about_others(problem: Problem, order: list[int], asked: tuple[int, ...]) ->
     ]
 
 
-class _NodeSearch:
+def of_columns(problem: Problem, columns: list[int]) -> Problem:
+    """Return the problem with some of its ordered columns alone."""
+    return replace(
+        problem,
+        columns=problem.columns.take(columns),
+        ranks=np.ascontiguousarray(problem.ranks[columns]),
+    )
+
+
+class NodeSearch:
     """The best leaf or split of some rows without one column, followed by best subtrees."""
 
     def __init__(
@@ -266,6 +284,7 @@ class _NodeSearch:
         self.cost = problem.error_scale * problem.root_error
         self.words: str | None = None
         self.feature = -1
+        self.tree: Tree | None = None  # of the split alone, or with what is below it
         self.bound = 0
 
     def run(self, columns: list[int], *, at_least: int) -> None:
@@ -281,20 +300,33 @@ class _NodeSearch:
             self.status = "interrupted" if stop.interrupted else "time_limit"
             self.bound = min(self.bound, self.cost)
 
+    def run_split(self, columns: list[int], *, at_least: int) -> None:
+        """Find the best split on one of the columns even where a leaf costs no more.
+
+        The tree must have room for two levels.
+        """
+        self.bound = at_least
+        # Two leaves in place of one never cost more than their split.
+        self.cost = self.problem.error_scale * self.problem.root_error
+        self.cost += self.problem.split_penalty + 1
+        try:
+            self._search(columns)
+            self.bound = self.cost
+        except _OutOfTime as stop:
+            self.status = "interrupted" if stop.interrupted else "time_limit"
+            self.bound = min(self.bound, self.cost)
+
     def _take(self, cost: int, tree: Tree) -> None:
         if cost < self.cost:
-            self.cost, self.words, self.feature = cost, None, -1
+            self.cost, self.words, self.feature, self.tree = cost, None, -1, None
             if tree.n_splits:
+                self.tree = tree
                 self.words = split_text(tree, 0)
                 self.feature = tree.columns_of(int(tree.feature[0]))[0]
 
     def _solve_without(self, columns: list[int]) -> bool:
         """Solve without the column at all; for a single split this is the answer."""
-        problem = replace(
-            self.problem,
-            columns=self.problem.columns.take(columns),
-            ranks=np.ascontiguousarray(self.problem.ranks[columns]),
-        )
+        problem = of_columns(self.problem, columns)
         solution = self._solve(problem)
         self._take(problem.to_whole_cost(solution.cost), solution.tree)
         if self.problem.max_depth > 1:
@@ -445,7 +477,8 @@ def _middle(weight: NDArray[np.int64], low: int, high: int) -> int:
     return min(max(int(np.searchsorted(weight, half)), low + 1), high - 1)
 
 
-def _splits_below(tree: Tree) -> list[int]:
+def splits_below(tree: Tree) -> list[int]:
+    """Return how many splits stand at and below each node."""
     sizes = [0] * tree.n_nodes
     for node in reversed(range(tree.n_nodes)):
         if tree.feature[node] >= 0:
@@ -453,7 +486,7 @@ def _splits_below(tree: Tree) -> list[int]:
     return sizes
 
 
-def _cost_of_leaves(tree: Tree, prepared: Prepared, problem: Problem, rows: Rows) -> int:
+def cost_of_leaves(tree: Tree, prepared: Prepared, problem: Problem, rows: Rows) -> int:
     """Return what the leaves of a tree cost on the rows of a node, in units of its problem."""
     whole, encoded = prepared.problem, prepared.encoded[rows]
     weights = prepared.whole_weights()[rows]
