@@ -28,6 +28,9 @@ from provetree.tree.tree import Tree
 
 __all__ = ["OtherSplit", "other_splits"]
 
+#: So many columns are searched once more.
+_MOST_AGAIN = 8
+
 
 @dataclass(frozen=True)
 class OtherSplit:
@@ -62,13 +65,16 @@ def other_splits(
     *,
     engine: Engine,
     seconds: float,
+    longer: float = 0.0,
     features: Collection[int] | None = None,
     only: int | None = None,
     is_best: bool = False,
 ) -> Iterator[OtherSplit]:
     """Yield a leaf and then the best split on each column, as soon as each is found.
 
-    Columns that divide the rows well by one split come first.
+    Columns that divide the rows well by one split come first. On large tables not all is proven in
+    the `seconds` of each; the best of these columns are then searched once more for `longer`, and
+    come again.
 
     Parameters
     ----------
@@ -80,8 +86,8 @@ def other_splits(
         The training rows with the limits on the tree.
     engine : Engine
         What solves the subtrees.
-    seconds : float
-        For each column.
+    seconds, longer : float
+        For each column, and for each of the best columns that are not proven by then.
     features : collection of int, default=None
         The columns that the splits, and those below them, may be about; None for all.
     only : int, default=None
@@ -111,29 +117,44 @@ def other_splits(
         extra, bound = (user_difference(problem, x - current) for x in (search.cost, search.bound))
         return OtherSplit(feature, search.tree, extra, bound, search.status)
 
-    leaf = NodeSearch(problem, engine, time.monotonic() + seconds, time.monotonic)
+    everything: int | None = None
+
+    def searched(feature: int, time_limit: float) -> OtherSplit:
+        nonlocal everything
+        search = NodeSearch(problem, engine, time.monotonic() + time_limit, time.monotonic)
+        search.everything = everything
+        stump = stumps[feature]
+        start = (stump.cost(problem), stump.column, stump.rank)
+        search.run_split(by_feature[feature], start, at_least=least)
+        everything = search.everything
+        return told(search, feature)
+
     if only is None:
+        leaf = NodeSearch(problem, engine, time.monotonic() + seconds, time.monotonic)
         leaf.run([], at_least=least)
         yield told(leaf, -1)
     if problem.max_depth == 0 or problem.max_splits == 0:
         return
+    by_feature = _by_feature(problem)
     stumps = {
-        feature: _best_stump(problem, columns)
-        for feature, columns in _by_feature(problem).items()
-        if only is None or feature == only
+        feature: stump
+        for feature, columns in by_feature.items()
+        if (only is None or feature == only)
+        and (stump := _best_stump(problem, columns)).column >= 0  # else it divides no rows
     }
+    unproven = []
     for feature in sorted(stumps, key=lambda feature: (stumps[feature].errors, feature)):
-        columns, stump = _by_feature(problem)[feature], stumps[feature]
         if problem.max_depth == 1 or problem.max_splits == 1:
-            cost = problem.error_scale * stump.errors + problem.split_penalty
-            if stump.column >= 0:
-                extra = user_difference(problem, cost - current)
-                yield OtherSplit(feature, stump.tree(problem), extra, extra, "optimal")
+            extra = user_difference(problem, stumps[feature].cost(problem) - current)
+            yield OtherSplit(feature, stumps[feature].tree(problem), extra, extra, "optimal")
             continue
-        search = NodeSearch(problem, engine, time.monotonic() + seconds, time.monotonic)
-        search.run_split(columns, at_least=least)
-        if search.tree is not None:
-            yield told(search, feature)
+        found = searched(feature, seconds)
+        yield found
+        if found.status != "optimal":
+            unproven.append(found)
+    if longer > seconds:
+        for earlier in sorted(unproven, key=lambda found: found.extra)[:_MOST_AGAIN]:
+            yield searched(earlier.feature, longer)
 
 
 def _by_feature(problem: Problem) -> dict[int, list[int]]:
@@ -151,6 +172,9 @@ class _Stump:
     errors: int
     column: int = -1
     rank: int = 0
+
+    def cost(self, problem: Problem) -> int:
+        return problem.error_scale * self.errors + problem.split_penalty
 
     def tree(self, problem: Problem) -> Tree:
         return build_tree(problem, [self.column, -1, -1], [self.rank, 0, 0])

@@ -284,6 +284,7 @@ class NodeSearch:
         self.cost = problem.error_scale * problem.root_error
         self.words: str | None = None
         self.feature = -1
+        self.everything: int | None = None  # what all rows cost one level below
         self.tree: Tree | None = None  # of the split alone, or with what is below it
         self.bound = 0
 
@@ -300,17 +301,17 @@ class NodeSearch:
             self.status = "interrupted" if stop.interrupted else "time_limit"
             self.bound = min(self.bound, self.cost)
 
-    def run_split(self, columns: list[int], *, at_least: int) -> None:
+    def run_split(self, columns: list[int], start: tuple[int, int, int], *, at_least: int) -> None:
         """Find the best split on one of the columns even where a leaf costs no more.
 
-        The tree must have room for two levels.
+        The tree must have room for two levels. `start` is a split on one of the columns: what it
+        costs with leaves below it, its column and its rank.
         """
         self.bound = at_least
-        # Two leaves in place of one never cost more than their split.
-        self.cost = self.problem.error_scale * self.problem.root_error
-        self.cost += self.problem.split_penalty + 1
+        self.cost, column, rank = start
+        self.tree = build_tree(self.problem, [column, -1, -1], [rank, 0, 0])
         try:
-            self._search(columns)
+            self._search(columns, start[1:])
             self.bound = self.cost
         except _OutOfTime as stop:
             self.status = "interrupted" if stop.interrupted else "time_limit"
@@ -336,14 +337,16 @@ class NodeSearch:
             raise _OutOfTime(solution.status == "interrupted")
         return True
 
-    def _search(self, columns: list[int]) -> None:
+    def _search(self, columns: list[int], first: tuple[int, int] | None = None) -> None:
         """Look at intervals of positions, the lowest bound first.
 
         Position p of a column sends its first p values left. The ends, none and all, are no splits,
-        but their costs bound those between.
+        but their costs bound those between. `first` is a column and a rank to begin with.
         """
         ranks = self.problem.ranks
-        everything = self._child(np.arange(self.problem.n_rows), relaxed=True)
+        if self.everything is None:
+            self.everything = self._child(np.arange(self.problem.n_rows), relaxed=True)
+        everything = self.everything
         costs: dict[tuple[int, int], tuple[int, int]] = {}
         values: dict[int, NDArray[np.uint32]] = {}
         weight: dict[int, NDArray[np.int64]] = {}
@@ -367,6 +370,9 @@ class NodeSearch:
                 return
             self.bound = max(self.bound, bound)
             middle = _middle(weight[c], low, high)
+            if first is not None and c == first[0]:
+                at = int(np.searchsorted(values[c], first[1], side="right"))
+                middle, first = (at if low < at < high else middle), None
             rank = int(values[c][middle - 1])
             left = ranks[c] <= rank
             sides = np.flatnonzero(left), np.flatnonzero(~left)

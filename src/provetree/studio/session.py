@@ -31,8 +31,8 @@ __all__ = ["Session"]
 
 #: Names longer than this do not fit into the line of versions.
 _LONGEST_NAME = 80
-#: Seconds that the other splits of a node may take, in all and for a column.
-_SECONDS_OF_COLUMN = 5.0
+#: Seconds for the best split of a node on a column: at first, and once more for the best columns.
+_SECONDS_OF_COLUMN, _LONGER = 0.5, 4.0
 #: Frontiers are wanted for at most so many leaves.
 _MOST_LEAVES = 32
 
@@ -212,23 +212,24 @@ class Session:
         clf = classifier_of(self.table, wishes.without_rules(), None)
         prepared = prepare_for(clf, self.table.train, self.table.y_train, None)
         free = set(range(len(self.table.names))) - wishes.forbidden
-        found = []
+        found: dict[int, OtherSplit] = {}
         for other in other_splits(
             version.tree,
             node,
             prepared,
             engine=JobSearch(job),
-            seconds=_SECONDS_OF_COLUMN,
+            seconds=_SECONDS_OF_COLUMN if only is None else _LONGER,
+            longer=_LONGER,
             features=free,
             only=only,
             is_best=version.is_proven and not any(p.startswith(path) for p in wishes.fixed),
         ):
             job.check()
-            found.append(other)
+            found[other.feature] = other
             yield other
         if only is None:
             with self._changed:
-                self._others[path] = version.tree, found
+                self._others[path] = version.tree, list(found.values())
 
     def classifier(self, number: Any) -> Any:
         """Return the fitted classifier of a version."""

@@ -320,10 +320,10 @@
   const showOthers = async (part, node, number, signal) => {
     const list = make("ul", { class: "plain others" }), told = make("p", { class: "soft", role: "status" }, "Looking …"), all = make("button", { type: "button", class: "small", hidden: true }, "");
     part.append(make("h3", {}, node.split ? "Other questions here" : "Questions that could stand here"), list, told, all);
-    const found = []; let open = false;
+    const answers = new Map(); let open = false;
     const mine = node.split ? node.column : -1;
     const refill = () => {
-      const seen = found.filter((other) => !(other.column === mine && other.extra === 0) && !(other.column < 0 && !node.split)).sort((a, b) => a.extra - b.extra || a.column - b.column);
+      const seen = [...answers.values()].filter((other) => !(other.column === mine && other.extra === 0) && !(other.column < 0 && !node.split)).sort((a, b) => a.extra - b.extra || a.column - b.column);
       list.replaceChildren(...(open ? seen : seen.slice(0, FEW)).map((other) => {
         const cost = costWords(other), kind = other.extra < 0 ? "better" : other.extra > 0 ? "worse" : "better";
         return make("li", {}, make("span", { class: "what" }, other.words), make("span", { class: "cost " + kind }, cost),
@@ -339,11 +339,11 @@
       if (!line) return;
       const other = JSON.parse(line);
       if (other.fault) { told.textContent = other.fault; return; }
-      found.push(other); told.textContent = `Looking … ${counted(found.length, "answer")} so far`; soon();
+      answers.set(other.column, other); told.textContent = `Looking … ${counted(answers.size, "answer")} so far`; soon();
     });
     if (signal.aborted) return;
     whole = true;
-    const n = refill(), unproven = found.some((other) => !other.proven);
+    const n = refill(), unproven = [...answers.values()].some((other) => !other.proven);
     told.textContent = n === 0 ? "No other question divides these rows." : unproven ? "Where there are two numbers, the cost is proven to lie between them." : "All costs are proven: what is below each is the best there is.";
   };
 
