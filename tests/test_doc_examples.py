@@ -34,6 +34,7 @@ MODULES = sorted(
 NEEDED = {
     "provetree.cli": ("click", "rich", "polars", "matplotlib"),
     "provetree.export.onnx": ("onnx", "onnxruntime"),
+    "provetree.studio": ("starlette", "uvicorn"),
     "provetree.bench.new_rows.diagram": ("matplotlib",),
 }
 
