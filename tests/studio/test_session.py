@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from provetree import OptimalTreeClassifier, StoredModel
-from provetree.studio.beginning import beginning_of
+from provetree.export.words import proof_sentence
+from provetree.studio.beginning import settings_of, wishes_of
 from provetree.studio.jobs import Job
 from provetree.studio.saving import code_of, model_of, report_of
 from provetree.studio.session import Session
@@ -255,7 +256,7 @@ def test_a_question_that_no_row_passes_is_told(session: Session) -> None:
     session.wish({"do": "take", "path": "", "split": {"column": 1, "threshold": -5.0}})
     version = done(session)
     assert version.status == "failed"
-    assert "income" in str(version.failure)
+    assert "goes left" in str(version.failure)
     assert session.shown().number == 1
     session.undo()
     assert done(session).status == "optimal"
@@ -341,9 +342,37 @@ def test_saves_model_report_and_code(table: StudioTable, session: Session) -> No
 
 
 def test_the_code_gives_the_same_tree(table: StudioTable, session: Session) -> None:
-    names = {"X": table.train, "y": table.y_train, "print": lambda *words: None}
-    exec(code_of(session, 1), names)
-    assert names["clf"].tree_ == session.version(1).tree  # type: ignore[attr-defined]
+    steps: list[dict[str, Any]] = [
+        {"do": "take", "path": "", "split": {"column": 1, "threshold": 3000.0}},
+        {"do": "take", "path": "R", "split": {"column": 2, "categories": ["S"]}},
+        {"do": "take", "path": "L", "split": {"column": 2, "categories": [None]}},
+        {"do": "keep", "path": "LL"},
+        {"do": "forbid", "column": 3},
+        {"do": "leaves", "leaves": 4},
+        {"do": "least_rows", "rows": 2},
+        {"do": "depth", "depth": 3},
+        {"do": "free", "path": "L"},
+        {"do": "take", "path": "", "split": {"column": 0, "threshold": None}},
+    ]
+    for step in steps:
+        session.wish(step)
+        version = done(session)
+        assert version.status == "optimal", (step, version.failure)
+    for version in session.versions.values():
+        names: dict[str, Any] = {"X": table.train, "y": table.y_train}
+        exec(code_of(session, version.number), {**names, "print": lambda words: None}, names)
+        assert names["clf"].tree_ == version.tree
+        again = wishes_of(names["clf"], table)
+        assert again.parameters() == version.wishes.parameters()
+
+
+def test_a_saved_proof_is_about_trees_that_keep_the_rules(session: Session) -> None:
+    session.wish({"do": "take", "path": "", "split": {"column": 1, "threshold": 3000.0}})
+    done(session)
+    proof = model_of(session, 2).proof
+    assert proof is not None
+    assert "no tree of depth 2 that keeps the rules makes fewer" in proof_sentence(proof)
+    assert "The root asks income <= 3000." in proof.parameters["rules"]
 
 
 def test_what_the_studio_does_not_show_is_refused() -> None:
@@ -353,11 +382,11 @@ def test_what_the_studio_does_not_show_is_refused() -> None:
         ({"max_depth": 9}, "depth 6 at most"),
     ):
         with pytest.raises(WishError, match=words):
-            beginning_of(OptimalTreeClassifier(**given), None)
+            settings_of(OptimalTreeClassifier(**given))
     from provetree import OptimalTreeRegressor
 
     with pytest.raises(WishError, match="Got OptimalTreeRegressor"):
-        beginning_of(OptimalTreeRegressor(), None)
+        settings_of(OptimalTreeRegressor())
 
 
 def test_an_ended_job_leaves_no_thread() -> None:

@@ -267,6 +267,8 @@ def limit_words(proof: Proof) -> str:
         words += f" of {len(among)} of them" if among is not None else ""
     if parameters.get("category_splits") == "groups":
         words += " with groups of categories"
+    if parameters.get("rules"):
+        words += " that keeps the rules"
     return words
 
 

@@ -104,6 +104,9 @@ class RuledSearch:
     _ended: Status | None = None
     _counters: dict[str, int] = field(default_factory=dict)
     _open_parts: dict[Any, _Part] = field(default_factory=dict)
+    #: What the other parts of the tree cost while one is searched: at most, and at least.
+    _beside: list[tuple[float, float]] = field(default_factory=list)
+    _undecided: int = 0  # choices that are open while a part is searched
 
     def solve(self) -> Solution:
         """Return the best tree that keeps the rules."""
@@ -135,6 +138,29 @@ class RuledSearch:
                 f"No tree of {problem.max_splits + 1} leaves keeps the 'fixed_splits', which make "
                 f"{len(splits) + 1}."
             )
+
+    def _tell(self, progress: Progress) -> None:
+        """Tell where the whole tree stands while a part is searched; who listens may end it.
+
+        The best trees of all parts are the best tree, and a leaf is no better than a tree. That is
+        so where there is one way to put parts together; of several, none is a bound by itself.
+        """
+        assert self.on_progress is not None
+        problem, seconds = self.prepared.problem, time.monotonic() - self._started
+        if self._undecided or problem.max_splits + 1 < 2 ** min(self.depth, 30):
+            cost = problem.to_user_cost(problem.error_scale * problem.root_error)
+            self.on_progress(Progress(seconds, cost, 0))
+            return
+        cost = progress.cost + sum(most for most, _ in self._beside)
+        bound = progress.lower_bound + sum(least for _, least in self._beside)
+        self.on_progress(Progress(seconds, cost, bound))
+
+    def _leaf_cost(self, rows: RowNumbers) -> float:
+        """Return what a single leaf of some rows costs, in the user's units, counted in errors."""
+        weights = None if self.prepared.weights is None else self.prepared.weights[rows]
+        totals = np.bincount(self.prepared.codes[rows], weights)
+        cost: float = (totals.sum() - totals.max()).item()
+        return cost
 
     # -- prices ------------------------------------------------------------------------------
 
@@ -208,6 +234,7 @@ class RuledSearch:
             ways = [True, False]
         found: list[_Part] = []
         refusal: InfeasibleError | None = None
+        self._undecided += len(ways) > 1
         for missing_left in ways:
             left = split.goes_left(values, len(levels or ()), missing_left)
             try:
@@ -217,6 +244,7 @@ class RuledSearch:
                 )
             except InfeasibleError as error:  # perhaps the other way can be kept
                 refusal = error
+        self._undecided -= len(ways) > 1
         if not found:
             assert refusal is not None
             raise refusal
@@ -257,7 +285,11 @@ class RuledSearch:
             return self._node(path + "LR"[side], halves[side], forbidden, most, below)
 
         need = [self._leaves_needed(path + letter) for letter in "LR"]
-        plenty = [part(side, leaves - need[1 - side]) for side in (0, 1)]
+        self._beside.append((self._leaf_cost(halves[1]), 0))
+        plenty = [part(0, leaves - need[1])]
+        self._beside[-1] = (plenty[0].cost, plenty[0].bound)
+        plenty.append(part(1, leaves - need[0]))
+        self._beside.pop()
         pairs = [(plenty[0], plenty[1])]
         if sum(each.tree.n_leaves for each in plenty) > leaves:
             shares = range(need[0], leaves - need[1] + 1)
@@ -331,10 +363,12 @@ class RuledSearch:
         if groups is None or len(groups) == 1:
             return self._keep(key, leaves, self._solved(rows, forbidden, path, leaves, inner))
         # A path of one group of columns cannot leave it: the first split settles it for all.
+        self._undecided += 1
         every = frozenset(range(self.prepared.problem.n_features))
         found = [
             self._solved(rows, forbidden | (every - group), path, leaves, inner) for group in groups
         ]
+        self._undecided -= 1
         best = min(found, key=lambda part: (part.cost, part.tree.n_splits))
         best = replace(best, bound=min(part.bound for part in found), status=_worst(found))
         return self._keep(key, leaves, best)
@@ -363,7 +397,10 @@ class RuledSearch:
             seconds = max(_LEAST_SECONDS, 0.0 if self._ended == "interrupted" else left)
         elif self._ended == "interrupted":
             seconds = _LEAST_SECONDS
-        found = self.make_engine(inner).solve(problem, replace(self.limits, time_limit=seconds))
+        # Prices are not in what a part costs, and other losses add up in units of their own.
+        silent = self.on_progress is None or self.rules.prices or problem.is_measured
+        limits = replace(self.limits, time_limit=seconds)
+        found = self.make_engine(inner).solve(problem, limits, None if silent else self._tell)
         for name, number in found.counters.items():
             if isinstance(number, int):
                 self._counters[name] = self._counters.get(name, 0) + number

@@ -10,8 +10,7 @@ from provetree.export.model_file import StoredModel
 from provetree.report.evidence import evidence_of
 from provetree.report.page import report_html
 from provetree.studio.session import Session
-from provetree.studio.solving import keeps_rules
-from provetree.studio.wishes import Split, WishError
+from provetree.studio.wishes import Split
 
 __all__ = ["SAVED", "Saved", "code_of", "model_of", "report_of"]
 
@@ -29,8 +28,6 @@ def model_of(session: Session, number: int) -> StoredModel:
             for fact in facts["columns"]
         ]
     model = StoredModel.of(clf, target=table.target, columns=table.columns, facts=facts)
-    if not keeps_rules() and not session.version(number).wishes.is_free:
-        model = replace(model, proof=None)  # it would be about all trees
     source = None if table.source is None else table.source.path.name
     return replace(model, tree=table.whole(model.tree), source=source)
 
@@ -62,8 +59,6 @@ def code_of(session: Session, number: int) -> str:
     <BLANKLINE>
     """
     table, version = session.table, session.version(number)
-    if not keeps_rules() and not version.wishes.is_free:
-        raise WishError("There is no Python code for a version with rules.")
     given = {**table.settings, **version.wishes.parameters()}
     plain = {"max_leaf_nodes": None, "min_samples_leaf": 1}
     lines = [

@@ -265,11 +265,12 @@ def studio(
     ...     opened.classifier.objective_
     6
     """
-    from provetree.studio.beginning import beginning_of
+    from provetree.studio.beginning import settings_of, wishes_of
 
-    settings, wishes = beginning_of(clf, X)
-    table = StudioTable(X, y, X_test, y_test, target, settings)
-    opened, _ = open_studio(table, wishes, seconds=time_limit, port=port, session_file=session)
+    table = StudioTable(X, y, X_test, y_test, target, settings_of(clf))
+    opened, _ = open_studio(
+        table, wishes_of(clf, table), seconds=time_limit, port=port, session_file=session
+    )
     if open_browser:
         opened.open()
     return opened

@@ -239,6 +239,7 @@ class Session:
         clf = classifier_of(self.table, version.wishes, None)
         prepared = prepare_for(clf, self.table.train, self.table.y_train, None)
         clf._told_in_fit = {}
+        clf._rules(prepared)
         clf._search_seconds = version.seconds
         return clf._finished(prepared, version.solution())
 

@@ -17,7 +17,7 @@ from provetree.studio.jobs import Job
 from provetree.studio.table import StudioTable
 from provetree.studio.wishes import Wishes
 
-__all__ = ["JobSearch", "classifier_of", "fit_tree", "keeps_directions", "keeps_rules"]
+__all__ = ["JobSearch", "classifier_of", "fit_tree", "keeps_directions"]
 
 
 class JobSearch:
@@ -39,8 +39,7 @@ class JobSearch:
 
 def classifier_of(table: StudioTable, wishes: Wishes, seconds: float | None) -> Any:
     """Return the classifier that keeps the wishes."""
-    given = wishes.parameters() if keeps_rules() else wishes.without_rules().parameters()
-    return OptimalTreeClassifier(**table.settings, **given, time_limit=seconds)
+    return OptimalTreeClassifier(**table.settings, **wishes.parameters(), time_limit=seconds)
 
 
 def fit_tree(
@@ -53,7 +52,10 @@ def fit_tree(
     on_progress: Callable[[Progress], None] | None = None,
     initial_tree: Any = None,
 ) -> Any:
-    """Return the fitted classifier that keeps the wishes, on all training rows or on some."""
+    """Return the fitted classifier that keeps the wishes, on all training rows or on some.
+
+    A search without rules can begin with a tree.
+    """
 
     def tell(progress: Progress) -> None:
         job.check()
@@ -61,21 +63,14 @@ def fit_tree(
             on_progress(progress)
 
     X, y = (table.train, table.y_train) if rows is None else rows
-    if not wishes.is_free and not keeps_rules():
-        from provetree.studio.interim import fit_with_rules
-
-        return fit_with_rules(table, wishes, seconds, job, X, y, tell)
     clf = classifier_of(table, wishes, seconds)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its proof says so where it was interrupted
-        return clf.fit(X, y, initial_tree=initial_tree, on_progress=tell)
+        return clf.fit(
+            X, y, initial_tree=initial_tree if wishes.is_free else None, on_progress=tell
+        )
 
 
 def keeps_directions() -> bool:
     """Tell whether searches know directions of columns."""
     return "monotonic_cst" in OptimalTreeClassifier().get_params()
-
-
-def keeps_rules() -> bool:
-    """Tell whether the classifier itself keeps rules."""
-    return "fixed_splits" in OptimalTreeClassifier().get_params()

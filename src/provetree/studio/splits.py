@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from provetree.number_types import Float
 from provetree.studio.table import StudioTable
 from provetree.studio.wishes import Split, WishError
 from provetree.tree.tree import Tree
 
 __all__ = [
-    "goes_left",
     "node_at",
     "paths",
     "read_split",
@@ -23,7 +20,7 @@ __all__ = [
     "splits_above",
 ]
 
-_WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_WORDS = {"inf": math.inf, "-inf": -math.inf}
 
 
 def paths(tree: Tree) -> list[str]:
@@ -46,11 +43,13 @@ def node_at(tree: Tree, path: object) -> int:
 
 def split_of(tree: Tree, node: int) -> Split:
     """Return the question of a split in the form of `fixed_splits`."""
-    column, code = int(tree.feature[node]), int(tree.category[node])
-    if code >= 0:
-        levels = tree.levels_of(column) or ()
-        return {"column": column, "categories": [levels[code] if code < len(levels) else None]}
+    column = int(tree.feature[node])
+    if tree.codes_left(node):
+        missing = [None] if tree.missing_left[node] else []
+        return {"column": column, "categories": [*tree.names_left(node), *missing]}
     threshold = float(tree.threshold[node])
+    if math.isnan(threshold):  # is it missing?
+        return {"column": column, "threshold": None}
     split: dict[str, Any] = {"column": column, "threshold": threshold}
     if tree.missing_seen[node]:
         split["missing"] = "left" if tree.missing_left[node] else "right"
@@ -72,17 +71,20 @@ def read_split(table: StudioTable, given: Any) -> Split:
     name, levels = table.names[column], table.levels[column]
     if levels is not None:
         chosen = given.get("categories")
-        if not isinstance(chosen, list) or len(chosen) != 1:
+        if not isinstance(chosen, list) or not chosen:
             raise WishError(f"'{name}' is a column of categories: name one of them.")
-        if chosen[0] is not None and chosen[0] not in levels:
-            raise WishError(f"'{name}' has no category {chosen[0]!r}.")
+        for each in chosen:
+            if each is not None and each not in levels:
+                raise WishError(f"'{name}' has no category {each!r}.")
         return {"column": column, "categories": chosen}
-    threshold = given.get("threshold")
+    threshold = given.get("threshold", "")
+    if threshold is None:  # is it missing?
+        return {"column": column, "threshold": None}
     if isinstance(threshold, str):  # numbers that JSON does not have
         threshold = _WORDS.get(threshold, threshold)
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)):
         raise WishError(f"'{name}' is a column of numbers: its threshold must be a number.")
-    if math.isnan(threshold) and given.get("missing") != "left":
+    if math.isnan(threshold):
         raise WishError(f"The threshold of '{name}' must be a number. Got nan instead.")
     split: dict[str, Any] = {"column": column, "threshold": float(threshold)}
     side = given.get("missing")
@@ -91,20 +93,3 @@ def read_split(table: StudioTable, given: Any) -> Split:
             raise WishError(f"Missing values go 'left' or 'right'. Got {side!r} instead.")
         split["missing"] = side
     return split
-
-
-def goes_left(
-    split: Split, encoded: Float, levels: Sequence[Sequence[Any] | None]
-) -> NDArray[np.bool_]:
-    """Return which rows answer a question with yes; the rest, and those without a side, do not."""
-    column = int(split["column"])
-    x = encoded[:, column]
-    if "categories" in split:
-        of_column = list(levels[column] or ())
-        codes = [len(of_column) if c is None else of_column.index(c) for c in split["categories"]]
-        found = np.isin(np.where(np.isnan(x), len(of_column), x), codes)
-        return np.asarray(found, dtype=np.bool_)
-    left = x <= split["threshold"]
-    if split.get("missing") == "left":
-        left |= np.isnan(x)
-    return np.asarray(left, dtype=np.bool_)

@@ -102,10 +102,9 @@ def split_words(table: StudioTable, split: Split) -> str:
     if "categories" in split:
         named = ["missing" if c is None else str(c) for c in split["categories"]]
         return f"{name} = {' or '.join(named)}"
-    threshold = float(split["threshold"])
-    if threshold != threshold:
+    if split["threshold"] is None:
         return f"{name} is missing"
-    return f"{name} <= {short_number(threshold)}"
+    return f"{name} <= {short_number(float(split['threshold']))}"
 
 
 def place_words(path: str) -> str:

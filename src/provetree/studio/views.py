@@ -173,7 +173,7 @@ def node_view(session: Session, number: Any, path: Any) -> dict[str, Any]:
         found["levels"] = _levels(x, levels)
     else:
         is_date = column < len(table.columns) and table.columns[column].kind == "date"
-        found |= _places(x[~np.isnan(x)], float(split["threshold"]), is_date)
+        found |= _places(x[~np.isnan(x)], float(tree.threshold[node]), is_date)
     return found
 
 
@@ -190,7 +190,7 @@ def _places(x: Any, threshold: float, is_date: bool) -> dict[str, Any]:
     """Return thresholds between neighbouring values, and how many rows each sends left."""
     values, counts = np.unique(x, return_counts=True)
     below = np.cumsum(counts)[:-1]
-    if len(values) < 2:
+    if len(values) < 2 or np.isnan(threshold):
         return {"places": [], "below": [], "at": 0}
     at = int(np.clip(np.searchsorted(values, threshold, side="right") - 1, 0, len(values) - 2))
     chosen = np.arange(len(values) - 1)

@@ -208,12 +208,12 @@ def _whole(given: Any, what: str, least: int, most: int) -> int:
 
 def plain_split(split: Split) -> dict[str, Any]:
     """Return a question as JSON can hold it, infinite thresholds among them."""
-    if "threshold" not in split:
+    if split.get("threshold") is None:
         return dict(split)
     return {**split, "threshold": write_float(float(split["threshold"]))}
 
 
 def _read(split: Split) -> dict[str, Any]:
-    return (
-        {**split, "threshold": float(split["threshold"])} if "threshold" in split else dict(split)
-    )
+    if split.get("threshold") is None:
+        return dict(split)
+    return {**split, "threshold": float(split["threshold"])}
