@@ -17,6 +17,8 @@ from provetree.studio.wishes import Wishes
 from testkit.browser import chromium, why_not
 from testkit.studio_cases import NASTY, done, frame, hard_table, small_table
 
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 
 #: Far more than a page takes on an idle machine.
@@ -122,7 +124,7 @@ def test_a_whole_session_from_a_table_to_a_saved_model(browser: Any, tmp_path: P
     page.click('#column-list button[aria-label="Forbid noise"]')
     forbidden = settled(page, 3)
     assert "not 'noise'" in forbidden["step"]
-    assert "never noise" in page.inner_text("#rules")
+    until(lambda: "never noise" in page.inner_text("#rules"))
     page.click("#undo")
     until(lambda: state(page)["current"] == 2)
     page.keyboard.press("Control+z")

@@ -266,7 +266,7 @@ def test_views_are_json_and_escape_names(table: StudioTable, session: Session) -
     done(session, figures=True)
     session.wish({"do": "depth", "depth": 1})
     done(session, figures=True)
-    view = version_view(session, 1)
+    view = version_view(session, session.version(1))
     assert "<img" not in view["svg"]
     assert "&lt;" in view["svg"]
     found = [table_view(table), state_view(session), view, compare_view(session, 1, 2)]

@@ -68,8 +68,11 @@ def make_app(holder: Holder, *, port: int, token: str) -> Guard:
     routes = [
         Route("/", lambda request: _page()),
         Route("/api/table", _asks(holder, lambda s, q: table_view(s.table))),
-        Route("/api/state", _asks(holder, lambda s, q: _state(holder, None))),
-        Route("/api/version", _asks(holder, lambda s, q: version_view(s, _whole(q, "number")))),
+        Route("/api/state", _asks(holder, lambda s, q: _state(holder, None)[0])),
+        Route(
+            "/api/version",
+            _asks(holder, lambda s, q: version_view(s, s.version(_whole(q, "number")))),
+        ),
         Route("/api/node", _asks(holder, _node)),
         Route("/api/compare", _asks(holder, _compare)),
         Route("/api/others", partial(_others, holder)),
@@ -177,33 +180,31 @@ def _compare(session: Session, query: Any) -> Any:
     return compare_view(session, _whole(query, "one"), _whole(query, "two"))
 
 
-def _state(holder: Holder, known: tuple[Any, ...] | None) -> dict[str, Any]:
-    """Return the state; with its tree, unless that is the one which is known already."""
+def _state(holder: Holder, known: Any) -> tuple[dict[str, Any], Any]:
+    """Return the state, with its tree unless that is the one which is known; and its tree."""
     session = holder.session
     holder.look_at_file()
-    state = state_view(session)
-    state["fileChanged"] = holder.file_changed
-    if known is None or known != _tree_key(session):
-        state["tree"] = version_view(session, state["shown"])
-    return state
-
-
-def _tree_key(session: Session) -> tuple[Any, ...]:
-    shown = session.shown()
-    return shown.number, id(shown.tree)
+    with session.locked():
+        state = state_view(session)
+        state["fileChanged"] = holder.file_changed
+        shown = session.shown()
+        tree = shown.number, shown.tree
+    if known is None or known[0] != tree[0] or known[1] is not tree[1]:
+        state["tree"] = version_view(session, shown)
+    return state, tree
 
 
 async def _events(holder: Holder, request: Request) -> Any:
     """Stream the state of the session whenever it has changed."""
 
     async def stream() -> AsyncIterator[str]:
-        revision, known, alive, changed = -1, None, time.monotonic(), holder.file_changed
+        revision, alive, changed = -1, time.monotonic(), holder.file_changed
+        known: Any = None
         while not holder.closing:
             session = holder.session
             if session.revision != revision or holder.file_changed != changed:
                 revision, changed = session.revision, holder.file_changed
-                state = await run_in_threadpool(_state, holder, known)
-                known = _tree_key(session)
+                state, known = await run_in_threadpool(_state, holder, known)
                 alive = time.monotonic()
                 yield f"data: {_json(state)}\n\n"
             elif time.monotonic() - alive > _ALIVE:
@@ -227,8 +228,9 @@ async def _others(holder: Holder, request: Request) -> Any:
 
     def work(job: Job) -> None:
         try:
+            floor = bool(session.version(number).wishes.directions)
             for other in session.others(number, query.get("path"), job, only):
-                found.put(other_view(session.table, other))
+                found.put(other_view(session.table, other, floor=floor))
             found.put(None)
         except WishError as error:
             found.put({"fault": str(error)})

@@ -25,6 +25,8 @@ __all__ = ["Studio", "open_studio", "studio"]
 
 #: Seconds that a server may take to begin.
 _LONGEST_START = 20.0
+#: Seconds that it may take to end; what is left then ends with the program.
+_LONGEST_STOP = 20.0
 
 
 class Studio:
@@ -70,15 +72,20 @@ class Studio:
                 timeout_graceful_shutdown=1,
             )
         )
-        self._thread = threading.Thread(
-            target=self._server.run, args=([self._socket],), name="studio server", daemon=True
-        )
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="studio server", daemon=True)
         self._thread.start()
         end = time.monotonic() + _LONGEST_START
         while not self._server.started and self._thread.is_alive() and time.monotonic() < end:
             time.sleep(0.01)
         if not self._server.started:
             raise RuntimeError("The server of the studio did not start.")
+
+    def _serve(self) -> None:
+        try:
+            self._server.run([self._socket])
+        finally:
+            self._ended.set()
 
     @property
     def url(self) -> str:
@@ -101,16 +108,18 @@ class Studio:
 
     def wait(self) -> None:
         """Wait until the studio is stopped."""
-        while self._thread.is_alive():
-            self._thread.join(0.2)
+        # Ctrl-C while a thread is joined makes Python take the thread for ended.
+        while not self._ended.wait(0.5):
+            pass
 
     def stop(self) -> None:
         """Stop the server and its searches."""
         self._holder.closing = True
         self.session.close()
         self._server.should_exit = True
-        self._thread.join(5.0)
-        self._socket.close()
+        if self._ended.wait(_LONGEST_STOP):
+            self._thread.join()
+            self._socket.close()
 
     def __enter__(self) -> Studio:
         return self
@@ -206,7 +215,11 @@ def open_studio(
     started = Studio(session, port=port or int(address.get("port", 0)), token=address.get("token"))
     if file is not None:
         file.address = {"port": started.port, "token": started.token}
-        file.save(session.to_data())
+        try:
+            file.save(session.to_data())
+        except SessionFileError:
+            started.stop()
+            raise
     return started, note
 
 

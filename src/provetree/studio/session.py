@@ -70,6 +70,7 @@ class Session:
         self.versions: dict[int, Version] = {}
         self.current = 0
         self.progress: Progress | None = None
+        self.keep_fault: str | None = None  # why the session could not be kept
         self.sizes: dict[tuple[int, float], list[FrontierPoint]] = {}
         self.best: dict[tuple[int, int, float], Best] = {}
         self._job: Job | None = None
@@ -197,7 +198,7 @@ class Session:
     def others(
         self, number: Any, path: Any, job: Job, only: int | None = None
     ) -> Iterator[OtherSplit]:
-        """Yield the other splits of a node as they are found."""
+        """Yield the other splits of a node as they are found; directions are not kept by them."""
         version = self.version(number)
         if version.tree is None:
             raise WishError("There is no tree yet: wait for the search.")
@@ -222,7 +223,9 @@ class Session:
             longer=_LONGER,
             features=free,
             only=only,
-            is_best=version.is_proven and not any(p.startswith(path) for p in wishes.fixed),
+            is_best=version.is_proven
+            and not wishes.directions  # these are not kept here
+            and not any(p.startswith(path) for p in wishes.fixed),
         ):
             job.check()
             found[other.feature] = other
@@ -399,7 +402,11 @@ class Session:
             self.revision += 1
             self._changed.notify_all()
             if keep and self._keep is not None:
-                self._keep(self.to_data())
+                try:
+                    self._keep(self.to_data())
+                    self.keep_fault = None
+                except ValueError as error:  # the person is told, and the work goes on
+                    self.keep_fault = str(error)
 
 
 def _size_key(wishes: Wishes) -> tuple[int, int, float]:

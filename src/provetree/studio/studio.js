@@ -77,7 +77,9 @@
     $("stage").classList.toggle("old", state.search !== null);
     showStand(); showSize(); showVersions(); showColumns(); showComparison(before);
     show($("changed"), news.fileChanged ? `${table.file} has changed since it was read. What you see is about the table as it was: stop the studio and start it again to read the file anew.` : "");
+    show($("unkept"), news.keepFault);
     $("undo").disabled = current().parent === null;
+    if ($("rules") && !$("rules").contains(document.activeElement)) $("rules").replaceWith(rulesPart());
     if (news.tree && !sliding) showNode();
   };
   const current = () => state.versions.find((version) => version.number === state.current);
@@ -262,7 +264,7 @@
     } catch (error) { if (error.name !== "AbortError" && !signal.aborted && !(error instanceof TypeError)) show($("fault"), error.message); }
   };
   const rulesPart = () => {
-    if (state.wishes.free) return null;
+    if (state.wishes.free) return make("div", { id: "rules" });
     const items = state.wishes.fixed.map(({ path, words }) => make("li", {}, words + " ", make("button", { type: "button", class: "small", "aria-label": `Free again: ${words}`, onclick: () => wish({ do: "free", path }) }, "Free")));
     state.wishes.forbidden.forEach((c) => items.push(make("li", {}, `never ${table.columns[c].name} `, make("button", { type: "button", class: "small", "aria-label": `Allow ${table.columns[c].name}`, onclick: () => wish({ do: "allow", column: c }) }, "Allow"))));
     Object.entries(state.wishes.directions).forEach(([c, way]) => items.push(make("li", {}, `${table.columns[c].name}: ${directionWords(way)} `, make("button", { type: "button", class: "small", "aria-label": `No direction for ${table.columns[c].name}`, onclick: () => wish({ do: "direction", column: Number(c), way: 0 }) }, "Free"))));
@@ -312,6 +314,7 @@
     part.append(make("label", { for: "threshold" }, "Move the threshold"), slider, told, form);
   };
   const costWords = (other) => {
+    if (other.floor) return `at least ${other.atLeast > 0 ? "+" : ""}${errors(Math.max(0, other.atLeast))}`;
     if (!other.proven && other.atLeast < other.extra) return `${other.atLeast > 0 ? "+" + shortNumber(other.atLeast) : shortNumber(other.atLeast)} to ${other.extra > 0 ? "+" : ""}${errors(other.extra)}`;
     if (other.extra === 0) return "costs nothing";
     return (other.extra > 0 ? "+" : "−") + errors(Math.abs(other.extra));
@@ -344,7 +347,8 @@
     if (signal.aborted) return;
     whole = true;
     const n = refill(), unproven = [...answers.values()].some((other) => !other.proven);
-    told.textContent = n === 0 ? "No other question divides these rows." : unproven ? "Where there are two numbers, the cost is proven to lie between them." : "All costs are proven: what is below each is the best there is.";
+    const floor = [...answers.values()].some((other) => other.floor);
+    told.textContent = n > 0 && floor ? "Your directions may make each of these cost more." : n === 0 ? "No other question divides these rows." : unproven ? "Where there are two numbers, the cost is proven to lie between them." : "All costs are proven: what is below each is the best there is.";
   };
 
   // ---- versions

@@ -63,6 +63,7 @@ def state_view(session: Session) -> dict[str, Any]:
         return {
             "revision": session.revision,
             "current": current.number,
+            "keepFault": session.keep_fault,
             "shown": shown.number,
             "versions": [_summary(session, v) for v in session.versions.values()],
             "search": None
@@ -122,9 +123,8 @@ def _summary(session: Session, version: Version) -> dict[str, Any]:
     }
 
 
-def version_view(session: Session, number: Any) -> dict[str, Any]:
+def version_view(session: Session, version: Version) -> dict[str, Any]:
     """Return the tree of a version."""
-    version = session.version(number)
     summary = _summary(session, version)
     if version.tree is None:
         return {**summary, "svg": None, "nodes": []}
@@ -210,8 +210,8 @@ def _places(x: Any, threshold: float, is_date: bool) -> dict[str, Any]:
     }
 
 
-def other_view(table: StudioTable, other: OtherSplit) -> dict[str, Any]:
-    """Return another split of a node."""
+def other_view(table: StudioTable, other: OtherSplit, *, floor: bool = False) -> dict[str, Any]:
+    """Return another split of a node; `floor` where it costs at least as much as it says."""
     if other.tree is None:
         split: Any = {"leaf": True}
         words = "a leaf"
@@ -224,7 +224,8 @@ def other_view(table: StudioTable, other: OtherSplit) -> dict[str, Any]:
         "split": split,
         "extra": other.extra,
         "atLeast": other.extra_at_least,
-        "proven": other.status == "optimal",
+        "proven": other.status == "optimal" and not floor,
+        "floor": floor,
     }
 
 
@@ -232,8 +233,8 @@ def compare_view(session: Session, one: Any, two: Any) -> dict[str, Any]:
     """Return two versions side by side."""
     first, second = session.version(one), session.version(two)
     found: dict[str, Any] = {
-        "one": version_view(session, one),
-        "two": version_view(session, two),
+        "one": version_view(session, first),
+        "two": version_view(session, second),
     }
     if first.tree is not None and second.tree is not None:
         encoded = session.table.prepared.encoded
