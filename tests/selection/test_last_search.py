@@ -59,7 +59,7 @@ def test_a_tree_of_few_levels_is_proven_among_these(searches: list[Any]) -> None
     clf = OptimalTreeCV(**QUICK, max_leaf_nodes=8).fit(X, y)
     assert clf.get_depth() == 3
     assert clf.n_leaves_ == 8
-    assert [asked for asked, _, _ in searches] == [4, 3]
+    assert [asked for asked, _, _ in searches] in ([4, 3], [3])
     assert (clf.status_, clf.max_depth_) == ("optimal", 3)
     proof = OptimalTreeClassifier(
         max_depth=clf.max_depth_, max_leaf_nodes=clf.n_leaves_, min_samples_leaf=5

@@ -209,9 +209,10 @@ CV_OPTIONS: tuple[Option, ...] = (
         default="auto",
         allowed=(_word("auto"), *_tree["class_weight"].allowed),
         help='Weights of the classes in training. "auto" chooses: for the accuracy and for '
-        "probabilities classes weigh nothing extra, for other scores it also tries balanced "
-        "classes, and classes half way to that. A dict gives the weight of each label; "
-        '"balanced" gives every class the same total weight; None is weight 1 for all.',
+        "probabilities classes weigh nothing extra, for balanced accuracy they are balanced, for "
+        "other scores it also tries balanced classes, and classes half way to that. A dict gives "
+        'the weight of each label; "balanced" gives every class the same total weight; None is '
+        "weight 1 for all.",
     ),
     _tree["categorical_features"],
     replace(

@@ -266,9 +266,11 @@ class Race:
 
     def _play(self, playing: list[Entrant], number: int) -> bool:
         """Let entrants play one fold; False where time is up before all of them have."""
+        here = playing
         if int(effective_n_jobs(self.n_jobs)) > 1:
-            return self._play_at_once(playing, number)
-        for entrant in playing:
+            # The very first search is made here: a result is there before other processes are.
+            here = [] if any(e.scores for e in self.entrants) else playing[:1]
+        for entrant in here:
             if self.interrupted or not self._has_time():
                 return False
             self._say(entrant, number)
@@ -276,7 +278,8 @@ class Race:
             if grown is None:
                 grown = grow(self._table, entrant.setting, self.folds[number][0], self.seconds)
             self._keep(entrant, number, grown)
-        return not self.interrupted
+        others = playing[len(here) :]
+        return not self.interrupted and (not others or self._play_at_once(others, number))
 
     def _play_at_once(self, playing: list[Entrant], number: int) -> bool:
         if self.interrupted or not self._has_time():

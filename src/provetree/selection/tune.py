@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from provetree.export.calibration import Calibration
 from provetree.number_types import Float
@@ -40,11 +41,9 @@ __all__ = ["Tuned", "tune"]
 _SHARE_OF_FOLDS = 0.7
 #: The share of what is left then that all sizes have, before the chosen one is proven.
 _SHARE_OF_PATH = 0.3
-#: The search of the chosen size may take this part of what came before it, and at least these
+#: The search of the chosen size may take so many times what came before it, and at least these
 #: seconds, as far as the limit allows.
-_SHARE_OF_PROOF, _SECONDS_OF_PROOF = 0.5, 2.0
-
-
+_TIMES_OF_PROOF, _SECONDS_OF_PROOF = 2.0, 5.0
 #: Sums of two columns are taken where they are ahead by this many standard errors.
 _WORTH_OF_PAIRS = 0.5
 
@@ -116,9 +115,9 @@ def tune(
         deadline = min(deadline, time.monotonic() + 0.1)
     if not math.isinf(deadline):
         now, began = time.monotonic(), race.started
-        seconds = max(_SHARE_OF_PROOF * (now - began), _SECONDS_OF_PROOF)
+        seconds = max(_TIMES_OF_PROOF * (now - began), _SECONDS_OF_PROOF)
         deadline = min(deadline, now + seconds)
-    points, proven = _on_all_rows(table, setting, scorer, deadline)
+    points, proven = _on_all_rows(table, setting, scorer, deadline, n_jobs)
     path_points = _path_points(points, scores, scorer, table, deadline)
     path, point = _chosen_path(race, winner, path_points, scorer, rule, notes, table)
     smoothing, calibrated = None, None
@@ -173,7 +172,7 @@ def _why_not(race: Race) -> str:
 
 
 def _on_all_rows(
-    table: TuningTable, setting: Setting, scorer: RowScorer, deadline: float
+    table: TuningTable, setting: Setting, scorer: RowScorer, deadline: float, n_jobs: int | None
 ) -> tuple[list[FrontierPoint], Callable[[PathPoint], tuple[Solution, int]]]:
     """Return good trees of all rows, and what proves one size in the time left."""
     problem = table.problem_of(np.arange(table.n_rows), setting)
@@ -193,7 +192,8 @@ def _on_all_rows(
 
     def proven(point: PathPoint) -> tuple[Solution, int]:
         found = points[point.n_leaves - 1]
-        last = _LastSearch(problem, point.n_leaves, present, scorer, table.worth > 0)
+        jobs = int(effective_n_jobs(n_jobs))
+        last = _LastSearch(problem, point.n_leaves, present, scorer, table.worth > 0, jobs)
         return last.run(Solution(point.tree, found.cost, found.lower_bound, found.status), deadline)
 
     return points, proven
@@ -208,32 +208,26 @@ class _LastSearch:
     table: Float  # the rows of the problem
     scorer: RowScorer
     free_depth: bool
+    n_jobs: int
 
     def run(self, kept: Solution, deadline: float) -> tuple[Solution, int]:
         """Return the tree, and the depth of the trees that its proof is about.
 
-        Where the depth is free, that is four levels, or fewer where half of the time is not enough
-        for a proof and the tree has no more.
+        Where the depth is free it is that of the tree: each level less is proven many times faster.
         """
-        asked = self.problem.max_depth
+        depth = self.problem.max_depth
         if self.free_depth and kept.tree.depth <= SHALLOW:
-            asked = min(SHALLOW, asked)
-        depth = asked
+            depth = min(SHALLOW, depth)
         while kept.status not in ("optimal", "interrupted"):
             left = deadline - time.monotonic()
             if left <= 0:
                 break
-            share = left / 2 if self._can_be_shallower(kept, depth) else left
-            kept = self._from(kept, depth, Limits(None if math.isinf(left) else share))
-            if kept.status == "optimal":
-                return kept, depth
-            if not self._can_be_shallower(kept, depth):
+            depth = max(kept.tree.depth, 1) if self.free_depth else depth
+            limits = Limits(None if math.isinf(left) else left, n_jobs=self.n_jobs)
+            kept = self._from(kept, depth, limits)
+            if not self.free_depth or kept.tree.depth == depth:
                 break
-            depth -= 1
-        return kept, asked
-
-    def _can_be_shallower(self, kept: Solution, depth: int) -> bool:
-        return self.free_depth and kept.tree.depth < depth <= SHALLOW
+        return kept, depth
 
     def _from(self, kept: Solution, depth: int, limits: Limits) -> Solution:
         problem = self.problem.with_limits(

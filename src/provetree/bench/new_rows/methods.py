@@ -249,7 +249,7 @@ def _of_one_column(table: ClassTable, asked: Asked) -> Fitted:
 
 
 def _balanced(table: ClassTable, asked: Asked) -> Fitted:
-    return _tuned(table, asked, scoring="balanced_accuracy", splits="columns")
+    return _tuned(table, asked, scoring="balanced_accuracy")
 
 
 # -- ceilings --------------------------------------------------------------------------------------

@@ -153,10 +153,11 @@ def _time_taken(results: Results) -> str:
     clock = float(np.mean([r.clock for r in own]))
     processor = float(np.mean([r.seconds for r in own]))
     ended = float(np.mean([r.clock > 0.95 * (r.limit or 0.0) for r in own]))
+    proven = float(np.mean([r.status == "optimal" for r in own]))
     text = (
         f"Limits are of the clock. Fits of OptimalTreeCV took {clock:.1f} s of it on average, with "
         f"{processor:.1f} s of the processor; {100 * ended:.0f} % of them had the time of their "
-        "limit, all others ended by themselves."
+        f"limit, all others ended by themselves. {100 * proven:.0f} % of the trees are proven."
     )
     return textwrap.fill(text, 120)
 
