@@ -28,7 +28,8 @@ bool BitCounter::fits(const Table& table, const LevelRequest& request) {
 BitCounter::BitCounter(Context& context, const ColumnRules& rules, const LevelRequest& request)
     : context_(context), rules_(rules), request_(request),
       loss_{.error_scale = request.error_scale, .split_penalty = request.rules.split_penalty},
-      kernel_(choose_bit_kernel(request.kernel)), n_classes_(std::max(1, context.table.n_classes)) {
+      kernel_(choose_bit_kernel(request.kernel)), n_classes_(std::max(1, context.table.n_classes)),
+      sum_(request, context.monitor) {
     for (Index c = 0; c < context.table.columns; ++c) {
         first_feature_.push_back(n_features_);
         for (Index rank = 0; rank < context.table.tops[c]; ++rank, ++n_features_) {
@@ -292,11 +293,12 @@ void BitCounter::count_side(const Pairs& pairs, const std::vector<Candidate>& ca
     Side whole;
     whole_of(pairs, whole);
     out.clear(leaf_cost(whole), label(whole));
-    TreeSum sum(request_.rules, out);
+    TreeSum sum(request_.rules, {context_.monitor, request_.most_entries()});
     count_two(pairs, candidates, limit, [&](const Question& split) { sum.add(split, left_, right_, limit); });
+    sum.settle(out);
 }
 
-void BitCounter::count_three(LevelSum& sum) {
+void BitCounter::count_three() {
     const Cost room = request_.limit - loss_.split_penalty;
     Side whole;
     whole_of(root_pairs_, whole);
@@ -314,7 +316,7 @@ void BitCounter::count_three(LevelSum& sum) {
         if (left + right > room) return;
         count_side(without_, of_without, room - right, left_trees_);
         count_side(with_, of_with, room - left, right_trees_);
-        sum.take(question(feature, high), left_trees_, right_trees_);
+        sum_.take(question(feature, high), left_trees_, right_trees_);
     });
 }
 
@@ -323,14 +325,13 @@ void BitCounter::count() {
     whole_of(root_pairs_, whole);
     const Cost leaf = leaf_cost(whole);
     level_.trees.clear(whole.rows >= request_.min_leaf && leaf <= request_.limit ? leaf : kInfinite, label(whole));
-    LevelSum sum(request_, level_);
     if (request_.depth == 3) {
-        count_three(sum);
+        count_three();
     } else {
         std::vector<Candidate> candidates;
         find_candidates(root_pairs_, candidates);
         count_two(root_pairs_, candidates, request_.limit,
-                  [&](const Question& split) { sum.take(split, left_, right_); });
+                  [&](const Question& split) { sum_.take(split, left_, right_); });
     }
 }
 

@@ -19,7 +19,10 @@ class BitCounter {
     BitCounter(Context& context, const ColumnRules& rules, const LevelRequest& request);
     // Counts; what is stopped on its way has counted some of the splits.
     void count();
-    Level take() { return std::move(level_); }
+    Level take() {
+        sum_.settle(level_);
+        return std::move(level_);
+    }
     static bool fits(const Table& table, const LevelRequest& request);
 
   private:
@@ -64,7 +67,7 @@ class BitCounter {
     template <class Take>
     void count_two(const Pairs& pairs, const std::vector<Candidate>& candidates, Cost limit, const Take& take);
     void count_side(const Pairs& pairs, const std::vector<Candidate>& candidates, Cost limit, SideTrees& out);
-    void count_three(LevelSum& sum);
+    void count_three();
     Question question(int feature, Index high) const;
 
     Context& context_;
@@ -83,6 +86,7 @@ class BitCounter {
     Side left_side_, right_side_;
     SideTrees left_, right_, left_trees_, right_trees_;
     std::vector<StumpFound> found_;
+    LevelSum sum_;
     Level level_;
 };
 

@@ -28,7 +28,9 @@ struct LevelRequest {
     std::uint64_t memory_limit = 0;
     std::string kernel = "auto";
     unsigned switches = 0;
-    bool on_bits = false;
+
+    // Entries of all sums together: so many bytes each once Python has them.
+    std::uint64_t most_entries() const { return memory_limit / 256; }
 };
 
 struct LevelSplit {
@@ -43,37 +45,40 @@ struct Level {
     SideTrees trees;
     std::vector<LevelSplit> splits;
     LevelStatus status = LevelStatus::kComplete;
-    std::uint64_t bytes = 0;  // of the splits
-    std::uint64_t sides = 0;  // nodes counted
+    std::uint64_t entries = 0;  // of the splits
+    std::uint64_t sides = 0;    // nodes counted
 };
-
-// The splits of a node did not fit in the memory that they may take.
-struct OutOfMemory {};
 
 // Takes the splits of a node: into a sum, and where they are wanted into a list.
 class LevelSum {
   public:
-    LevelSum(const LevelRequest& request, Level& level)
-        : sum_(request.rules, level.trees), limit_(request.limit), keeps_(request.keeps_splits),
-          memory_limit_(request.memory_limit), level_(level) {}
+    LevelSum(const LevelRequest& request, Monitor& monitor)
+        : limits_{monitor, request.most_entries()}, sum_(request.rules, limits_), limit_(request.limit),
+          keeps_(request.keeps_splits) {}
 
     void take(const Question& question, const SideTrees& left, const SideTrees& right) {
         if (!sum_.add(question, left, right, limit_) || !keeps_) return;
-        level_.splits.push_back({question,
-                                 {left.leaf, left.label, left.grown, {}},
-                                 {right.leaf, right.label, right.grown, {}},
-                                 sum_.last_least_with()});
-        level_.bytes += sizeof(LevelSplit) + (left.grown.size() + right.grown.size()) * sizeof(CostCount) +
-                        sum_.last_least_with().size() * sizeof(std::pair<Index, Cost>);
-        if (level_.bytes > memory_limit_) throw OutOfMemory{};
+        splits_.push_back({question,
+                           {left.leaf, left.label, left.grown, {}},
+                           {right.leaf, right.label, right.grown, {}},
+                           sum_.last_least_with()});
+        entries_ += 1 + left.grown.size() + right.grown.size() + sum_.last_least_with().size();
+        limits_.check(entries_ + sum_.entries());
+    }
+    // Hands over what was taken.
+    void settle(Level& level) {
+        sum_.settle(level.trees);
+        level.splits = std::move(splits_);
+        level.entries = entries_;
     }
 
   private:
+    SumLimits limits_;
     TreeSum sum_;
     Cost limit_;
     bool keeps_;
-    std::uint64_t memory_limit_;
-    Level& level_;
+    std::vector<LevelSplit> splits_;
+    std::uint64_t entries_ = 0;
 };
 
 }  // namespace provetree

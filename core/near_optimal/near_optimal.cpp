@@ -30,7 +30,12 @@ Level counted(Counter& counter) {
     } catch (const TooManyTrees&) {
         status = LevelStatus::kTooMany;
     }
-    Level level = counter.take();
+    Level level;
+    try {
+        level = counter.take();
+    } catch (const TooManyTrees&) {
+        status = LevelStatus::kTooMany;
+    }
     level.status = status;
     std::sort(level.splits.begin(), level.splits.end(), [](const LevelSplit& a, const LevelSplit& b) {
         return std::tie(a.question.column, a.question.rank) < std::tie(b.question.column, b.question.rank);

@@ -5,20 +5,6 @@ namespace provetree {
 
 namespace {
 
-// A product of two lists of costs is found unordered: sorted, and equal costs added.
-void tidy(TreeCounts& found, TreeCounts& out) {
-    std::sort(found.begin(), found.end(), [](const CostCount& a, const CostCount& b) { return a.cost < b.cost; });
-    out.clear();
-    for (const CostCount& each : found) {
-        if (!out.empty() && out.back().cost == each.cost) {
-            out.back().count = checked_sum(out.back().count, each.count);
-            out.back().margin = std::max(out.back().margin, each.margin);
-        } else {
-            out.push_back(each);
-        }
-    }
-}
-
 const TreeCounts& trees_with(const SideTrees& side, Index feature) {
     static const TreeCounts kNone;
     const auto at = std::lower_bound(side.with.begin(), side.with.end(), feature,
@@ -31,20 +17,23 @@ const TreeCounts& trees_with(const SideTrees& side, Index feature) {
 void TreePairs::pairs(const SideTrees& left, const TreeCounts& left_grown, const SideTrees& right,
                       const TreeCounts& right_grown, double margin, Cost limit, TreeCounts& out) {
     const Cost room = limit - rules_.split_penalty;
-    found_.clear();
+    out.clear();
     const auto put = [&](Cost cost, Wide count, double widest) {
-        if (cost <= room) found_.push_back({cost + rules_.split_penalty, count, std::min(widest, margin)});
+        if (cost <= room) out.push_back({cost + rules_.split_penalty, count, std::min(widest, margin)});
     };
     if (rules_.redundant || left.label != right.label) put(left.leaf + right.leaf, 1, kWidestMargin);
     for (const CostCount& r : right_grown) put(left.leaf + r.cost, r.count, r.margin);
     for (const CostCount& l : left_grown) {
+        const std::size_t before = out.size();
         put(l.cost + right.leaf, l.count, l.margin);
         for (const CostCount& r : right_grown) {
             if (l.cost + r.cost > room) break;
             put(l.cost + r.cost, checked_product(l.count, r.count), std::min(l.margin, r.margin));
         }
+        limits_.monitor.work(8 * (out.size() - before));
+        limits_.check(out.size());
     }
-    tidy(found_, out);
+    tidy_trees(out);
 }
 
 void TreePairs::all(const Question& split, const SideTrees& left, const SideTrees& right, Cost limit, TreeCounts& out) {
@@ -68,24 +57,33 @@ void TreePairs::with(Index feature, const SideTrees& left, const SideTrees& righ
 void TreeSum::add_with(Index feature, const TreeCounts& trees) {
     if (trees.empty()) return;
     least_with_.emplace_back(feature, trees.front().cost);
-    const auto at = std::lower_bound(sum_.with.begin(), sum_.with.end(), feature,
-                                     [](const FeatureTrees& each, Index wanted) { return each.feature < wanted; });
-    if (at != sum_.with.end() && at->feature == feature)
-        add_trees(at->trees, trees, scratch_);
-    else
-        sum_.with.insert(at, {feature, trees});
+    auto at = std::lower_bound(with_.begin(), with_.end(), feature,
+                               [](const FeatureTally& each, Index wanted) { return each.feature < wanted; });
+    if (at == with_.end() || at->feature != feature) at = with_.insert(at, {feature, {}});
+    entries_ -= at->trees.size();
+    at->trees.add(trees);
+    entries_ += at->trees.size();
 }
 
+void TreeSum::settle(SideTrees& to) {
+    to.grown = std::move(grown_.settle());
+    to.with.clear();
+    for (FeatureTally& each : with_) to.with.push_back({each.feature, std::move(each.trees.settle())});
+    grown_.clear();
+    with_.clear();
+    entries_ = 0;
+}
+
+// Nothing is added where a limit ends it on the way.
 bool TreeSum::add(const Question& split, const SideTrees& left, const SideTrees& right, Cost limit) {
     pairs_.all(split, left, right, limit, every_);
     least_with_.clear();
     if (every_.empty()) return false;
-    add_trees(sum_.grown, every_, scratch_);
-    add_with(split.feature, every_);
-    const auto add_other = [&](Index feature) {
+    some_.clear();
+    const auto find_others = [&](Index feature) {
         if (feature == split.feature) return;
-        pairs_.with(feature, left, right, limit, every_, some_);
-        add_with(feature, some_);
+        some_.push_back({feature, {}});
+        pairs_.with(feature, left, right, limit, every_, some_.back().trees);
     };
     auto l = left.with.begin();
     auto r = right.with.begin();
@@ -94,8 +92,15 @@ bool TreeSum::add(const Question& split, const SideTrees& left, const SideTrees&
             r == right.with.end() || (l != left.with.end() && l->feature <= r->feature) ? l->feature : r->feature;
         if (l != left.with.end() && l->feature == feature) ++l;
         if (r != right.with.end() && r->feature == feature) ++r;
-        add_other(feature);
+        find_others(feature);
     }
+    limits_.monitor.work(8 * every_.size() * (1 + some_.size()));
+    limits_.check(entries_ + every_.size() * (2 + some_.size()));
+    entries_ -= grown_.size();
+    grown_.add(every_);
+    entries_ += grown_.size();
+    add_with(split.feature, every_);
+    for (const FeatureTrees& each : some_) add_with(each.feature, each.trees);
     return true;
 }
 

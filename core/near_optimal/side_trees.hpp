@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/limits.hpp"
 #include "near_optimal/tree_counts.hpp"
 
 namespace provetree {
@@ -40,10 +41,23 @@ struct TreeRules {
     bool redundant = false;
 };
 
+// A sum of trees did not fit in the memory that it may take.
+struct OutOfMemory {};
+
+// What limits the work on sums of trees: with weights of many digits nearly every tree has a cost of its own.
+struct SumLimits {
+    Monitor& monitor;
+    std::uint64_t most_entries;
+
+    void check(std::uint64_t entries) const {
+        if (entries > most_entries) throw OutOfMemory{};
+    }
+};
+
 // Pairs of trees of two sides, within a limit.
 class TreePairs {
   public:
-    explicit TreePairs(const TreeRules& rules) : rules_(rules) {}
+    TreePairs(const TreeRules& rules, SumLimits limits) : rules_(rules), limits_(limits) {}
 
     // The trees of a split, of at most the limit.
     void all(const Question& split, const SideTrees& left, const SideTrees& right, Cost limit, TreeCounts& out);
@@ -57,25 +71,37 @@ class TreePairs {
     static void without(const SideTrees& side, Index feature, TreeCounts& out);
 
     TreeRules rules_;
-    TreeCounts left_, right_, without_, found_;
+    SumLimits limits_;
+    TreeCounts left_, right_, without_;
 };
 
 // The trees of a node, put together split by split.
 class TreeSum {
   public:
-    TreeSum(const TreeRules& rules, SideTrees& sum) : pairs_(rules), sum_(sum) {}
+    TreeSum(const TreeRules& rules, SumLimits limits) : pairs_(rules, limits), limits_(limits) {}
     // Whether the split has any trees within the limit.
     bool add(const Question& split, const SideTrees& left, const SideTrees& right, Cost limit);
-    // Of the split added last: all of its trees, and the least cost of one that asks about each feature it can.
-    const TreeCounts& last() const { return every_; }
+    // The least cost of a tree of the split added last that asks about each feature it can.
     const std::vector<std::pair<Index, Cost>>& last_least_with() const { return least_with_; }
+    // Entries held by now.
+    std::uint64_t entries() const { return entries_; }
+    // Hands over the trees that were added.
+    void settle(SideTrees& to);
 
   private:
+    struct FeatureTally {
+        Index feature;
+        TreeTally trees;
+    };
     void add_with(Index feature, const TreeCounts& trees);
 
     TreePairs pairs_;
-    SideTrees& sum_;
-    TreeCounts every_, some_, scratch_;
+    SumLimits limits_;
+    TreeTally grown_;
+    std::vector<FeatureTally> with_;  // by rising feature
+    std::uint64_t entries_ = 0;
+    TreeCounts every_;
+    std::vector<FeatureTrees> some_;
     std::vector<std::pair<Index, Cost>> least_with_;
 };
 

@@ -10,7 +10,8 @@ SweepCounter::SweepCounter(Context& context, const ColumnRules& rules, const Lev
     : context_(context), rules_(rules), request_(request),
       loss_{.error_scale = request.error_scale, .split_penalty = request.rules.split_penalty},
       builder_(context.table, context.kernel, request.min_leaf), panel_(context),
-      stumps_(rules, loss_, request.min_leaf, request.rules.redundant), results_(kLanes) {
+      stumps_(rules, loss_, request.min_leaf, request.rules.redundant), results_(kLanes),
+      sum_(request, context.monitor) {
     builder_.build_root(root_);
     follow_path();
 }
@@ -29,14 +30,13 @@ void SweepCounter::follow_path() {
 void SweepCounter::count() {
     const Cost leaf = leaf_cost_of(root_, loss_);
     level_.trees.clear(leaf_fits(root_) && leaf <= request_.limit ? leaf : kInfinite, root_.label());
-    LevelSum sum(request_, level_);
-    if (request_.depth == 1) count_leaf_pairs(root_, request_.limit, sum);
+    if (request_.depth == 1) count_leaf_pairs(root_, request_.limit);
     if (request_.depth == 2) {
         Candidates candidates;
         find_candidates(root_, request_.limit, candidates);
-        count_two(root_, candidates, request_.limit, [&](const Question& split) { sum.take(split, left_, right_); });
+        count_two(root_, candidates, request_.limit, [&](const Question& split) { sum_.take(split, left_, right_); });
     }
-    if (request_.depth == 3) count_three(root_, sum);
+    if (request_.depth == 3) count_three(root_);
 }
 
 // Every split of a node that counts: use(index of the column, position).
@@ -91,7 +91,7 @@ void SweepCounter::find_candidates(const Node& node, Cost limit, Candidates& out
     }
 }
 
-void SweepCounter::count_leaf_pairs(const Node& node, Cost limit, LevelSum& sum) {
+void SweepCounter::count_leaf_pairs(const Node& node, Cost limit) {
     stumps_.divide(node, nullptr, 0);
     stumps_.collect(node, limit, -1);
     const std::vector<StumpFound> found = stumps_.stumps(0);
@@ -101,7 +101,7 @@ void SweepCounter::count_leaf_pairs(const Node& node, Cost limit, LevelSum& sum)
         stumps_.divide(node, &column, position);
         left_.clear(stumps_.leaf(0), stumps_.label(0));
         right_.clear(stumps_.leaf(1), stumps_.label(1));
-        sum.take(each.question, left_, right_);
+        sum_.take(each.question, left_, right_);
         context_.monitor.work(node.rows);
     }
 }
@@ -123,11 +123,12 @@ void SweepCounter::count_two(const Node& node, const Candidates& candidates, Cos
 
 void SweepCounter::count_side(const Node& node, const Candidates& candidates, Cost limit, SideTrees& out) {
     out.clear(leaf_cost_of(node, loss_), node.label());
-    TreeSum sum(request_.rules, out);
+    TreeSum sum(request_.rules, {context_.monitor, request_.most_entries()});
     count_two(node, candidates, limit, [&](const Question& split) { sum.add(split, left_, right_, limit); });
+    sum.settle(out);
 }
 
-SweepCounter::Tried SweepCounter::try_split(const Node& node, const NodeColumn& column, Index position, LevelSum& sum) {
+SweepCounter::Tried SweepCounter::try_split(const Node& node, const NodeColumn& column, Index position) {
     const Cost room = request_.limit - loss_.split_penalty;
     builder_.split(node, column, position, sides_.left, sides_.right);
     find_candidates(sides_.left, room, sides_.of_left);
@@ -136,18 +137,19 @@ SweepCounter::Tried SweepCounter::try_split(const Node& node, const NodeColumn& 
     if (left + right <= room) {
         count_side(sides_.left, sides_.of_left, room - right, sides_.left_trees);
         count_side(sides_.right, sides_.of_right, room - left, sides_.right_trees);
-        sum.take(question(node, column, position), sides_.left_trees, sides_.right_trees);
+        sum_.take(question(node, column, position), sides_.left_trees, sides_.right_trees);
     }
     return {position, left, right};
 }
 
 // The splits between two positions of which the costs of both sides are bounded.
 void SweepCounter::search_between(const Node& node, const NodeColumn& column, const std::vector<Index>& splits,
-                                  Tried low, Tried high, LevelSum& sum) {
+                                  Tried low, Tried high) {
     const Cost room = request_.limit - loss_.split_penalty;
     const bool lipschitz = !context_.off(kNoLipschitz);
     // More rows never cost less: the left side has at least the rows of the lower split, the right side those of the
     // higher.
+    if (context_.off(kNoInheritance)) low.left = high.right = 0;
     if (low.left + high.right > room) return;
     // Rows that change sides can save no more than their weight.
     const auto closed = [&](Index position) {
@@ -161,19 +163,19 @@ void SweepCounter::search_between(const Node& node, const NodeColumn& column, co
     while (begin < end && closed(*begin)) ++begin;
     while (begin < end && closed(*(end - 1))) --end;
     if (begin >= end) return;
-    const Tried middle = try_split(node, column, *(begin + (end - begin) / 2), sum);
-    search_between(node, column, splits, low, middle, sum);
-    search_between(node, column, splits, middle, high, sum);
+    const Tried middle = try_split(node, column, *(begin + (end - begin) / 2));
+    search_between(node, column, splits, low, middle);
+    search_between(node, column, splits, middle, high);
 }
 
-void SweepCounter::count_three(const Node& node, LevelSum& sum) {
+void SweepCounter::count_three(const Node& node) {
     Candidates whole;
     find_candidates(node, request_.limit, whole);
     const Cost everything = whole.lower;  // what all rows cost with two levels
     std::vector<std::vector<Index>> splits(node.columns.size());
     for (const Candidate& each : whole.splits) splits[each.column].push_back(each.position);
     for (std::size_t c = 0; c < node.columns.size(); ++c)
-        search_between(node, node.columns[c], splits[c], {0, 0, everything}, {node.rows, everything, 0}, sum);
+        search_between(node, node.columns[c], splits[c], {0, 0, everything}, {node.rows, everything, 0});
 }
 
 }  // namespace provetree

@@ -19,7 +19,10 @@ class SweepCounter {
     SweepCounter(Context& context, const ColumnRules& rules, const LevelRequest& request);
     // Counts; what is stopped on its way has counted some of the splits.
     void count();
-    Level take() { return std::move(level_); }
+    Level take() {
+        sum_.settle(level_);
+        return std::move(level_);
+    }
 
   protected:
     // A split of a node and what its sides cost at least with one level more.
@@ -49,15 +52,15 @@ class SweepCounter {
     void for_each_split(const Node& node, const Use& use);
     Question question(const Node& node, const NodeColumn& column, Index position) const;
     void find_candidates(const Node& node, Cost limit, Candidates& out);
-    void count_leaf_pairs(const Node& node, Cost limit, LevelSum& sum);
+    void count_leaf_pairs(const Node& node, Cost limit);
     // The trees of a node with a split that cost at most the limit: take(split) finds its sides in left_ and right_.
     void count_two(const Node& node, const Candidates& candidates, Cost limit,
                    const std::function<void(const Question&)>& take);
     void count_side(const Node& node, const Candidates& candidates, Cost limit, SideTrees& out);
-    void count_three(const Node& node, LevelSum& sum);
-    Tried try_split(const Node& node, const NodeColumn& column, Index position, LevelSum& sum);
+    void count_three(const Node& node);
+    Tried try_split(const Node& node, const NodeColumn& column, Index position);
     void search_between(const Node& node, const NodeColumn& column, const std::vector<Index>& splits, Tried low,
-                        Tried high, LevelSum& sum);
+                        Tried high);
 
     Context& context_;
     const ColumnRules& rules_;
@@ -71,6 +74,7 @@ class SweepCounter {
     SideTrees left_, right_;
     std::vector<Lane> lanes_;
     std::vector<LaneResult> results_;
+    LevelSum sum_;
     Level level_;
 };
 

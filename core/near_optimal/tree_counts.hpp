@@ -40,6 +40,47 @@ inline constexpr double kWidestMargin = 1;
 // By rising cost, none with a count of zero.
 using TreeCounts = std::vector<CostCount>;
 
+// Sorts by cost and adds up what costs the same.
+inline void tidy_trees(TreeCounts& trees) {
+    std::sort(trees.begin(), trees.end(), [](const CostCount& a, const CostCount& b) { return a.cost < b.cost; });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < trees.size(); ++i) {
+        if (kept > 0 && trees[kept - 1].cost == trees[i].cost) {
+            CostCount& same = trees[kept - 1];
+            same.count = checked_sum(same.count, trees[i].count);
+            same.margin = std::max(same.margin, trees[i].margin);
+        } else {
+            trees[kept++] = trees[i];
+        }
+    }
+    trees.resize(kept);
+}
+
+// A sum of many lists. Small ones are gathered before they are sorted in, so that a long sum does not grow slow.
+class TreeTally {
+  public:
+    void add(const TreeCounts& more) {
+        gathered_.insert(gathered_.end(), more.begin(), more.end());
+        if (gathered_.size() > 2 * settled_ + kFewGathered) settle();
+    }
+    // The sum, by rising cost.
+    TreeCounts& settle() {
+        if (gathered_.size() > settled_) tidy_trees(gathered_);
+        settled_ = gathered_.size();
+        return gathered_;
+    }
+    void clear() {
+        gathered_.clear();
+        settled_ = 0;
+    }
+    std::size_t size() const { return gathered_.size(); }
+
+  private:
+    static constexpr std::size_t kFewGathered = 256;
+    TreeCounts gathered_;
+    std::size_t settled_ = 0;  // entries in front that are sorted; after settle() all are
+};
+
 // Adds trees, which are all other ones.
 inline void add_trees(TreeCounts& to, const TreeCounts& more, TreeCounts& scratch) {
     if (more.empty()) return;

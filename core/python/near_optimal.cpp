@@ -91,7 +91,7 @@ nb::dict dict_of_level(const Level& level) {
     }
     return dict_of("status"_a = name_of(level.status), "leaf"_a = level.trees.leaf, "label"_a = level.trees.label,
                    "grown"_a = grown.dict(), "with_feature"_a = to_numpy(std::move(features)), "with"_a = with.dict(),
-                   "splits"_a = dict_of_splits(level.splits), "bytes"_a = level.bytes, "sides"_a = level.sides);
+                   "splits"_a = dict_of_splits(level.splits), "entries"_a = level.entries, "sides"_a = level.sides);
 }
 
 // The table and what is asked of it, as Python gives them.

@@ -21,6 +21,7 @@ from testkit.naive_near_optimal import NaiveTree, all_trees
 
 #: Bits that switch parts of the count off: what is closed between splits, and the count on bits.
 LIPSCHITZ, BITS = _core.SWITCHES["lipschitz"], _core.SWITCHES["bits"]
+NESTED = _core.SWITCHES["inheritance"]
 
 
 @dataclasses.dataclass
@@ -77,7 +78,9 @@ def random_case(seed: int) -> Case:
         bool(rng.random() < 0.3),
         float(rng.choice([0.25, 0.5, 1.0])) if rng.random() < 0.3 else 0.0,
         int(rng.integers(0, 4)),
-        (LIPSCHITZ * bool(rng.random() < 0.3)) | (BITS * bool(rng.random() < 0.5)),
+        (LIPSCHITZ * bool(rng.random() < 0.3))
+        | (NESTED * bool(rng.random() < 0.3))
+        | (BITS * bool(rng.random() < 0.5)),
     )
 
 
@@ -268,7 +271,7 @@ def test_larger_tables_of_numbers_are_counted_alike(seed: int) -> None:
     best = int(ExactSearch().solve(problem).cost)
     naive = _naive_counts(problem, depth, redundant=seed == 2)
     want = {c: k for c, k in sorted(naive.items()) if c <= best + 3 and k}
-    for switches in (0, LIPSCHITZ, BITS, LIPSCHITZ | BITS):
+    for switches in (0, LIPSCHITZ, NESTED, BITS, LIPSCHITZ | NESTED | BITS):
         trees = NumberedTrees(
             problem, depth, best + 3, redundant_splits=seed == 2, switches=switches
         )
@@ -342,6 +345,28 @@ def test_hitting_sets_are_the_cheapest() -> None:
             if all(need & set(chosen) for need in needs)
         )
         assert sum(prices[f] for f in _cheapest_hitting(needs, among, prices)) == naive
+
+
+def test_weights_of_many_digits_keep_to_the_limits() -> None:
+    # Nearly every tree has a cost of its own, so that sums of costs grow as long as the set.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = ((X[:, 0] > 0) ^ (X[:, 1] > 0.5) ^ (rng.random(150) < 0.15)).astype(int)
+    weights = rng.random(150)
+    found = near_optimal_trees(X, y, weights, slack=0.02, max_memory="2MB")
+    assert found.status == "memory_limit"
+    assert found.n_trees > 1
+    assert sum(found.counts.values()) == found.n_trees
+    numbered = found._numbered
+    assert numbered.root._found["entries"] <= 2**20 // 256 + 10_000
+    last = found[found.n_trees - 1]  # what was counted can be found
+    assert last.cost <= found.limit
+    for use in found.columns():
+        assert use.use in ("some", "unknown")
+    stopped = near_optimal_trees(X, y, weights, slack=0.3, max_memory="1MB")
+    assert stopped.n_trees == 1  # the optimum, whatever else there is
+    with pytest.raises(ValueError, match="the count ended before those of a first split"):
+        stopped[0]
 
 
 def test_limits_end_the_count_with_what_there_is_at_least() -> None:

@@ -461,6 +461,11 @@ class NearOptimalTrees:
             raise ValueError(
                 "There are no trees to look at: the time limit ended before the optimum was proven."
             )
+        if self._trees.n_trees == 0:
+            raise ValueError(
+                "There are no trees to look at: the count ended before those of a first split were "
+                "known."
+            )
         return self._trees
 
     def _tree(self, shape: Shape, cost: int, **why: Any) -> NearOptimalTree:

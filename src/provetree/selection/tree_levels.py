@@ -80,14 +80,23 @@ class Level:
         self.leaf, self.label = int(found["leaf"]), int(found["label"])
         self._n_trees_of = n_trees_of
         self.grown = _lists(found["grown"])[0]
-        self.with_feature: dict[int, dict[int, int]] = {
-            feature: {cost: count for cost, count, _ in trees}
-            for feature, trees in zip(
-                found["with_feature"].tolist(), _lists(found["with"]), strict=True
-            )
-        }
-        self.splits = _splits(found["splits"])
+        self._found = found
         self._at: dict[int, list[int]] = {}
+
+    # Made when they are asked for: where nearly every tree has a cost of its own, that takes long.
+    @cached_property
+    def with_feature(self) -> dict[int, dict[int, int]]:
+        """How many trees of each cost ask about each feature."""
+        features, lists = self._found["with_feature"].tolist(), _lists(self._found["with"])
+        return {
+            feature: {cost: count for cost, count, _ in trees}
+            for feature, trees in zip(features, lists, strict=True)
+        }
+
+    @cached_property
+    def splits(self) -> list[Split]:
+        """The splits, by column and threshold."""
+        return _splits(self._found["splits"])
 
     def up_to(self, cost: int) -> list[int]:
         """Return how many trees of a cost begin with the first split, the first two, and so on."""
