@@ -58,8 +58,9 @@ class Monitor {
     explicit Monitor(Team& team, std::function<bool()> tick = nullptr)
         : start_(Clock::now()), time_limit_(std::numeric_limits<double>::infinity()), tick_(std::move(tick)),
           team_(&team) {}
-    // Heeds the limits now, whatever was worked.
+    // Heeds the limits now, whatever was worked; or once so many steps more are done.
     void look_now() { look(); }
+    void look_after(std::uint64_t steps) { next_look_ = std::min(next_look_, steps_ + steps); }
 
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 

@@ -70,6 +70,7 @@ class BitRoot final : public RootTasks {
     Next next(Cost busy, SplitTask& task) override;
     bool settle(SplitTask& task, SplitAnswer& answer) override;
     void report(Cost busy) override;
+    Cost cut() const override { return std::min(limit_, best_.upper); }
 
   private:
     bool threads_pay() const;

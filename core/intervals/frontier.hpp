@@ -83,6 +83,8 @@ class Frontier {
     void accept(const Attempt& attempt, Cost cost, PlanPtr plan);
     // Takes over a tree that was found elsewhere, where it is better.
     void offer(const Incumbent& found);
+    // Less is asked for than before: trees of this cost and more are of no use any longer.
+    void lower_limit(Cost limit) { limit_ = std::min(limit_, limit); }
     // The sample has grown by rows of this weight: weights between splits are those of the new sample, trees of the old
     // one may get the new rows wrong, and what was proven on it holds for fewer rows now.
     void sample_has_grown(Weight added);

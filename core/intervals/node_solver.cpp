@@ -10,11 +10,40 @@
 
 namespace provetree {
 
+// While it lives, the search of a side of a split of the root heeds the cut. `limit`: of that side, by the cut that the
+// task was given out with.
+struct NodeSolver::Heeding {
+    Heeding(NodeSolver& of_solver, const SplitTask& of_task, Cost of_side)
+        : solver(of_solver), task(of_task), limit(of_side) {
+        solver.heeding_ = this;
+    }
+    ~Heeding() { solver.heeding_ = nullptr; }
+    Heeding(const Heeding&) = delete;
+    Heeding& operator=(const Heeding&) = delete;
+
+    NodeSolver& solver;
+    const SplitTask& task;
+    Cost limit;
+};
+
 Outcome NodeSolver::solve(const Node& node, const NodeRequest& request) {
-    NodeRequest on_rows = request;
+    Begun begun = begin(node, request);
+    if (begun.outcome) return *std::move(begun.outcome);
+    const Outcome outcome = search(node, begun.request, begun.leaf, nullptr);
+    conclude(node, request, begun.request, outcome);
+    return outcome;
+}
+
+NodeSolver::Begun NodeSolver::begin(const Node& node, const NodeRequest& request) {
+    Begun begun{request, {}, {}};
+    NodeRequest& on_rows = begun.request;
     on_rows.shape = request.shape.on(node.rows);
-    const auto whole = [&] { return Region::all_splits(request.level, request.shape); };
-    Outcome leaf;
+    const auto closed = [&](Cost bound, Reason reason, const Outcome& outcome) {
+        context_.closings.close([&] { return Region::all_splits(request.level, request.shape); }, bound, reason);
+        begun.outcome = outcome;
+        return begun;
+    };
+    Outcome& leaf = begun.leaf;
     leaf.upper = leaf_cost(context_, node, loss_);
     leaf.relaxed = leaf_cost_of(node, loss_);
     leaf.lower = leaf.upper;
@@ -24,33 +53,31 @@ Outcome NodeSolver::solve(const Node& node, const NodeRequest& request) {
     if (on_rows.shape.depth == 0 || leaf_pays || one_group) {
         // Rows that no column tells apart stay together below any split.
         const Cost split = loss_.split_penalty + (one_group ? leaf.relaxed : 0);
-        context_.closings.close(whole, request.shape.depth == 0 ? kInfinite : split, Reason::kLeaf);
-        return leaf;
+        return closed(request.shape.depth == 0 ? kInfinite : split, Reason::kLeaf, leaf);
     }
     if (context_.constrained() && node.count < 2 * context_.min_leaf) {
         // Only the leaf is feasible, but the relaxed problem may still split: it is bounded by no errors at all.
         leaf.relaxed = std::min(leaf.relaxed, loss_.split_penalty);
-        context_.closings.close(whole, kInfinite, Reason::kTooFewRows);
-        return leaf;
+        return closed(kInfinite, Reason::kTooFewRows, leaf);
     }
     if (request.limit <= 0) {
         leaf.lower = leaf.relaxed = 0;
-        context_.closings.close(whole, 0, Reason::kNoBudget);
-        return leaf;
+        return closed(0, Reason::kNoBudget, leaf);
     }
-    const bool remembers = context_.remembers_sets && node.members && on_rows.shape.depth >= 2;
     Outcome outcome;
-    if (remembers && solved_.find(node, on_rows, outcome)) {
-        context_.closings.close(whole, outcome.lower, Reason::kKnown);
-        return outcome;
-    }
-    if (std::optional<Outcome> by_cells = cells_.solve(node, on_rows, loss_))
-        outcome = std::move(*by_cells);
-    else
-        outcome = on_rows.shape.depth >= 3 ? search(node, on_rows, leaf, nullptr) : solve_shallow(node, on_rows);
-    if (remembers) solved_.keep(node, on_rows, outcome);
-    context_.closings.close(whole, outcome.lower, Reason::kSolved);
-    return outcome;
+    if (remembers(node, on_rows) && solved_.find(node, on_rows, outcome))
+        return closed(outcome.lower, Reason::kKnown, outcome);
+    begun.outcome = cells_.solve(node, on_rows, loss_);
+    if (!begun.outcome && on_rows.shape.depth < 3) begun.outcome = solve_shallow(node, on_rows);
+    if (begun.outcome) conclude(node, request, on_rows, *begun.outcome);
+    return begun;
+}
+
+void NodeSolver::conclude(const Node& node, const NodeRequest& request, const NodeRequest& on_rows,
+                          const Outcome& outcome) {
+    if (remembers(node, on_rows)) solved_.keep(node, on_rows, outcome);
+    context_.closings.close([&] { return Region::all_splits(request.level, request.shape); }, outcome.lower,
+                            Reason::kSolved);
 }
 
 Outcome NodeSolver::solve_shallow(const Node& node, const NodeRequest& request) {
@@ -76,7 +103,12 @@ Outcome NodeSolver::search(const Node& node, const NodeRequest& request, const I
         frontier.open(survey(node.columns, node, request));
         begin_sides(node, request.shape, request.level);
         if (resume_) resume_->enter(frontier);
-        for (Frontier::Attempt attempt; frontier.next(attempt);) {
+        const auto heed = [&] {
+            // The cut falls by so much, and with it what trees of a side may cost. A lower limit asks for less.
+            if (heeding_ && request.level == 1) frontier.lower_limit(heeding_->limit - lowered(heeding_->task, 0));
+            return true;
+        };
+        for (Frontier::Attempt attempt; heed() && frontier.next(attempt);) {
             const SplitTask task = frontier.task_of(attempt);
             divide_next(node, task.split, request.level);
             frontier.settle(attempt, solve_sides(task, node.columns.size(), request.level), true);
@@ -84,6 +116,7 @@ Outcome NodeSolver::search(const Node& node, const NodeRequest& request, const I
         }
     } catch (...) {
         if (resume_) resume_->unwind(frontier);
+        if (request.level == handed_back_ + 1) unfinished_ = frontier.make_profile();
         throw;
     }
     if (resume_) resume_->leave(request.level);
@@ -110,14 +143,14 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     const Levels::Children& kids = levels_.at(level);
     if (resume_) resume_->begin(level, task.split);
     context_.counters.nodes += 2;
-    context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (columns + 1) / 2);
-
     SplitAnswer answer;
     answer.least_left = task.least_left;
     answer.least_right = task.least_right;
     const auto solve_side = [&](const Node& rows, bool right, Cost limit) {
         if (resume_) resume_->go(level, right);
         context_.closings.descend(level, {task.split.column, task.split.rank, right});
+        std::optional<Heeding> heeding;
+        if (cut_now_ && level == 0) heeding.emplace(*this, task, std::min(limit, task.cut));
         // A column that means nothing is closed as a whole once both sides of one split of it cost as much as the best
         // tree does: proving more than the cut would be wasted.
         const NodeRequest request{.shape = right ? task.right : task.left,
@@ -140,8 +173,22 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     const bool left_first = kids.left.rows >= kids.right.rows;
     const Node &first = left_first ? kids.left : kids.right, &second = left_first ? kids.right : kids.left;
     const Cost known = left_first ? task.least_right : task.least_left;
-    const Cost rest = budget - solve_side(first, !left_first, budget - known);
-    if (rest > known) solve_side(second, left_first, rest);
+    bool first_open = true, second_open = true;
+    try {
+        context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (columns + 1) / 2);
+        const Cost rest = budget - solve_side(first, !left_first, budget - known);
+        first_open = false;
+        second_open = rest - lowered(task, level) > known;
+        if (second_open) solve_side(second, left_first, rest);
+        second_open = false;
+    } catch (const StopSearch& stop) {
+        if (stop.reason != StopReason::kEffortUsed || level != handed_back_) throw;
+        answer.left_open = left_first ? first_open : second_open;
+        answer.right_open = left_first ? second_open : first_open;
+        const bool left_unfinished = first_open == left_first;
+        (left_unfinished ? answer.left : answer.right).profile = std::exchange(unfinished_, nullptr);
+        return answer;
+    }
     if (resume_) resume_->split_done(level);
     if (answer.left.upper < kInfinite && answer.right.upper < kInfinite)
         answer.best = {std::min(kInfinite, answer.left.upper + answer.right.upper + loss_.split_penalty),

@@ -4,6 +4,9 @@
 // a node and solving a split call each other, so they are one class.
 #pragma once
 
+#include <atomic>
+#include <optional>
+
 #include "intervals/frontier.hpp"
 #include "intervals/solved_sets.hpp"
 #include "loss/loss.hpp"
@@ -27,6 +30,15 @@ class NodeSolver {
     // Exact where the optimum is below the limit.
     Outcome solve(const Node& node, const NodeRequest& request);
 
+    // The same for what needs no search split by split; otherwise `outcome` is empty, and the rest is what that search
+    // begins with.
+    struct Begun {
+        NodeRequest request;
+        Outcome leaf;
+        std::optional<Outcome> outcome;
+    };
+    Begun begin(const Node& node, const NodeRequest& request);
+
     // The same for trees of depth two or more, with the split that the tie rule prefers among all that attain the
     // optimum. At depth three and more `start` is the tree to beat.
     Outcome solve_with_ties(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice& ties);
@@ -39,6 +51,11 @@ class NodeSolver {
     void begin_sides(const Node& node, Shape shape, std::size_t level);
     void divide_next(const Node& node, const SplitName& split, std::size_t level);
     SplitAnswer solve_sides(const SplitTask& task, std::size_t columns, std::size_t level);
+
+    // From now on `solve_sides` at the root heeds a cut that others lower meanwhile; null: nobody does.
+    void heed(const std::atomic<Cost>* cut) { cut_now_ = cut; }
+    // From now on a cap on effort leaves the sides of a split of this level open, instead of unwinding their search.
+    void hand_back_at(std::size_t level) { handed_back_ = level; }
 
     // What is known before a node with these columns is searched; `rows` are its rows, or a sample of them.
     Survey survey(const std::vector<NodeColumn>& columns, const Node& rows, const NodeRequest& request);
@@ -62,12 +79,23 @@ class NodeSolver {
     void note_in(ResumeStack* stack) { resume_ = stack; }
 
   private:
+    struct Heeding;
+
     Outcome solve_shallow(const Node& node, const NodeRequest& request);
     Outcome solve_two(const Node& node, const NodeRequest& request, TieChoice* ties) {
         return node.measure ? measured_two_.solve(node, request, loss_, ties)
                             : depth_two_.solve(node, request, loss_, ties);
     }
     Outcome search(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice* ties);
+    void conclude(const Node& node, const NodeRequest& request, const NodeRequest& on_rows, const Outcome& outcome);
+    bool remembers(const Node& node, const NodeRequest& on_rows) const {
+        return context_.remembers_sets && node.members && on_rows.shape.depth >= 2;
+    }
+    // By how much the cut of the task at hand was lowered since it was given out.
+    Cost lowered(const SplitTask& task, std::size_t level) const {
+        if (!cut_now_ || level > 0 || !task.path.empty() || task.cut >= kInfinite) return 0;
+        return std::max<Cost>(0, task.cut - cut_now_->load(std::memory_order_relaxed));
+    }
 
     Context& context_;
     NodeBuilder& builder_;
@@ -78,6 +106,10 @@ class NodeSolver {
     SolvedSets solved_;
     Levels levels_;
     ResumeStack* resume_ = nullptr;
+    const std::atomic<Cost>* cut_now_ = nullptr;
+    const Heeding* heeding_ = nullptr;
+    std::size_t handed_back_ = ~std::size_t{0};
+    ProfilePtr unfinished_;  // what a search knew that a cap has unwound
 };
 
 // The preferred tree of cost `best.upper` or less. Relatives bound the splits of the node; the limit says nothing.

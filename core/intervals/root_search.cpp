@@ -2,16 +2,19 @@
 #include "intervals/root_search.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "intervals/divided_split.hpp"
 #include "intervals/frontier.hpp"
 #include "intervals/lazy_rows.hpp"
 #include "intervals/resume_stack.hpp"
 #include "tasks/executor.hpp"
+#include "tasks/remote_executor.hpp"
 
 namespace provetree {
 
@@ -28,6 +31,7 @@ class RootSearch final : public RootTasks {
     Next next(Cost busy, SplitTask& task) override;
     bool settle(SplitTask& task, SplitAnswer& answer) override;
     void report(Cost busy) override;
+    Cost cut() const override { return frontier_.cut(); }
 
   private:
     class Worker;
@@ -36,6 +40,12 @@ class RootSearch final : public RootTasks {
     SplitTask task_of(const Frontier::Attempt& attempt);
     bool holds_on_all_rows(const Frontier::Attempt& attempt, const SplitTask& task, SplitAnswer& answer);
     void solve_tasks(Cost& left);
+    void run_by(Executor& executor, Cost& left);
+    bool next_of_divided(SplitTask& task);
+    void renew(SplitTask& task, const SplitAnswer& answer);
+    bool keep(SplitTask& task, SplitAnswer& answer);
+    Cost least_divided() const;
+    bool remote() const { return proof() && context_.exchange && !context_.closings.heard(); }
     Outcome stopped(StopReason reason, Cost left);
     void save();
     bool proof() const { return request_.role == Role::kProof; }
@@ -49,6 +59,11 @@ class RootSearch final : public RootTasks {
     NodeRequest asked_;
     Frontier frontier_;
     std::map<std::uint64_t, Frontier::Attempt> tried_;  // splits that are being solved, by the number of their task
+    std::map<std::uint64_t, DividedSplit> divided_;     // those of them that were too long for one worker
+    std::vector<SplitTask> again_;                      // divided splits whose answer does not stand with all rows
+    std::shared_ptr<const std::string> sample_rows_;    // for workers elsewhere; of the sample numbered so
+    std::uint64_t sample_of_rows_ = ~std::uint64_t{0};
+    std::atomic<Cost> cut_now_{kInfinite};  // for threads that are at a split
     std::uint64_t tasks_ = 0, settled_ = 0;
     Cost proven_ = 0;
     bool listed_ = false;  // whether the frontier has all splits
@@ -157,6 +172,11 @@ RootAnswer RootSearch::run() {
 
 // A proof that is listened to is done by one thread, so that one path leads to what is closed.
 void RootSearch::solve_tasks(Cost& left) {
+    if (remote()) {
+        RemoteExecutor elsewhere(*context_.exchange, context_,
+                                 pack(Job{loss_, context_.min_leaf, context_.switches, context_.remembers_sets}));
+        return run_by(elsewhere, left);
+    }
     Worker leader(*this, solver_);
     const std::size_t threads =
         proof() && !context_.closings.heard() ? static_cast<std::size_t>(std::max(1, context_.n_jobs)) : 1;
@@ -167,12 +187,26 @@ void RootSearch::solve_tasks(Cost& left) {
         others.push_back(std::make_unique<OtherThread>(*this, together.team(), who));
         together.add(others.back()->worker);
     }
-    executor_ = threads > 1 ? static_cast<Executor*>(&together) : &alone;
+    if (threads == 1) return run_by(alone, left);
+    solver_.heed(&cut_now_);
+    for (const auto& other : others) other->solver.heed(&cut_now_);
+    try {
+        run_by(together, left);
+    } catch (...) {
+        solver_.heed(nullptr);
+        throw;
+    }
+    solver_.heed(nullptr);
+}
+
+void RootSearch::run_by(Executor& executor, Cost& left) {
+    executor_ = &executor;
     if (context_.text_tasks()) executor_->pass_as_text(context_.profile_bytes);
     try {
         executor_->run(*this, left);
     } catch (...) {
         executor_ = nullptr;
+        left = std::min(left, least_divided());
         throw;
     }
     executor_ = nullptr;
@@ -193,14 +227,48 @@ Outcome RootSearch::stopped(StopReason reason, Cost left) {
 }
 
 RootTasks::Next RootSearch::next(Cost busy, SplitTask& task) {
+    cut_now_.store(frontier_.cut(), std::memory_order_relaxed);
+    if (next_of_divided(task)) return Next::kTask;
     Frontier::Attempt attempt;
     if (!frontier_.next(attempt))
         // A tree that was found meanwhile can make all in vain that the others are at.
-        return busy >= frontier_.cut() ? Next::kOver : Next::kNothing;
+        return std::min(busy, least_divided()) >= frontier_.cut() ? Next::kOver : Next::kNothing;
     task = task_of(attempt);
     task.number = tasks_++;
     tried_.emplace(task.number, attempt);
     return Next::kTask;
+}
+
+// Splits that were too long come first: they were the most promising ones. Those that are done are settled here.
+bool RootSearch::next_of_divided(SplitTask& task) {
+    for (auto at = divided_.begin(); at != divided_.end();) {
+        DividedSplit& split = at->second;
+        const std::uint32_t family = tried_.at(at->first).interval.family;
+        const DividedSplit::Next next = split.next(frontier_.cut(family), tasks_, task);
+        if (next == DividedSplit::Next::kTask) {
+            task.bound = split.task().bound;  // what it bounds is the root, not a node below
+            return true;
+        }
+        if (next == DividedSplit::Next::kNothing) {
+            ++at;
+            continue;
+        }
+        SplitTask whole = split.task();
+        SplitAnswer answer = std::move(split.answer());
+        at = divided_.erase(at);
+        if (!keep(whole, answer)) again_.push_back(std::move(whole));
+    }
+    if (again_.empty()) return false;
+    task = std::move(again_.back());
+    again_.pop_back();
+    return true;
+}
+
+Cost RootSearch::least_divided() const {
+    Cost least = kInfinite;
+    for (const auto& [number, split] : divided_) least = std::min(least, split.task().bound);
+    for (const SplitTask& task : again_) least = std::min(least, task.bound);
+    return least;
 }
 
 SplitTask RootSearch::task_of(const Frontier::Attempt& attempt) {
@@ -213,23 +281,53 @@ SplitTask RootSearch::task_of(const Frontier::Attempt& attempt) {
         if (position == 0 || position == sample.rows)
             frontier_.sample_has_grown(options_.lazy->include_ends(column_of(frontier_.node(), split.column)));
     }
-    return frontier_.task_of(attempt);
+    SplitTask task = frontier_.task_of(attempt);
+    if (options_.lazy && remote() && !options_.lazy->complete()) {
+        if (sample_of_rows_ != frontier_.sample())
+            sample_rows_ = std::make_shared<const std::string>(letters_of(options_.lazy->marked()));
+        sample_of_rows_ = frontier_.sample();
+        task.sample_rows = sample_rows_;
+    }
+    return task;
 }
 
 bool RootSearch::settle(SplitTask& task, SplitAnswer& answer) {
+    if (!task.path.empty()) {
+        for (auto& [number, split] : divided_)
+            if (split.settle(task, answer)) break;
+        return true;
+    }
+    if (!answer.open()) return keep(task, answer);
+    // What was found out on a sample that has grown since helps with the new one.
+    if (options_.lazy && task.sample != frontier_.sample()) {
+        renew(task, answer);
+        return false;
+    }
+    divided_.try_emplace(task.number, solver_, options_.lazy ? options_.lazy->sample() : node_, task, std::move(answer),
+                         notes_ ? [this](const Path& path) { return notes_->known(path); } : DividedSplit::Recall{});
+    return true;
+}
+
+// The task with what is known by now, and with what was found on fewer rows for the same split.
+void RootSearch::renew(SplitTask& task, const SplitAnswer& answer) {
+    const std::uint64_t number = task.number;
+    task = task_of(tried_.at(number));
+    task.number = number;
+    task.least_left = std::max(task.least_left, answer.least_left);
+    task.least_right = std::max(task.least_right, answer.least_right);
+    if (answer.left.profile) task.inner_left = answer.left.profile;
+    if (answer.right.profile) task.inner_right = answer.right.profile;
+}
+
+// Keeps an answer that is complete.
+bool RootSearch::keep(SplitTask& task, SplitAnswer& answer) {
     const Frontier::Attempt attempt = tried_.at(task.number);
     if (options_.lazy && !holds_on_all_rows(attempt, task, answer)) {
-        // What was found on fewer rows for the same split helps.
-        const std::uint64_t number = task.number;
-        task = task_of(attempt);
-        task.number = number;
-        task.least_left = std::max(task.least_left, answer.least_left);
-        task.least_right = std::max(task.least_right, answer.least_right);
-        if (answer.left.profile) task.inner_left = answer.left.profile;
-        if (answer.right.profile) task.inner_right = answer.right.profile;
+        renew(task, answer);
         return false;
     }
     frontier_.settle(attempt, answer, task.sample == frontier_.sample());
+    if (remote() && notes_) notes_->forget({}, task.split);
     tried_.erase(task.number);
     ++settled_;
     return true;
@@ -266,7 +364,7 @@ void RootSearch::report(Cost busy) {
     frontier_.offer(context_.found);
     const Outcome& outcome = frontier_.outcome();
     context_.found.offer(outcome);
-    const Cost open = std::min(busy, frontier_.least_open());
+    const Cost open = std::min({busy, least_divided(), frontier_.least_open()});
     proven_ = std::max(proven_, std::min({outcome.upper, open, frontier_.limit()}));
     if (request_.listener) request_.listener(outcome.upper, proven_);
     if (file_ && file_->due()) save();
@@ -303,6 +401,11 @@ void RootSearch::save() {
     checkpoint.root.best.offer(context_.found);
     if (const std::optional<SplitName> split = stack_->at_root()) checkpoint.root.tried.push_back(*split);
     checkpoint.below = stack_->nodes();
+    if (remote()) {
+        for (const auto& [number, attempt] : tried_)
+            checkpoint.root.tried.push_back(frontier_.name_of(attempt.interval.family, attempt.position));
+        for (const auto& [number, split] : divided_) split.add_to(checkpoint.below);
+    }
     notes_->add_to(checkpoint);
     std::size_t room = kMostProfilePoints;
     limit_profiles(checkpoint.root, room);

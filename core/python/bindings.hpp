@@ -101,6 +101,7 @@ class Signals {
         }
         return true;
     }
+    void interrupt() { interrupted_ = true; }
     void fail(std::exception_ptr failure) { failure_ = std::move(failure); }
     bool interrupted() const { return interrupted_; }
     void rethrow() const {

@@ -2,6 +2,8 @@
 #include "search/search.hpp"
 
 #include "python/bindings.hpp"
+#include "search/task_solver.hpp"
+#include "tasks/remote_executor.hpp"
 #include "tree/route.hpp"
 
 namespace provetree {
@@ -51,10 +53,91 @@ nb::dict dict_of_result(SearchResult&& result) {
                    "counters"_a = counters_of(result), "certified"_a = dict_of_certified(std::move(result)));
 }
 
-nb::dict search_table(const BoundTable& bound, nb::object on_progress, const nb::kwargs& given) {
-    const SearchOptions options = search_options_of(given, bound.searched());
+// An object of Python that has the workers: `begin(job)`, `trade(tasks, cut)`, which gives answers and how many tasks
+// it wants, or None where it has nobody left, and `end()`.
+class PythonExchange final : public TaskExchange {
+  public:
+    PythonExchange(nb::object workers, Signals& signals) : workers_(std::move(workers)), signals_(signals) {}
+
+    void begin(const std::string& job) override {
+        heeding([&] { workers_.attr("begin")(job); });
+    }
+    Traded trade(const std::vector<std::pair<std::uint64_t, std::string>>& tasks, Cost cut) override {
+        Traded traded;
+        bool anybody = true;
+        heeding([&] {
+            nb::list given;
+            for (const auto& [number, text] : tasks)
+                given.append(nb::make_tuple(number, nb::bytes(text.data(), text.size())));
+            const nb::object back = workers_.attr("trade")(given, cut);
+            anybody = !back.is_none();
+            if (!anybody) return;
+            for (const nb::handle answer : nb::borrow<nb::list>(back[0])) {
+                const nb::bytes text = nb::cast<nb::bytes>(answer[1]);
+                traded.answers.emplace_back(nb::cast<std::uint64_t>(answer[0]), std::string(text.c_str(), text.size()));
+            }
+            traded.wanted = nb::cast<std::size_t>(back[1]);
+        });
+        if (!anybody) throw StopSearch{StopReason::kInterrupted};
+        return traded;
+    }
+    void end() noexcept override {
+        nb::gil_scoped_acquire acquire;
+        try {
+            workers_.attr("end")();
+        } catch (...) {
+            signals_.fail(std::current_exception());
+        }
+    }
+
+  private:
+    // Ctrl-C ends the search with what it has; any other exception is raised when it has unwound.
+    template <class Work>
+    void heeding(const Work& work) {
+        nb::gil_scoped_acquire acquire;
+        try {
+            work();
+        } catch (const nb::python_error& error) {
+            if (error.matches(PyExc_KeyboardInterrupt))
+                signals_.interrupt();
+            else
+                signals_.fail(std::current_exception());
+            throw StopSearch{StopReason::kInterrupted};
+        }
+    }
+
+    nb::object workers_;
+    Signals& signals_;
+};
+
+constexpr std::uint64_t kManySteps = std::uint64_t{1} << 62;
+
+// The worker's side, for Python. It keeps its table.
+class BoundTaskSolver {
+  public:
+    BoundTaskSolver(nb::object table, const std::string& job, std::uint64_t memory_limit, const std::string& kernel)
+        : table_(std::move(table)), solver_(nb::cast<const BoundTable&>(table_).searched(), job, memory_limit, kernel) {
+    }
+    nb::object solve(const nb::bytes& task, double seconds, std::uint64_t steps) {
+        const std::string text(task.c_str(), task.size());
+        const std::optional<std::string> answer = without_gil([&] { return solver_.solve(text, seconds, steps); });
+        if (!answer) return nb::none();
+        return nb::bytes(answer->data(), answer->size());
+    }
+    void lower_cut(std::int64_t cut) { solver_.lower_cut(cut); }
+    void stop() { solver_.stop(); }
+
+  private:
+    nb::object table_;
+    TaskSolver solver_;
+};
+
+nb::dict search_table(const BoundTable& bound, nb::object on_progress, nb::object workers, const nb::kwargs& given) {
+    SearchOptions options = search_options_of(given, bound.searched());
     const nb::object nobody = nb::none();
     Signals signals;
+    std::optional<PythonExchange> exchange;
+    if (!workers.is_none()) options.exchange = &exchange.emplace(workers, signals);
     const auto tick = [&](const ProgressPoint& at) {
         // There is nothing to tell before the first tree.
         return signals.report(at.cost < kInfinite ? on_progress : nobody, at.seconds, at.cost, at.bound);
@@ -83,7 +166,14 @@ void register_search(nb::module_& module) {
         .def_prop_ro("cost_unit", &BoundTable::cost_unit)
         .def_prop_ro("constant", &BoundTable::constant);
     module.def("route_rows", &routed_rows_of, "table"_a, "column"_a, "rank"_a);
-    module.def("search", &search_table, "table"_a, "on_progress"_a.none() = nb::none(), "options"_a);
+    nb::class_<BoundTaskSolver>(module, "TaskSolver")
+        .def(nb::init<nb::object, const std::string&, std::uint64_t, const std::string&>(), "table"_a, "job"_a,
+             "memory_limit"_a, "kernel"_a = "auto")
+        .def("solve", &BoundTaskSolver::solve, "task"_a, "seconds"_a, "steps"_a = kManySteps)
+        .def("lower_cut", &BoundTaskSolver::lower_cut, "cut"_a)
+        .def("stop", &BoundTaskSolver::stop);
+    module.def("search", &search_table, "table"_a, "on_progress"_a.none() = nb::none(), "workers"_a.none() = nb::none(),
+               "options"_a);
     module.def("available_kernels", &available_kernels);
     module.attr("SWITCHES") = bits_of(kPartSwitches);
     module.attr("TEST_SWITCHES") = bits_of(kTestSwitches);

@@ -14,6 +14,7 @@
 namespace provetree {
 
 class CheckpointFile;
+class TaskExchange;
 
 // Parts that can be switched off one by one, so that tests can show that none of them changes the answer.
 enum Switch : unsigned {
@@ -142,6 +143,7 @@ struct Context {
     Closings closings{};
 
     CheckpointFile* checkpoint = nullptr;  // where the search of the root leaves what it has proven
+    TaskExchange* exchange = nullptr;      // has the splits of the root solved elsewhere
     std::uint64_t earlier_steps = 0;       // of the processes before this one
     std::uint64_t all_steps() const { return earlier_steps + monitor.steps(); }
 

@@ -85,7 +85,8 @@ struct SearchPlan {
 // Whether the tree is found again by one thread where the tie rule does not settle it. A proof that goes on from a file
 // has met other trees on its way than one thread would.
 bool rebuilds(const SearchOptions& options) {
-    return options.n_jobs > 1 && !options.max_work && options.checkpoint.empty() && !(options.switches & kNoTieRule);
+    return (options.n_jobs > 1 || options.exchange) && !options.max_work && options.checkpoint.empty() &&
+           !(options.switches & kNoTieRule);
 }
 
 // One search from beginning to end.
@@ -172,6 +173,7 @@ Driver::Driver(const Table& merged, const SearchOptions& options, const Tick& ti
     context_.remembers_sets =
         plan_.deep && (plan_.users.split_penalty > 0 || plan_.shape.splits < Shape::full(plan_.shape.depth));
     context_.certifies = options.certify;
+    if (!options.max_work && !options.certify) context_.exchange = options.exchange;
     result_.proof_loss = plan_.loss;
 }
 
@@ -403,6 +405,7 @@ FlatTree Driver::finish(const PlanPtr& plan) {
 // trees was found first.
 void rebuild_by_one(SearchResult& result, const Table& table, SearchOptions options, double seconds, const Tick& tick) {
     options.n_jobs = 1;
+    options.exchange = nullptr;
     options.certify = false;
     options.time_limit -= seconds;
     if (options.time_limit <= 0) return;

@@ -29,7 +29,8 @@ struct SearchOptions {
     std::string checkpoint;          // file that the proof is kept in and taken up from; empty: none
     double checkpoint_seconds = 20;
     unsigned switches = 0;
-    bool certify = false;  // leave claims from which anyone can see what is proven; not of measured losses
+    bool certify = false;              // leave claims from which anyone can see what is proven; not of measured losses
+    TaskExchange* exchange = nullptr;  // has the splits of the root solved elsewhere, by sweeps
     ClosingListener* closings = nullptr;  // told what the proof closes, which is then made by one thread
     std::string kernel = "auto";
 };

@@ -30,6 +30,8 @@ class RootTasks {
     virtual bool settle(SplitTask& task, SplitAnswer& answer) = 0;
     // Between two tasks, by the thread that called the search: what is proven is told and kept.
     virtual void report(Cost busy) = 0;
+    // Trees of this cost and more are of no use any longer.
+    virtual Cost cut() const = 0;
 };
 
 class SplitWorker {

@@ -3,9 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/byte_count.hpp"
+#include "loss/loss.hpp"
+#include "proof/checkpoint.hpp"
+#include "run/context.hpp"
 #include "sweeps/profile.hpp"
 #include "tree/outcome.hpp"
 
@@ -25,18 +30,42 @@ struct SplitTask {
     ProfilePtr inner_left, outer_left, inner_right, outer_right;  // bounds of subsets and supersets of the sides
     std::uint64_t sample = 0;  // number of the sample of rows that the sides are solved on
     Weight sample_weight = 0;
+    // For workers that do not share the memory of the root: how the node of the split is reached from the root (a split
+    // of the root itself: no steps), and the rows of the sample, four to a letter; null: all rows.
+    std::vector<KnownNode::Step> path;
+    std::shared_ptr<const std::string> sample_rows;
 };
 
 struct SplitAnswer {
     Outcome left, right;                   // as far as they were solved
     Cost least_left = 0, least_right = 0;  // what the sides cost at least: known before, or proven
     Incumbent best;                        // the best tree that begins with the split; kInfinite where none was found
+    // Sides that a cap on effort has left unsolved. What was found out about them is in their profiles.
+    bool left_open = false, right_open = false;
+    Counters done{};          // what a worker elsewhere has counted
+    std::uint64_t steps = 0;  // and the steps that it took
+
+    bool open() const { return left_open || right_open; }
+};
+
+// What all tasks of one search have in common.
+struct Job {
+    Loss loss;
+    std::int64_t min_leaf = 1;
+    unsigned switches = 0;
+    bool remembers_sets = false;
 };
 
 std::string pack(const SplitTask& task);
 std::string pack(const SplitAnswer& answer);
+std::string pack(const Job& job);
 // The profiles that come with them are counted in `held`. Throws std::invalid_argument where the text is neither.
 SplitTask unpack_task(const std::string& text, ByteCount& held);
 SplitAnswer unpack_answer(const std::string& text, ByteCount& held);
+Job unpack_job(const std::string& text);
+
+// Rows of a sample as letters, and back. Throws std::invalid_argument where the letters are not of so many rows.
+std::string letters_of(const std::vector<std::uint8_t>& marked);
+std::vector<std::uint8_t> rows_of_letters(const std::string& letters, Index rows);
 
 }  // namespace provetree

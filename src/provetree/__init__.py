@@ -19,7 +19,7 @@ from provetree._lazy import lazy_names
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from provetree.errors import InfeasibleError
+    from provetree.errors import ClusterError, InfeasibleError
     from provetree.estimators.binarizer import Binarizer
     from provetree.estimators.column_generation import ColumnGenerationClassifier
     from provetree.estimators.dl85 import DL85Classifier
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Binarizer": "estimators.binarizer",
     "Calibration": "export.calibration",
+    "ClusterError": "errors",
     "Column": "problem.columns",
     "ColumnGenerationClassifier": "estimators.column_generation",
     "Combination": "problem.combinations",
@@ -109,6 +110,7 @@ _HOMES = {
 __all__ = [
     "Binarizer",
     "Calibration",
+    "ClusterError",
     "Column",
     "ColumnGenerationClassifier",
     "Combination",

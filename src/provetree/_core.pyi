@@ -1,7 +1,7 @@
 """The C++ core: ranks, merged rows, the exact search, and its parts one by one for the tests."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,9 +185,37 @@ def order_binary_table(
 def route_rows(table: Table, column: Sequence[int], rank: Sequence[int]) -> Routed:
     """Send rows down a tree in preorder (column -1 for a leaf; rank and below go left)."""
 
+class Exchange(Protocol):
+    """Who has the splits of a root solved elsewhere."""
+
+    def begin(self, job: str) -> None:
+        """Begin a search; what was out before is no longer wanted."""
+
+    def trade(
+        self, tasks: list[tuple[int, bytes]], cut: int
+    ) -> tuple[list[tuple[int, bytes]], int] | None:
+        """Hand out tasks; return answers and how many tasks may be out, None to give up."""
+
+    def end(self) -> None:
+        """Take back all that is out."""
+
+class TaskSolver:
+    """Solves tasks of a search on a worker; one table, one thread."""
+
+    def __init__(self, table: Table, job: str, memory_limit: int, kernel: str = "auto") -> None: ...
+    def solve(self, task: bytes, seconds: float, steps: int = ...) -> bytes | None:
+        """Return the answer; None where it was stopped."""
+
+    def lower_cut(self, cut: int) -> None:
+        """Tell, from any thread, that trees of this cost and more are of no use any longer."""
+
+    def stop(self) -> None:
+        """Stop it, from any thread."""
+
 def search(
     table: Table,
     on_progress: Callable[[float, int, int], object] | None = None,
+    workers: Exchange | None = None,
     *,
     max_depth: int,
     max_splits: int,

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-__all__ = ["InfeasibleError"]
+__all__ = ["ClusterError", "InfeasibleError"]
+
+
+class ClusterError(RuntimeError):
+    """A cluster cannot do what it is asked for; the message says why.
+
+    Examples
+    --------
+    >>> from provetree import ClusterError
+    >>> raise ClusterError("The Dask cluster has no worker.")
+    Traceback (most recent call last):
+        ...
+    provetree.errors.ClusterError: The Dask cluster has no worker.
+    """
 
 
 class InfeasibleError(ValueError):

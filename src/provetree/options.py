@@ -495,6 +495,14 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "What it costs to ask about a column, once for the tree, in the units of the objective "
         '(errors): ``{"blood test": 3.5}``. It is part of the objective and of the bound.',
     ),
+    Option(
+        "executor",
+        None,
+        (_word("dask"), _NONE),
+        'Who solves the splits of the root. "dask": the workers of the active client of '
+        "``dask.distributed`` (the extra ``dask``), on this machine or on others; tree, bound and "
+        "status are those of one thread. None: threads, see `n_jobs`.",
+    ),
 )
 
 _BY_NAME = {option.name: option for option in TREE_OPTIONS}
@@ -515,6 +523,7 @@ _OF_ANY_SEARCH = (
     "interaction_cst",
     "fixed_splits",
     "column_costs",
+    "executor",
 )
 
 #: The options of :class:`provetree.OptimalTreeRegressor`, in the order of its parameters.

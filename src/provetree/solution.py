@@ -105,6 +105,26 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class ClusterProgress(Progress):
+    """Where a search on a cluster stood: also its workers, and the tasks that were with them.
+
+    Examples
+    --------
+    >>> from provetree.solution import ClusterProgress
+    >>> ClusterProgress(0.5, 20, 15, workers=8, tasks=16).words
+    '8 workers, 16 tasks'
+    """
+
+    workers: int
+    tasks: int
+
+    @property
+    def words(self) -> str:
+        """Workers and tasks in words."""
+        return f"{self.workers} workers, {self.tasks} tasks"
+
+
+@dataclass(frozen=True)
 class Solution:
     """A tree, what it costs, and what is proven about it.
 

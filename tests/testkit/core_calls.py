@@ -57,10 +57,12 @@ def core_search(
     time_limit: float = math.inf,
     memory_limit: int = 1 << 28,
     on_progress: Callable[[float, int, int], object] | None = None,
+    workers: _core.Exchange | None = None,
 ) -> _core.SearchResult:
     return _core.search(
         problem.table,
         on_progress,
+        workers,
         max_depth=problem.max_depth,
         max_splits=problem.max_splits,
         min_samples_leaf=problem.min_samples_leaf,

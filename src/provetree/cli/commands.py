@@ -134,6 +134,12 @@ def _test_share(help: str | None = None) -> Callable[[Command], Command]:
     help="Write a proof that anyone can check to this file. It is about all rows of DATA, so that "
     "none is held out.",
 )
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Prove one tree, as with --no-tune, on the Dask cluster whose scheduler is there, such as "
+    "tcp://host:8786; 'local' starts one of --jobs processes on this machine.",
+)
 @_test_share("Share of the rows held out to test the tree; 0 trains on all rows.")
 @click.option("--test", metavar="FILE", help="Test on the rows of this file instead.")
 @_seed_and_ignore
@@ -166,6 +172,7 @@ def fit(**flags: Any) -> int:
     from provetree.cli.fit import fit
 
     flags["holds_out"] = _is_given("test_share")
+    flags["asks_to_tune"] = _is_given("tune") and flags["tune"]
     proven = fit(flags)
     return NOT_PROVEN if flags["require_proof"] and not proven else 0
 

@@ -6,6 +6,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +23,12 @@ from provetree.cli.options import task_of_criterion, tree_parameters, tuned, unt
 from provetree.cli.screen import FIGURES, Screen, figures_of
 from provetree.cli.tables import read_table, source_path, write_file
 from provetree.cli.training import Settings, Trained, prepare, train
-from provetree.export.words import certificate_sentence, counted, proof_sentence
+from provetree.export.words import (
+    certificate_sentence,
+    cluster_sentence,
+    counted,
+    proof_sentence,
+)
 from provetree.report.near_optimal_section import near_optimal_sentences
 from provetree.report.tuning_section import test_words
 
@@ -51,6 +58,34 @@ def fit(flags: dict[str, Any]) -> bool:
     wish = Wish.of(flags)
     tunes = _tunes(flags, wish)
     parameters = tuned(parameters, flags["scoring"]) if tunes else untuned(parameters)
+    with _on_cluster(flags["cluster"], parameters):
+        return _fit(flags, parameters, settings, wish, screen, started, begun, tunes=tunes)
+
+
+@contextmanager
+def _on_cluster(where: str | None, parameters: dict[str, Any]) -> Iterator[None]:
+    """Have the search run on a cluster, where one is named."""
+    if where is None:
+        yield
+        return
+    from provetree.cluster.client import connected
+
+    with connected(where, parameters["n_jobs"]):
+        parameters["executor"] = "dask"
+        yield
+
+
+def _fit(
+    flags: dict[str, Any],
+    parameters: dict[str, Any],
+    settings: Settings,
+    wish: Wish | None,
+    screen: Screen,
+    started: float,
+    begun: float,
+    *,
+    tunes: bool,
+) -> bool:
     table = read_table(flags["data"])
     test = None if flags["test"] is None else read_table(flags["test"])
     data = prepare(table, settings, test)
@@ -105,6 +140,11 @@ def fit(flags: dict[str, Any]) -> bool:
 
 def _tunes(flags: dict[str, Any], wish: Wish | None) -> bool:
     """Tell whether settings are chosen; an operating point is chosen by itself."""
+    if flags["cluster"] is not None:
+        if flags["asks_to_tune"] or wish is not None or flags["certificate"]:
+            what = "--tune" if flags["asks_to_tune"] else wish.flag if wish else "--certificate"
+            raise UserError(f"--cluster is for one search: it does not go with {what}.")
+        flags["tune"] = False
     if flags["scoring"] is not None and wish is not None:
         raise UserError(f"--scoring and {wish.flag} exclude each other.")
     if flags["scoring"] is not None and not flags["tune"]:
@@ -118,6 +158,8 @@ def _print(screen: Screen, trained: Trained, flags: dict[str, Any]) -> None:
     screen.out.print(model.tree.to_text(legend=False), markup=False)
     screen.out.print()
     screen.out.print(proof_sentence(model.proof), style="bold", markup=False)
+    if "cluster" in facts:
+        screen.out.print(cluster_sentence(facts["cluster"]), markup=False)
     if "tuning" in facts:
         reason = facts["tuning"]["reason"] + test_words(facts["tuning"])
         screen.out.print(f"Chosen by cross-validation: {reason}", markup=False)
@@ -180,6 +222,7 @@ def _as_data(trained: Trained, flags: dict[str, Any]) -> dict[str, Any]:
         "depth": model.tree.depth,
         "leaves": model.tree.n_leaves,
         "sentence": proof_sentence(proof),
+        "cluster": facts.get("cluster"),
         "tuning": facts.get("tuning"),
         "near_optimal": facts.get("near_optimal"),
         "train": facts["train"],

@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from provetree.cli.errors import UserError
+from provetree.errors import ClusterError
 
 #: Packages that the commands for people need, and ``provetree bench`` does not.
 _PACKAGES = ("click", "polars", "rich")
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             defer_unused_packages()
         return _run_command(words)
-    except (UserError, ValueError) as error:
+    except (UserError, ValueError, ClusterError) as error:
         print(f"provetree: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

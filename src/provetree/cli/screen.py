@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from provetree.export.words import rate_words, score_words
-from provetree.solution import Progress
+from provetree.solution import ClusterProgress, Progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -158,4 +158,6 @@ def _line(seconds: float, stage: object, progress: object) -> str:
     if isinstance(progress, Progress) and progress.cost < _NO_TREE_YET:
         words += f"  best {progress.cost:g}  bound {progress.lower_bound:g}"
         words += f"  gap {100 * progress.gap:.1f} %"
+        if isinstance(progress, ClusterProgress):
+            words += f"  {progress.words}"
     return words

@@ -186,7 +186,13 @@ def train(
     before = time.monotonic()
     from provetree.report.cart import CartClassifier
     from provetree.report.class_sections import operating_facts
-    from provetree.report.evidence import TrainingRows, choice_facts, chosen_limits, tree_facts
+    from provetree.report.evidence import (
+        TrainingRows,
+        choice_facts,
+        chosen_limits,
+        cluster_facts,
+        tree_facts,
+    )
 
     estimator_of(data.task, parameters, tunes=tunes)  # says at once which parameters it cannot have
     if parameters.get("scoring") is not None:
@@ -223,7 +229,7 @@ def train(
     test = rows.others(data.test, data.y_test) if data.test.height else None
     facts = tree_facts(tree, rows.rows, test, cart, data.learned.notes)
     notes = data.learned.notes
-    facts |= choice_facts(estimator)
+    facts |= choice_facts(estimator) | cluster_facts(estimator)
     if "tuning" in facts and parameters.get("scoring") is not None and test is not None:
         beside = CartClassifier(cart, estimator.classes_)
         facts["tuning"]["test"] = [

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Protocol, TextIO
 
 from provetree.export.words import cost_number
-from provetree.solution import Progress, Solution
+from provetree.solution import ClusterProgress, Progress, Solution
 
 #: Seconds between two drawings, on a terminal and elsewhere.
 _TERMINAL_INTERVAL = 0.1
@@ -66,6 +66,8 @@ class ProgressLine:
             self._next = now + self._interval
             # The time of the progress is that of its last change; a live line shows the time now.
             words = _sentence(now - self._start, progress.cost, progress.lower_bound, progress.gap)
+            if isinstance(progress, ClusterProgress):
+                words += f", {progress.words}"
             self._write(words, final=False)
 
     def say(self, progress: Words) -> None:

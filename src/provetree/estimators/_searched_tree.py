@@ -13,7 +13,7 @@ from provetree.options import thread_count
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.problem.rules import Rules, read_rules
-from provetree.search.engine import ExactSearch, Splits
+from provetree.search.engine import ExactSearch, Lender, Splits
 from provetree.search.memory import cache_bytes
 from provetree.search.ruled import InnerRules, RuledSearch
 from provetree.solution import Engine, Limits, Progress, Solution
@@ -29,6 +29,7 @@ class SearchedTree(TreeEstimator):
     max_memory: int | str | None
     n_jobs: int | None
     checkpoint: str | os.PathLike[str] | None
+    executor: str | None
 
     def _search(
         self,
@@ -120,4 +121,9 @@ class SearchedTree(TreeEstimator):
     def _engine(self, initial: Splits | None = None) -> Engine:
         """Return the engine that solves the problem."""
         file = None if self.checkpoint is None else os.fspath(self.checkpoint)
-        return ExactSearch(initial=initial, checkpoint=file)
+        workers: Lender | None = None
+        if self.executor == "dask":
+            from provetree.cluster.client import dask_workers
+
+            workers = dask_workers
+        return ExactSearch(initial=initial, checkpoint=file, workers=workers)

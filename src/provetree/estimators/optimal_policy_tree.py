@@ -158,6 +158,7 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         interaction_cst: str | Sequence[Any] | None = None,
         fixed_splits: Mapping[str, Any] | None = None,
         column_costs: Mapping[str | int, float] | None = None,
+        executor: str | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -180,6 +181,7 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         self.interaction_cst = interaction_cst
         self.fixed_splits = fixed_splits
         self.column_costs = column_costs
+        self.executor = executor
 
     def fit(
         self,

@@ -135,6 +135,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         interaction_cst: str | Sequence[Any] | None = None,
         fixed_splits: Mapping[str, Any] | None = None,
         column_costs: Mapping[str | int, float] | None = None,
+        executor: str | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -159,6 +160,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self.interaction_cst = interaction_cst
         self.fixed_splits = fixed_splits
         self.column_costs = column_costs
+        self.executor = executor
 
     def fit(
         self,

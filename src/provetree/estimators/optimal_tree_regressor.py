@@ -102,6 +102,7 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         interaction_cst: str | Sequence[Any] | None = None,
         fixed_splits: Mapping[str, Any] | None = None,
         column_costs: Mapping[str | int, float] | None = None,
+        executor: str | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.criterion = criterion
@@ -123,6 +124,7 @@ class OptimalTreeRegressor(TreeRegressor, SearchedTree):
         self.interaction_cst = interaction_cst
         self.fixed_splits = fixed_splits
         self.column_costs = column_costs
+        self.executor = executor
 
     def fit(
         self,

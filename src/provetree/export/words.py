@@ -193,6 +193,22 @@ def certificate_sentence(certificate: Mapping[str, Any]) -> str:
     )
 
 
+def cluster_sentence(cluster: Mapping[str, Any]) -> str:
+    """Return where a tree was proven.
+
+    Examples
+    --------
+    >>> from provetree.export.words import cluster_sentence
+    >>> print(cluster_sentence({"workers": 8, "tasks": 412, "lost": 1}))
+    Searched on a Dask cluster of 8 workers: 412 tasks, 1 group of them given out again.
+    """
+    again = f", {counted(cluster['lost'], 'group')} of them given out again"
+    return (
+        f"Searched on a Dask cluster of {counted(cluster['workers'], 'worker')}: "
+        f"{counted(cluster['tasks'], 'task')}{again if cluster['lost'] else ''}."
+    )
+
+
 def proof_sentence(proof: Proof) -> str:
     """Return what a proof says.
 

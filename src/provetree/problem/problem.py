@@ -116,18 +116,23 @@ class Problem:
     @cached_property
     def table(self) -> _core.Table:
         """The table as the core takes it, checked once."""
+        return _core.Table(*self.table_arguments)
+
+    @property
+    def table_arguments(self) -> tuple[Any, ...]:
+        """What the core's table is made from; another process makes the same table from it."""
         columns = (self.ranks, self.columns.values, self.columns.ends)
         if self.loss == "errors":
             rows = (self.classes, self.weights, self.counts)
-            return _core.Table(*columns, *rows, self.n_classes)
+            return (*columns, *rows, self.n_classes)
         bits = cost_bits(self.max_splits)
         if self.targets is None:
             rows = (self.classes, self.weights, self.counts)
-            return _core.Table(*columns, *rows, self.n_classes, self.loss, None, bits)
+            return (*columns, *rows, self.n_classes, self.loss, None, bits)
         # Where rows have targets, these alone say what leaves cost.
         rows = (np.zeros_like(self.classes), self.weights, self.counts)
         targets = self.targets if self.error_scale == 1 else self.targets * self.error_scale
-        return _core.Table(*columns, *rows, 1, self.loss, targets, bits)
+        return (*columns, *rows, 1, self.loss, targets, bits)
 
     @cached_property
     def cost_scale(self) -> CostScale:

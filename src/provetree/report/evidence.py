@@ -164,7 +164,8 @@ def evidence_of(
         cart = read.cart(estimator.get_params(deep=False) | chosen_limits(estimator))
     if extras.get("calibration") is None and test is None:
         extras["calibration"] = getattr(estimator, "calibration_", None)  # of folds
-    facts = tree_facts(tree, train, test, cart) | choice_facts(estimator)
+    facts = tree_facts(tree, train, test, cart)
+    facts |= choice_facts(estimator) | cluster_facts(estimator)
     return facts | extra_facts(tree, **extras)
 
 
@@ -186,6 +187,23 @@ def choice_facts(estimator: Any) -> dict[str, Any]:
     else:
         return {}
     return {"tuning": tuning, "frontier": frontier_facts(path, estimator.tree_.n_leaves)}
+
+
+def cluster_facts(estimator: Any) -> dict[str, Any]:
+    """Return how a tree was proven on a cluster, where it was.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.evidence import cluster_facts
+    >>> cluster_facts(OptimalTreeClassifier().fit([[1.0], [2.0]], [0, 1]))
+    {}
+    """
+    counters = getattr(estimator, "counters_", {})
+    names = ("workers", "tasks", "lost", "repeated")
+    if "cluster_workers" not in counters:
+        return {}
+    return {"cluster": {name: int(counters[f"cluster_{name}"]) for name in names}}
 
 
 def chosen_limits(estimator: Any) -> dict[str, Any]:

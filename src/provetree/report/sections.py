@@ -12,6 +12,7 @@ from provetree.export.model_file import Proof, StoredModel
 from provetree.export.svg import tree_svg
 from provetree.export.words import (
     certificate_sentence,
+    cluster_sentence,
     cost_number,
     limit_words,
     proof_sentence,
@@ -223,6 +224,8 @@ def _proof(model: StoredModel) -> Iterator[Section]:
     body += f"<p>{escape(_searched(proof))}</p>"
     if "certificate" in model.facts:
         body += f"<p>{escape(certificate_sentence(model.facts['certificate']))}</p>"
+    if "cluster" in model.facts:
+        body += f"<p>{escape(cluster_sentence(model.facts['cluster']))}</p>"
     body += _history(proof, rewarded)
     yield Section("proof", "Proof", "What is proven", body)
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from provetree import _core
 from provetree.problem.cost_scale import checked_cost
 from provetree.problem.problem import Problem
 from provetree.search.blocks import SharedTime
-from provetree.solution import Limits, Progress, Solution
+from provetree.solution import ClusterProgress, Limits, Progress, Solution
 from provetree.tree.build import build_tree
 from provetree.tree.node_values import leaves_cost
 
@@ -22,6 +23,46 @@ KERNEL_VARIABLE = "PROVETREE_KERNEL"
 
 #: Columns and ranks of a tree in preorder.
 Splits: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class Workers(Protocol):
+    """Who solves the splits of the root elsewhere, and what is known of them."""
+
+    def begin(self, job: str) -> None:
+        """Begin a search; what was out before is no longer wanted."""
+        ...
+
+    def trade(
+        self, tasks: list[tuple[int, bytes]], cut: int
+    ) -> tuple[list[tuple[int, bytes]], int] | None:
+        """Hand out tasks; return answers and how many tasks may be out, None to give up."""
+        ...
+
+    def end(self) -> None:
+        """Take back all that is out."""
+        ...
+
+    #: Why they could not go on, where they could not.
+    sorrow: str | None
+
+    @property
+    def n_workers(self) -> int:
+        """Workers now."""
+        ...
+
+    @property
+    def n_out(self) -> int:
+        """Tasks that are with them now."""
+        ...
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What they did, for the counters of the solution."""
+        ...
+
+
+#: Lends workers to the search of a problem, within limits and with these kernels.
+Lender: TypeAlias = Callable[[Problem, Limits, str], AbstractContextManager[Workers]]
 
 _forced: ContextVar[str | None] = ContextVar("provetree_kernel", default=None)
 
@@ -44,6 +85,8 @@ class ExactSearch:
         A file that keeps a long proof, and from which it continues.
     checkpoint_seconds : float
         Seconds between two writes of that file.
+    workers : callable, optional
+        Lends workers elsewhere, who solve the splits of the root. The answer is the same.
     on_certified : callable, optional
         Called with what the core has found, claims of a certificate among it, where these are
         wanted.
@@ -63,6 +106,7 @@ class ExactSearch:
     initial: Splits | None = None
     checkpoint: str | None = None
     checkpoint_seconds: float = 20.0
+    workers: Lender | None = None
     on_certified: Callable[[_core.SearchResult], None] | None = None
 
     def solve(
@@ -73,19 +117,35 @@ class ExactSearch:
     ) -> Solution:
         """Return the best tree found within the limits; see :meth:`provetree.Engine.solve`."""
         limits = Limits() if limits is None else limits
+        kernel = chosen_kernel()
+        lent = nullcontext() if self.workers is None else self.workers(problem, limits, kernel)
+        with lent as workers:
+            return self._solved(problem, limits, kernel, workers, on_progress)
 
+    def _solved(
+        self,
+        problem: Problem,
+        limits: Limits,
+        kernel: str,
+        workers: Workers | None,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> Solution:
         def progress(seconds: float, cost: int, bound: int) -> Progress:
             return Progress(seconds, problem.to_user_cost(cost), problem.to_user_bound(bound))
 
         def tell(seconds: float, cost: int, bound: int) -> None:
             if on_progress is not None:
-                on_progress(progress(seconds, cost, bound))
+                now = progress(seconds, cost, bound)
+                if workers is not None:
+                    counts = (workers.n_workers, workers.n_out)
+                    now = ClusterProgress(now.seconds, now.cost, now.lower_bound, *counts)
+                on_progress(now)
 
-        kernel = chosen_kernel()
         shared = SharedTime(problem, limits, kernel)
         found = _core.search(
             problem.table,
             None if on_progress is None else tell,
+            workers,
             max_depth=problem.max_depth,
             max_splits=problem.max_splits,
             min_samples_leaf=problem.min_samples_leaf,
@@ -106,6 +166,15 @@ class ExactSearch:
         )
         if self.on_certified is not None:
             self.on_certified(found)
+        counters = found["counters"]
+        if workers is not None:
+            counters |= workers.counts
+            if workers.sorrow is not None:
+                warnings.warn(
+                    f"{workers.sorrow} The best tree so far and its bound are kept.",
+                    UserWarning,
+                    stacklevel=2,
+                )
         cost, bound = _user_costs(problem, found)
         solution = Solution(
             tree=build_tree(
@@ -119,7 +188,7 @@ class ExactSearch:
             lower_bound=bound,
             status=found["status"],
             history=tuple(progress(*moment) for moment in found["history"]),
-            counters=found["counters"],
+            counters=counters,
         )
         return shared.improve(solution, on_progress)
 

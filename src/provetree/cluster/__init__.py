@@ -1,0 +1,1 @@
+"""Proofs on a Dask cluster: the splits of the root are tasks, and workers anywhere solve them."""

@@ -1,0 +1,358 @@
+"""The client's side of a proof on a Dask cluster.
+
+The core keeps the root and asks :class:`DaskExchange` to have tasks solved. Tasks are handed to
+Dask in small groups, so that a group takes some tenths of a second. A task that takes too long
+comes back with what is known, and the core divides it. A worker that is lost costs its tasks, which
+Dask hands to another; a group that does not come back is given out a second time, and the answer
+that comes first counts. A better cost is told to all workers at once, beside their tasks.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from provetree.cluster.worker import Answer, ProofTable, Stopped, lower_cut_on, solve_tasks
+from provetree.errors import ClusterError
+
+#: Dask's own classes say little of their types.
+Client: TypeAlias = Any
+Future: TypeAlias = Any
+
+#: Seconds that the core waits for an answer at most, before it looks after other things.
+_WAIT = 0.02
+#: Seconds that a group of tasks should take, and the most tasks of a group.
+_GROUP_SECONDS, _LARGEST_GROUP = 0.25, 64
+#: Seconds after which a task is handed back to be divided: while there is enough to do, and while
+#: workers wait.
+_LONG, _SHORT = 10.0, 2.0
+#: Groups that are out for each thread of a worker: one that is solved, and one that waits.
+_PER_THREAD = 2
+#: Seconds between two looks at the cluster, and between two tellings of a better cost.
+_BETWEEN_LOOKS, _BETWEEN_TELLINGS = 1.0, 0.3
+#: Seconds to fetch answers from a worker that has them.
+_FETCH = 3.0
+#: Seconds after which a group is given out once more, at least.
+_HUNG = 60.0
+#: Times that a task may fail, or lose its worker for good, before the search gives up.
+_MOST_FAILURES = 3
+
+
+@dataclass
+class _Group:
+    """Tasks that are with Dask together."""
+
+    tasks: list[tuple[int, bytes]]
+    future: Future
+    since: float
+    again: bool = False  # whether its tasks were given to others, too
+    worker: str | None = None  # who hangs with it
+
+
+@dataclass
+class Watched:
+    """What is known of the cluster: threads by worker, and since when nobody answers."""
+
+    threads: dict[str, int] = field(default_factory=dict)
+    silent_since: float | None = None
+
+
+class DaskExchange:
+    """Has the tasks of a search solved by the workers of a Dask client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client.
+    table : ProofTable
+        The table, sent to the workers once.
+    depth : int
+        Depth of the trees, for the names of the tasks.
+    patience : float
+        Seconds to wait for a scheduler that does not answer, or for workers where there are none.
+    on_answers : callable, optional
+        Called with the answers of each group, for measurements.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        table: ProofTable,
+        *,
+        depth: int = 0,
+        patience: float = 30.0,
+        hung: float = _HUNG,
+        on_answers: Callable[[list[Answer]], None] | None = None,
+    ) -> None:
+        self._client, self._table, self._depth = client, table, depth
+        self._patience, self._hung, self._on_answers = patience, hung, on_answers
+        self._token = uuid.uuid4().hex[:8]
+        self._table_future: Future | None = None
+        self._jobs = self._groups_made = 0
+        self._job = ""
+        self._out: dict[str, _Group] = {}
+        self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._wanted_numbers: set[int] = set()
+        self._failures: dict[int, int] = {}
+        self._hanging: set[str] = set()  # workers that get nothing more
+        self._waiting: list[list[tuple[int, bytes]]] = []  # groups for which there is nobody now
+        self._task_seconds = 0.05
+        self._cut = self._told_cut = 2**62
+        self._watched = Watched()
+        self._over = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._no_worker_since: float | None = None
+        #: Why the search had to end, where it had to.
+        self.sorrow: str | None = None
+        self.tasks = self.most_workers = self.lost = self.repeated = 0
+
+    # What the core calls.
+
+    def begin(self, job: str) -> None:
+        """Begin a search whose tasks have this in common."""
+        self._forget()
+        self._jobs += 1
+        # The number makes jobs differ: a cut is about one of them.
+        self._job = f"{self._token}.{self._jobs} {job}"
+        self._cut = self._told_cut = 2**62
+        self._failures.clear()
+
+    def trade(
+        self, tasks: list[tuple[int, bytes]], cut: int
+    ) -> tuple[list[tuple[int, bytes]], int] | None:
+        """Hand tasks out, wait a moment, and return answers and how many tasks may be out."""
+        self._cut = cut
+        if not self._is_well():
+            return None
+        waiting, self._waiting = self._waiting, []
+        for group in waiting:
+            self._submit(group)
+        if tasks:
+            self._wanted_numbers.update(number for number, _ in tasks)
+            self.tasks += len(tasks)
+            size = self._group_size()
+            for begin in range(0, len(tasks), size):
+                self._submit(tasks[begin : begin + size])
+        answers: list[tuple[int, bytes]] = []
+        wait: float | None = _WAIT
+        while True:
+            try:
+                key = self._done.get(timeout=wait) if wait else self._done.get_nowait()
+            except queue.Empty:
+                break
+            wait = None
+            answers += self._taken(key)
+        self._repeat_what_hangs()
+        return answers, self._most_out()
+
+    def end(self) -> None:
+        """Take back all that is out: nobody needs it."""
+        self._forget()
+
+    # The rest.
+
+    @property
+    def n_workers(self) -> int:
+        """Workers that are known now."""
+        return len(self._watched.threads)
+
+    @property
+    def n_out(self) -> int:
+        """Tasks that are out now."""
+        return len(self._wanted_numbers)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What a report says of a proof on a cluster."""
+        return {
+            "cluster_workers": self.most_workers,
+            "cluster_tasks": self.tasks,
+            "cluster_lost": self.lost,
+            "cluster_repeated": self.repeated,
+        }
+
+    def __enter__(self) -> DaskExchange:
+        self._watched.threads = self._client.nthreads()
+        for work in (self._watch, self._tell):
+            thread = threading.Thread(target=work, name="provetree-cluster", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._forget()
+        self._table_future = None  # Dask lets go of the table on all workers
+        for thread in self._threads:
+            thread.join(1.0)
+
+    def _group_size(self) -> int:
+        return max(1, min(_LARGEST_GROUP, round(_GROUP_SECONDS / max(self._task_seconds, 1e-4))))
+
+    def _at_hand(self) -> dict[str, int]:
+        """Return the threads of the workers that do not hang; of all, where all do."""
+        threads = self._watched.threads
+        well = {worker: n for worker, n in threads.items() if worker not in self._hanging}
+        return well or threads
+
+    def _most_out(self) -> int:
+        return _PER_THREAD * sum(self._at_hand().values()) * self._group_size()
+
+    def _submit(self, tasks: list[tuple[int, bytes]]) -> None:
+        if not self._has_table():
+            self._waiting.append(tasks)
+            return
+        at_hand = self._at_hand()
+        starving = len(self._wanted_numbers) < _PER_THREAD * sum(at_hand.values())
+        self._groups_made += 1
+        future = self._client.submit(
+            solve_tasks,
+            self._table_future,
+            self._job,
+            tasks,
+            self._cut,
+            _SHORT if starving else _LONG,
+            key=f"prove_splits_of_depth_{self._depth}-{self._token}-{self._groups_made}",
+            pure=False,
+            workers=list(at_hand) if self._hanging else None,
+        )
+        self._out[future.key] = _Group(tasks, future, time.monotonic())
+        future.add_done_callback(lambda done: self._done.put(done.key))
+
+    def _has_table(self) -> bool:
+        """See to it that workers have the table; False while nobody can be reached."""
+        if self._client.status != "running":
+            return False
+        if self._table_future is None or self._table_future.status not in ("finished", "pending"):
+            try:
+                self._table_future = self._client.scatter(
+                    self._table, broadcast=True, hash=False, timeout=self._patience
+                )
+            except (
+                OSError,
+                TimeoutError,
+                ValueError,
+            ):  # no scheduler, no worker, or they just left
+                return False
+        return True
+
+    def _taken(self, key: str) -> list[tuple[int, bytes]]:
+        """Return the answers of a group that is done, or see to it that they come."""
+        group = self._out.pop(key, None)
+        if group is None:
+            return []
+        self._hanging.discard(group.worker or "")
+        if group.future.status == "finished":
+            try:
+                answers: list[Answer] = group.future.result(timeout=_FETCH)
+            except Exception:  # its worker was lost between the two
+                return self._given_out_again(group)
+            mine = [one for one in answers if one.number in self._wanted_numbers]
+            self._wanted_numbers.difference_update(one.number for one in mine)
+            if self._on_answers is not None:
+                self._on_answers(mine)
+            for one in mine:
+                self._task_seconds += 0.1 * (one.seconds - self._task_seconds)
+            return [(one.number, one.text) for one in mine]
+        if group.future.status == "error":
+            self._note_failure(group)
+        return self._given_out_again(group)
+
+    def _note_failure(self, group: _Group) -> None:
+        failure = group.future.exception()
+        from distributed import KilledWorker
+
+        if isinstance(failure, Stopped):  # it was taken for cancelled while its worker left
+            return
+        if not isinstance(failure, KilledWorker) and len(group.tasks) == 1:
+            raise ClusterError(f"A worker could not solve its task: {failure}") from failure
+        for number, _ in group.tasks:
+            # A task of a group is only one of those to blame.
+            self._failures[number] = self._failures.get(number, 0) + (len(group.tasks) == 1)
+            if self._failures[number] >= _MOST_FAILURES:
+                self.sorrow = (
+                    f"A task has cost the cluster its worker {_MOST_FAILURES} times, each time "
+                    "after what Dask allows: workers may lack memory."
+                )
+
+    def _given_out_again(self, group: _Group) -> list[tuple[int, bytes]]:
+        """Give tasks of a group that was lost to others, one by one."""
+        self.lost += 1
+        for task in group.tasks:
+            if task[0] in self._wanted_numbers:
+                self._submit([task])
+        return []
+
+    def _repeat_what_hangs(self) -> None:
+        """Give what does not come back to others, and nothing more to the worker that has it."""
+        now = time.monotonic()
+        allowed = self._hung + 20 * self._task_seconds
+        late = [g for g in self._out.values() if not g.again and now - g.since > allowed]
+        if not late:
+            return
+        with_worker = self._client.processing()
+        for group in late:
+            group.again = True
+            self.repeated += 1
+            for worker, keys in with_worker.items():
+                if group.future.key in keys:
+                    group.worker = worker
+                    self._hanging.add(worker)
+        for group in late:
+            for task in group.tasks:
+                if task[0] in self._wanted_numbers:
+                    self._submit([task])
+
+    def _forget(self) -> None:
+        """Cancel what is out; the workers stop at once."""
+        groups, self._out, self._waiting = list(self._out.values()), {}, []
+        self._wanted_numbers.clear()
+        if groups and self._client.status == "running":
+            self._client.cancel([group.future for group in groups], asynchronous=False)
+
+    def _is_well(self) -> bool:
+        """Tell whether there is a scheduler and a worker, or hope of them."""
+        now, watched = time.monotonic(), self._watched
+        self.most_workers = max(self.most_workers, len(watched.threads))
+        if self.sorrow is None:
+            silent = watched.silent_since
+            if self._client.status in ("closed", "closing"):
+                self.sorrow = "The connection to the Dask scheduler was lost."
+            elif silent is not None and now - silent > self._patience:
+                self.sorrow = f"The Dask scheduler has not answered for {self._patience:g} seconds."
+            if watched.threads or silent is not None:
+                self._no_worker_since = None
+            elif self._no_worker_since is None:
+                self._no_worker_since = now
+            elif now - self._no_worker_since > self._patience:
+                self.sorrow = f"The Dask cluster has had no worker for {self._patience:g} seconds."
+        return self.sorrow is None
+
+    def _watch(self) -> None:
+        """Look at the cluster now and then, from beside."""
+        while not self._over.wait(_BETWEEN_LOOKS):
+            try:
+                if self._client.status != "running":
+                    raise OSError("no connection")
+                self._watched.threads = self._client.nthreads()
+                self._watched.silent_since = None
+            except Exception:
+                if self._watched.silent_since is None:
+                    self._watched.silent_since = time.monotonic()
+
+    def _tell(self) -> None:
+        """Tell all workers of a better cost, from beside."""
+        while not self._over.wait(_BETWEEN_TELLINGS):
+            cut, job, table = self._cut, self._job, self._table_future
+            if cut >= self._told_cut or table is None:
+                continue
+            self._told_cut = cut
+            try:
+                self._client.run(lower_cut_on, table.key, job, cut, on_error="ignore", workers=None)
+            except Exception:  # tasks that are given out from now on know it anyway
+                continue

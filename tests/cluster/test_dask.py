@@ -1,0 +1,383 @@
+"""Proofs on a real cluster of two processes: workers that die, hang, leave and join, and limits.
+
+Faults are caused when an answer arrives, not after some time, so that no test depends on how fast
+the machine is. Each fit has a limit on time: a search that hangs fails its test.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+from provetree import ClusterError, OptimalTreeClassifier, OptimalTreeRegressor
+from provetree.cluster import exchange as exchange_module
+from provetree.cluster.client import active_client, check_workers, connected
+from provetree.cluster.exchange import DaskExchange
+from provetree.cluster.worker import Answer, ProofTable
+from provetree.problem.problem import Problem, build_problem
+from testkit.core_calls import core_search, same_tree
+
+#: Seconds after which a search that hangs is given up, and its test fails.
+LONG = 60.0
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as found:
+        yield found
+
+
+@pytest.fixture
+def client(cluster: LocalCluster) -> Iterator[Client]:
+    with Client(cluster) as found:
+        found.wait_for_workers(2, timeout=LONG)
+        yield found
+        assert_clean(found)
+
+
+def assert_clean(client: Client) -> None:
+    """Nothing of a search is left on the cluster: no data, no task, no thread at work."""
+    end = time.monotonic() + 20.0
+    while time.monotonic() < end:
+        left = [*client.has_what().values(), *client.processing().values()]
+        # A lambda travels by value: workers do not know this file.
+        at_work = client.run(lambda dask_worker: bool(dask_worker.active_threads))
+        if not any(left) and not any(at_work.values()):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"left on the cluster: {left}")
+
+
+def hard_problem(n: int = 220, depth: int = 4, seed: int = 0) -> Problem:
+    """Some dozens of tasks."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    y = (X[:, 0] * X[:, 1] + X[:, 2] > 0) ^ (rng.random(n) < 0.2)
+    return build_problem(X, y.astype(int), n_classes=2, max_depth=depth)
+
+
+PLAIN: dict[int, Any] = {}
+
+
+def prove(
+    client: Client,
+    fault: Callable[[int], object] | None = None,
+    *,
+    problem: Problem | None = None,
+    **options: Any,
+) -> tuple[Any, DaskExchange]:
+    """A proof on the cluster; `fault` is called with the number of each group of answers."""
+    problem = hard_problem() if problem is None else problem
+    groups = 0
+
+    def on_answers(answers: list[Answer]) -> None:
+        nonlocal groups
+        groups += 1
+        if fault is not None:
+            fault(groups)
+
+    table = ProofTable(problem, 1 << 26)
+    with DaskExchange(client, table, depth=4, on_answers=on_answers, **options) as workers:
+        found = core_search(problem, workers=workers, time_limit=LONG)
+    return found, workers
+
+
+def assert_same(found: Any) -> None:
+    """The tree, bound and status of one thread."""
+    plain = PLAIN.setdefault(0, core_search(hard_problem()))
+    assert found["status"] == "optimal"
+    assert (found["cost"], found["lower_bound"]) == (plain["cost"], plain["lower_bound"])
+    assert same_tree(found, plain)
+
+
+def pids(client: Client) -> list[int]:
+    return sorted(client.run(os.getpid).values())
+
+
+def test_the_estimators_find_the_tree_of_one_thread(client: Client) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 4))
+    y = (X[:, 0] * X[:, 1] > 0) ^ (rng.random(300) < 0.2)
+    for alone, far in (
+        (OptimalTreeClassifier(), OptimalTreeClassifier(executor="dask", time_limit=LONG)),
+        (OptimalTreeRegressor(), OptimalTreeRegressor(executor="dask", time_limit=LONG)),
+    ):
+        told: list[Any] = []
+        far.fit(X, y, on_progress=told.append)
+        assert far.status_ == "optimal"
+        assert far.objective_ == pytest.approx(alone.fit(X, y).objective_, rel=1e-12)
+        assert far.export_text() == alone.export_text()
+        assert far.counters_["cluster_workers"] == 2
+        assert told
+        assert told[-1].workers == 2
+
+
+def test_a_worker_that_is_killed_costs_its_tasks_only(client: Client) -> None:
+    victims = pids(client)
+
+    def kill(group: int) -> None:
+        if group == 1:
+            os.kill(victims[0], signal.SIGKILL)
+
+    found, workers = prove(client, kill)
+    assert_same(found)
+    assert workers.sorrow is None
+
+
+def test_all_workers_are_killed_and_start_again(client: Client) -> None:
+    """The table is lost with them, and is sent once more."""
+    victims = pids(client)
+
+    def kill(group: int) -> None:
+        if group == 1:
+            for victim in victims:
+                os.kill(victim, signal.SIGKILL)
+
+    found, workers = prove(client, kill)
+    assert_same(found)
+    assert workers.sorrow is None
+
+
+def test_what_a_hanging_worker_has_is_given_to_another(client: Client) -> None:
+    victim = pids(client)[0]
+
+    def hang(group: int) -> None:
+        if group == 1:
+            os.kill(victim, signal.SIGSTOP)
+
+    try:
+        found, workers = prove(client, hang, hung=0.5)
+        assert_same(found)
+        assert workers.repeated > 0
+    finally:
+        os.kill(victim, signal.SIGKILL)  # another one takes its place
+
+
+def test_workers_that_join_later_are_used() -> None:
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+
+        def scale(group: int) -> None:
+            if group == 1:
+                cluster.scale(2)
+                client.wait_for_workers(2, timeout=LONG)
+                time.sleep(2 * exchange_module._BETWEEN_LOOKS)
+
+        found, workers = prove(client, scale)
+        assert_same(found)
+        assert workers.most_workers == 2
+
+
+def test_the_last_worker_leaves() -> None:
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+
+        def leave(group: int) -> None:
+            if group == 1:
+                cluster.scale(0)
+
+        found, workers = prove(client, leave, patience=1.0)
+        assert workers.sorrow == "The Dask cluster has had no worker for 1 seconds."
+        plain = PLAIN.setdefault(0, core_search(hard_problem()))
+        assert found["status"] == "interrupted"
+        assert found["lower_bound"] <= plain["cost"] <= found["cost"]
+
+
+def test_a_limit_ends_all_tasks_and_leaves_the_cluster_clean(client: Client) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 8)), rng.integers(0, 2, 2000)
+    began = time.monotonic()
+    far = OptimalTreeClassifier(max_depth=5, executor="dask", time_limit=2.0).fit(X, y)
+    assert far.status_ == "time_limit"
+    assert 0 < far.lower_bound_ < far.objective_
+    assert time.monotonic() - began < 60.0
+    # The fixture sees that nothing is left.
+
+
+def _script(body: str) -> str:
+    return textwrap.dedent(
+        """
+        import os, signal, sys, threading, time
+        import numpy as np
+        from distributed import Client
+        from provetree import OptimalTreeClassifier
+
+        rng = np.random.default_rng(0)
+        X, y = rng.normal(size=(250, 5)), rng.integers(0, 2, 250)
+        """
+    ) + textwrap.dedent(body)
+
+
+def _run(body: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", _script(body), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+
+
+def test_a_client_that_is_killed_goes_on_from_its_file(client: Client, tmp_path: Path) -> None:
+    """On one machine; the cluster it leaves behind is clean."""
+    file = tmp_path / "proof.txt"
+    killed = _run(
+        """
+        def die():
+            while not os.path.exists(sys.argv[2]):
+                time.sleep(0.01)
+            time.sleep(1.0)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        threading.Thread(target=die, daemon=True).start()
+        with Client(sys.argv[1]):
+            OptimalTreeClassifier(max_depth=5, executor="dask", checkpoint=sys.argv[2]).fit(X, y)
+        """,
+        client.scheduler.address,
+        str(file),
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert_clean(client)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(250, 5)), rng.integers(0, 2, 250)
+    again = OptimalTreeClassifier(max_depth=5, checkpoint=file, time_limit=0.5).fit(X, y)
+    assert again.status_ == "time_limit"
+    far = OptimalTreeClassifier(max_depth=5, checkpoint=file, executor="dask", time_limit=1.5)
+    assert far.fit(X, y).objective_ <= again.objective_
+    assert far.lower_bound_ >= again.lower_bound_
+
+
+def test_ctrl_c_keeps_the_best_tree(client: Client) -> None:
+    done = _run(
+        """
+        def interrupt():
+            time.sleep(3.0)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        with Client(sys.argv[1]) as client:
+            threading.Thread(target=interrupt, daemon=True).start()
+            X, y = rng.normal(size=(3000, 8)), rng.integers(0, 2, 3000)
+            tree = OptimalTreeClassifier(max_depth=4, executor="dask").fit(X, y)
+            print(tree.status_, tree.objective_ > tree.lower_bound_)
+        """,
+        client.scheduler.address,
+    )
+    assert done.stdout.split() == ["interrupted", "True"], done.stderr
+
+
+def test_a_lost_scheduler_leaves_the_best_tree(tmp_path: Path) -> None:
+    port_file = tmp_path / "scheduler.json"
+    common = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    scheduler = subprocess.Popen(
+        [
+            *dask,
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+            "--scheduler-file",
+            str(port_file),
+        ],
+        **common,
+    )
+    worker = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny", "--no-dashboard"),
+            *("--nthreads", "1", "--scheduler-file", str(port_file), "--death-timeout", "20"),
+        ],
+        **common,
+    )
+    try:
+        with Client(scheduler_file=str(port_file), timeout=LONG) as client:
+            client.wait_for_workers(1, timeout=LONG)
+
+            def kill(group: int) -> None:
+                if group == 1:
+                    scheduler.kill()
+
+            found, workers = prove(client, kill, patience=1.0)
+        assert workers.sorrow is not None
+        assert "Dask scheduler" in workers.sorrow
+        assert found["status"] == "interrupted"
+        assert found["lower_bound"] <= found["cost"]
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+
+
+def test_bad_clusters_are_told_in_a_sentence(client: Client, monkeypatch: Any) -> None:
+    monkeypatch.setattr("provetree.cluster.client._CONNECTING", 0.3)
+    nowhere = connected("tcp://127.0.0.1:9", None)
+    with pytest.raises(ClusterError, match=r"There is no Dask scheduler at tcp://127.0.0.1:9"):
+        nowhere.__enter__()
+    monkeypatch.setattr("provetree.cluster.client.__version__", "9.9")
+    with pytest.raises(
+        ClusterError, match=r"The worker tcp://\S+ has provetree \S+, and the client"
+    ):
+        check_workers(client)
+
+
+def test_without_a_client_the_sentence_says_what_to_do() -> None:
+    with pytest.raises(ClusterError, match="needs an active client"):
+        active_client()
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("part", range(10))
+def test_many_small_proofs_among_kills_joins_and_limits(part: int) -> None:
+    """100 runs each: no wrong bound, no other tree, nothing left behind."""
+    rng = np.random.default_rng(part)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        for run in range(100):
+            seed = 1000 * part + run
+            problem = hard_problem(int(rng.integers(20, 160)), int(rng.integers(3, 5)), seed)
+            plain = core_search(problem)
+            kind, at = rng.integers(0, 4), int(rng.integers(1, 4))
+            victims = pids(client)
+
+            def fault(
+                group: int, kind: int = kind, at: int = at, victims: list[int] = victims
+            ) -> None:
+                if group != at:
+                    return
+                if kind == 1:
+                    for victim in victims[: int(rng.integers(1, 3))]:
+                        os.kill(victim, signal.SIGKILL)
+                elif kind == 2:
+                    cluster.scale(int(rng.integers(1, 4)))
+
+            limit = 0.05 if kind == 3 else LONG
+            with DaskExchange(
+                client, ProofTable(problem, 1 << 26), on_answers=lambda _, f=fault: f(1)
+            ) as workers:
+                found = core_search(problem, workers=workers, time_limit=limit)
+            assert found["lower_bound"] <= plain["cost"] <= found["cost"], seed
+            if found["status"] == "optimal":
+                assert found["cost"] == plain["cost"], seed
+                assert same_tree(found, plain), seed
+            else:
+                assert kind == 3, seed
+            cluster.scale(2)
+            client.wait_for_workers(1, timeout=LONG)
+        assert_clean(client)
