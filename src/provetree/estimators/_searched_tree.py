@@ -57,7 +57,11 @@ class SearchedTree(TreeEstimator):
 
     def _check_ruled(self, initial_tree: Any) -> None:
         """Refuse what does not go with rules."""
-        for name, given in (("initial_tree", initial_tree), ("checkpoint", self.checkpoint)):
+        for name, given in (
+            ("initial_tree", initial_tree),
+            ("checkpoint", self.checkpoint),
+            ("executor", self.executor),
+        ):
             if given is not None:
                 raise ValueError(
                     f"The {name!r} of {type(self).__name__} is for a search without rules: leave "
