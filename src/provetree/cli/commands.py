@@ -165,7 +165,8 @@ def fit(**flags: Any) -> int:
     Its size, and how it is grown, are chosen by cross-validation; flags fix what they name. With
     --no-tune it is one search: the best tree of depth 3, or of --depth, with its proof.
 
-    DATA is a CSV, Parquet or Arrow file, gzip too; "-" reads a pipe. A target with fractions, or of
+    DATA is a CSV, Parquet or Arrow file, gzip too; "-" reads a pipe. A folder of Parquet files may
+    be larger than memory: it gets one tree, as with --no-tune. A target with fractions, or of
     many different whole numbers, is predicted as a number; --task decides otherwise.
     """
     check_file(flags["data"])
@@ -231,7 +232,8 @@ _model_file = click.argument("model_file", metavar="MODEL")
 def predict(**flags: Any) -> None:
     """Predict the rows of DATA with a MODEL file.
 
-    The columns are found by name; columns the model does not know are copied.
+    The columns are found by name; columns the model does not know are copied. The Parquet files of
+    a folder are predicted one after the other.
     """
     _use("predict", flags)
 

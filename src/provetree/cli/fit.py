@@ -17,6 +17,7 @@ import click
 from provetree.cli.certify import certified, prepare_flags
 from provetree.cli.errors import UserError
 from provetree.cli.extras import kept_for_extras, with_extras
+from provetree.cli.folder import fit_folder, is_folder
 from provetree.cli.near_optimal import check_flags, kept_for_counting, with_near_optimal
 from provetree.cli.operating import Wish, point_sentences
 from provetree.cli.options import task_of_criterion, tree_parameters, tuned, untuned
@@ -52,6 +53,10 @@ def fit(flags: dict[str, Any]) -> bool:
     screen = Screen(quiet=flags["quiet"] or flags["as_json"])
     for name in ("save", "report", "certificate"):
         _must_be_writable(flags[name], f"--{name}")
+    if is_folder(flags["data"]):
+        with _on_cluster(flags["cluster"], parameters):
+            parameters.pop("executor", None)  # its parts find the client themselves
+            return fit_folder(flags, parameters, screen)
     if flags["certificate"]:
         prepare_flags(flags, parameters)
     settings = Settings.of(flags)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +14,7 @@ import numpy as np
 
 from provetree.cli.columns import OTHER, Task, use_columns
 from provetree.cli.errors import UserError
+from provetree.cli.folder import is_folder, tables_of
 from provetree.cli.near_optimal import counted_facts, read_slack
 from provetree.cli.tables import find_source, read_table, write_file, write_text
 from provetree.export.model_file import InputColumn, ModelFileError, StoredModel, load_model
@@ -55,11 +57,53 @@ def predict(
     only: bool,
     as_json: bool,
 ) -> None:
-    """Run ``provetree predict``: write the predictions for a table."""
+    """Run ``provetree predict``: write the predictions for a table, or for a folder of tables."""
+    model = open_model(model_file)
+    if is_folder(data):
+        _predict_folder(model, model_file, data, output, proba, laplace, only, as_json)
+        return
+    written = _with_predictions(model, model_file, read_table(data), proba, laplace, only)
+    text = written.write_csv()
+    if as_json:
+        text = json.dumps(written.to_dicts(), ensure_ascii=False, default=str) + "\n"
+    write_text(text, output)
+
+
+def _predict_folder(
+    model: StoredModel,
+    model_file: str,
+    folder: str,
+    output: str,
+    proba: bool,
+    laplace: float | None,
+    only: bool,
+    as_json: bool,
+) -> None:
+    """Predict the files of a folder one after the other, into one CSV file."""
+    if as_json:
+        raise UserError("--json is for the rows of one file. Predictions of a folder are CSV.")
+    try:
+        with (
+            open(output, "w", encoding="utf-8") if output != "-" else nullcontext(sys.stdout) as to
+        ):
+            for number, table in enumerate(tables_of(folder)):
+                written = _with_predictions(model, model_file, table, proba, laplace, only)
+                to.write(written.write_csv(include_header=number == 0))
+    except OSError as error:
+        raise UserError(f"'{output}' could not be written: {error.strerror}.") from None
+
+
+def _with_predictions(
+    model: StoredModel,
+    model_file: str,
+    table: DataFrame,
+    proba: bool,
+    laplace: float | None,
+    only: bool,
+) -> DataFrame:
+    """Return a table with its predictions, or these alone."""
     import polars
 
-    model = open_model(model_file)
-    table = read_table(data)
     encoded = model.encoder().transform(rows_for(model, table))
     name = _free("prediction" if model.target is None else f"predicted {model.target}", table)
     if model.tree.kind == "classes" or not (proba or laplace is not None):
@@ -73,11 +117,7 @@ def predict(
         for i, label in enumerate(model.labels.tolist()):
             found[_free(f"probability {label}", table)] = shares[:, i].tolist()
     added = polars.DataFrame(found, strict=False)
-    written = added if only else table.hstack(added)
-    text = written.write_csv()
-    if as_json:
-        text = json.dumps(written.to_dicts(), ensure_ascii=False, default=str) + "\n"
-    write_text(text, output)
+    return added if only else table.hstack(added)
 
 
 def _predicted(model: StoredModel, encoded: Any) -> list[list[Any]]:

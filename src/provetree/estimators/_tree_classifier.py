@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from provetree.estimators._sklearn import ClassifierFace
 from provetree.estimators._tree_estimator import TreeEstimator
+from provetree.large.predict import predicted
+from provetree.large.table import is_dask
 from provetree.number_types import Float
 from provetree.problem.prepare import Prepared
 
@@ -44,6 +48,10 @@ class TreeClassifier(ClassifierFace, TreeEstimator):
         >>> clf.predict([[1.4], [1.6], [9.0]])
         array([-1,  1, -1])
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            labels: NDArray[Any] = predicted(self.predict, X, None, self.classes_.dtype)
+            return labels
         encoded = self.encode(X)
         return np.asarray(self.classes_[self.tree_.predict(encoded)])
 
@@ -74,6 +82,11 @@ class TreeClassifier(ClassifierFace, TreeEstimator):
         >>> clf.predict_proba([[5]], laplace=1).round(3)
         array([[0.667, 0.333]])
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            rows = partial(self.predict_proba, laplace=laplace)
+            shares: Float = predicted(rows, X, len(self.classes_), np.float64)
+            return shares
         encoded = self.encode(X)
         if laplace is not None and not 0.0 <= laplace < np.inf:
             raise ValueError(

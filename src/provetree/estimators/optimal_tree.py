@@ -14,6 +14,7 @@ from provetree.estimators._certifying import CertifyingSearch, check_certifiable
 from provetree.estimators._searched_tree import SearchedTree
 from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.export.certificate import WhatIsRead
+from provetree.large.table import is_dask
 from provetree.options import TREE_OPTIONS, documented, validate
 from provetree.problem.costs import read_cost_matrix
 from provetree.problem.prepare import Prepared, prepare_for
@@ -177,7 +178,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         Parameters
         ----------
         X : array-like or table of shape (n_samples, n_features)
-            The training rows.
+            The training rows. A table of Dask may be larger than memory; see the page on clusters.
         y : array-like of shape (n_samples,)
             Their labels: numbers, booleans or strings.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -211,6 +212,11 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         1.0
         """
         validate(TREE_OPTIONS, vars(self), type(self).__name__)
+        if is_dask(X):
+            from provetree.estimators._large import fit_table_of_dask
+
+            others = {"sample_costs": sample_costs, "initial_tree": initial_tree}
+            return fit_table_of_dask(self, X, y, sample_weight, on_progress, **others)
         prepared = prepare_for(self, X, y, sample_weight, sample_costs=sample_costs)
         # Model files say what the cost is about; the costs of the rows themselves stay out.
         self._told_in_fit = {} if sample_costs is None else {"sample_costs": "of each row"}
