@@ -503,6 +503,15 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "``dask.distributed`` (the extra ``dask``), on this machine or on others; tree, bound and "
         "status are those of one thread. None: threads, see `n_jobs`.",
     ),
+    Option(
+        "refine_pairs",
+        False,
+        (_BOOL,),
+        "Whether questions of the best tree of pairs are turned: at each split, all lines that "
+        "divide its rows differently are tried for every pair of columns, and both sides are "
+        "searched again. The tree is never worse. A better one is outside of the family that is "
+        'proven: its ``status_`` is "feasible", and its bound holds for every tree.',
+    ),
 )
 
 _BY_NAME = {option.name: option for option in TREE_OPTIONS}

@@ -15,7 +15,7 @@ from provetree.estimators._searched_tree import SearchedTree
 from provetree.estimators._tree_classifier import TreeClassifier
 from provetree.export.certificate import WhatIsRead
 from provetree.large.table import is_dask
-from provetree.options import TREE_OPTIONS, documented, validate
+from provetree.options import TREE_OPTIONS, ParameterError, documented, validate
 from provetree.problem.costs import read_cost_matrix
 from provetree.problem.prepare import Prepared, prepare_for
 from provetree.solution import Progress, Solution
@@ -137,6 +137,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         fixed_splits: Mapping[str, Any] | None = None,
         column_costs: Mapping[str | int, float] | None = None,
         executor: str | None = None,
+        refine_pairs: bool = False,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -162,6 +163,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self.fixed_splits = fixed_splits
         self.column_costs = column_costs
         self.executor = executor
+        self.refine_pairs = refine_pairs
 
     def fit(
         self,
@@ -212,6 +214,8 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         1.0
         """
         validate(TREE_OPTIONS, vars(self), type(self).__name__)
+        if self.refine_pairs:
+            self._check_turning(sample_costs)
         if is_dask(X):
             from provetree.estimators._large import fit_table_of_dask
 
@@ -220,7 +224,31 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         prepared = prepare_for(self, X, y, sample_weight, sample_costs=sample_costs)
         # Model files say what the cost is about; the costs of the rows themselves stay out.
         self._told_in_fit = {} if sample_costs is None else {"sample_costs": "of each row"}
-        return self._finished(prepared, self._search(X, prepared, initial_tree, on_progress))
+        found = self._search(X, prepared, initial_tree, on_progress)
+        if self.refine_pairs and found.status != "interrupted":
+            from provetree.search.turning import turn_pairs
+
+            seconds = None
+            if self.time_limit is not None:
+                seconds = max(0.0, float(self.time_limit) - self._search_seconds)
+            found = turn_pairs(prepared, found, seconds)
+        return self._finished(prepared, found)
+
+    def _check_turning(self, sample_costs: Any) -> None:
+        """Refuse to turn what is no question about two columns, or of another loss."""
+        wrong = "splits 'columns'" if self.splits == "columns" else ""
+        if self.criterion != "errors" or self.cost_matrix is not None or sample_costs is not None:
+            wrong = "another criterion than errors"
+        rules = ("forbidden_columns", "interaction_cst", "fixed_splits", "column_costs")
+        for name in rules:
+            if getattr(self, name) is not None:
+                wrong = f"'{name}'"
+        if wrong:
+            raise ParameterError(
+                f"The 'refine_pairs' parameter of {type(self).__name__} must be False with "
+                f"{wrong}: it turns questions about any two columns, for the fewest errors. "
+                f"Got {self.refine_pairs!r} instead."
+            )
 
     def _finished(self, prepared: Prepared, found: Solution) -> OptimalTreeClassifier:
         """Keep a solution, with the probabilities that were asked for."""
