@@ -75,6 +75,15 @@ def test_more_pairs_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
         OptimalTreeClassifier(splits="pairs").fit(X, y)
 
 
+def test_max_memory_holds_the_sums() -> None:
+    X, y = leaning(600)
+    sentence = "'max_memory' parameter .* Got '60kB', and 6 sums of 600 rows need about 1 MiB"
+    with pytest.raises(ValueError, match=sentence):
+        OptimalTreeClassifier(splits="pairs", max_memory="60kB").fit(X, y)
+    few = OptimalTreeClassifier(splits="pairs", max_memory="60kB", pair_columns=[0, 1])
+    assert few.fit(X, y).status_ == "optimal"
+
+
 def test_constant_columns_and_infinities_are_asked_about_alone() -> None:
     X, y = leaning()
     X[:, 2] = 7.0

@@ -244,7 +244,8 @@ _START = (
 )
 _NEW_ROWS = (
     _names("--tables", "only these tables (default: all of the suites)"),
-    _names("--methods", "only these methods (default: all)"),
+    _names("--methods", "only these methods (default: all but cart-sums and sparse-linear)"),
+    _names("--leaves", "most leaves of single trees (default: 8,16)", metavar="4,8"),
     _count("--splits", "seeded splits of each table (default: 10)", 10),
     _Option("--part", "the i-th of n parts, as i/n (default: 1/1)", default="1/1", metavar="I/N"),
     _count("--jobs", "fits at once, each on one core (default: 1)", 1),

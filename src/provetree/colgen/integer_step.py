@@ -53,7 +53,7 @@ def recursion_for(
 
 
 def diving(generation: Generation, allowed: Allowed) -> CandidateTree | None:
-    """Return a tree by fixing the most decided split, generating columns, and so on.
+    """Return a tree by fixing splits from the root down, generating columns in between.
 
     None where the fixed splits left no tree that keeps the constraints.
     """
@@ -73,12 +73,14 @@ def diving(generation: Generation, allowed: Allowed) -> CandidateTree | None:
             return tree_of(model, master, result.solution.x)
         rho, x = result.solution.rho, result.solution.x
         undecided = [
-            (float(rho[low:high].max()), low, high)
+            (low, high)
             for low, high in pairwise(offsets.tolist())
             if rho[low:high].max() < 1 - 1e-6
         ]
         if undecided:
-            _, low, high = max(undecided)
+            # From the root down: what is decided below depends on what is decided above, and
+            # without the constraints of rows the relaxation says little about deep splits.
+            low, high = undecided[0]
             best = low + int(rho[low:high].argmax())
             candidate[low:high] = 0
             candidate[best] = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,9 @@ feature_importances_
         categorical_features: ArrayLike | str | None = "from_dtype",
         time_limit: float | None = None,
         verbose: int | bool = 0,
+        splits: str = "columns",
+        n_angles: int = 2,
+        pair_columns: Sequence[str | int] | None = None,
     ) -> None:
         self.partition = partition
         self.rho = rho
@@ -105,6 +108,9 @@ feature_importances_
         self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.verbose = verbose
+        self.splits = splits
+        self.n_angles = n_angles
+        self.pair_columns = pair_columns
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None

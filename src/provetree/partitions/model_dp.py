@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+
 from provetree.partitions.working import WorkingPartition
-from provetree.problem.constrained import constrained
+from provetree.problem.constrained import RawRows, constrained
 from provetree.solution import Engine, Limits
 from provetree.tree.start_tree import StartTree, start_tree_of
 from provetree.tree.tree import Tree
@@ -59,7 +61,11 @@ def solve_dp(
     (2.5, True)
     """
     problem = partition.representative_problem(max_depth, max_splits)
-    asked = constrained(problem, depth=max_depth, max_splits=max_splits)
+    rows = None
+    if problem.combinations:  # sums follow from all columns, also from those that were left out
+        whole = [int(problem.weight_scale * int(weight)) for weight in partition.weights]
+        rows = RawRows(partition.representatives, partition.labels, np.array(whole))
+    asked = constrained(problem, depth=max_depth, max_splits=max_splits, rows=rows)
     given = None
     if start is not None:
         given = start_tree_of(problem, start, partition.representatives)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from provetree import options as common
 from provetree.options import TREE_OPTIONS, Allowed, Option
 from provetree.partitions.partition import DataPartition
@@ -85,4 +87,7 @@ PARTITION_OPTIONS: tuple[Option, ...] = (
     _BY_NAME["categorical_features"],
     _BY_NAME["time_limit"],
     _BY_NAME["verbose"],
+    replace(_BY_NAME["splits"], allowed=(common._word("columns"), common._word("pairs"))),
+    _BY_NAME["n_angles"],
+    _BY_NAME["pair_columns"],
 )

@@ -78,6 +78,8 @@ def post_process(
     >>> float(moved.threshold[0])
     3.0
     """
+    # Thresholds of sums are moved as those of columns are.
+    table, representatives = map(tree.with_combinations, (table, representatives))
     walk, ways = _Walk(tree, table), _Walk(tree, representatives)
     thresholds = tree.threshold.copy()
     passes = ways.reached(thresholds)

@@ -83,7 +83,8 @@ class WorkingPartition:
         """The barycentres.
 
         In columns of categories, and where members miss a value or have an infinite one, it takes
-        the value of most weight. Members in one leaf have their representative there as well.
+        the value of most weight. Members in one leaf have their representative there as well:
+        the rows on one side of a threshold on columns or on sums of columns are a convex set.
         """
         weights = self.problem.weights.astype(np.float64)
         places = barycentres(self.table, self.clusters, self.count, weights)
@@ -109,6 +110,7 @@ class WorkingPartition:
             max_leaf_nodes=max_splits + 1,
             feature_names=self.problem.feature_names,
             class_names=self.problem.class_names,
+            combinations=self.problem.combinations,
         )
 
     # -- what trees do to it -------------------------------------------------------------------

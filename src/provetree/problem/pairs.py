@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree.number_types import Float
+from provetree.options import byte_count
 from provetree.problem.columns import RankedFeatures
 from provetree.problem.combinations import Combination
 
@@ -24,6 +25,8 @@ __all__ = ["check_pairs", "pair_combinations", "paired_columns", "ranked_sums", 
 
 #: Each has a place of its own in memory, before equal ones are left out.
 MOST_SUMS = 2**20
+#: Bytes for each row and sum, as measured: ranks, their order and values.
+_BYTES = 20
 #: Spreads further apart than ten to this power are not compared: nothing of one would be left.
 _MOST_DIGITS = 15
 #: Sums that differ by less than this part of the largest one are equal but for rounding.
@@ -142,7 +145,13 @@ def paired_columns(
 
 
 def check_pairs(
-    levels: Sequence[object], among: Collection[int], n_angles: int, owner: str
+    levels: Sequence[object],
+    among: Collection[int],
+    n_angles: int,
+    owner: str,
+    *,
+    n_rows: int = 0,
+    max_memory: int | str | None = None,
 ) -> None:
     """Refuse a table without a pair of columns of numbers, or with more pairs than memory holds."""
     n_numbers = sum(level is None for level in _levels_among(levels, among))
@@ -156,6 +165,13 @@ def check_pairs(
         raise ValueError(
             f"The 'splits' parameter of {owner} can be 'pairs' for up to {MOST_SUMS} sums of two "
             f"columns. Got {n_numbers} columns of numbers, which have {n_sums}."
+        )
+    needed = n_sums * n_rows * _BYTES
+    if max_memory is not None and needed > byte_count(max_memory):
+        raise ValueError(
+            f"The 'max_memory' parameter of {owner} must leave room for the sums of two columns. "
+            f"Got {max_memory!r}, and {n_sums} sums of {n_rows} rows need about "
+            f"{max(1, round(needed / 2**20))} MiB: use fewer 'pair_columns' or 'n_angles'."
         )
 
 

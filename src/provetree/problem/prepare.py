@@ -42,6 +42,7 @@ _SHARED = (
     "pair_columns",
     "category_splits",
     "forbidden_columns",
+    "max_memory",
 )
 
 
@@ -161,6 +162,7 @@ def prepare(
     pair_columns: Sequence[str | int] | None = None,
     category_splits: str = "one",
     forbidden_columns: Any = None,
+    max_memory: int | str | None = None,
     **limits: Any,
 ) -> Prepared:
     """Validate a training table and make its problem; `limits` are those of ``build_problem``.
@@ -213,7 +215,8 @@ def prepare(
     if splits != "columns":
         levels = encoder.categories
         among = paired_columns(pair_columns, encoder.feature_names, levels, owner)
-        check_pairs(levels, among, n_angles + (splits == "ratios"), owner)
+        n_sums = n_angles + (splits == "ratios")
+        check_pairs(levels, among, n_sums, owner, n_rows=len(encoded), max_memory=max_memory)
         limits["combinations"] = sums_among(encoded, weights, levels, among, n_angles)
         if splits == "ratios":
             limits["combinations"] += ratios_among(encoded, weights, levels, among)

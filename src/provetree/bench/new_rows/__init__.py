@@ -21,7 +21,8 @@ __all__ = ["run"]
 
 def run(arguments: argparse.Namespace) -> int:
     """Run ``provetree bench new-rows``."""
-    methods = words(arguments.methods) or tuple(METHODS)
+    usual = tuple(name for name, method in METHODS.items() if method.by_default)
+    methods = words(arguments.methods) or usual
     among("--methods", methods, METHODS)
     known = wanted_tables()
     tables = words(arguments.tables) or known
@@ -35,7 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.papers:
         work = paper_work(tables, methods, arguments.limit)
     else:
-        work = all_work(tables, methods, range(arguments.splits), arguments.limit)
+        sizes = _sizes(arguments.leaves)
+        work = all_work(tables, methods, range(arguments.splits), arguments.limit, sizes)
     work = part_of(work, arguments.part)
     done = read_results(folder)
     work = [one for one in work if one.key not in done]
@@ -46,3 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
         failed += 1
         print(message, file=sys.stderr, flush=True)
     return 1 if failed else 0
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    """Return the numbers of leaves that were asked for."""
+    asked = words(text)
+    if not all(word.isdigit() and int(word) >= 2 for word in asked):
+        raise ValueError(f"--leaves must be whole numbers from 2 up, as 4,8. Got {text!r} instead.")
+    return tuple(int(word) for word in asked)

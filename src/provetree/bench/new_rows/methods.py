@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -95,11 +95,17 @@ class Method:
     fit: Fit
     of_rare_classes: bool = False  # only for tables with a rare class
     own_process: bool = False  # it may end the process that it runs in
+    by_default: bool = True  # whether it is fitted where no methods are named
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether it gives a single tree."""
+        return self.kind != "ceiling"
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The most leaves it is fitted for; 0 for a model that is no single tree."""
-        return (0,) if self.kind == "ceiling" else SIZES
+        return SIZES if self.is_tree else (0,)
 
 
 def _prepared(model: Any, prepare: Preparation, **facts: Any) -> Fitted:
@@ -133,6 +139,22 @@ def _cart(table: ClassTable, asked: Asked) -> Fitted:
 def _tuned_cart(table: ClassTable, asked: Asked) -> Fitted:
     model, prepare = tuned_cart(table, asked.leaves, seed=asked.seed)
     return _prepared(model, prepare, leaves=int(model.get_n_leaves()))
+
+
+def _cart_with_sums(table: ClassTable, asked: Asked) -> Fitted:
+    """Fit tuned CART on the columns and on the sums of two that ``OptimalTreeCV`` asks about."""
+    from provetree.problem.pairs import sums_among
+    from provetree.selection.pair_columns import columns_worth_pairing
+
+    levels = [() if at in table.categorical else None for at in range(table.X.shape[1])]
+    among = columns_worth_pairing(table.X, table.y, None, levels)
+    sums = sums_among(table.X, None, levels, among)
+
+    def widened(X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.column_stack([X, *(each.values(X) for each in sums)])
+
+    found = _tuned_cart(replace(table, X=widened(table.X)), asked)
+    return Fitted(lambda X: found.given(widened(X)), found.classes, found.leaves)
 
 
 def _balanced_cart(table: ClassTable, asked: Asked) -> Fitted:
@@ -269,6 +291,18 @@ def _ebm(table: ClassTable, asked: Asked) -> Fitted:
     return _prepared(*_fit_prepared(model, table))
 
 
+def _sparse_linear(table: ClassTable, asked: Asked) -> Fitted:
+    """Fit a linear model with few coefficients, tuned by cross-validation: a measuring stick."""
+    from sklearn.linear_model import LogisticRegressionCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    linear = LogisticRegressionCV(
+        Cs=5, cv=3, penalty="l1", solver="saga", max_iter=300, tol=1e-3, random_state=asked.seed
+    )
+    return _prepared(*_fit_prepared(make_pipeline(StandardScaler(), linear), table))
+
+
 METHODS: Mapping[str, Method] = {
     "cart": Method("CART", "CART", "rival", _cart),
     "cart-tuned": Method("CART, tuned", "tuned", "rival", _tuned_cart),
@@ -280,6 +314,12 @@ METHODS: Mapping[str, Method] = {
     "optimal-cv": Method("OptimalTreeCV", "CV", "ours", _tuned),
     "optimal-columns": Method("OptimalTreeCV, one column", "one col", "ours", _of_one_column),
     "optimal-balanced": Method("OptimalTreeCV, balanced", "CV, balanced", "ours", _balanced, True),
+    "cart-sums": Method(
+        "CART, tuned, with sums", "CART, sums", "rival", _cart_with_sums, by_default=False
+    ),
+    "sparse-linear": Method(
+        "L1 logistic regression", "L1", "ceiling", _sparse_linear, by_default=False
+    ),
     "lightgbm": Method("LightGBM", "LGBM", "ceiling", _lightgbm),
     "ebm": Method("EBM", "EBM", "ceiling", _ebm),
 }

@@ -111,11 +111,16 @@ class Result:
 
 
 def all_work(
-    tables: Sequence[str], methods: Sequence[str], splits: Iterable[int], limit: float
+    tables: Sequence[str],
+    methods: Sequence[str],
+    splits: Iterable[int],
+    limit: float,
+    sizes: Sequence[int] = (),
 ) -> list[Work]:
     """Return the fits on seeded splits, split by split, so that a part of them is useful, too.
 
-    Methods for tables with a rare class are left out elsewhere.
+    Methods for tables with a rare class are left out elsewhere. `sizes` are the most leaves of
+    single trees, where not those of the page.
 
     Examples
     --------
@@ -131,7 +136,7 @@ def all_work(
         for split in splits
         for table in tables
         for method in methods
-        for leaves in METHODS[method].sizes
+        for leaves in (sizes if sizes and METHODS[method].is_tree else METHODS[method].sizes)
         if table in rare or not METHODS[method].of_rare_classes
     ]
 
