@@ -113,7 +113,8 @@ class NearOptimalTrees:
     counts : dict
         How many trees there are of each cost.
     optimum : int or float
-        What the best tree costs, proven.
+        What the best tree costs, proven; where time did not suffice for the proof, and so no tree
+        was counted, what the best tree found costs.
     slack, limit : int or float
         How much more a tree may cost, and the most it may cost.
 
@@ -167,6 +168,17 @@ class NearOptimalTrees:
     @property
     def sentence(self) -> str:
         """The count in words."""
+        ends = {
+            "time_limit": " The time limit ended the count.",
+            "memory_limit": " The memory limit ended the count.",
+            "interrupted": " The count was interrupted.",
+        }
+        end = ends.get(self.status, "")
+        if self._trees is None:
+            return (
+                f"The optimum of depth {self.max_depth} is not proven, so no tree was counted: it "
+                f"is at least {self._best.lower_bound:g} and at most {self._best.cost:g}.{end}"
+            )
         number = f"{self.n_trees:,}" if self.n_trees < 10**15 else f"{self.n_trees:.3e}"
         number = number if self.is_complete else f"At least {number}"
         plain = self.problem.split_penalty == 0 and bool((self.problem.weights == 1).all())
@@ -177,15 +189,10 @@ class NearOptimalTrees:
             return f"make{'s' * (not several)}" if plain else f"cost{'s' * (not several)}"
 
         best = verb(self.counts.get(self.optimum, 1))
-        ends = {
-            "time_limit": " The time limit ended the count.",
-            "memory_limit": " The memory limit ended the count.",
-            "interrupted": " The count was interrupted.",
-        }
         return (
             f"{number} tree{'s' * (self.n_trees != 1)} of depth {self.max_depth} "
             f"{verb(self.n_trees)} at most {limit}; the best {best} {self.optimum:g}."
-            f"{ends.get(self.status, '')}"
+            f"{end}"
         )
 
     def __repr__(self) -> str:
