@@ -419,10 +419,12 @@ def _must_be_numbers(problem: Problem, table: Float) -> None:
         wrong = "categories" if levels is not None else ""
         if not wrong and not np.isfinite(table[:, column]).all():
             wrong = "missing or infinite values"
+        if not wrong and np.ptp(table[:, column] / 4) > np.finfo(np.float64).max / 4:
+            wrong = "a range beyond all floats"
         if wrong:
             name = f"x{column}" if names is None else names[column]
             raise ValueError(
                 "The 'formulation' parameter of MIPTreeClassifier can be 'oct-h' for tables of "
-                f"finite numbers. Got {wrong} in column '{name}': fill them in, or make columns of "
-                "0 and 1 of them."
+                f"finite numbers. Got {wrong} in column '{name}': fill missing ones in, make "
+                "columns of 0 and 1 of categories, or divide large numbers."
             )
