@@ -89,9 +89,9 @@ Weight errors_of_equal_rows(Context& context) {
 }  // namespace
 
 Improvement::Improvement(Context& context, const Node* root, Shape shape, const Loss& loss, const Incumbent& start,
-                         Policy policy, Listener listener, Proven proven)
+                         Policy policy, Listener listener, Bound bound)
     : context_(context), root_(root), shape_(shape), loss_(loss), start_(start), policy_(policy),
-      listener_(std::move(listener)), proven_(std::move(proven)) {
+      listener_(std::move(listener)), bound_(std::move(bound)) {
     if (context.off(kNoImprovement) || shape.depth < 3 || start.upper <= 0) return;
     turns_.emplace(context_.monitor, first_turn(context, shape, loss, policy.by_bits), [this] { return turn(); });
 }
@@ -119,9 +119,14 @@ void Improvement::begin() {
 // The part of all steps that goes into better trees.
 double Improvement::share() const {
     if (context_.eager_improvement()) return 0.5;
+    if (policy_.hopeless) return share_after_vain_rounds(0.3, 0.6);
     // Proofs of depth three mostly end, and their own trees are soon the best: there better trees have little to gain.
-    const double at_least = policy_.hopeless ? 0.3 : 0.05,
-                 at_first = policy_.hopeless ? 0.6 : (shape_.depth <= 3 ? at_least : 0.3);
+    // The same is true of deeper proofs that are well on their way.
+    if (shape_.depth <= 3) return 0.05;
+    return share_after_vain_rounds(0.05, 3 * lower() > upper() ? 0.1 : 0.3);
+}
+
+double Improvement::share_after_vain_rounds(double at_least, double at_first) const {
     return std::max(at_least, at_first * std::pow(0.93, static_cast<double>(improver_->rounds_in_vain())));
 }
 
@@ -129,16 +134,16 @@ std::uint64_t Improvement::turn() {
     const Closings::Heard silence(context_.closings);  // what it looks at is no part of the proof
     const Monitor& monitor = context_.monitor;
     std::uint64_t& steps = context_.counters.improvement_steps;
-    if (!improver_ && !proven_()) begin();
+    if (!improver_ && !proven()) begin();
     if (improver_ && context_.found.upper < start_.upper)
         improver_->go_on_from(context_.found.upper, context_.found.plan);
     const std::uint64_t before = steps, start = monitor.own_steps();
-    while (!proven_()) {
+    while (!proven()) {
         if (improver_->finished()) return kNever;
         improver_->step();
         steps = before + monitor.own_steps() - start;
         context_.counters.improvement_rounds = improver_->rounds();
-        if (proven_()) break;
+        if (proven()) break;
         // Of several threads it is one that takes the turns for all; it has its part in the proof nevertheless.
         const double part = static_cast<double>(steps), all = static_cast<double>(monitor.steps()),
                      own = static_cast<double>(monitor.own_steps());

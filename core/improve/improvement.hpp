@@ -2,6 +2,7 @@
 // nothing better turns up.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,18 +24,22 @@ class Improvement {
     };
     // Told about better trees and better bounds.
     using Listener = std::function<void(Cost cost)>;
-    // Whether the cost is proven already, so that there is nothing to gain.
-    using Proven = std::function<bool()>;
+    // What the proof has proven so far.
+    using Bound = std::function<Cost()>;
 
     // `root` may be null: then it is built when it is needed.
     Improvement(Context& context, const Node* root, Shape shape, const Loss& loss, const Incumbent& start,
-                Policy policy, Listener listener, Proven proven);
+                Policy policy, Listener listener, Bound bound);
     Improvement(const Improvement&) = delete;
     Improvement& operator=(const Improvement&) = delete;
 
   private:
     std::uint64_t turn();
     double share() const;
+    double share_after_vain_rounds(double at_least, double at_first) const;
+    Cost lower() const { return std::max(bound_(), context_.found.bound); }
+    Cost upper() const { return std::min(start_.upper, context_.found.upper); }
+    bool proven() const { return lower() >= upper(); }  // there is nothing to gain
     void begin();
 
     Context& context_;
@@ -45,7 +50,7 @@ class Improvement {
     Incumbent start_;
     Policy policy_;
     Listener listener_;
-    Proven proven_;
+    Bound bound_;
     std::unique_ptr<Improver> improver_;
     std::optional<Monitor::Turns> turns_;
 };

@@ -264,7 +264,7 @@ void Driver::prove_shape() {
     const Improvement::Policy policy{plan_.limited && long_proof, by_bits_ || by_cells, plan_.deep && !file_};
     const Improvement improvement(
         context_, method_->root(), plan_.shape, plan_.loss, start_, policy, [&](Cost cost) { tell(cost, proven); },
-        [&] { return std::max(proven, context_.found.bound) >= std::min(start_.upper, context_.found.upper); });
+        [&] { return proven; });
     const auto end_where_known = [&](Cost upper) {
         if (plan_.known > 0 && upper <= plan_.known) throw StopSearch{StopReason::kTreeIsOptimal};
     };
