@@ -9,6 +9,7 @@ import csv
 import gzip
 import hashlib
 import io
+import itertools
 import multiprocessing
 import re
 import sys
@@ -19,8 +20,11 @@ import numpy as np
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?")
 NUMBER = re.compile(r"\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)\s*", re.I)
+KEYS = ("made by", "target", "weight", "class", "feature", "splits", "column", "same", "table",
+        "objective", "limits", "bound", "tree", "body")
 MOST_COST, MOST_WEIGHT, MOST_DEPTH, MOST_CLAIMS = 2**60, 2**50, 64, 20_000_000
-FEW, MOST_CELLS = 12, 2**22  # thresholds to a column that are counted by one product; cells at once
+FEW, MOST_CELLS = 16, 2**22  # thresholds to a column that are counted by one product; cells at once
+FAR = 2**30  # sums of 32 bits are nearer
 
 
 class RefusedError(Exception):
@@ -38,6 +42,16 @@ def whole(text, least=0, most=MOST_COST - 1):
     return int(text)
 
 
+def number(cell):
+    ok = not isinstance(cell, str) or NUMBER.fullmatch(cell)
+    need(ok, f"'{str(cell)[:40]}' is no number")
+    return float(cell)
+
+
+def is_missing(cell):
+    return cell is None or cell != cell  # NaN is not itself
+
+
 class Header:
     """The text lines of a certificate, and its body."""
 
@@ -49,19 +63,28 @@ class Header:
         self.lines, letters = {}, {"t": "\t", "n": "\n", "r": "\r"}
         for line in lines:
             key, *fields = line.split("\t")
+            need(key in KEYS, f"the header has a line '{key[:40]}' that is not known")
             plain = [re.sub(r"\\(.)", lambda m: letters.get(m[1], m[1]), f) for f in fields]
             self.lines.setdefault(key, []).append(plain)
-        length, digest = self.one("body", 2)
+        length, digest, *_ = self.one("body", 2)
         intact = len(self.body) == whole(length) and hashlib.sha256(self.body).hexdigest() == digest
         need(intact, "the certificate is cut off or damaged")
         self.target, self.table = self.one("target", 1)[0], self.one("table", 1)[0]
         self.weight = self.one("weight", 3) if "weight" in self.lines else None
         self.classes = [(f[0], whole(f[1], 1)) for f in self.all("class", 2)]
-        self.features = [(f[0], f[1]) for f in self.all("feature", 2)]
-        self.listed = [(whole(f[0]), *f[1:]) for f in self.all("column", 2)]
+        self.features = self.all("feature", 2)
+        # Where only some splits count, a column ends with their thresholds.
+        self.some = "splits" in self.lines
+        need(not self.some or self.one("splits", 1)[0] == "listed", "such splits are not known")
+        listed = [(whole(f[0]), *f[1:]) for f in self.all("column", 2)]
+        size = [len(name) if not self.some else 3 if name[1] == "is" else 2 for name in listed]
+        self.listed = [name[:n] for name, n in zip(listed, size)]
+        self.thresholds = {c[:n]: [number(x) for x in c[n:]] for c, n in zip(listed, size)}
+        sorted_all = all(x == sorted(x) for x in self.thresholds.values())
+        need(sorted_all, "the splits of a column are out of order")
         self.left_out = {(whole(f[0]), *f[1:-1]): whole(f[-1], -1) for f in self.all("same", 3)}
-        self.scale, self.penalty = map(whole, self.one("objective", 2))
-        self.depth, self.splits, self.min_leaf = map(whole, self.one("limits", 3))
+        self.scale, self.penalty = map(whole, self.one("objective", 2)[:2])
+        self.depth, self.splits, self.min_leaf = map(whole, self.one("limits", 3)[:3])
         need(self.scale >= 1 and self.depth <= MOST_DEPTH, "the objective or the limits are wrong")
         self.bound = whole(self.one("bound", 1)[0], -MOST_COST)
         self.tree = self.one("tree", 2) if "tree" in self.lines else None
@@ -94,22 +117,12 @@ def read_csv(path):
     return cells
 
 
-def is_missing(cell):
-    return cell is None or cell != cell  # NaN is not itself
-
-
-def number(cell):
-    ok = not isinstance(cell, str) or NUMBER.fullmatch(cell)
-    need(ok, f"'{str(cell)[:40]}' is no number")
-    return float(cell)
-
-
 class Table:
     """The table as the page says it is read: merged rows in their order."""
 
     def __init__(self, header, cells):
-        weight_name = [header.weight[0]] if header.weight else []
-        for name in (header.target, *weight_name, *(f[0] for f in header.features)):
+        names = [header.target, *(f[0] for f in header.features if f[1] != "sum")]
+        for name in names + (header.weight or [])[:1]:
             need(name in cells, f"the table has no column '{name}'")
         labels = cells[header.target]
         weights = [1] * len(labels)
@@ -121,15 +134,20 @@ class Table:
             need(all(w.denominator == 1 and w >= 0 for w in weights), "a weight is not whole")
         present = [i for i, x in enumerate(labels) if weights[i] > 0 and not is_missing(x)]
         need(present, "the table has no rows")
-        classes = self.classes_of(header, [str(labels[i]) for i in present])
+        code = {label: i for i, (label, _) in enumerate(header.classes)}
+        by_number = {float(x): i for x, i in code.items() if NUMBER.fullmatch(x)}
+        names = [str(labels[i]) for i in present]
+        known = {x: code.get(x, by_number.get(float(x)) if NUMBER.fullmatch(x) else None)
+                 for x in set(names)}
+        need(None not in known.values(), "the table has a label that is not in the certificate")
+        classes = [known[x] for x in names]
         weights = [int(weights[i]) * header.classes[c][1] for i, c in zip(present, classes)]
-        need(sum(weights) < MOST_WEIGHT and sum(weights) * header.scale < MOST_COST,
-             "the weights are too large")
+        fits = sum(weights) < MOST_WEIGHT and sum(weights) * header.scale < MOST_COST
+        need(fits, "the weights are too large")
         columns = self.columns_of(header, cells, present)
-        listed = [*header.listed, *header.left_out]
-        for name in columns:
-            need(name in listed, f"the certificate does not say what becomes of column {name}")
-        need(len(listed) == len(columns), "the certificate has columns that the table has not")
+        named = [*header.listed, *header.left_out]
+        need(len(set(named)) == len(named) and set(named) == set(columns),
+             "the columns of the certificate are not those of the table")
         for name, witness in header.left_out.items():
             self.check_left_out(columns, name, header.listed, witness)
         rows = np.array([*(columns[name] for name in header.listed), classes], dtype=np.int64).T
@@ -144,35 +162,56 @@ class Table:
         digest = hashlib.sha256(shape.tobytes() + table.tobytes()).hexdigest()
         need(digest == header.table, "the certificate is about another table")
 
-    @staticmethod
-    def classes_of(header, labels):
-        code = {label: i for i, (label, _) in enumerate(header.classes)}
-        by_number = {float(x): i for x, i in code.items() if NUMBER.fullmatch(x)}
-        found = [code.get(x, by_number.get(float(x)) if NUMBER.fullmatch(x) else None)
-                 for x in labels]
-        need(None not in found, "the table has a label that is not in the certificate")
-        return found
-
-    @staticmethod
-    def columns_of(header, cells, present):
+    @classmethod
+    def columns_of(cls, header, cells, present):
         """Return the ranks of all ordered columns."""
-        found = {}
-        for f, (name, kind) in enumerate(header.features):
-            values = [cells[name][i] for i in present]
-            gaps = np.array([is_missing(v) for v in values])
-            need(kind in ("number", "category"), f"features of kind '{kind[:20]}' are not known")
+        found, known = {}, []
+        for f, (name, kind, *rest) in enumerate(header.features):
+            need(kind in ("number", "category", "sum"), f"a feature of kind '{kind[:20]}'")
+            values = [cells[name][i] for i in present] if kind != "sum" else []
+            gaps = np.array([is_missing(v) for v in values], dtype=bool)
+            known.append((np.zeros(0), gaps))
             if kind == "category":
                 text = [None if gap else str(v) for v, gap in zip(values, gaps)]
                 for value in dict.fromkeys(text):
                     ranks = np.array([t != value for t in text], dtype=np.int64)
                     found[(f, "empty") if value is None else (f, "is", value)] = ranks
                 continue
-            numbers = np.array([0.0 if gap else number(v) for v, gap in zip(values, gaps)])
+            if kind == "sum":
+                numbers, gaps = cls.sums(header.features, known[:f], rest)
+            else:
+                numbers = np.array([0.0 if gap else number(v) for v, gap in zip(values, gaps)])
+            known[f] = numbers, gaps
             for key, end in (("first", -1), ("last", 1)) if gaps.any() else (("number", 0),):
                 # A missing value comes before all numbers, or after them.
-                both = np.array([gaps * end, numbers])
+                both = np.array([gaps * end, np.where(gaps, 0, numbers)])
+                if header.some:  # how many of the thresholds that count are below the number
+                    cuts = np.array(header.thresholds.get((f, key), []))
+                    below = np.searchsorted(cuts, numbers, side="left")
+                    both = np.where(gaps, len(cuts) * (end > 0), below)[None]
                 found[f, key] = np.unique(both, axis=1, return_inverse=True)[1].ravel()
-        return found
+        return {c: r for c, r in found.items() if not header.some or c in header.thresholds}
+
+    @staticmethod
+    def sums(features, known, given):
+        """Return the numbers of a feature that is a sum of two earlier ones, and its gaps."""
+        need(len(given) == 5, "a sum needs five numbers")
+        (a, b, noise), last = (number(given[i]) for i in (0, 2, 4)), len(known) - 1
+        first, second = (whole(given[i], 0, last) for i in (1, 3))
+        good = {features[first][1], features[second][1]} == {"number"} and noise >= 0
+        need(good and np.isfinite([a, b]).all(), "a sum of two features is wrong")
+        with np.errstate(over="ignore", invalid="ignore"):
+            x, y = a * known[first][0], b * known[second][0]
+            numbers = x + y
+        gaps = known[first][1] | known[second][1] | np.isnan(numbers)
+        size = np.max(np.abs(x) + np.abs(y), initial=0, where=~gaps)
+        need(noise <= 1e-12 * size, "sums that differ are taken for equal")
+        # Sums that are closer to the next one than the noise are equal: the highest of them.
+        ordered = np.unique(numbers[~gaps])
+        ends = np.append(np.diff(ordered) > noise, True)[: len(ordered)]
+        place = np.searchsorted(ordered, numbers[~gaps])
+        numbers[~gaps] = ordered[ends][(np.cumsum(ends) - ends)[place]]
+        return np.where(gaps, 0, numbers), gaps
 
     @staticmethod
     def check_left_out(columns, name, listed, witness):
@@ -215,7 +254,7 @@ class Column:
         groups = np.flatnonzero(np.diff(ranks[self.order], prepend=-1))
         self.ends, self.values = groups[1:], ranks[self.order][groups]
         sums = np.add.reduceat(np.c_[node.by_row, node.counts][self.order], groups).cumsum(axis=0)
-        sums = np.vstack([np.zeros_like(sums[:1]), sums])
+        sums = np.vstack([np.zeros_like(sums[:1]), sums]).astype(np.int64)
         self.sides = np.array([sums, sums[-1] - sums])[:, :, :-1]  # by side, position and class
         self.before = self.sides[0].sum(axis=1)
         self.fits = np.minimum(sums[:, -1], sums[-1, -1] - sums[:, -1]) >= node.min_leaf
@@ -226,79 +265,103 @@ class Node:
 
     def __init__(self, proof, mask):
         self.scale, self.penalty, self.min_leaf = proof.scale, proof.penalty, proof.min_leaf
-        rows = np.flatnonzero(mask)
-        self.n, self.ranks, self.counts = len(rows), proof.ranks[:, rows], proof.counts[rows]
-        self.by_row = np.zeros((self.n, proof.n_classes), dtype=np.int64)
-        self.by_row[np.arange(self.n), proof.classes[rows]] = proof.weights[rows]
-        self.leaf = int(self.scale * outside(self.by_row.sum(axis=0)))
-        varies = (self.ranks != self.ranks[:, :1]).any(axis=1) if self.n else []
-        self.columns = [Column(int(c), self) for c in np.flatnonzero(varies)]
-        self.thresholds, self.below = sum(len(c.ends) for c in self.columns), None
-        if 0 < self.thresholds <= FEW * len(self.columns):  # one product of matrices counts all
-            below = [self.ranks[c.number][:, None] <= c.values[:-1] for c in self.columns]
-            self.below = np.hstack(below).astype(float)
+        self.rows, self.proof, self.made = np.flatnonzero(mask), proof, None
+        self.n, self.counts = len(self.rows), proof.table.counts[self.rows]
+        self.by_row = proof.by_row[self.rows]
+        self.leaf = self.scale * int(outside(self.by_row.sum(axis=0)))
+        self.below = None if proof.below is None else proof.below[self.rows]
+
+    @property
+    def columns(self):
+        """The columns that have two values or more among the rows."""
+        if self.made is None:
+            self.ranks = self.proof.ranks[:, self.rows]
+            varies = (self.ranks != self.ranks[:, :1]).any(axis=1) if self.n else []
+            self.made = [Column(int(c), self) for c in np.flatnonzero(varies)]
+        return self.made
 
     def sums(self, sets, values):
-        """Return the sum of `values` over the rows of each set that each threshold sends left."""
-        if self.below is not None:
-            return (np.where(sets, values, 0).astype(float) @ self.below).astype(np.int64)
-        kind = np.int32 if np.abs(values).sum() < 2**31 else np.int64
-        given = np.where(sets, values.astype(kind), kind(0))
-        parts = [given[:, c.order].cumsum(axis=1, dtype=kind)[:, c.ends - 1] for c in self.columns]
-        return np.concatenate(parts, axis=1)
+        """Return the sums of `values` that thresholds send left, in each set [0] and the rest [1].
+
+        By side, set and threshold; then the largest number that the sums can be told from.
+        """
+        if self.below is not None:  # one product of matrices; its sums are whole and exact
+            of_sets = (sets * values.astype(self.below.dtype)) @ self.below
+            of_all = values.astype(self.below.dtype) @ self.below
+        else:
+            kind = np.int32 if np.abs(values).sum() < FAR else np.int64
+            given = np.vstack([np.where(sets, values.astype(kind), kind(0)), values.astype(kind)])
+            parts = [given[:, c.order].cumsum(axis=1, dtype=kind)[:, c.ends - 1]
+                     for c in self.columns]
+            of_sets = np.concatenate(parts, axis=1)
+            of_sets, of_all = of_sets[:-1], of_sets[-1]
+        return np.array([of_sets, of_all - of_sets]), FAR if of_sets.itemsize == 4 else MOST_COST
 
     def stumps(self, sets):
-        """Return the least costs of trees of depth 1 on each set of rows [0] and on the rest [1].
+        """Return what each set of rows [0] and the rest [1] cost as leaves, and as stumps.
 
-        First without the minimum leaf size, then with it. A set is a row of truth values.
+        Stumps without the minimum leaf size, then with it. A set is a row of truth values.
         """
-        both, everything = np.array([sets, ~sets]), np.ones((1, self.n), dtype=bool)
-        totals = both @ self.by_row
-        weight, leaf = totals.sum(axis=2), self.scale * outside(totals)
-
-        def on_both_sides(values):  # summed over what each threshold sends left
-            of_sets = self.sums(sets, values)
-            return np.array([of_sets, self.sums(everything, values) - of_sets])
-
-        if self.by_row.shape[1] == 2 and self.min_leaf <= 1:
-            # Of two classes, only the extremes of (class 1 - class 0) left of a split matter.
-            left = on_both_sides(self.by_row[:, 1] - self.by_row[:, 0])
-            right = np.maximum(totals[..., 1] - left.min(axis=2), totals[..., 0] + left.max(axis=2))
-            cost = np.minimum(leaf, self.scale * (weight - right) + self.penalty)
-            return cost, cost
-        heaviest = np.zeros((2, *both.shape[:2], self.thresholds), dtype=np.int64)
-        for values, total in zip(self.by_row.T, totals.transpose(2, 0, 1)):
-            left = on_both_sides(values)
-            heaviest = np.maximum(heaviest, [left, total[:, :, None] - left])
-        cost = self.scale * (weight[:, :, None] - heaviest.sum(axis=0)) + self.penalty
-        left = on_both_sides(self.counts)
-        fits = np.minimum(left, (both @ self.counts)[:, :, None] - left) >= self.min_leaf
-        fitting = np.where(fits, cost, 2 * MOST_COST).min(axis=2)
-        return np.minimum(leaf, cost.min(axis=2)), np.minimum(leaf, fitting)
+        of_sets = sets @ self.by_row  # floats, exact: weights are below 2**50 in all
+        totals = np.array([of_sets, self.by_row.sum(axis=0) - of_sets]).astype(np.int64)
+        leaf, sizes = self.scale * outside(totals), [True]
+        if self.min_leaf > 1:
+            left, count = self.sums(sets, self.counts)[0], sets @ self.counts
+            count = np.array([count, self.counts.sum() - count])[:, :, None]
+            sizes.append(np.minimum(left, count - left) >= self.min_leaf)
+        right = np.zeros((len(sizes), *totals.shape[:2]), dtype=np.int64)
+        for i, j in itertools.combinations(range(totals.shape[2]), 2):
+            # Labels i and j: only the extremes of (class j - class i) left of a split matter.
+            left, far = self.sums(sets, self.by_row[:, j] - self.by_row[:, i])
+            for k, fits in enumerate(sizes):
+                low = left.min(axis=2, where=fits, initial=far).astype(np.int64)
+                high = left.max(axis=2, where=fits, initial=-far).astype(np.int64)
+                best = np.maximum(totals[..., j] - low, totals[..., i] + high)
+                right[k] = np.maximum(right[k], best)
+        stump = np.minimum(leaf, self.scale * (totals.sum(axis=2) - right) + self.penalty)
+        return leaf, stump[0], stump[-1]
 
     def work_out(self, depth, splits, relaxed, lower):
         """Check a claim of depth 0, 1 or 2."""
-        if depth == 0 or not self.columns:
+        if depth == 0 or self.below is None and not self.columns:
             return
         if depth == 1:
-            plain, fitting = self.stumps(np.ones((1, self.n), dtype=bool))
+            _, plain, fitting = self.stumps(np.ones((1, self.n), dtype=bool))
             need(plain[0, 0] >= relaxed and fitting[0, 0] >= lower, "a split costs less")
-            return
+        elif self.below is not None:
+            sets = self.below.T > 0
+            leaf, *costs = self.stumps(sets)
+            plain, fitting = (self.joined(leaf, cost, splits) for cost in costs)
+            need((plain >= relaxed).all(), "a tree of depth 2 costs less")
+            if self.min_leaf > 1:
+                left = sets @ self.counts
+                fitting = fitting[np.minimum(left, self.counts.sum() - left) >= self.min_leaf]
+            need((fitting >= lower).all(), "a tree of depth 2 costs less")
+        else:
+            self.work_out_some(splits, relaxed, lower)
+
+    def joined(self, leaf, stump, splits):
+        """Return what both sides cost together: two stumps, or a leaf and a stump."""
+        if splits == 2:
+            return np.minimum(leaf[0] + stump[1], stump[0] + leaf[1]) + self.penalty
+        return stump[0] + stump[1] + self.penalty
+
+    def work_out_some(self, splits, relaxed, lower):
+        """Check a claim of depth 2: some splits, until these close all others."""
         # By column, side and position: the cost as a leaf; at least as a stump (it has two labels),
         # without the minimum leaf size; and with it, where that was worked out (-1: not yet).
         leaves = [self.scale * outside(c.sides) for c in self.columns]
         stumps = [self.scale * outside(c.sides, 2) + self.penalty for c in self.columns]
         least = [np.minimum(leaf, stump) for leaf, stump in zip(leaves, stumps)]
         exact = [np.full_like(leaf, -1) for leaf in leaves]
+        size = max(1, MOST_CELLS // max(self.n, sum(len(c.ends) for c in self.columns)))
         while True:
             tries = []
             for i, (column, leaf, own) in enumerate(zip(self.columns, leaves, exact)):
                 plain, tried = np.array(between(*least[i], column.before, self.scale)), own[0] >= 0
-                both = plain, np.where(tried, np.maximum(own, plain), plain)
-                cost = [s[0] + s[1] + self.penalty for s in both]
-                if splits == 2:  # one side is a leaf
-                    cost = [np.minimum(leaf[0] + s[1], s[0] + leaf[1]) + self.penalty for s in both]
-                is_open = (cost[0] < relaxed) | (cost[1] < lower) & column.fits
+                fitting = np.where(tried, np.maximum(own, plain), plain)
+                is_open = self.joined(leaf, plain, splits) < relaxed
+                is_open |= (self.joined(leaf, fitting, splits) < lower) & column.fits
                 is_open[[0, -1]] = False  # these are no splits
                 need(not (is_open & tried).any(), "a tree of depth 2 costs less")
                 at = np.flatnonzero(is_open)  # of what is open between two tries, the middle
@@ -306,10 +369,9 @@ class Node:
                 tries += [(i, column, int(run[len(run) // 2])) for run in runs if len(run)]
             if not tries:
                 return
-            size = max(1, MOST_CELLS // max(self.n, self.thresholds))
             for batch in (tries[k : k + size] for k in range(0, len(tries), size)):
                 sets = [self.ranks[c.number] <= c.values[p - 1] for _, c, p in batch]
-                plain, fitting = self.stumps(np.array(sets))
+                _, plain, fitting = self.stumps(np.array(sets))
                 for k, (i, _, p) in enumerate(batch):
                     least[i][:, p], exact[i][:, p] = plain[:, k], fitting[:, k]
 
@@ -320,11 +382,19 @@ class Proof:
     def __init__(self, header, table):
         self.header, self.table, self.data, self.at = header, table, header.body, 0
         self.scale, self.penalty, self.min_leaf = header.scale, header.penalty, header.min_leaf
-        self.ranks, self.classes, self.counts = table.ranks, table.classes, table.counts
-        self.n_classes, self.weights, self.sampled = table.n_classes, table.weights, self.next(1)
+        self.ranks, self.weights, self.sampled = table.ranks, table.weights, self.next(1)
         if self.sampled:
             self.weights = np.array([self.next(int(w)) for w in table.weights], dtype=np.int64)
-        self.claims = [self.read_claim(k) for k in range(self.next(MOST_CLAIMS))]
+        self.by_row = np.eye(table.n_classes)[table.classes] * self.weights[:, None]
+        self.below, n_splits = None, int(table.tops.sum())
+        if 0 < n_splits <= min(FEW * len(self.ranks), 16 * MOST_CELLS // len(self.weights)):
+            # Few values: which rows each threshold sends left. Sums below 2**24 are exact floats.
+            kind = np.float32 if max(self.weights.sum(), table.counts.sum()) < 2**24 else float
+            below = [r[:, None] <= np.arange(top) for r, top in zip(self.ranks, table.tops)]
+            self.below = np.hstack(below).astype(kind)
+        self.claims, self.masks = [], {}
+        for k in range(self.next(MOST_CLAIMS)):
+            self.claims.append(self.read_claim(k))
         need(self.at == len(self.data), "bytes are left over after the last claim")
 
     def next(self, most=MOST_COST - 1):
@@ -361,17 +431,21 @@ class Proof:
                 points.append((rank, self.next(k), self.next(k)))
         return where, shape, relaxed, lower, (covered, all_rows, groups)
 
-    def mask(self, where):
-        mask = self.weights > 0
-        for column, (low, high) in where.items():
-            mask &= (self.ranks[column] >= low) & (self.ranks[column] <= high)
-        return mask
+    def mask(self, k):
+        """Return which rows a claim is about."""
+        if k not in self.masks:
+            if len(self.masks) * len(self.weights) > 16 * MOST_CELLS:
+                self.masks.clear()
+            mask = self.weights > 0
+            for column, (low, high) in self.claims[k][0].items():
+                mask &= (self.ranks[column] >= low) & (self.ranks[column] <= high)
+            self.masks[k] = mask
+        return self.masks[k]
 
     def check_claim(self, k):
         """Check one claim, taking the statements of earlier ones for granted."""
-        where, shape, relaxed, lower, cover = self.claims[k]
-        mask = self.mask(where)
-        node = Node(self, mask)
+        _, shape, relaxed, lower, cover = self.claims[k]
+        node = Node(self, self.mask(k))
         need(lower <= node.leaf, "a single leaf costs less")
         few = max(0, node.n - 1)
         depth, splits = smallest(min(shape[0], few), min(shape[1], few))
@@ -391,7 +465,7 @@ class Proof:
                     goes_left = self.ranks[column.number] <= rank
                     for side, back in enumerate(claims):
                         if back:
-                            rows = mask & (goes_left if side == 0 else ~goes_left)
+                            rows = self.mask(k) & (goes_left if side == 0 else ~goes_left)
                             bounds = self.served(k - back, shapes[side], rows)
                             least[side, at] = max(least[side, at], bounds[0])
                             own[side, at] = max(own[side, at], bounds[1])
@@ -403,11 +477,11 @@ class Proof:
 
     def served(self, k, shape, rows):
         """Return what an earlier claim says of these rows: relaxed, and with the minimum leaf."""
-        where, (depth, splits), relaxed, lower, _ = self.claims[k]
+        _, (depth, splits), relaxed, lower, _ = self.claims[k]
         need(depth >= shape[0] and splits >= shape[1], f"it takes claim {k} for deeper trees")
-        others = self.mask(where)
-        gone = int(self.weights[others & ~rows].sum())
-        return max(0, relaxed - self.scale * gone), lower if (others == rows).all() else 0
+        gone = int(self.weights[self.mask(k) & ~rows].sum())
+        same = gone == 0 and (self.mask(k) == rows).all()
+        return max(0, relaxed - self.scale * gone), lower if same else 0
 
     def check_tree(self, cost, nodes):
         table, nodes, splits, wrong = self.table, nodes.split(" ")[::-1], 0, 0
@@ -422,7 +496,7 @@ class Proof:
                 continue
             need(depth <= self.header.depth, "the tree is deeper than the limits")
             need(table.counts[rows].sum() >= self.min_leaf, "a leaf of the tree is too small")
-            label = whole(column, 0, self.n_classes - 1)
+            label = whole(column, 0, table.n_classes - 1)
             wrong += int(table.weights[rows & (table.classes != label)].sum())
         need(not nodes and splits <= self.header.splits, "the tree has too many nodes")
         need(wrong * self.scale + splits * self.penalty == cost, "the tree costs something else")
@@ -439,8 +513,7 @@ class Proof:
         where, (depth, splits), relaxed, lower, _ = self.claims[-1]
         few = int(table.counts.sum()) // max(1, self.min_leaf)
         most = min(header.splits, len(table.classes) - 1, few - 1) if len(table.ranks) else 0
-        by_class = np.zeros(self.n_classes, dtype=np.int64)
-        np.add.at(by_class, table.classes, table.weights)
+        by_class = np.bincount(table.classes, table.weights, table.n_classes).astype(np.int64)
         if self.penalty:
             most = min(most, -(-self.scale * int(outside(by_class)) // self.penalty) - 1)
         asked = smallest(header.depth, max(0, most))
@@ -459,16 +532,17 @@ class Proof:
         return None
 
     def sentence(self):
-        h, n_rows = self.header, int(self.counts.sum())
+        h, n_rows = self.header, int(self.table.counts.sum())
         leaves = f" and {h.splits + 1} leaves" if h.splits < 2**h.depth - 1 else ""
         size = f" with at least {h.min_leaf} rows in each leaf" if h.min_leaf > 1 else ""
+        listed = " over the listed splits" if h.some else ""
         what = f"makes fewer than {h.bound} errors"
         if h.penalty or h.scale > 1:
             each = f"{h.scale} for each error, {h.penalty} for each split"
             what = f"costs less than {h.bound} ({each})"
         elif self.table.weights.sum() != n_rows:
             what = f"gets rows of a weight below {h.bound} wrong"
-        return f"no tree of depth {h.depth}{leaves}{size} {what} on these {n_rows} rows"
+        return f"no tree of depth {h.depth}{leaves}{size}{listed} {what} on these {n_rows} rows"
 
 
 def check(certificate, cells, part=1, parts=1, jobs=1):

@@ -37,7 +37,7 @@ def test_processes_and_parts_say_the_same():
         (b"certificate 1", b"certificate 9", "version"),
         (b"objective\t1\t0", b"objective\t2\t0", "the tree costs something else"),
         (b"target\ty", b"target\tz", "no column 'z'"),
-        (b"column\t2\tnumber\n", b"", "what becomes of column"),
+        (b"column\t2\tnumber\n", b"", "columns of the certificate"),
     ],
 )
 def test_what_is_not_shown_is_refused(old, new, why, tmp_path):
@@ -46,7 +46,7 @@ def test_what_is_not_shown_is_refused(old, new, why, tmp_path):
 
 
 def test_a_bound_without_its_tree_is_refused(tmp_path):
-    path = certificate_with(b"bound\t10\ntree\t10\t", b"bound\t11\nnote\t10\t", tmp_path)
+    path = certificate_with(b"bound\t10\ntree\t10\t", b"bound\t11\nmade by\t10\t", tmp_path)
     with pytest.raises(RefusedError, match="the last claim does not reach the bound"):
         check(path, read_csv(FILES / "table.csv"))
 

@@ -11,10 +11,10 @@ import numpy as np
 import provetree_check
 import pytest
 
-from provetree import OptimalTreeClassifier
+from provetree import ColumnGenerationClassifier, DL85Classifier, OptimalTreeClassifier
 from testkit.certificates import certified_table, mutated
 
-SOURCE = Path(__file__).parents[2] / "provetree-check" / "compiled" / "ptcheck.cpp"
+SOURCES = sorted((Path(__file__).parents[2] / "provetree-check" / "compiled").glob("*.cpp"))
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +24,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
     assert compiler is not None
     flags = ["-O1", "-std=c++17", "-pthread"]
-    subprocess.run([compiler, *flags, "-o", program, SOURCE], check=True)
+    subprocess.run([compiler, *flags, "-o", program, *SOURCES], check=True)
     return program
 
 
@@ -216,11 +216,92 @@ def test_a_search_that_is_cut_off_has_a_certificate_of_its_bound(tmp_path: Path)
     provetree_check.check(path, cells)
 
 
+def agree(path: Path, table: dict[str, list], folder: Path, compiled: Path) -> str:
+    """Return what both checkers say."""
+    rows = zip(*table.values(), strict=True)
+    lines = [",".join(table), *(",".join(map(str, row)) for row in rows)]
+    (folder / "agreed.csv").write_text("\n".join(lines).replace("nan", "") + "\n")
+    said = provetree_check.check(path, table)
+    found = run(compiled, path, folder / "agreed.csv")
+    assert found.stdout == f"checked: {said}\n", found.stderr
+    return said
+
+
+def named(X: np.ndarray, y: np.ndarray) -> dict[str, list]:
+    return {f"x{i}": X[:, i].tolist() for i in range(X.shape[1])} | {"y": y.tolist()}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_sums_of_two_columns_are_certified(seed: int, tmp_path: Path, compiled: Path) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 40))
+    X, y = rng.normal(size=(n, 3)).round(1), rng.integers(0, 2, n)
+    X[rng.random(X.shape) < (0.1 if seed % 2 else 0.0)] = np.nan
+    model = OptimalTreeClassifier(max_depth=2 + seed % 2, splits="pairs")
+    model.certify(X, y, tmp_path / "p.ptc")
+    agree(tmp_path / "p.ptc", named(X, y), tmp_path, compiled)
+    assert model.certificate_.bound == model.objective_
+
+
+def test_sums_that_differ_cannot_be_taken_for_equal(tmp_path: Path, compiled: Path) -> None:
+    """With a wide noise all sums would be one, and no tree could split by them."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(20, 2)).round(1), rng.integers(0, 2, 20)
+    path = tmp_path / "p.ptc"
+    OptimalTreeClassifier(max_depth=1, splits="pairs").certify(X, y, path)
+    lines = path.read_bytes().split(b"\n")
+    for i, line in enumerate(lines):
+        if b"\tsum\t" in line:
+            lines[i] = b"\t".join([*line.split(b"\t")[:-1], b"0.5"])
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(provetree_check.RefusedError, match="are taken for equal"):
+        provetree_check.check(path, named(X, y))
+    (tmp_path / "t.csv").write_text(
+        "x0,x1,y\n" + "".join(f"{a},{b},{c}\n" for (a, b), c in zip(X.tolist(), y, strict=True))
+    )
+    found = run(compiled, path, tmp_path / "t.csv")
+    assert found.returncode == 1
+    assert "are taken for equal" in found.stderr
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_boolean_columns_of_dl85_are_certified(seed: int, tmp_path: Path, compiled: Path) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 2, (30, 5)), rng.integers(0, 3, 30)
+    model = DL85Classifier(max_depth=(2, 3, None)[seed % 3], min_support=1 + seed % 2)
+    model.certify(X, y, tmp_path / "p.ptc")
+    agree(tmp_path / "p.ptc", named(X, y), tmp_path, compiled)
+    assert model.certificate_.bound == model.objective_
+
+
+@pytest.mark.parametrize("candidates", ["quantiles", "sampled", [(0, 0.1), (1, 0.4), (1, -0.3)]])
+def test_candidate_splits_are_certified(candidates, tmp_path: Path, compiled: Path) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 2)).round(1), rng.integers(0, 2, 40)
+    X[:3, 1] = np.nan
+    model = ColumnGenerationClassifier(max_depth=2, candidates=candidates)
+    model.certify(X, y, tmp_path / "p.ptc")
+    said = agree(tmp_path / "p.ptc", named(X, y), tmp_path, compiled)
+    assert "over the listed splits" in said
+    assert model.certificate_.bound <= model.objective_
+    if candidates != "sampled":  # all nodes have the same candidates
+        assert model.candidate_optimal_
+        assert model.certificate_.bound == model.objective_
+
+
+def test_rates_have_no_certificate(tmp_path: Path) -> None:
+    model = ColumnGenerationClassifier(max_depth=1, min_recall={1: 1.0})
+    with pytest.raises(ValueError, match=r"the 'min_recall' parameter .* must be None"):
+        model.certify([[1.0], [2.0], [3.0]], [0, 1, 0], tmp_path / "p.ptc")
+
+
 @pytest.mark.parametrize(
     ("parameters", "more", "message"),
     [
         ({"criterion": "gini"}, {}, "Certificates are about errors"),
         ({}, {"sample_weight": [1, 2, 3]}, "must name the column of weights"),
+        ({"splits": "ratios"}, {}, "the 'splits' must be 'columns' or 'pairs'"),
+        ({"fixed_splits": {"": {"leaf": True}}}, {}, "the 'fixed_splits' must be None"),
         ({"max_depth": 65}, {}, r"int in the range \[0, 64\]"),
         ({}, {"sample_weight": [1, 2**0.5, 3.3], "weight": "w"}, "were rounded by up to"),
     ],

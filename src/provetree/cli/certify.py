@@ -44,9 +44,9 @@ def prepare_flags(flags: dict[str, Any], parameters: dict[str, Any]) -> None:
         raise UserError(
             f"--certificate is about errors. Got --criterion {parameters['criterion']} instead."
         )
-    if parameters.get("splits") not in (None, "columns"):
+    if parameters.get("splits") not in (None, "columns", "pairs"):
         raise UserError(
-            "--certificate is about questions on one column. "
+            "--certificate is about questions on columns and on sums of two. "
             f"Got --splits {parameters['splits']} instead."
         )
     if parameters.get("category_splits") not in (None, "one"):
@@ -54,7 +54,8 @@ def prepare_flags(flags: dict[str, Any], parameters: dict[str, Any]) -> None:
             "--certificate is about questions on one category at a time. "
             f"Got --category-splits {parameters['category_splits']} instead."
         )
-    parameters |= {"criterion": "errors", "splits": "columns"}
+    parameters["criterion"] = "errors"
+    parameters["splits"] = parameters.get("splits") or "columns"
     flags["task"] = flags["task"] or "classification"
     if flags["task"] != "classification":
         raise UserError("--certificate is about errors, and the target is a number to predict.")

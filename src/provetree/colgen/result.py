@@ -123,6 +123,7 @@ class GenerationSolution(Solution):
     """
 
     proof: CandidateProof = field(kw_only=True)
+    candidates: CandidateSet | None = field(default=None, kw_only=True)
 
     @property
     def candidate_gap(self) -> float:

@@ -391,6 +391,7 @@ class Run:
             history=tuple(self.history),
             counters=self._counters(),
             proof=self._proof(proven, bound, covers),
+            candidates=model.candidates,
         )
 
     def _lowest_cost(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields
@@ -13,14 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from provetree.colgen.candidates import PASS
 from provetree.colgen.engine import ColumnGeneration
 from provetree.colgen.options import COLGEN_OPTIONS
 from provetree.colgen.result import GenerationSolution
+from provetree.estimators._certifying import certify_by_search, check_certifiable
 from provetree.estimators._rates import rates_by_class
 from provetree.estimators._tree_classifier import TreeClassifier
+from provetree.export.certificate import WhatIsRead
 from provetree.options import ParameterError, documented, validate
 from provetree.problem.constrained import constrained
 from provetree.problem.groups import group_weights, numbered_groups
+from provetree.problem.listed_splits import with_listed_splits
 from provetree.problem.prepare import Prepared, prepare_for
 from provetree.problem.side_constraints import SideConstraints
 from provetree.problem.weights import as_decimal
@@ -190,6 +195,72 @@ feature_importances_
         >>> clf.predict([[2.0]]), clf.objective_
         (array(['yes'], dtype='<U3'), 1)
         """
+        return self._fit(self._prepared(X, y, sample_weight), sensitive_features)
+
+    def certify(
+        self,
+        X: Any,
+        y: ArrayLike,
+        path: str | os.PathLike[str],
+        sample_weight: ArrayLike | None = None,
+        *,
+        target: str = "y",
+        weight: str | None = None,
+    ) -> ColumnGenerationClassifier:
+        """Find the best tree of the candidate splits, and write a file that bounds all such trees.
+
+        The certificate lists the candidate splits of all nodes together, and claims that no tree
+        over them costs less than a bound. Where every node has the same candidates, this is the
+        cost of the tree; else a node may not have all of them, and the bound may be lower.
+        :class:`~provetree.ExactSearch` proves it. Constraints on rates have no certificate.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The table, as for :meth:`fit`.
+        path, target, weight
+            As for :meth:`OptimalTreeClassifier.certify`.
+
+        Returns
+        -------
+        ColumnGenerationClassifier
+            The fitted estimator. Its ``certificate_`` tells the file, its digest and its bound.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from provetree import ColumnGenerationClassifier
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "proof.ptc"
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
+        >>> clf = ColumnGenerationClassifier(max_depth=1, candidates=[(0, 2.5)])
+        >>> clf.certify(X, y, path).certificate_.bound
+        2
+        """
+        check_certifiable(self, sample_weight, weight)
+        for name in ("min_recall", "max_false_positive_rate", "max_parity_gap"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"Certificates are about errors alone: the {name!r} parameter of "
+                    f"ColumnGenerationClassifier must be None. Got {getattr(self, name)!r}."
+                )
+        prepared = self._prepared(X, y, sample_weight)
+        self._fit(prepared, None)
+        solution = self.solution_
+        assert isinstance(solution, GenerationSolution)
+        assert solution.candidates is not None
+        splits = {split for node in solution.candidates.splits for split in node} - {PASS}
+        self.certificate_ = certify_by_search(
+            path,
+            prepared,
+            (self.max_depth, self.max_leaf_nodes),
+            WhatIsRead(target, weight),
+            solution,
+            listed=with_listed_splits(prepared.problem, splits),
+            time_limit=self.time_limit,
+        )
+        return self
+
+    def _prepared(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Prepared:
         validate(COLGEN_OPTIONS, vars(self), type(self).__name__)
         with_routes = self.row_constraints == "extra" and self.separation == "routes"
         if self.pricing == "cpsat" and with_routes:
@@ -199,7 +270,11 @@ feature_importances_
             )
         # Own splits may name any column, also one that repeats another.
         own_splits = not isinstance(self.candidates, str)
-        prepared = prepare_for(self, X, y, sample_weight, keep_duplicates=own_splits)
+        return prepare_for(self, X, y, sample_weight, keep_duplicates=own_splits)
+
+    def _fit(
+        self, prepared: Prepared, sensitive_features: ArrayLike | None
+    ) -> ColumnGenerationClassifier:
         asked = constrained(prepared.problem, side=self._side(prepared, sensitive_features))
         solution = self._run(self._engine(prepared), asked)
         assert isinstance(solution, GenerationSolution)

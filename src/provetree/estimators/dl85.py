@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from provetree.estimators._certifying import DEEPEST, certify_by_search, check_certifiable
 from provetree.estimators._tree_classifier import TreeClassifier
+from provetree.export.certificate import WhatIsRead
 from provetree.itemsets.engine import ItemsetSearch
 from provetree.itemsets.leaf_cost import LeafCost
 from provetree.itemsets.options import DL85_OPTIONS
@@ -124,6 +127,61 @@ class DL85Classifier(TreeClassifier):
         ValueError: DL85Classifier needs columns of booleans, or of 0 and 1, and column 0 holds \
 0.5: use provetree.Binarizer first.
         """
+        return self._fit(self._prepared(X, y, sample_weight, merge=False))
+
+    def certify(
+        self,
+        X: Any,
+        y: ArrayLike,
+        path: str | os.PathLike[str],
+        sample_weight: ArrayLike | None = None,
+        *,
+        target: str = "y",
+        weight: str | None = None,
+    ) -> DL85Classifier:
+        """Find the best tree for a table of Boolean columns, and write a file that proves it.
+
+        DL8.5 leaves nothing that others could follow, so :class:`~provetree.ExactSearch` proves the
+        optimum once more. Only errors are certified.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The table, as for :meth:`fit`.
+        path, target, weight
+            As for :meth:`OptimalTreeClassifier.certify`.
+
+        Returns
+        -------
+        DL85Classifier
+            The fitted estimator. Its ``certificate_`` tells the file, its digest and its bound.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from provetree import DL85Classifier
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "proof.ptc"
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1]
+        >>> DL85Classifier(max_depth=1).certify(X, y, path).certificate_.bound
+        1
+        """
+        check_certifiable(self, sample_weight, weight)
+        self._fit(self._prepared(X, y, sample_weight, merge=False))
+        merged = self._prepared(X, y, sample_weight, merge=True)
+        depth = merged.problem.n_features if self.max_depth is None else int(self.max_depth)
+        self.certificate_ = certify_by_search(
+            path,
+            merged,
+            (min(depth, DEEPEST), None),
+            WhatIsRead(target, weight),
+            self.solution_,
+            time_limit=self.time_limit,
+        )
+        return self
+
+    def _prepared(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, merge: bool
+    ) -> Prepared:
         validate(DL85_OPTIONS, vars(self), type(self).__name__)
         prepared = prepare_for(
             self,
@@ -133,9 +191,12 @@ class DL85Classifier(TreeClassifier):
             # Without a limit, no path is longer than the number of columns.
             max_depth=2**30 if self.max_depth is None else self.max_depth,
             min_samples_leaf=self.min_support,
-            merge=False,
+            merge=merge,
         )
         _check_boolean(prepared, type(self).__name__)
+        return prepared
+
+    def _fit(self, prepared: Prepared) -> DL85Classifier:
         engine = ItemsetSearch(
             algorithm="dl8" if self.algorithm == "dl8" else "dl8.5",
             branching=self.branching,  # type: ignore[arg-type]

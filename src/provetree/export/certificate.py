@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from provetree.number_types import Int
 from provetree.problem.columns import Column
+from provetree.problem.combinations import Combination
+from provetree.problem.pairs import grouped_sums
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.problem.weights import as_decimal
@@ -80,6 +82,7 @@ def write_certificate(
     tree: tuple[Sequence[int], Sequence[int], Sequence[int], int],
     asked: tuple[int, int],
     names: WhatIsRead,
+    listed: tuple[Problem, Sequence[Sequence[float]]] | None = None,
 ) -> Certificate:
     """Write the certificate of a search.
 
@@ -97,12 +100,15 @@ def write_certificate(
         The depth and the number of splits that trees were allowed.
     names : WhatIsRead
         What the columns are called where the certificate is checked.
+    listed : tuple, optional
+        Where trees may split at some places only: their problem, and the thresholds of its columns.
     """
-    problem = prepared.problem
+    problem = prepared.problem if listed is None else listed[0]
     order, table = _canonical(problem)
     lines = [["provetree certificate 1"], ["made by", "provetree"], ["target", names.target]]
     lines += _weight_lines(prepared, names.weight)
-    lines += _column_lines(prepared)
+    lines += _feature_lines(prepared)
+    lines += _column_lines(prepared) if listed is None else _listed_lines(prepared, *listed)
     lines.append(["table", _digest(problem, table)])
     lines.append(["objective", str(problem.error_scale), str(problem.split_penalty)])
     lines.append(["limits", str(asked[0]), str(asked[1]), str(problem.min_samples_leaf)])
@@ -205,30 +211,52 @@ def _weight_lines(prepared: Prepared, column: str | None) -> list[list[str]]:
     return lines + [["class", label, str(t)] for label, t in zip(labels, times, strict=True)]
 
 
-def _column_lines(prepared: Prepared) -> list[list[str]]:
-    """Return the features, the listed columns, and the ones left out."""
+def _feature_lines(prepared: Prepared) -> list[list[str]]:
+    """Return the features: columns of the table, and sums of two of them."""
     problem, encoder = prepared.problem, prepared.encoder
     names = problem.feature_names or tuple(f"x{i}" for i in range(problem.n_features))
     lines = [
         ["feature", str(name), "number" if encoder.categories[f] is None else "category"]
         for f, name in enumerate(names)
     ]
-    listed = [_name_of(column, encoder.categories) for column in problem.columns]
-    lines += [["column", *name] for name in listed]
-    present = prepared.whole_weights() > 0
-    left_out = {}
-    known = set(listed)
+    table = prepared.encoded[prepared.whole_weights() > 0]
+    for one in problem.combinations:
+        assert isinstance(one, Combination)
+        _, noise = grouped_sums(table, one)
+        terms = [text for c, column in one.terms for text in (repr(c), str(column))]
+        lines.append(["feature", one.words(names), "sum", *terms, repr(noise)])
+    return lines
+
+
+def _column_lines(prepared: Prepared) -> list[list[str]]:
+    """Return the listed columns, and the ones left out."""
+    problem, categories = prepared.problem, prepared.encoder.categories
+    listed = [_name_of(column, categories) for column in problem.columns]
+    table = prepared.encoded[prepared.whole_weights() > 0]
+    # The rows of the problem are those of the table, merged: these are the table's own.
+    ranks: dict[tuple[str, ...], Int] = {}
     for f in range(problem.n_features):
-        for name, ranks in _ordered(prepared.encoded[present, f], f, encoder.categories[f]):
-            if name not in known:
-                left_out[name] = ranks
+        ranks.update(_ordered(table[:, f], f, categories[f]))
+    for at, one in enumerate(problem.combinations):
+        assert isinstance(one, Combination)
+        ranks.update(_ordered(grouped_sums(table, one)[0], problem.n_features + at, None))
+    lines = [["column", *name] for name in listed]
+    left_out = [name for name in ranks if name not in set(listed)]
     if left_out:
-        # The rows of the problem are those of the table, merged: these are the table's own.
-        all_columns: dict[tuple[str, ...], Int] = {}
-        for f in {int(name[0]) for name in listed}:
-            all_columns.update(_ordered(prepared.encoded[present, f], f, encoder.categories[f]))
-        witness = _Witnesses([all_columns[name] for name in listed])
-        lines += [["same", *name, str(witness.of(ranks))] for name, ranks in left_out.items()]
+        witness = _Witnesses([ranks[name] for name in listed])
+        lines += [["same", *name, str(witness.of(ranks[name]))] for name in left_out]
+    return lines
+
+
+def _listed_lines(
+    prepared: Prepared, problem: Problem, thresholds: Sequence[Sequence[float]]
+) -> list[list[str]]:
+    """Return the columns with the splits that count."""
+    lines = [["splits", "listed"]]
+    for column, cuts in zip(problem.columns, thresholds, strict=True):
+        name = _name_of(column, prepared.encoder.categories)
+        numbers = [] if column.kind == "category" else [repr(float(cut)) for cut in cuts]
+        lines.append(["column", *name, *numbers])
     return lines
 
 

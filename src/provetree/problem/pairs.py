@@ -21,7 +21,14 @@ from provetree.options import byte_count
 from provetree.problem.columns import RankedFeatures
 from provetree.problem.combinations import Combination
 
-__all__ = ["check_pairs", "pair_combinations", "paired_columns", "ranked_sums", "sums_among"]
+__all__ = [
+    "check_pairs",
+    "grouped_sums",
+    "pair_combinations",
+    "paired_columns",
+    "ranked_sums",
+    "sums_among",
+]
 
 #: Each has a place of its own in memory, before equal ones are left out.
 MOST_SUMS = 2**20
@@ -250,6 +257,30 @@ def ranked_sums(table: Float, family: Sequence[Combination]) -> RankedFeatures:
         has_missing,
         np.full(len(family), -1, dtype=np.int64),
     )
+
+
+def grouped_sums(table: Float, combination: Combination) -> tuple[Float, float]:
+    """Return the sums on the rows of a table, equal ones as one number, and how far these may be.
+
+    Sums that are closer to the next one than this distance are the highest of their group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.problem.combinations import Combination
+    >>> from provetree.problem.pairs import grouped_sums
+    >>> table = np.array([[0.1, 0.2], [0.3, 0.0], [0.0, 0.1]])
+    >>> grouped_sums(table, Combination((0, 1), (1.0, 1.0)))[0].tolist()
+    [0.30000000000000004, 0.30000000000000004, 0.1]
+    """
+    sums = combination.values(table)
+    present = ~np.isnan(sums)
+    ordered = np.unique(sums[present])
+    noise = _noise_of(combination, table)
+    ends = _group_ends(ordered, noise)
+    place = np.searchsorted(ordered, sums[present])
+    sums[present] = ordered[ends][(np.cumsum(ends) - ends)[place]]
+    return sums, noise if len(ordered) > int(ends.sum()) else 0.0
 
 
 def _noise_of(combination: Combination, table: Float) -> float:

@@ -1,0 +1,57 @@
+// All claims of a certificate, and what is needed to check each of them by itself.
+#pragma once
+
+#include "node.hpp"
+
+namespace ptcheck {
+
+class Proof {
+  public:
+    Proof(const Header& header, const Table& table);
+
+    size_t size() const { return claims_.size(); }
+    // Checks one claim, taking the statements of earlier ones for granted.
+    void check_claim(size_t k) const;
+    // Checks the tree, and that the last claim is about the whole table and the limits.
+    void check_last() const;
+    // What is checked once all claims are.
+    string sentence() const;
+
+  private:
+    Proof(const Header& header, const Table& table, Reader body);
+    struct Point {
+        i64 rank, claims[2];
+    };
+    // The rows of a claim, where its cover is checked: by conditions, and as bits where the table has them.
+    struct Rows {
+        Where where;
+        Node* node;
+        Bits bits, side, others;
+    };
+    struct Bounds {
+        i64 relaxed = 0, lower = 0;
+    };
+    void read_claim(Reader& body, i64 k);
+    void check_tree() const;
+    void check_cover(size_t k, Rows& rows, Shape least) const;
+    void check_splits(const Claim& claim, size_t k, const Column& column, i64 left_splits, const Shape (&shapes)[2],
+                      const vector<Point>& points, Rows& rows) const;
+    Bounds served(size_t k, const Shape& shape, Rows& rows, int column, i64 rank, bool right) const;
+    // The weight of rows of a claim that a side lacks; says whether both have the same rows.
+    i64 lacking(const Where& others, const Where& side, Rows& rows, bool& same) const;
+    Where where_of(const Claim& claim) const {
+        return Where(conditions_.begin() + static_cast<std::ptrdiff_t>(claim.where_begin),
+                     conditions_.begin() + static_cast<std::ptrdiff_t>(claim.where_end));
+    }
+
+    const Header& header_;
+    const Table& table_;
+    bool sampled_ = false;
+    Ground ground_;
+    vector<Claim> claims_;
+    vector<Condition> conditions_;
+    Sorted sorted_;
+    BitTable bits_;
+};
+
+}  // namespace ptcheck
