@@ -445,6 +445,8 @@ class Proof:
     def check_claim(self, k):
         """Check one claim, taking the statements of earlier ones for granted."""
         _, shape, relaxed, lower, cover = self.claims[k]
+        if lower == 0:
+            return  # nothing is claimed
         node = Node(self, self.mask(k))
         need(lower <= node.leaf, "a single leaf costs less")
         few = max(0, node.n - 1)
@@ -455,8 +457,10 @@ class Proof:
         need(cover[0][0] >= depth and cover[0][1] >= splits, "its cover is of smaller trees")
         (depth, splits), all_rows, groups = cover
         most = 2 ** max(0, depth - 1) - 1
+        divisions = range(max(0, splits - 1 - most), min(most, splits - 1) + 1)
+        need(len(divisions) <= self.table.counts.sum(), "its cover has more divisions than rows")
         for column in node.columns:
-            for left in range(max(0, splits - 1 - most), min(most, splits - 1) + 1):
+            for left in divisions:
                 shapes = smallest(depth - 1, left), smallest(depth - 1, splits - 1 - left)
                 least, own = np.zeros((2, 2, len(column.before)), dtype=np.int64)
                 ends = [(column.values[0] - 1, 0, all_rows), (column.values[-1], all_rows, 0)]

@@ -166,6 +166,8 @@ void Proof::check_cover(size_t k, Rows& rows, Shape least_shape) const {
         }
     }
     const i64 most = full(std::max<i64>(0, shape.depth - 1));
+    const i64 first = std::max<i64>(0, shape.splits - 1 - most), last = std::min(most, shape.splits - 1);
+    need(last - first < table_.n_rows, "its cover has more divisions than rows");
     vector<Column> on_bits;
     const bool by_bits = bits_.is_usable() && ground_.min_leaf <= 1;
     if (by_bits) {
@@ -173,7 +175,7 @@ void Proof::check_cover(size_t k, Rows& rows, Shape least_shape) const {
         on_bits = bits_.columns(rows.bits);
     }
     for (const Column& column : by_bits ? on_bits : rows.node->columns()) {
-        for (i64 l = std::max<i64>(0, shape.splits - 1 - most); l <= std::min(most, shape.splits - 1); ++l) {
+        for (i64 l = first; l <= last; ++l) {
             const Shape shapes[2] = {smallest(shape.depth - 1, l), smallest(shape.depth - 1, shape.splits - 1 - l)};
             vector<Point> points = {{column.values.front() - 1, {0, whole_claim}},
                                     {column.values.back(), {whole_claim, 0}}};
@@ -186,6 +188,7 @@ void Proof::check_cover(size_t k, Rows& rows, Shape least_shape) const {
 
 void Proof::check_claim(size_t k) const {
     const Claim& claim = claims_[k];
+    if (claim.lower == 0) return;  // nothing is claimed
     Rows rows{where_of(claim), nullptr, {}, {}, {}};
     if (!claim.cover && claim.shape.depth == 2 && bits_.has_pairs()) {
         bits_.find_rows(rows.where, rows.bits);

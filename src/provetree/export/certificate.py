@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -235,13 +236,19 @@ def _column_lines(prepared: Prepared) -> list[list[str]]:
     table = prepared.encoded[prepared.whole_weights() > 0]
     # The rows of the problem are those of the table, merged: these are the table's own.
     ranks: dict[tuple[str, ...], Int] = {}
+    is_binary = ((table == 0) | (table == 1)).all(axis=0)
     for f in range(problem.n_features):
-        ranks.update(_ordered(table[:, f], f, categories[f]))
+        if is_binary[f] and categories[f] is None:  # most columns of some tables
+            column = table[:, f].astype(np.int64)
+            ranks[str(f), "number"] = column if not column.all() else np.zeros_like(column)
+        else:
+            ranks.update(_ordered(table[:, f], f, categories[f]))
     for at, one in enumerate(problem.combinations):
         assert isinstance(one, Combination)
         ranks.update(_ordered(grouped_sums(table, one)[0], problem.n_features + at, None))
     lines = [["column", *name] for name in listed]
-    left_out = [name for name in ranks if name not in set(listed)]
+    known = set(listed)
+    left_out = [name for name in ranks if name not in known]
     if left_out:
         witness = _Witnesses([ranks[name] for name in listed])
         lines += [["same", *name, str(witness.of(ranks[name]))] for name in left_out]
@@ -294,26 +301,35 @@ class _Witnesses:
     """Finds a listed column that has all splits of one that is left out."""
 
     def __init__(self, listed: list[Int]) -> None:
+        self._listed = listed
         self._whole: dict[bytes, int] = {}
-        self._splits: dict[bytes, int] = {}
         for number, ranks in enumerate(listed):
             self._whole.setdefault(self._key(ranks), number)
+
+    @cached_property
+    def _splits(self) -> dict[bytes, int]:
+        """Listed columns by the columns of two values that their splits are."""
+        found: dict[bytes, int] = {}
+        for number, ranks in enumerate(self._listed):
             top = int(ranks.max(initial=0))
-            if top < _MOST_VALUES:
-                for k in range(top):
-                    self._splits.setdefault(self._key((ranks > k).astype(np.int64)), number)
+            for k in range(top if 1 < top < _MOST_VALUES else 0):
+                found.setdefault(self._key((ranks > k).astype(np.int64)), number)
+        return found
 
     @staticmethod
     def _key(ranks: Int) -> bytes:
         """Return a key that is the same for a column and its mirror image."""
-        mirrored = ranks.max() - ranks
-        both: list[bytes] = [ranks.tobytes(), mirrored.tobytes()]
-        return min(both)
+        top = int(ranks.max())
+        aside = np.flatnonzero(2 * ranks[:64] != top)
+        if not len(aside):
+            aside = np.flatnonzero(2 * ranks != top)
+        mirrors = len(aside) > 0 and 2 * ranks[aside[0]] > top
+        key: bytes = (top - ranks if mirrors else ranks).tobytes()
+        return key
 
     def of(self, ranks: Int) -> int:
         """Return the number of such a column; -1 where the ranks are all the same."""
         if ranks.min() == ranks.max():
             return -1
         key = self._key(ranks)
-        found = self._splits.get(key) if ranks.max() == 1 else None
-        return self._whole[key] if found is None else found
+        return self._whole[key] if key in self._whole else self._splits[key]
