@@ -135,6 +135,7 @@ def test_the_tests_above_know_every_benchmark() -> None:
         "new-rows",
         "tasks",
         "limits",
+        "certificates",
         "start",
         "data",
     }

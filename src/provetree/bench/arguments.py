@@ -297,6 +297,16 @@ _NEAR_OPTIMAL = (
     _path("--output", "also write the results as JSON", "FILE"),
 )
 
+_CERTIFICATES = (
+    _Option("--suite", "suite of tables (default: contree)", default="contree"),
+    _count("--depth", "maximum depth of the trees (default: 3)", 3),
+    _names("--tables", "only these tables of the suite, by full or short name"),
+    _seconds("--limit", "time limit per fit in seconds (default: 60)", 60.0),
+    _seconds("--check-limit", "seconds for each checker (default: 300)", 300.0),
+    _count("--repeat", "rounds for short fits, the least time counts (default: 3)", 3),
+    _path("--compiled", "the compiled checker (default: only the one in Python runs)", "PROGRAM"),
+    _path("--keep", "folder to keep the certificates in", "FOLDER"),
+)
 _DATA = (
     _Option(
         "folder", "folder to build; what it holds already is kept", type=Path, metavar="FOLDER"
@@ -318,6 +328,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[_Option, ...]]] = {
     "new-rows": ("accuracy on new rows beside CART and others, all tuned", _NEW_ROWS),
     "near-optimal": ("count all trees that are nearly as good, beside others", _NEAR_OPTIMAL),
     "limits": ("time-limit overshoot, Ctrl-C latency and memory", _LIMITS),
+    "certificates": ("what certificates take to write and to check", _CERTIFICATES),
     "start": ("processor time that short commands take, most of it imports", _START),
     "data": ("build a folder of benchmark tables from packages and from OpenML", _DATA),
 }
