@@ -142,9 +142,8 @@ def turn_pairs(prepared: Prepared, solution: Solution, seconds: float | None = N
     >>> from provetree import ExactSearch
     >>> from provetree.problem.prepare import prepare
     >>> from provetree.search.turning import turn_pairs
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.random((40, 2))
-    >>> prepared = prepare(X, X[:, 0] + 0.3 * X[:, 1] > 0.6, max_depth=1, splits="pairs")
+    >>> X = np.random.default_rng(1).random((150, 3))
+    >>> prepared = prepare(X, X[:, 0] + 0.37 * X[:, 2] > 0.7, max_depth=1, splits="pairs")
     >>> found = ExactSearch().solve(prepared.problem)
     >>> better = turn_pairs(prepared, found)
     >>> found.cost > better.cost, better.cost, better.status
