@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from provetree import OptimalTreeRegressor, OptimalTreeRegressorCV, verify
+from provetree import OptimalTreeRegressor, OptimalTreeRegressorCV, runner_up_splits, verify
 from provetree.selection.choose import Grid, best_candidate
 from provetree.selection.pair_columns import MOST_PAIRED, columns_worth_pairing
 
@@ -82,3 +82,15 @@ def test_the_columns_that_matter_to_numbers_are_paired() -> None:
     found = columns_worth_pairing(X, targets, None, [None] * 12)
     assert {3, 7, 11} <= set(found)
     assert len(found) == MOST_PAIRED
+
+
+@pytest.mark.parametrize("n_columns", [1, 4])
+def test_the_tree_can_be_looked_at_again(n_columns: int) -> None:
+    """Whatever was chosen; a table of one column has no sums."""
+    X, y = rows(of_two=n_columns > 1, n_rows=80)
+    X = X[:, 1 : 1 + n_columns]
+    reg = OptimalTreeRegressorCV(**QUICK, shrinkage=0.0).fit(X, y)
+    assert reg.splits_ == ("pairs" if n_columns > 1 else "columns")
+    found = runner_up_splits(reg, X, y)
+    assert len(found) == reg.tree_.n_splits
+    assert all(one.sentence for one in found)

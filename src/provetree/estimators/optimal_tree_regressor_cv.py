@@ -78,8 +78,8 @@ class OptimalTreeRegressorCV(TreeRegressor):
     >>> from provetree import OptimalTreeRegressorCV
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> reg = OptimalTreeRegressorCV(2, min_samples_leaf=[5, 20], forest_share=0.0).fit(X, y)
-    >>> reg.n_leaves_, reg.min_samples_leaf_, reg.forest_share_
-    (3, 5, 0.0)
+    >>> reg.n_leaves_, reg.min_samples_leaf_, reg.splits_
+    (4, 5, 'pairs')
     >>> proven = OptimalTreeRegressorCV(2, min_samples_leaf=20, forest_share=0, shrinkage=0)
     >>> proven.fit(X, y).status_
     'optimal'
@@ -189,6 +189,13 @@ class OptimalTreeRegressorCV(TreeRegressor):
             "splits": self.splits_,
             "pair_columns": self.pair_columns_,
         }
+
+    def _prepared_again(
+        self, X: Any, y: Any, sample_weight: Any, who: str, **changes: Any
+    ) -> Prepared:
+        names = ("max_leaf_nodes", "min_samples_leaf", "splits", "pair_columns")
+        chosen = {name: self._chosen_parameters[name] for name in names}
+        return super()._prepared_again(X, y, sample_weight, who, **(chosen | changes))
 
     def _asked_splits(self, prepared: Prepared) -> list[str]:
         """Return what splits may be about; sums too where they exist and searches have limits."""
