@@ -129,7 +129,13 @@ class MistakenCore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.source, self.build = folder / "source", folder / "build"
+        self.source = folder / "source"
+        self.build = self.source / "build" / "dev"
+        # What other builds have compiled serves this one, too.
+        self.environment = os.environ | {
+            "CCACHE_BASEDIR": str(self.source),
+            "CCACHE_NOHASHDIR": "1",
+        }
         ignored = shutil.ignore_patterns("_core*.so", "__pycache__")
         for name in ("core", "src"):
             shutil.copytree(ROOT / name, self.source / name, ignore=ignored)
@@ -148,7 +154,7 @@ class MistakenCore:
             command += ["-G", "Ninja"]
         if shutil.which("ccache"):
             command += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-        subprocess.run(command, check=True, capture_output=True)
+        subprocess.run(command, check=True, capture_output=True, env=self.environment)
 
     def with_mistake(self, mistake: Mistake, first: int, last: int) -> dict[str, int]:
         """Return what became of random problems under a mistake."""
@@ -157,7 +163,8 @@ class MistakenCore:
         assert text.count(mistake.right) == 1, f"the core says no more: {mistake.right}"
         path.write_text(text.replace(mistake.right, mistake.wrong))
         try:
-            subprocess.run(["cmake", "--build", self.build], check=True, capture_output=True)
+            command = ["cmake", "--build", self.build, "--parallel", "2"]
+            subprocess.run(command, check=True, capture_output=True, env=self.environment)
         finally:
             path.write_text(text)
         package = self.source / "src"
@@ -167,7 +174,7 @@ class MistakenCore:
         shutil.copy(built, package / "provetree")
         paths = [package, ROOT / "provetree-check", ROOT / "tests"]
         run = [sys.executable, "-c", _SCRIPT, str(self.folder), str(first), str(last)]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
+        environment = self.environment | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
         found = subprocess.run(run, check=True, capture_output=True, text=True, env=environment)
         counts: dict[str, int] = eval(found.stdout)  # a dict of the script above
         return counts

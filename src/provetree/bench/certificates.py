@@ -23,7 +23,7 @@ from pathlib import Path
 
 from provetree.bench.arguments import among, words
 from provetree.bench.data import BenchTable, load_table, suite_tables
-from provetree.bench.report import format_table
+from provetree.bench.report import format_row, format_table
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
 
 __all__ = ["run", "write_csv"]
@@ -153,7 +153,8 @@ def run(arguments: argparse.Namespace) -> int:
             rows.append(row)
             ratios.append(ratio)
             refused = refused or is_refused
-            print(f"{name} done{': REFUSED' if is_refused else ''}", file=sys.stderr)
+            told = " | ".join(format_row(_HEADER, row))
+            print(f"{told}{' REFUSED' if is_refused else ''}", file=sys.stderr, flush=True)
     print(format_table(_HEADER, rows))
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     print(f"written: {mean:.2f} times a fit, geometric mean of {len(ratios)} tables")
