@@ -19,9 +19,17 @@ from provetree.studio.jobs import Job
 from provetree.studio.saving import code_of, model_of, report_of
 from provetree.studio.session import Session
 from provetree.studio.session_file import SessionFile, SessionFileError
+from provetree.studio.solving import keeps_directions
 from provetree.studio.splits import paths
 from provetree.studio.table import StudioTable
-from provetree.studio.views import compare_view, node_view, state_view, table_view, version_view
+from provetree.studio.views import (
+    compare_view,
+    node_view,
+    other_view,
+    state_view,
+    table_view,
+    version_view,
+)
 from provetree.studio.wishes import WishError, Wishes
 from testkit.studio_cases import done, hard_table, small_table
 
@@ -256,7 +264,8 @@ def test_a_question_that_no_row_passes_is_told(session: Session) -> None:
     session.wish({"do": "take", "path": "", "split": {"column": 1, "threshold": -5.0}})
     version = done(session)
     assert version.status == "failed"
-    assert "goes left" in str(version.failure)
+    words = state_view(session)["versions"][-1]["sentence"]
+    assert words == "No tree keeps the question at the top: no training row of its 160 answers yes."
     assert session.shown().number == 1
     session.undo()
     assert done(session).status == "optimal"
@@ -364,6 +373,24 @@ def test_the_code_gives_the_same_tree(table: StudioTable, session: Session) -> N
         assert names["clf"].tree_ == version.tree
         again = wishes_of(names["clf"], table)
         assert again.parameters() == version.wishes.parameters()
+
+
+@pytest.mark.skipif(not keeps_directions(), reason="searches know no directions yet")
+def test_directions_are_kept(table: StudioTable, session: Session) -> None:
+    for way in (1, -1):
+        session.wish({"do": "direction", "column": 1, "way": way})
+        version = done(session, figures=True)
+        assert version.status == "optimal", version.failure
+        ruled = OptimalTreeClassifier(max_depth=2, monotonic_cst={"income": way})
+        assert version.tree == ruled.fit(table.train, table.y_train).tree_
+        assert version.cost >= session.version(1).cost
+        # The other questions do not keep it, and must not be told as proven.
+        job = Job(lambda job: None, "test")
+        found = list(session.others(version.number, "", job))
+        view = other_view(table, found[0], floor=True)
+        assert view["proven"] is False
+    session.wish({"do": "direction", "column": 1, "way": 0})
+    assert done(session).cost == session.version(1).cost
 
 
 def test_a_saved_proof_is_about_trees_that_keep_the_rules(session: Session) -> None:

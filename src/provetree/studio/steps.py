@@ -9,10 +9,10 @@ from provetree.export.words import counted, short_number
 from provetree.studio.splits import node_at, read_split, split_of, splits_above
 from provetree.studio.table import StudioTable
 from provetree.studio.wishes import Split, WishError, Wishes
-from provetree.studio.words import leaves_words
+from provetree.studio.words import leaves_words, place_words
 from provetree.tree.tree import Tree
 
-__all__ = ["place_words", "split_words", "stepped"]
+__all__ = ["split_words", "stepped"]
 
 
 def stepped(
@@ -105,17 +105,3 @@ def split_words(table: StudioTable, split: Split) -> str:
     if split["threshold"] is None:
         return f"{name} is missing"
     return f"{name} <= {short_number(float(split['threshold']))}"
-
-
-def place_words(path: str) -> str:
-    """Return where a node is, in words.
-
-    Examples
-    --------
-    >>> from provetree.studio.steps import place_words
-    >>> place_words(""), place_words("LR")
-    ('at the top', 'after yes, no')
-    """
-    if not path:
-        return "at the top"
-    return "after " + ", ".join("yes" if side == "L" else "no" for side in path)

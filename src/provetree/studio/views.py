@@ -15,11 +15,11 @@ from provetree.selection.other_splits import OtherSplit
 from provetree.studio.session import Session
 from provetree.studio.solving import keeps_directions
 from provetree.studio.splits import node_at, paths, split_of
-from provetree.studio.steps import place_words, split_words
+from provetree.studio.steps import split_words
 from provetree.studio.table import StudioTable
 from provetree.studio.version import SEARCHING, Version, cost_of_rules
 from provetree.studio.wishes import MOST_DEPTH, plain_split
-from provetree.studio.words import costs_words, proof_words, rules_words
+from provetree.studio.words import costs_words, place_words, proof_words, rules_words
 from provetree.tree.threshold import midpoint
 
 __all__ = ["compare_view", "node_view", "other_view", "state_view", "table_view", "version_view"]

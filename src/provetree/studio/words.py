@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 
 from provetree.export.words import cost_number
 from provetree.studio.version import FAILED, SEARCHING, Best, Version, cost_of_rules
 
-__all__ = ["costs_words", "errors_words", "leaves_words", "proof_words", "rules_words"]
+__all__ = [
+    "costs_words",
+    "errors_words",
+    "failure_words",
+    "leaves_words",
+    "place_words",
+    "proof_words",
+    "rules_words",
+]
 
 
 def errors_words(cost: float) -> str:
@@ -35,7 +44,7 @@ def proof_words(version: Version) -> str:
 proven.
     """
     if version.status == FAILED:
-        return version.failure or "No tree keeps these rules."
+        return failure_words(version.failure or "No tree keeps these rules.")
     if version.status == SEARCHING:
         return "Searching."
     wishes = version.wishes
@@ -54,6 +63,33 @@ proven.
         f"{cost} so far. {trees[0].upper()}{trees[1:]} makes fewer than "
         f"{cost_number(version.bound)}, but {why} before more was proven."
     )
+
+
+def failure_words(text: str) -> str:
+    """Return why no tree keeps some rules in the words of the page, which has no paths.
+
+    Examples
+    --------
+    >>> from provetree.studio.words import failure_words
+    >>> failure_words("No tree keeps the fixed split at 'L': no training row of its 5 goes right.")
+    'No tree keeps the question after yes: no training row of its 5 answers no.'
+    """
+    text = re.sub("fixed split at '([LR]*)'", lambda at: f"question {place_words(at[1])}", text)
+    return text.replace("goes left", "answers yes").replace("goes right", "answers no")
+
+
+def place_words(path: str) -> str:
+    """Return where a node is, in words.
+
+    Examples
+    --------
+    >>> from provetree.studio.words import place_words
+    >>> place_words(""), place_words("LR")
+    ('at the top', 'after yes, no')
+    """
+    if not path:
+        return "at the top"
+    return "after " + ", ".join("yes" if side == "L" else "no" for side in path)
 
 
 def rules_words(version: Version, best: Best | None) -> str | None:
