@@ -300,10 +300,12 @@
     };
     part.again(facts);
     const move = (threshold) => wish({ do: "take", path: node.path, split: { column: facts.column, threshold }, gesture });
-    const moveSoon = onceIn(120, () => move(facts.places[Number(slider.value)]));
-    slider.addEventListener("pointerdown", newGesture); slider.addEventListener("focus", newGesture);
-    slider.addEventListener("input", () => { sliding = node.path; words(); moveSoon(); });
-    slider.addEventListener("change", () => { setTimeout(() => { sliding = null; if (!state.search) showNode(); }, 400); });
+    // The slider is the person's until the studio has answered and the hand has rested for a moment.
+    let unanswered = 0, rest = null;
+    const rests = () => { clearTimeout(rest); rest = setTimeout(() => { if (unanswered) return; sliding = null; if (!state.search) showNode(); }, 400); };
+    const moveSoon = onceIn(120, async () => { unanswered++; await move(facts.places[Number(slider.value)]); unanswered--; rests(); });
+    slider.addEventListener("pointerdown", newGesture); slider.addEventListener("focus", () => { if (!sliding) newGesture(); });
+    slider.addEventListener("input", () => { clearTimeout(rest); sliding = node.path; words(); moveSoon(); });
     const form = make("form", { class: "row" }, make("label", { for: "exact" }, "or exactly"), exact, make("button", { type: "submit" }, "Set"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
