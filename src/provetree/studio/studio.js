@@ -3,7 +3,7 @@
 (() => {
   const $ = (id) => document.getElementById(id);
   const token = new URLSearchParams(location.search).get("token");
-  let table = null, state = null, tree = null, chosen = null, comparing = null, naming = null, zoom = null, sliding = null, looking = null, said = "", drawn = false, mover = null;
+  let table = null, state = null, tree = null, chosen = null, comparing = null, naming = null, zoom = null, sliding = false, looking = null, said = "", drawn = false, mover = null;
 
   // ---- small helpers
   const make = (tag, props = {}, ...children) => {
@@ -211,7 +211,7 @@
   const focusNode = (i) => { if (i < 0) return; tabStop(i); group(i).focus(); };
   const mark = () => tree.nodes.forEach((node, i) => { group(i).classList.toggle("chosen", node.path === chosen); group(i).setAttribute("aria-selected", String(node.path === chosen)); });
   const choose = (i, byKeys = false) => {
-    chosen = tree.nodes[i].path; mark(); tabStop(i); sliding = null; showNode();
+    chosen = tree.nodes[i].path; mark(); tabStop(i); sliding = false; showNode();
     if (byKeys) $("node").focus(); else if (matchMedia("(max-width: 1080px)").matches) $("node").scrollIntoView({ block: "start" });
   };
   const resize = () => {
@@ -302,10 +302,10 @@
     const move = (threshold) => wish({ do: "take", path: node.path, split: { column: facts.column, threshold }, gesture });
     // The slider is the person's until the studio has answered and the hand has rested for a moment.
     let unanswered = 0, rest = null;
-    const rests = () => { clearTimeout(rest); rest = setTimeout(() => { if (unanswered) return; sliding = null; if (!state.search) showNode(); }, 400); };
+    const rests = () => { clearTimeout(rest); rest = setTimeout(() => { if (unanswered) return; sliding = false; if (!state.search) showNode(); }, 400); };
     const moveSoon = onceIn(120, async () => { unanswered++; await move(facts.places[Number(slider.value)]); unanswered--; rests(); });
     slider.addEventListener("pointerdown", newGesture); slider.addEventListener("focus", () => { if (!sliding) newGesture(); });
-    slider.addEventListener("input", () => { clearTimeout(rest); sliding = node.path; words(); moveSoon(); });
+    slider.addEventListener("input", () => { clearTimeout(rest); sliding = true; words(); moveSoon(); });
     const form = make("form", { class: "row" }, make("label", { for: "exact" }, "or exactly"), exact, make("button", { type: "submit" }, "Set"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
