@@ -238,6 +238,27 @@ _LIMITS = (
     _seconds("--memory-limit", "time limit of that fit in seconds (default: 120)", 120.0),
     _count("--repeat", "runs per figure, the worst counts (default: 3)", 3),
 )
+_CLUSTER = (
+    _Option("--table", "table to search (default: contree-rice)", default="contree-rice"),
+    _count("--depth", "depth of the trees (default: 4)", 4),
+    _Option(
+        "--workers",
+        "how many workers a search is run with (default: 1 4 16 64)",
+        type=_number(int, 1),
+        nargs="+",
+        default=[1, 4, 16, 64],
+    ),
+    _Option(
+        "--simulate",
+        "how many workers are simulated from recorded tasks (default: 64 256 1024)",
+        type=_number(int, 1),
+        nargs="+",
+        default=[64, 256, 1024],
+    ),
+    _seconds("--seconds", "work after which a search is cut off (default: 120)", 120.0),
+    _seconds("--client-ms", "what a group of tasks takes of the client (default: 8)", 8.0),
+    _seconds("--latency-ms", "time between client and worker (default: 5)", 5.0),
+)
 _START = (
     _names("--commands", "only these commands (default: all)"),
     _count("--repeat", "runs of each, the median counts (default: 7)", 7),
@@ -329,6 +350,10 @@ BENCHMARKS: dict[str, tuple[str, tuple[_Option, ...]]] = {
     "near-optimal": ("count all trees that are nearly as good, beside others", _NEAR_OPTIMAL),
     "limits": ("time-limit overshoot, Ctrl-C latency and memory", _LIMITS),
     "certificates": ("what certificates take to write and to check", _CERTIFICATES),
+    "cluster": (
+        "proofs on more workers than there are: the real search, a made-up clock",
+        _CLUSTER,
+    ),
     "start": ("processor time that short commands take, most of it imports", _START),
     "data": ("build a folder of benchmark tables from packages and from OpenML", _DATA),
 }

@@ -26,8 +26,9 @@ Future: TypeAlias = Any
 
 #: Seconds that the core waits for an answer at most, before it looks after other things.
 _WAIT = 0.02
-#: Seconds that a group of tasks should take, and the most tasks of a group.
-_GROUP_SECONDS, _LARGEST_GROUP = 0.25, 64
+#: Seconds that a group of tasks should take, at least and for each thread: the client needs some
+#: milliseconds for a group, and must keep up with all of them. The most tasks of a group.
+_GROUP_SECONDS, _PER_THREAD_SECONDS, _LARGEST_GROUP = 0.25, 0.015, 64
 #: Seconds after which a task is handed back to be divided: while there is enough to do, and while
 #: workers wait.
 _LONG, _SHORT = 10.0, 2.0
@@ -41,6 +42,11 @@ _FETCH = 3.0
 _HUNG = 60.0
 #: Times that a task may fail, or lose its worker for good, before the search gives up.
 _MOST_FAILURES = 3
+
+
+def group_seconds(threads: int) -> float:
+    """Return how long a group of tasks should take, with so many threads at work."""
+    return max(_GROUP_SECONDS, _PER_THREAD_SECONDS * threads)
 
 
 @dataclass
@@ -192,7 +198,8 @@ class DaskExchange:
             thread.join(1.0)
 
     def _group_size(self) -> int:
-        return max(1, min(_LARGEST_GROUP, round(_GROUP_SECONDS / max(self._task_seconds, 1e-4))))
+        seconds = group_seconds(sum(self._at_hand().values()))
+        return max(1, min(_LARGEST_GROUP, round(seconds / max(self._task_seconds, 1e-4))))
 
     def _at_hand(self) -> dict[str, int]:
         """Return the threads of the workers that do not hang; of all, where all do."""
