@@ -24,7 +24,7 @@ import numpy as np
 
 from provetree import _core
 from provetree.bench.data import load_table
-from provetree.cluster.exchange import group_seconds
+from provetree.cluster.exchange import group_seconds, shared_size
 from provetree.problem.problem import Problem, build_problem
 
 __all__ = ["MadeUpCluster", "busy_share", "run"]
@@ -79,7 +79,8 @@ class MadeUpCluster:
         """Solve what is handed out, and give back what would have been the next answer."""
         self.clock += time.thread_time() - self._left  # what the root took
         self._solver.lower_cut(cut)
-        size = self._group_size()
+        places = _PER_WORKER * self.workers - len(self._back)
+        size = shared_size(len(tasks), self._group_size(), places)
         for begin in range(0, len(tasks), size):
             self._solve(tasks[begin : begin + size])
         answers: list[tuple[int, bytes]] = []

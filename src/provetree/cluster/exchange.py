@@ -49,6 +49,18 @@ def group_seconds(threads: int) -> float:
     return max(_GROUP_SECONDS, _PER_THREAD_SECONDS * threads)
 
 
+def shared_size(tasks: int, most: int, places: int) -> int:
+    """Return the size of groups: few tasks are shared out among all who have nothing to do.
+
+    Examples
+    --------
+    >>> from provetree.cluster.exchange import shared_size
+    >>> shared_size(tasks=7, most=5, places=16), shared_size(tasks=400, most=5, places=16)
+    (1, 5)
+    """
+    return max(1, min(most, tasks // max(1, places)))
+
+
 @dataclass
 class _Group:
     """Tasks that are with Dask together."""
@@ -141,7 +153,7 @@ class DaskExchange:
         if tasks:
             self._wanted_numbers.update(number for number, _ in tasks)
             self.tasks += len(tasks)
-            size = self._group_size()
+            size = shared_size(len(tasks), self._group_size(), self._most_groups() - len(self._out))
             for begin in range(0, len(tasks), size):
                 self._submit(tasks[begin : begin + size])
         answers: list[tuple[int, bytes]] = []
@@ -207,8 +219,11 @@ class DaskExchange:
         well = {worker: n for worker, n in threads.items() if worker not in self._hanging}
         return well or threads
 
+    def _most_groups(self) -> int:
+        return _PER_THREAD * sum(self._at_hand().values())
+
     def _most_out(self) -> int:
-        return _PER_THREAD * sum(self._at_hand().values()) * self._group_size()
+        return self._most_groups() * self._group_size()
 
     def _submit(self, tasks: list[tuple[int, bytes]]) -> None:
         if not self._has_table():
