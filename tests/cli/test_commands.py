@@ -358,7 +358,7 @@ def test_compare_says_why_a_method_is_left_out(data: Path) -> None:
         (["fit", "{data}", "-t", "note"], "has 200 different values"),
         (["fit", "{data}", "-t", "left", "--ignore", "nobody"], "--ignore names 'nobody'"),
         (["fit", "{data}", "-t", "left", "--save", "no/such/m.json"], "--save needs a file in"),
-        (["fit", "{folder}", "-t", "left"], "is a folder"),
+        (["fit", "{folder}", "-t", "left"], "There are no Parquet files in the folder"),
         (["fit", "{empty}", "-t", "left"], "There is nothing in"),
         (["fit", "{zip}", "-t", "left"], "is a damaged gzip file"),
         (["fit", "{binary}", "-t", "left"], "is no table this program can read"),

@@ -59,10 +59,11 @@ def test_options_of_peers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_every_benchmark_can_be_run(name: str) -> None:
-    module = name.replace("-", "_")
+    needed = {"paper": ["--paper", "oct"], "data": ["folder"]}.get(name, [])
+    benchmark = build_parser().parse_args(["bench", name, *needed]).benchmark
+    assert benchmark == {"data": "make-data"}.get(name, name)
+    module = benchmark.replace("-", "_")
     assert callable(import_module(f"provetree.bench.{module}").run)
-    needed = ["--paper", "oct"] if name == "paper" else []
-    assert build_parser().parse_args(["bench", name, *needed]).benchmark == name
 
 
 def test_missing_data_is_one_sentence(

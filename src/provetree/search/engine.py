@@ -145,7 +145,7 @@ class ExactSearch:
         found = _core.search(
             problem.table,
             None if on_progress is None else tell,
-            workers,
+            workers=workers,
             max_depth=problem.max_depth,
             max_splits=problem.max_splits,
             min_samples_leaf=problem.min_samples_leaf,
