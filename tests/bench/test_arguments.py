@@ -126,6 +126,7 @@ def test_numbers_out_of_range_are_refused(
 
 def test_the_tests_above_know_every_benchmark() -> None:
     assert set(BENCHMARKS) == {
+        "cluster",
         "near-optimal",
         "peers",
         "known",
