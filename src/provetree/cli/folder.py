@@ -11,13 +11,14 @@ import click
 
 from provetree.cli.errors import UserError
 from provetree.cli.options import untuned
-from provetree.cli.screen import Screen
 from provetree.cli.tables import read_table
 from provetree.export.model_file import StoredModel
 from provetree.export.words import counted, proof_sentence
 
 if TYPE_CHECKING:
     from polars import DataFrame
+
+    from provetree.cli.screen import Screen
 
 __all__ = ["fit_folder", "is_folder", "tables_of"]
 
