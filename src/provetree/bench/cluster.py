@@ -140,7 +140,7 @@ def busy_share(
     >>> workers, client = busy_share([1.0], 4, client_seconds=0.001, latency=0.001)
     >>> workers > 0.99, client < 0.01
     (True, True)
-    >>> workers, client = busy_share([1.0], 4000, client_seconds=0.001, latency=0.001)
+    >>> workers, client = busy_share([1.0], 400, client_seconds=0.1, latency=0.001)
     >>> workers < 0.3, client > 0.9
     (True, True)
     """

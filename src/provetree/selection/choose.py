@@ -76,7 +76,7 @@ class Grid:
     --------
     >>> from provetree.selection.choose import Grid
     >>> grid = Grid(6, 8, [5, 1], [1.0, 0.0], [0.0, 9.0], 100)
-    >>> [tuple(candidate) for candidate in grid.candidates[::2]]
+    >>> [tuple(candidate[:3]) for candidate in grid.candidates[::2]]
     [(5, 1.0, 0.0), (5, 0.0, 0.0), (1, 1.0, 0.0)]
     """
 
