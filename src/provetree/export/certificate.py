@@ -180,7 +180,9 @@ def _canonical(problem: Problem) -> tuple[Int, Int]:
 
 def _digest(problem: Problem, table: Int) -> str:
     shape = np.array([len(table), len(problem.columns), problem.n_classes], dtype="<i8")
-    return hashlib.sha256(shape.tobytes() + table.astype("<i8").tobytes()).hexdigest()
+    digest = hashlib.sha256(shape.tobytes())
+    digest.update(table.astype("<i8", copy=False).data)
+    return digest.hexdigest()
 
 
 def _weight_lines(prepared: Prepared, column: str | None) -> list[list[str]]:
@@ -212,6 +214,13 @@ def _weight_lines(prepared: Prepared, column: str | None) -> list[list[str]]:
     return lines + [["class", label, str(t)] for label, t in zip(labels, times, strict=True)]
 
 
+def _present(prepared: Prepared) -> NDArray[np.float64]:
+    """Return the rows of the table that count."""
+    if prepared.weights is None:
+        return prepared.encoded
+    return prepared.encoded[prepared.whole_weights() > 0]
+
+
 def _feature_lines(prepared: Prepared) -> list[list[str]]:
     """Return the features: columns of the table, and sums of two of them."""
     problem, encoder = prepared.problem, prepared.encoder
@@ -220,7 +229,7 @@ def _feature_lines(prepared: Prepared) -> list[list[str]]:
         ["feature", str(name), "number" if encoder.categories[f] is None else "category"]
         for f, name in enumerate(names)
     ]
-    table = prepared.encoded[prepared.whole_weights() > 0]
+    table = _present(prepared) if problem.combinations else prepared.encoded
     for one in problem.combinations:
         assert isinstance(one, Combination)
         _, noise = grouped_sums(table, one)
@@ -233,7 +242,7 @@ def _column_lines(prepared: Prepared) -> list[list[str]]:
     """Return the listed columns, and the ones left out."""
     problem, categories = prepared.problem, prepared.encoder.categories
     listed = [_name_of(column, categories) for column in problem.columns]
-    table = prepared.encoded[prepared.whole_weights() > 0]
+    table = _present(prepared)
     # The rows of the problem are those of the table, merged: these are the table's own.
     ranks: dict[tuple[str, ...], Int] = {}
     is_binary = ((table == 0) | (table == 1)).all(axis=0)
@@ -324,7 +333,8 @@ class _Witnesses:
         if not len(aside):
             aside = np.flatnonzero(2 * ranks != top)
         mirrors = len(aside) > 0 and 2 * ranks[aside[0]] > top
-        key: bytes = (top - ranks if mirrors else ranks).tobytes()
+        small = ranks.astype(np.uint8) if top < 256 else ranks
+        key: bytes = (top - small if mirrors else small).tobytes()
         return key
 
     def of(self, ranks: Int) -> int:
