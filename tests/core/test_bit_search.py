@@ -160,9 +160,9 @@ def test_a_small_memory_limit_changes_nothing() -> None:
 @pytest.mark.parametrize("limit", [0.01, 0.05, 0.2])
 def test_a_stop_leaves_a_real_tree_and_a_valid_bound(limit: float, n_jobs: int) -> None:
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, size=(2_000, 60)).astype(float)
-    y = (X[:, :7].sum(axis=1) + (rng.random(2_000) < 0.2) > 3).astype(int)
-    problem = build_problem(X, y, n_classes=2, max_depth=5)
+    X = rng.integers(0, 2, size=(6_000, 150)).astype(float)
+    y = (X[:, :7].sum(axis=1) + 2 * rng.random(6_000) > 4).astype(int)
+    problem = build_problem(X, y, n_classes=2, max_depth=6)  # minutes of work
     # The search for better trees sweeps, once a fast machine comes to it.
     off = OFF["improvement"]
     found = core_search(problem, time_limit=limit, n_jobs=n_jobs, switches=off)
