@@ -190,11 +190,34 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
         return answer;
     }
     if (resume_) resume_->split_done(level);
-    if (answer.left.upper < kInfinite && answer.right.upper < kInfinite)
+    if (const int direction = context_.rules ? context_.rules->direction(task.split.column) : 0)
+        answer.best = best_directed(task, answer, level, direction);
+    else if (answer.left.upper < kInfinite && answer.right.upper < kInfinite)
         answer.best = {std::min(kInfinite, answer.left.upper + answer.right.upper + loss_.split_penalty),
                        split_plan(task.split.column, task.split.rank, answer.left.plan, answer.right.plan),
                        task.split.left_splits};
     return answer;
+}
+
+// Where the split has a direction, one of its sides is a leaf of the lowest or the highest class. Both sides were
+// solved as far as they can matter: as a leaf of any class a side costs no less than it does at best.
+Incumbent NodeSolver::best_directed(const SplitTask& task, const SplitAnswer& answer, std::size_t level,
+                                    int direction) {
+    const Levels::Children& kids = levels_.at(level);
+    const int of_left = direction > 0 ? 0 : 1, of_right = 1 - of_left;
+    const auto labelled = [&](const Node& side, int label) {
+        if (side.count < context_.min_leaf) return kInfinite;
+        return loss_.leaf(side.weight - side.by_class[static_cast<std::size_t>(label)]);
+    };
+    const Cost low = labelled(kids.left, of_left) + answer.right.upper,
+               high = answer.left.upper + labelled(kids.right, of_right);
+    Incumbent best;
+    best.left_splits = task.split.left_splits;
+    best.upper = std::min(kInfinite, std::min(low, high) + loss_.split_penalty);
+    if (best.upper >= kInfinite) return best;
+    best.plan = low <= high ? split_plan(task.split.column, task.split.rank, leaf_plan(of_left), answer.right.plan)
+                            : split_plan(task.split.column, task.split.rank, answer.left.plan, leaf_plan(of_right));
+    return best;
 }
 
 // At either end of a column one side has all rows, so its cost bounds the splits near both ends of every column, and

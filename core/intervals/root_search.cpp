@@ -111,7 +111,7 @@ struct RootSearch::OtherThread {
                       if (stack) stack->tell(false);
                       return true;
                   }),
-          context(root.context_, monitor), builder(context.table, context.kernel, context.min_leaf),
+          context(root.context_, monitor), builder(context.table, context.kernel, context.min_leaf, context.rules),
           solver(context, builder, root.loss_), worker(root, solver), counters(root.context_.counters) {
         if (!root.notes_) return;
         stack.emplace(*root.notes_, who);

@@ -71,12 +71,48 @@ void check_scale(const SearchOptions& options) {
          "costs.");
 }
 
+// What knows nothing of rules is switched off: other ways to search, trees from elsewhere, choices among equals.
+constexpr unsigned kUnderRules = kNoBits | kNoStart | kNoTieRule | kNoLazyRows | kNoImprovement | kNoWide;
+
+// A direction for each column, and the groups that each column is in.
+void take_rules(const std::vector<std::int64_t>& directions, const std::vector<std::vector<std::int64_t>>& groups,
+                const Table& table, SearchOptions& options) {
+    must(!table.measure && !options.certify && options.checkpoint.empty(),
+         "search keeps rules for errors only, without certificates and checkpoints.");
+    must((directions.empty() || directions.size() == table.columns) &&
+             (groups.empty() || groups.size() == table.columns),
+         "search needs a direction and a list of groups for each column.");
+    must(directions.empty() || table.n_classes == 2, "search keeps directions for two classes only.");
+    Rules rules;
+    for (const std::int64_t direction : directions) {
+        must(direction >= -1 && direction <= 1, "A direction must be -1, 0 or 1.");
+        rules.directions.push_back(static_cast<std::int8_t>(direction));
+    }
+    std::int64_t most = 0;
+    for (const auto& of_column : groups)
+        for (const std::int64_t group : of_column) {
+            must(group >= 0 && group < (std::int64_t{1} << 24), "A group must be a number from 0 on.");
+            most = std::max(most, group);
+        }
+    for (const auto& of_column : groups) {
+        PathGroups bits(static_cast<std::size_t>(most / 64 + 1), 0);
+        for (const std::int64_t group : of_column)
+            bits[static_cast<std::size_t>(group / 64)] |= std::uint64_t{1} << (group % 64);
+        rules.groups.push_back(std::move(bits));
+    }
+    options.switches |= kUnderRules;
+    // Lanes of one panel must have the same columns below them.
+    if (rules.grouped()) options.switches |= kNoPacking;
+    options.rules = std::move(rules);
+}
+
 }  // namespace
 
 SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
     Given given(kwargs);
     SearchOptions options;
-    std::vector<std::int64_t> initial_column, initial_rank;
+    std::vector<std::int64_t> initial_column, initial_rank, directions;
+    std::vector<std::vector<std::int64_t>> groups;
     given.need("max_depth", options.max_depth);
     given.need("max_splits", options.max_splits);
     given.need("min_samples_leaf", options.min_leaf);
@@ -93,6 +129,8 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
     given.take("certify", options.certify);
     given.take("checkpoint", options.checkpoint);
     given.take("checkpoint_seconds", options.checkpoint_seconds);
+    given.take("directions", directions);
+    given.take("groups", groups);
     given.end();
     must(options.max_depth >= 0 && options.max_splits >= 0 && options.loss.error_scale >= 1 &&
              options.loss.split_penalty >= 0,
@@ -104,6 +142,7 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
         options.loss.unit_scale = 1;
         options.rounded_units = table.measure->is_exact() ? 0 : kRoundedUnits;
     }
+    if (!directions.empty() || !groups.empty()) take_rules(directions, groups, table, options);
     options.initial = plan_of(initial_column, initial_rank, table);
     check_scale(options);
     return options;

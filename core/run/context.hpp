@@ -8,6 +8,7 @@
 #include "base/types.hpp"
 #include "kernels/kernel.hpp"
 #include "run/closing.hpp"
+#include "run/rules.hpp"
 #include "table/table.hpp"
 #include "tree/outcome.hpp"
 
@@ -122,7 +123,7 @@ struct Context {
     Context(Context& whole, Monitor& of_monitor) : Context(whole, of_monitor, whole.memory_limit) {}
     Context(Context& whole, Monitor& of_monitor, std::uint64_t bytes)
         : table(whole.table), kernel(whole.kernel), min_leaf(whole.min_leaf), switches(whole.switches),
-          memory_limit(bytes), monitor(of_monitor), profile_bytes(whole.profile_bytes),
+          memory_limit(bytes), monitor(of_monitor), rules(whole.rules), profile_bytes(whole.profile_bytes),
           remembers_sets(whole.remembers_sets) {}
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
@@ -133,6 +134,7 @@ struct Context {
     unsigned switches;
     std::uint64_t memory_limit;
     Monitor& monitor;
+    const Rules* rules = nullptr;  // that trees must keep; null: none
     Counters counters{};
     ByteCount own_bytes{};
     ByteCount& profile_bytes = own_bytes;  // held by profiles now; profiles are only kept below memory_limit

@@ -36,7 +36,7 @@ ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
 class BySweeps final : public Method {
   public:
     BySweeps(Context& context, const Loss& loss, bool with_ties, bool limited)
-        : context_(context), builder_(context.table, context.kernel, context.min_leaf),
+        : context_(context), builder_(context.table, context.kernel, context.min_leaf, context.rules),
           solver_(context, builder_, loss), with_ties_(with_ties), limited_(limited),
           sampling_(context.table, context.kernel, context.min_leaf, context.switches, context.memory_limit,
                     unwatched_),
@@ -83,6 +83,12 @@ class BySweeps final : public Method {
 Incumbent BySweeps::start(Shape shape) {
     Incumbent start{leaf_cost(), nullptr, 0};
     if (shape.depth < 3) return start;
+    if (context_.rules) {
+        // Greedy trees know no rules; the best tree of two levels keeps them.
+        const Outcome two = solver_.solve(root_, {.shape = Shape::of(2, shape.splits)});
+        start.offer(two);
+        return start;
+    }
     const bool grows = !context_.off(kNoStart);
     if (grows) start = grow_greedily(solver_, root_, shape);
     // Deeper, the exact search of a shortlist rarely ends, and better trees are found beside the proof. A proof that
@@ -127,7 +133,8 @@ RootAnswer BySweeps::prove(const RootRequest& request) {
     RootAnswer answer;
     answer.outcome.take(request.start);
     // Proofs up to depth four are best left alone once there is some bound, and so are those that are kept on disk.
-    if (limited_ && request.role == Role::kProof && !lazy_ && !earlier_ && targets_pay(context_, request.shape))
+    if (limited_ && !context_.rules && request.role == Role::kProof && !lazy_ && !earlier_ &&
+        targets_pay(context_, request.shape))
         answer = prove_first_bound(request);
     Outcome& outcome = answer.outcome;
     if (!answer.stopped && (with_ties_ || outcome.lower < outcome.upper)) {

@@ -173,7 +173,10 @@ Driver::Driver(const Table& merged, const SearchOptions& options, const Tick& ti
     context_.remembers_sets =
         plan_.deep && (plan_.users.split_penalty > 0 || plan_.shape.splits < Shape::full(plan_.shape.depth));
     context_.certifies = options.certify;
-    if (!options.max_work && !options.certify) context_.exchange = options.exchange;
+    if (!options.max_work && !options.certify && !options.rules) context_.exchange = options.exchange;
+    context_.rules = options.rules ? &*options.rules : nullptr;
+    // Sets of rows are remembered without the path that led to them.
+    if (options.rules && options.rules->grouped()) context_.remembers_sets = false;
     result_.proof_loss = plan_.loss;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct SearchOptions {
     std::string checkpoint;          // file that the proof is kept in and taken up from; empty: none
     double checkpoint_seconds = 20;
     unsigned switches = 0;
+    std::optional<Rules> rules;        // that the tree must keep; not of measured losses
     bool certify = false;              // leave claims from which anyone can see what is proven; not of measured losses
     TaskExchange* exchange = nullptr;  // has the splits of the root solved elsewhere, by sweeps
     ClosingListener* closings = nullptr;  // told what the proof closes, which is then made by one thread

@@ -41,6 +41,18 @@ class StumpSweep {
     std::vector<Weight> seen_, after_;
 };
 
+// The same for a column with a direction: the side of the low values predicts the first class where it must rise.
+template <class Use>
+void sweep_directed(const Node& node, const NodeColumn& column, int direction, const Use& use) {
+    const std::size_t low = direction > 0 ? 0 : 1;
+    Weight errors = node.by_class[low];  // with no rows on the low side, all predict the other class
+    for (Index i = 1; i < node.rows; ++i) {
+        const Index row = column.order[i - 1] & entry::kRowMask;
+        errors += node.classes[row] == low ? -node.weights[row] : node.weights[row];
+        if (Node::is_split(column, i)) use(i, errors);
+    }
+}
+
 bool squared_of_one(const Node& node) {
     return node.measure && node.measure->kind() == MeasureKind::kSquared && node.measure->width() == 1;
 }
@@ -230,7 +242,11 @@ Stump best_stump(Context& context, const Node& node, const Loss& loss, bool cano
         StumpSweep sweep(node);
         for (const NodeColumn& column : node.columns) {
             swept();
-            sweep(column, [&](Index i, Weight errors) { take(column, i, loss.stump(errors)); });
+            const auto use = [&](Index i, Weight errors) { take(column, i, loss.stump(errors)); };
+            if (const int direction = context.rules ? context.rules->direction(column.id) : 0)
+                sweep_directed(node, column, direction, use);
+            else
+                sweep(column, use);
         }
     }
     best.cost = choice.cost();

@@ -2,6 +2,7 @@
 #include "sweeps/depth_two.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace provetree {
 
@@ -461,9 +462,34 @@ void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& re
         bound =
             std::min(bound, context_.constrained() ? std::min(kInfinite, loss_.split_penalty + left.best + right.best)
                                                    : relaxed);
-        offer(column, lane.position, left, right);
+        if (const int direction = context_.rules ? context_.rules->direction(column.id) : 0)
+            offer_directed(column, lane.position, direction, result, left, right);
+        else
+            offer(column, lane.position, left, right);
     });
     close(column, {lane.position, lane.position}, bound, Reason::kTried);
+}
+
+// A split with a direction: all leaves of one side predict the same class, the lowest or the highest of the two, so
+// that this side is a leaf.
+void DepthTwo::offer_directed(const NodeColumn& column, Index position, int direction, const LaneResult& result,
+                              SideCost left, SideCost right) {
+    const int of_left = direction > 0 ? 0 : 1, of_right = 1 - of_left;
+    const auto labelled = [&](const SideErrors& side, int label) {
+        return side.feasible_leaf ? loss_.leaf(side.labelled[label]) : kInfinite;
+    };
+    const auto plan_of = [](SideCost side) { return side.best < side.leaf ? stump_plan() : nullptr; };
+    const auto take = [&](Cost sides, const auto& plans) {
+        const Cost total = std::min(kInfinite, sides + loss_.split_penalty);
+        if (total >= outcome_.upper) return;
+        outcome_.upper = total;
+        const auto [to_left, to_right] = plans();
+        outcome_.plan = split_plan(column.id, column.ranks[position - 1], to_left, to_right);
+    };
+    take(labelled(result.left, of_left) + right.best,
+         [&] { return std::pair<PlanPtr, PlanPtr>{leaf_plan(of_left), plan_of(right)}; });
+    take(left.best + labelled(result.right, of_right),
+         [&] { return std::pair<PlanPtr, PlanPtr>{plan_of(left), leaf_plan(of_right)}; });
 }
 
 DepthTwo::SideCost DepthTwo::side_cost_of(const SideErrors& side, bool split) const {

@@ -41,6 +41,11 @@ std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level
     const std::int32_t number = tree.add_leaf(node.label());
     const NodeColumn* column = nullptr;
     Index position = 0;
+    if (plan && plan->label >= 0) {
+        tree.label.back() = plan->label;
+        amount += node.weight - node.by_class[static_cast<std::size_t>(plan->label)];
+        return number;
+    }
     if (plan && plan->stump) {
         const Stump stump = best_stump(context, node, loss, true);
         column = stump.column;

@@ -45,8 +45,8 @@ void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index 
     kernel.flag(order, ranks, rows, every_end, checks, groups);
 }
 
-NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf)
-    : table_(table), kernel_(kernel), min_leaf_(min_leaf) {
+NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf, const Rules* rules)
+    : table_(table), kernel_(kernel), min_leaf_(min_leaf), rules_(rules && rules->grouped() ? rules : nullptr) {
     unit_weights_ = std::all_of(table.weights, table.weights + table.rows, [](std::int64_t w) { return w == 1; });
 }
 
@@ -118,10 +118,12 @@ void NodeBuilder::build_root(Node& root) const {
     }
     if (table_.rows > 0 && table_.rows <= 64) root.members = ~std::uint64_t{0} >> (64 - table_.rows);
     sum_rows(root);
+    if (rules_) root.path_groups = rules_->at_root();
     root.lay_out(table_.rows, table_.columns);
     std::vector<Index> next;
     std::size_t kept = 0;
     for (Index c = 0; c < table_.columns; ++c) {
+        if (rules_ && !rules_->allows(root.path_groups, c)) continue;
         NodeColumn& column = root.columns[kept];
         column.id = c;
         const Index* ranks = table_.ranks + static_cast<std::size_t>(c) * table_.rows;
@@ -219,6 +221,7 @@ void NodeBuilder::split_rows(const Node& parent, const NodeColumn& by, Index pos
     move_rows(parent, position, left, right);
     left.columns.clear();
     right.columns.clear();
+    if (rules_) left.path_groups = right.path_groups = rules_->after(parent.path_groups, by.id);
 }
 
 void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {
@@ -227,6 +230,7 @@ void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position
     right.lay_out(parent.rows - position, parent.columns.size());
     std::size_t kept_left = 0, kept_right = 0;
     for (const NodeColumn& column : parent.columns) {
+        if (rules_ && !rules_->allows(left.path_groups, column.id)) continue;
         NodeColumn& to_left = left.columns[kept_left];
         NodeColumn& to_right = right.columns[kept_right];
         to_left.id = to_right.id = column.id;

@@ -12,6 +12,7 @@
 #include "kernels/kernel.hpp"
 #include "loss/loss.hpp"
 #include "loss/measure.hpp"
+#include "run/rules.hpp"
 #include "table/table.hpp"
 
 namespace provetree {
@@ -50,6 +51,7 @@ class Node {
     // Of a node that only cells will look at (measures/cells.hpp): the cells of its rows. Such a node has no columns,
     // and its rows are not listed.
     std::vector<Index> cells;
+    PathGroups path_groups;  // under rules with groups: those of the path to here; other columns are left out
 
     Weight leaf_error() const;
     // The same in errors or in units, whatever the loss is about.
@@ -115,7 +117,7 @@ void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index 
 // Builds nodes; holds the scratch memory of splitting, so one builder serves one search.
 class NodeBuilder {
   public:
-    NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf);
+    NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf, const Rules* rules = nullptr);
 
     void build_root(Node& root) const;
     // The first `position` rows of a column go left, the others right.
@@ -156,6 +158,7 @@ class NodeBuilder {
     const Table& table_;
     const Kernel& kernel_;
     std::int64_t min_leaf_;
+    const Rules* rules_;  // null where columns have no groups
     bool unit_weights_;
     RawVector<std::uint32_t> new_rows_;  // as many as there are rows, once something is split
 };

@@ -53,6 +53,7 @@ void Panel::evaluate(const Node& node, const Lane* lanes, int n_lanes, Weight of
     ++context_.counters.panels;
     context_.counters.lanes += static_cast<std::uint64_t>(n_lanes);
     mark_left_rows(node, lanes, n_lanes);
+    if (context_.rules) return evaluate_ruled(node, lanes, n_lanes, results);
     if (context_.constrained()) return evaluate_many_classes(node, lanes, n_lanes, results);
     if (node.by_class.size() <= 2) return evaluate_two_classes(node, lanes, n_lanes, results);
     if (!node.unit_weights || !evaluate_pairs(node, lanes, n_lanes, of_interest, results))
@@ -289,16 +290,23 @@ bool Panel::evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Wei
 }
 
 void Panel::evaluate_many_classes(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
+    every_.clear();
+    for (const NodeColumn& column : node.columns) every_.push_back(&column);
+    evaluate_columns(node, every_, lanes, n_lanes, results);
+}
+
+void Panel::evaluate_columns(const Node& node, const std::vector<const NodeColumn*>& columns, const Lane* lanes,
+                             int n_lanes, LaneResult* results) {
     ManyClassSums sums;
     for (auto* best : {sums.best_left, sums.best_right}) std::fill_n(best, kLanes, 0);
     for (auto* feasible : {sums.feasible_left, sums.feasible_right}) std::fill_n(feasible, kLanes, kNoSplit);
     const std::int32_t min_leaf = static_cast<std::int32_t>(std::min<std::int64_t>(context_.min_leaf, 1 << 30));
     const LaneWidth width = node.weight <= 32767 && node.count <= 32767 ? LaneWidth::k16 : LaneWidth::k32;
     const RowData rows{node.classes.data(), node.weights.data(), node.counts.data()};
-    for (const NodeColumn& column : node.columns) {
-        const std::size_t bytes = sweep_scratch_bytes(node.by_class.size(), column.checks);
+    for (const NodeColumn* column : columns) {
+        const std::size_t bytes = sweep_scratch_bytes(node.by_class.size(), column->checks);
         if (scratch_.size() < bytes) scratch_.resize(bytes);
-        context_.kernel.sweep_classes({column.order, node.rows, column.checks, column.no_ties}, left_masks_.data(),
+        context_.kernel.sweep_classes({column->order, node.rows, column->checks, column->no_ties}, left_masks_.data(),
                                       rows, static_cast<int>(node.by_class.size()), min_leaf, width, n_lanes,
                                       scratch_.data(), sums);
         swept(node.rows);

@@ -19,8 +19,9 @@ struct Lane {
 struct SideErrors {
     Weight leaf;   // as a single leaf
     Weight stump;  // with at most one split, whatever the leaf sizes; a lower bound beyond the errors of interest
-    Weight feasible_split;  // with exactly one split that respects the minimum leaf size; -1 where there is none
-    bool feasible_leaf;     // enough rows for a leaf
+    Weight feasible_split;        // with exactly one split that respects the minimum leaf size; -1 where there is none
+    bool feasible_leaf;           // enough rows for a leaf
+    Weight labelled[2] = {0, 0};  // as a leaf that predicts the first or the second class; only under rules
 };
 
 struct LaneResult {
@@ -43,6 +44,12 @@ class Panel {
     void evaluate_two_classes(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
     bool evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results);
     void evaluate_many_classes(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
+    void evaluate_columns(const Node& node, const std::vector<const NodeColumn*>& columns, const Lane* lanes,
+                          int n_lanes, LaneResult* results);
+    // Under rules (sweeps/ruled_panel.cpp):
+    void evaluate_ruled(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
+    void evaluate_directions(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
+    void evaluate_plainly(const Node& node, int n_lanes, LaneResult* results);
     void swept(Index rows) {
         context_.counters.row_steps += rows;
         context_.monitor.work(rows);
@@ -60,6 +67,7 @@ class Panel {
 
     Context& context_;
     std::vector<SweepColumn> columns_;
+    std::vector<const NodeColumn*> ruled_, every_;  // columns that second splits may be on
     std::vector<PairColumns> pairs_;
     std::size_t n_pairs_ = 0;
     std::vector<std::uint64_t> left_masks_;

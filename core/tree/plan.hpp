@@ -19,6 +19,7 @@ struct Plan {
     Index rank = 0;  // rank <= this goes left
     PlanPtr left;
     PlanPtr right;
+    int label = -1;  // from 0 on: a leaf that predicts this class, whatever rows arrive
 };
 
 inline PlanPtr stump_plan() { return std::make_shared<const Plan>(Plan{true, 0, 0, 0, nullptr, nullptr}); }
@@ -27,6 +28,9 @@ inline PlanPtr bottom_plan(int splits) {
 }
 inline PlanPtr split_plan(Index column, Index rank, PlanPtr left, PlanPtr right) {
     return std::make_shared<const Plan>(Plan{false, 0, column, rank, std::move(left), std::move(right)});
+}
+inline PlanPtr leaf_plan(int label) {
+    return std::make_shared<const Plan>(Plan{false, 0, 0, 0, nullptr, nullptr, label});
 }
 
 // A finished tree as flat arrays in preorder; column -1 marks a leaf.

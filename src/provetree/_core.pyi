@@ -233,6 +233,8 @@ def search(
     certify: bool = False,
     checkpoint: str = "",
     checkpoint_seconds: float = 20.0,
+    directions: Sequence[int] = ...,
+    groups: Sequence[Sequence[int]] = ...,
 ) -> SearchResult:
     """Find the best tree and prove it, as far as the limits allow."""
 

@@ -489,6 +489,15 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "must be given, too. Everything else is the best for it.",
     ),
     Option(
+        "monotonic_cst",
+        None,
+        (_DICT, _ARRAY_LIKE, _NONE),
+        "Which way predictions may go along columns of numbers, as in scikit-learn: 1 (the second "
+        "class never becomes less likely as the column rises), -1 (never more likely) or 0 (either "
+        "way), as an array or a dict by name. For errors of two classes. At each split on such a "
+        "column no leaf of the one side predicts more than a leaf of the other.",
+    ),
+    Option(
         "column_costs",
         None,
         (_DICT, _NONE),

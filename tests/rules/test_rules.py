@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,40 +21,10 @@ from provetree import (
     verify,
 )
 from testkit.naive_rules import NaiveRules, NaiveSplit, naive_splits, ruled_cost
+from testkit.random_rules import random_ruled_table
 
 N_FEW, N_MANY, CHUNK = 250, 100_000, 50
 RULES = ("forbidden", "fixed", "groups", "prices")
-
-
-def random_table(seed: int) -> dict[str, Any]:
-    """A table of a seed: numbers and categories, ties, missing values, weights, tiny n."""
-    rng = np.random.default_rng(seed)
-    depth = int(rng.choice([1, 2, 3], p=[0.2, 0.5, 0.3]))
-    n = int(rng.integers(2, (20, 14, 10)[depth - 1]))
-    p = int(rng.integers(2, 5))
-    columns, categorical = [], []
-    for _ in range(p):
-        x = rng.integers(0, int(rng.choice([2, 3, 5])), n).astype(float)
-        x[rng.random(n) < rng.choice([0.0, 0.0, 0.3])] = math.nan
-        columns.append(x)
-        categorical.append(bool(rng.random() < 0.2))
-    weights = None
-    if rng.random() < 0.25:
-        weights = rng.integers(0, 4, n).astype(float)
-        weights[0] = 1.0
-    return {
-        "rng": rng,
-        "X": np.column_stack(columns),
-        "categorical": categorical,
-        "y": rng.integers(0, int(rng.choice([2, 3])), n),
-        "weights": weights,
-        "limits": {
-            "max_depth": depth,
-            "max_leaf_nodes": int(rng.integers(1, 6)) if rng.random() < 0.3 else None,
-            "min_samples_leaf": int(rng.integers(1, 4)) if rng.random() < 0.25 else 1,
-        },
-        "alpha": float(rng.choice([0.05, 0.2])) if rng.random() < 0.2 else 0.0,
-    }
 
 
 def random_rules(case: dict[str, Any], names: tuple[str, ...]) -> tuple[dict[str, Any], NaiveRules]:
@@ -72,9 +43,15 @@ def random_rules(case: dict[str, Any], names: tuple[str, ...]) -> tuple[dict[str
         given["forbidden_columns"] = some if len(paths) > 1 else some[""]
         naive.forbidden = some
     if "groups" in names:
-        word = rng.choice(["no_interactions", "list"])
+        word = rng.choice(["no_interactions", "pairwise", "list", "shared"])
         naive.groups = [[c] for c in range(p)]
         given["interaction_cst"] = str(word)
+        if word == "pairwise":
+            naive.groups = list(combinations(range(p), 2))
+        if word == "shared":
+            some = [rng.permutation(p)[: rng.integers(1, p + 1)].tolist() for _ in range(3)]
+            rest = set(range(p)) - set().union(*some)
+            given["interaction_cst"], naive.groups = some, [*some, *([rest] if rest else [])]
         if word == "list":
             cut = int(rng.integers(1, p))
             order = rng.permutation(p).tolist()
@@ -132,7 +109,7 @@ def bits(holds: Any) -> int:
 
 def check(seed: int, names: tuple[str, ...]) -> Tree | None:
     """Fit a random table under rules, and compare with brute force."""
-    case = random_table(seed)
+    case = random_ruled_table(seed)
     given, naive = random_rules(case, names)
     X, y, weights, limits = case["X"], case["y"], case["weights"], case["limits"]
     whole = np.ones(len(X)) if weights is None else weights
@@ -216,7 +193,7 @@ def test_each_rule_alone_on_many_tables(name: str, chunk: int) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_trees_of_numbers_and_actions(seed: int) -> None:
-    case = random_table(seed)
+    case = random_ruled_table(seed)
     case["weights"] = None
     given, naive = random_rules(case, ("fixed", "prices"))
     rng, X, limits = case["rng"], case["X"], case["limits"]

@@ -52,6 +52,10 @@ def check_certifiable(estimator: Any, sample_weight: Any, weight: str | None) ->
             "Certificates are about questions on one category at a time: the 'category_splits' "
             f"must be 'one'. Got {estimator.category_splits!r} instead."
         )
+    rules = ("interaction_cst", "fixed_splits", "monotonic_cst", "column_costs")
+    for name in (*rules, "forbidden_columns"):
+        if getattr(estimator, name, None) is not None:
+            raise ValueError(f"Certificates are about all trees, and know no rules. Got {name!r}.")
     if sample_weight is not None and weight is None:
         raise ValueError(
             "The 'weight' parameter of certify must name the column of weights. Got None instead."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from provetree.estimators._initial_tree import initial_splits
@@ -15,7 +16,7 @@ from provetree.problem.problem import Problem
 from provetree.problem.rules import Rules, read_rules
 from provetree.search.engine import ExactSearch, Lender, Splits
 from provetree.search.memory import cache_bytes
-from provetree.search.ruled import InnerRules, RuledSearch
+from provetree.search.ruled import RuledSearch, shares_columns
 from provetree.solution import Engine, Limits, Progress, Solution
 
 __all__ = ["SearchedTree"]
@@ -68,6 +69,23 @@ class SearchedTree(TreeEstimator):
                     "it out, or the rules."
                 )
 
+    def _check_loss(self, prepared: Prepared, rules: Rules) -> Rules:
+        """Refuse rules that the loss does not go with."""
+        problem, owner = prepared.problem, type(self).__name__
+        if rules.groups is not None and problem.is_measured and shares_columns(rules.groups):
+            raise ValueError(
+                f"The groups of the 'interaction_cst' parameter of {owner} must not share columns "
+                "unless errors are counted. Got groups that do."
+            )
+        if rules.directions is None:
+            return rules
+        if problem.is_measured or problem.n_classes > 2:
+            raise ValueError(
+                f"The 'monotonic_cst' parameter of {owner} is for errors of two classes. Got "
+                f"{problem.n_classes} classes and the loss {problem.loss!r}."
+            )
+        return rules if problem.n_classes == 2 else replace(rules, directions=None)
+
     def _under_rules(
         self,
         prepared: Prepared,
@@ -75,6 +93,7 @@ class SearchedTree(TreeEstimator):
         on_progress: Callable[[Progress], None] | None,
     ) -> Solution:
         """Return the best tree that keeps rules."""
+        rules = self._check_loss(prepared, rules)
         jobs = thread_count(self.n_jobs)
         search = RuledSearch(
             prepared,
@@ -95,14 +114,11 @@ class SearchedTree(TreeEstimator):
         finally:
             self._search_seconds = time.perf_counter() - started
 
-    def _engine_under(self, inner: InnerRules) -> Engine:
+    def _engine_under(
+        self, directions: tuple[int, ...], groups: tuple[tuple[int, ...], ...]
+    ) -> Engine:
         """Return the engine of an open part of a tree."""
-        if inner.groups is not None:
-            raise ValueError(
-                f"The groups of the 'interaction_cst' parameter of {type(self).__name__} must not "
-                "share columns. Got groups that do."
-            )
-        return ExactSearch()
+        return ExactSearch(directions=directions, groups=groups)
 
     def _solved(
         self,

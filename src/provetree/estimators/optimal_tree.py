@@ -135,6 +135,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         forbidden_columns: Sequence[str | int] | Mapping[str, Any] | None = None,
         interaction_cst: str | Sequence[Any] | None = None,
         fixed_splits: Mapping[str, Any] | None = None,
+        monotonic_cst: ArrayLike | Mapping[str | int, int] | None = None,
         column_costs: Mapping[str | int, float] | None = None,
         executor: str | None = None,
         refine_pairs: bool = False,
@@ -161,6 +162,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self.forbidden_columns = forbidden_columns
         self.interaction_cst = interaction_cst
         self.fixed_splits = fixed_splits
+        self.monotonic_cst = monotonic_cst
         self.column_costs = column_costs
         self.executor = executor
         self.refine_pairs = refine_pairs
@@ -253,6 +255,9 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
     def _finished(self, prepared: Prepared, found: Solution) -> OptimalTreeClassifier:
         """Keep a solution, with the probabilities that were asked for."""
         smoothing = Smoothing.of(self.probabilities)
+        rules = self._rules(prepared)
+        if rules.directions is not None and prepared.problem.n_classes == 2:
+            smoothing = replace(smoothing or Smoothing("laplace", 0.0), directions=rules.directions)
         if smoothing is not None:
             found = replace(found, tree=found.tree.with_smoothing(smoothing))
         self._keep(prepared, found)

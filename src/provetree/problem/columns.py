@@ -150,6 +150,28 @@ class ColumnSequence(Sequence[Column]):
             np.cumsum([len(of_column) for of_column in taken], dtype=np.int64),
         )
 
+    def followed_by(self, other: ColumnSequence) -> ColumnSequence:
+        """Return these columns and after them others."""
+        last = self.ends[-1] if len(self.ends) else 0
+        return ColumnSequence(
+            np.concatenate([self._features, other._features]),
+            np.concatenate([self._kinds, other._kinds]),
+            np.concatenate([self._categories, other._categories]),
+            np.concatenate([self.values, other.values]),
+            np.concatenate([self.ends, other.ends + last]),
+        )
+
+    def cut_after(self, rank: int) -> ColumnSequence:
+        """Return the columns with the values up to a rank only: higher ones share it."""
+        kept = [values[: rank + 1] for values in self.all_values()]
+        return ColumnSequence(
+            self._features,
+            self._kinds,
+            self._categories,
+            np.concatenate([*kept, np.empty(0)]),
+            np.cumsum([len(values) for values in kept], dtype=np.int64),
+        )
+
     def of_feature(self, feature: int) -> Column | None:
         """Return the first column of a feature, None where it has no columns."""
         found = np.flatnonzero(self._features == feature)

@@ -27,6 +27,7 @@ def node_problem(
 
     A problem leaves out columns that order the rows as an earlier one does. None that could
     replace the split may be hidden by what is excluded: that comes last, or nothing is left out.
+    Nor is anything left out with `keep_duplicates`, where rules tell columns apart.
     """
     whole = prepared.problem
     problem = prepared.problem_of(

@@ -90,6 +90,10 @@ class ExactSearch:
     on_certified : callable, optional
         Called with what the core has found, claims of a certificate among it, where these are
         wanted.
+    directions : tuple of int
+        For each ordered column -1, 0 or 1: which way predictions may go along it. Two classes.
+    groups : tuple of tuples of int
+        For each ordered column the numbers of the groups it is in; the columns of a path share one.
 
     Examples
     --------
@@ -108,6 +112,8 @@ class ExactSearch:
     checkpoint_seconds: float = 20.0
     workers: Lender | None = None
     on_certified: Callable[[_core.SearchResult], None] | None = None
+    directions: tuple[int, ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()
 
     def solve(
         self,
@@ -163,6 +169,8 @@ class ExactSearch:
             checkpoint=self.checkpoint or "",
             checkpoint_seconds=self.checkpoint_seconds,
             certify=self.on_certified is not None,
+            directions=self.directions,
+            groups=self.groups,
         )
         if self.on_certified is not None:
             self.on_certified(found)
@@ -182,7 +190,8 @@ class ExactSearch:
                 found["column"],
                 found["rank_low"],
                 # Where an action is not the one of least cost by rounding, it stays the core's.
-                found["label"] if problem.loss == "linear" else None,
+                # Under directions, a leaf may have to predict the class of fewer rows.
+                found["label"] if problem.loss == "linear" or self.directions else None,
             ),
             cost=cost,
             lower_bound=bound,

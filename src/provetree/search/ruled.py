@@ -28,22 +28,14 @@ from provetree.solution import Engine, Limits, Progress, Solution, Status
 from provetree.tree.graft import grafted, labelled_leaf
 from provetree.tree.tree import Tree
 
-__all__ = ["RuledSearch", "without_columns"]
+__all__ = ["RuledSearch", "shares_columns", "with_missing_columns", "without_columns"]
 
 RowNumbers: TypeAlias = NDArray[np.intp]
-#: Makes the engine of an open part, given the rules that hold inside it.
-EngineMaker: TypeAlias = Callable[["InnerRules"], Engine]
+#: Makes the engine of an open part of a tree, given directions and groups of its ordered columns.
+EngineMaker: TypeAlias = Callable[[tuple[int, ...], tuple[tuple[int, ...], ...]], Engine]
 
 #: Time for a search whose time is over: it gives a first tree and a bound.
 _LEAST_SECONDS = 1e-3
-
-
-@dataclass(frozen=True)
-class InnerRules:
-    """The rules that hold inside an open part of a tree, by the columns of the table."""
-
-    groups: tuple[frozenset[int], ...] | None = None
-    directions: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +103,8 @@ class RuledSearch:
     def solve(self) -> Solution:
         """Return the best tree that keeps the rules."""
         self._check()
+        if self.rules.directions is not None:
+            self._leave_out_directed_sums()
         whole = self._best_by_price() if self.rules.prices else self._best(frozenset())
         seconds = time.monotonic() - self._started
         if self.on_progress is not None:
@@ -161,6 +155,13 @@ class RuledSearch:
         totals = np.bincount(self.prepared.codes[rows], weights)
         cost: float = (totals.sum() - totals.max()).item()
         return cost
+
+    def _leave_out_directed_sums(self) -> None:
+        """Leave out sums and ratios of a column with a direction: they may go either way in it."""
+        whole = self.prepared.problem
+        ways = self.rules.directions or ()
+        kept = [x for x in whole.combinations if not any(ways[column] for column in x.columns)]
+        self.prepared = replace(self.prepared, problem=replace(whole, combinations=tuple(kept)))
 
     # -- prices ------------------------------------------------------------------------------
 
@@ -285,6 +286,17 @@ class RuledSearch:
             return self._node(path + "LR"[side], halves[side], forbidden, most, below)
 
         need = [self._leaves_needed(path + letter) for letter in "LR"]
+        direction = self._direction_of(split)
+        if direction:
+            # All leaves of one side predict the lowest class, or all of the other the highest.
+            labels = (0, 1) if direction > 0 else (1, 0)
+            self._undecided += 1
+            pairs = [
+                (self._labelled(path + "L", halves[0], labels[0]), part(1, leaves - need[0])),
+                (part(0, leaves - need[1]), self._labelled(path + "R", halves[1], labels[1])),
+            ]
+            self._undecided -= 1
+            return [self._pair(split, rows, missing_left, one, other) for one, other in pairs]
         self._beside.append((self._leaf_cost(halves[1]), 0))
         plenty = [part(0, leaves - need[1])]
         self._beside[-1] = (plenty[0].cost, plenty[0].bound)
@@ -294,23 +306,52 @@ class RuledSearch:
         if sum(each.tree.n_leaves for each in plenty) > leaves:
             shares = range(need[0], leaves - need[1] + 1)
             pairs = [(part(0, most), part(1, leaves - most)) for most in shares]
-        problem = self.prepared.problem
+        return [self._pair(split, rows, missing_left, one, other) for one, other in pairs]
+
+    def _direction_of(self, split: FixedSplit) -> int:
+        """Return the direction that a fixed split must keep; "is it missing?" has none."""
+        ways = self.rules.directions
+        if ways is None or split.codes or not math.isfinite(split.threshold):
+            return 0
+        return ways[split.column]
+
+    def _labelled(self, path: str, rows: RowNumbers, label: int) -> _Part:
+        """Return the smallest tree from a node on whose leaves all predict one class."""
+        split = self.rules.fixed.get(path)
+        if split is None or split.is_leaf:
+            tree = labelled_leaf(self._problem(rows, frozenset(), 0, 1), label)
+            weight = float(tree.value[0].sum() - tree.value[0, label])
+            cost = int(weight) if weight.is_integer() else weight
+            return _Part(tree, cost, cost)
+        values = self.prepared.encoded[rows, split.column]
+        levels = self.prepared.encoder.categories[split.column]
+        refusal: InfeasibleError | None = None
+        for missing_left in (True, False) if split.missing is None else (split.missing == "left",):
+            left = split.goes_left(values, len(levels or ()), missing_left)
+            try:
+                self._check_sides(path, rows, left)
+                one = self._labelled(path + "L", rows[left], label)
+                other = self._labelled(path + "R", rows[~left], label)
+            except InfeasibleError as error:
+                refusal = error
+                continue
+            return self._pair(split, rows, missing_left, one, other)
+        assert refusal is not None
+        raise refusal
+
+    def _pair(
+        self, split: FixedSplit, rows: RowNumbers, missing_left: bool, one: _Part, other: _Part
+    ) -> _Part:
+        """Join the trees of both sides of a fixed split."""
         here = self._leaf(rows)
-        found = []
-        for one, other in pairs:
-            tree = grafted(
-                here, split, missing_left, one.tree, other.tree, self._missing(rows, split)
-            )
-            penalty = _user_penalty(problem)
-            found.append(
-                _Part(
-                    tree,
-                    one.cost + other.cost + penalty,
-                    one.bound + other.bound + penalty,
-                    _worst([one, other]),
-                )
-            )
-        return found
+        tree = grafted(here, split, missing_left, one.tree, other.tree, self._missing(rows, split))
+        penalty = _user_penalty(self.prepared.problem)
+        return _Part(
+            tree,
+            one.cost + other.cost + penalty,
+            one.bound + other.bound + penalty,
+            _worst([one, other]),
+        )
 
     def _leaves_needed(self, path: str) -> int:
         below = [p for p, s in self.rules.fixed.items() if p.startswith(path) and not s.is_leaf]
@@ -324,8 +365,13 @@ class RuledSearch:
     def _problem(
         self, rows: RowNumbers, forbidden: frozenset[int], depth: int, leaves: int
     ) -> Problem:
+        # Columns that divide the rows alike may differ in direction and in their groups.
         return node_problem(
-            without_columns(self.prepared, forbidden), rows, depth=depth, budget=leaves - 1
+            without_columns(self.prepared, forbidden),
+            rows,
+            depth=depth,
+            budget=leaves - 1,
+            keep_duplicates=bool(self.rules.directions or self.rules.groups),
         )
 
     def _leaf(self, rows: RowNumbers) -> Tree:
@@ -356,17 +402,14 @@ class RuledSearch:
         known = self._open_parts.get(key)
         if known is not None and known.status == "optimal" and known.tree.n_leaves <= leaves:
             return known  # the best tree of more leaves has no more than these
-        if groups is not None and not _disjoint(groups):
-            inner = InnerRules(groups, self.rules.directions)
-            return self._keep(key, leaves, self._solved(rows, forbidden, path, leaves, inner))
-        inner = InnerRules(None, self.rules.directions)
-        if groups is None or len(groups) == 1:
-            return self._keep(key, leaves, self._solved(rows, forbidden, path, leaves, inner))
+        if groups is None or len(groups) == 1 or shares_columns(groups):
+            inside = groups if groups is not None and len(groups) > 1 else None
+            return self._keep(key, leaves, self._solved(rows, forbidden, path, leaves, inside))
         # A path of one group of columns cannot leave it: the first split settles it for all.
         self._undecided += 1
         every = frozenset(range(self.prepared.problem.n_features))
         found = [
-            self._solved(rows, forbidden | (every - group), path, leaves, inner) for group in groups
+            self._solved(rows, forbidden | (every - group), path, leaves, None) for group in groups
         ]
         self._undecided -= 1
         best = min(found, key=lambda part: (part.cost, part.tree.n_splits))
@@ -384,10 +427,21 @@ class RuledSearch:
         forbidden: frozenset[int],
         path: str,
         leaves: int,
-        inner: InnerRules,
+        groups: tuple[frozenset[int], ...] | None,
     ) -> _Part:
-        """Solve an open part in what is left of the time."""
+        """Solve an open part in what is left of the time; `groups` are those that share columns."""
         problem = self._problem(rows, forbidden, self.depth - len(path), leaves)
+        directions: tuple[int, ...] = ()
+        if self.rules.directions is not None:
+            problem = with_missing_columns(problem, self.rules.directions)
+            ways = self.rules.directions
+            directions = tuple(_direction(problem, c, ways) for c in range(len(problem.columns)))
+        inside: tuple[tuple[int, ...], ...] = ()
+        if groups is not None:
+            asked = [frozenset(problem.columns_of(column.feature)) for column in problem.columns]
+            inside = tuple(
+                tuple(at for at, group in enumerate(groups) if own <= group) for own in asked
+            )
         if problem.is_measured and not problem.cost_scale.root > 0:
             cost = problem.to_user_cost(0)
             return _Part(labelled_leaf(problem), cost, cost)
@@ -400,7 +454,9 @@ class RuledSearch:
         # Prices are not in what a part costs, and other losses add up in units of their own.
         silent = self.on_progress is None or self.rules.prices or problem.is_measured
         limits = replace(self.limits, time_limit=seconds)
-        found = self.make_engine(inner).solve(problem, limits, None if silent else self._tell)
+        found = self.make_engine(directions, inside).solve(
+            problem, limits, None if silent else self._tell
+        )
         for name, number in found.counters.items():
             if isinstance(number, int):
                 self._counters[name] = self._counters.get(name, 0) + number
@@ -409,8 +465,52 @@ class RuledSearch:
         return _Part(found.tree, found.cost, found.lower_bound, found.status)
 
 
-def _disjoint(groups: tuple[frozenset[int], ...]) -> bool:
-    return sum(map(len, groups)) == len(frozenset().union(*groups))
+def with_missing_columns(problem: Problem, directions: tuple[int, ...]) -> Problem:
+    """Return a problem with a column "is it missing?" for each number with a direction.
+
+    That split has no direction: what is missing is neither low nor high. The other splits of such
+    a column have one, wherever missing values go.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree import build_problem
+    >>> from provetree.search.ruled import with_missing_columns
+    >>> X = np.array([[1.5], [np.nan], [2.5]])
+    >>> problem = build_problem(X, [0, 1, 0], n_classes=2, max_depth=1)
+    >>> with_missing_columns(problem, (1,)).ranks.tolist()
+    [[1, 0, 2], [0, 2, 1], [1, 0, 1]]
+    """
+    firsts = [
+        c
+        for c, column in enumerate(problem.columns)
+        if column.kind == "missing_first"
+        and any(directions[own] for own in problem.columns_of(column.feature))
+    ]
+    if not firsts:
+        return problem
+    more = problem.columns.take(firsts).cut_after(1)
+    ranks = np.minimum(problem.ranks[firsts], 1)
+    return replace(
+        problem,
+        columns=problem.columns.followed_by(more),
+        ranks=np.ascontiguousarray(np.concatenate([problem.ranks, ranks])),
+    )
+
+
+def _direction(problem: Problem, c: int, directions: tuple[int, ...]) -> int:
+    """Return the direction of an ordered column; sums of columns are checked to have none."""
+    column = problem.columns[c]
+    if column.feature >= problem.n_features:
+        return 0
+    if column.kind == "missing_first" and len(column.values) == 2:
+        return 0  # only missing values go left
+    return directions[column.feature]
+
+
+def shares_columns(groups: tuple[frozenset[int], ...]) -> bool:
+    """Tell whether two groups have a column in common."""
+    return sum(map(len, groups)) > len(frozenset().union(*groups))
 
 
 def _worst(parts: list[_Part]) -> Status:

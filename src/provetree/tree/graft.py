@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["fixed_splits_of", "grafted", "labelled_leaf"]
 
 
-def labelled_leaf(problem: Problem) -> Tree:
-    """Return the tree of a problem that has no splits."""
-    return build_tree(problem, [-1], [0])
+def labelled_leaf(problem: Problem, label: int | None = None) -> Tree:
+    """Return the tree of a problem that has no splits, and predicts a class if one is given."""
+    return build_tree(problem, [-1], [0], None if label is None else [label])
 
 
 def grafted(

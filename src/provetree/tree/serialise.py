@@ -36,7 +36,8 @@ _NAMES = {"classes": "class_names", "numbers": "output_names", "actions": "actio
 
 def version_of(tree: Tree) -> int:
     """Return the oldest version of the format that can hold a tree."""
-    if tree.groups:
+    smoothing = smoothing_of(tree)
+    if tree.groups or (smoothing is not None and smoothing.directions):
         return 6
     if tree.combinations:
         return 5

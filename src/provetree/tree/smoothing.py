@@ -39,6 +39,9 @@ class Smoothing:
         leaf towards the nodes above it (:func:`provetree.tree.shrinkage.shrunk_towards_path`).
     strength : float
         How much, in the units of the rows' weights; zero leaves the shares as they are.
+    directions : tuple of int
+        For trees of two classes that keep directions: -1, 0 or 1 for each column. Probabilities are
+        then moved to keep them, too (:mod:`provetree.tree.ordered_shares`).
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Smoothing:
 
     method: Method
     strength: float
+    directions: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
@@ -84,11 +88,15 @@ class Smoothing:
     @classmethod
     def read(cls, stored: Any) -> Smoothing | None:
         """Return what a stored tree says about its smoothing; None where it says nothing."""
-        return None if stored is None else cls(stored["method"], float(stored["strength"]))
+        if stored is None:
+            return None
+        directions = tuple(int(way) for way in stored.get("directions", ()))
+        return cls(stored["method"], float(stored["strength"]), directions)
 
     def stored(self) -> dict[str, object]:
-        """Return the method and the strength as JSON holds them."""
-        return {"method": self.method, "strength": float(self.strength)}
+        """Return the method, the strength and the directions as JSON holds them."""
+        ways = {"directions": list(self.directions)} if self.directions else {}
+        return {"method": self.method, "strength": float(self.strength), **ways}
 
 
 #: What the words of the `probabilities` parameter mean; strengths are those of the least log loss

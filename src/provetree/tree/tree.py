@@ -454,9 +454,13 @@ class Tree(Questions):
 
         All exports give these, and so does :meth:`predict_proba`. Shape (n_nodes, n_classes).
         """
-        return smoothed_shares(
-            self.value, self.label, self.left, self.right, self._totals().smoothing
-        )
+        smoothing = self._totals().smoothing
+        shares = smoothed_shares(self.value, self.label, self.left, self.right, smoothing)
+        if smoothing is None or not smoothing.directions or self.n_classes != 2:
+            return shares
+        from provetree.tree.ordered_shares import ordered_shares
+
+        return ordered_shares(self, shares, smoothing.directions)
 
     def with_smoothing(self, smoothing: Smoothing | None) -> Tree:
         """Return the tree with probabilities that are smoothed; predictions stay as they are.

@@ -1,0 +1,43 @@
+// Rules that a tree must keep: which way predictions may go along a column, and which columns may be on one path.
+//
+// Both say which trees are allowed, whatever rows they are grown on. So a tree that is allowed for some rows is allowed
+// for others: more rows still never cost less, and never more than their slack, as long as the path to them is the
+// same. Every bound between splits of one column follows from that.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace provetree {
+
+// The groups of columns that all columns of a path are in, a bit each.
+using PathGroups = std::vector<std::uint64_t>;
+
+struct Rules {
+    // Of each column of the table: 1 where no leaf left of a split on it may predict the second class while one right
+    // of it predicts the first, -1 for the other way round, 0 for neither. Two classes only. Empty: no directions.
+    std::vector<std::int8_t> directions;
+    // Of each column of the table: the groups it is in. Empty: no groups.
+    std::vector<PathGroups> groups;
+
+    bool grouped() const { return !groups.empty(); }
+    int direction(Index column) const { return directions.empty() ? 0 : directions[column]; }
+
+    PathGroups at_root() const { return PathGroups(grouped() ? groups[0].size() : 0, ~std::uint64_t{0}); }
+    // Whether a column may be asked about below a path.
+    bool allows(const PathGroups& path, Index column) const {
+        if (!grouped()) return true;
+        for (std::size_t word = 0; word < path.size(); ++word)
+            if (path[word] & groups[column][word]) return true;
+        return false;
+    }
+    PathGroups after(const PathGroups& path, Index column) const {
+        PathGroups left = path;
+        for (std::size_t word = 0; word < left.size(); ++word) left[word] &= groups[column][word];
+        return left;
+    }
+};
+
+}  // namespace provetree

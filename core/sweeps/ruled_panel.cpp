@@ -1,0 +1,121 @@
+// Panels under rules: second splits only on columns that may follow the first, with labels in the order asked for.
+#include <algorithm>
+#include <utility>
+
+#include "sweeps/panel.hpp"
+
+namespace provetree {
+
+namespace {
+
+// Lanes of a panel under groups are all of one column, so that what may follow it is the same for all of them.
+PathGroups path_of(const Rules& rules, const Node& node, const Lane* lanes) {
+    return rules.grouped() ? rules.after(node.path_groups, node.columns[lanes[0].column].id) : PathGroups{};
+}
+
+void start_at_zero(TwoClassSums& sums) {
+    for (auto* extremes : {sums.max_left, sums.min_left, sums.max_right, sums.min_right})
+        std::fill_n(extremes, kLanes, 0);
+}
+
+}  // namespace
+
+void Panel::evaluate_ruled(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
+    const Rules& rules = *context_.rules;
+    const PathGroups path = path_of(rules, node, lanes);
+    ruled_.clear();
+    for (const NodeColumn& column : node.columns)
+        if (rules.allows(path, column.id)) ruled_.push_back(&column);
+    const bool two_classes = node.by_class.size() <= 2;
+    if (two_classes && !context_.constrained()) return evaluate_directions(node, lanes, n_lanes, results);
+    if (!rules.directions.empty()) return evaluate_plainly(node, n_lanes, results);
+    evaluate_columns(node, ruled_, lanes, n_lanes, results);
+}
+
+// The running sum is ones less zeros. Its highest value stands for the best stump that predicts ones left of it, its
+// lowest for one that predicts zeros there: a column with a direction has only one of them.
+void Panel::evaluate_directions(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
+    TwoClassSums sums[3];  // of columns that must fall, of those without a direction, of those that must rise
+    for (TwoClassSums& one : sums) start_at_zero(one);
+    const LaneWidth width =
+        node.largest_weight <= 127 ? LaneWidth::k8 : (node.weight <= 32767 ? LaneWidth::k16 : LaneWidth::k32);
+    bool first = true;
+    for (const NodeColumn* column : ruled_) {
+        const SweepColumn swept_column{column->order, node.rows, column->checks, column->no_ties};
+        TwoClassSums& into = sums[1 + context_.rules->direction(column->id)];
+        if (node.unit_weights)
+            context_.kernel.sweep_unit(swept_column, left_masks_.data(), 1, 0, n_lanes, into);
+        else
+            context_.kernel.sweep_weighted(swept_column, left_masks_.data(), node.steps.data(), width, n_lanes, into);
+        swept(node.rows);
+        if (!std::exchange(first, false)) continue;
+        for (TwoClassSums& one : sums) {
+            std::copy_n(into.total_left, kLanes, one.total_left);
+            std::copy_n(into.total_right, kLanes, one.total_right);
+        }
+    }
+    for (int lane = 0; lane < n_lanes; ++lane) {
+        const Weight left = node.weight_left(node.columns[lanes[lane].column], lanes[lane].position);
+        const auto side = [&](Weight weight, std::int32_t total, auto highest, auto lowest) {
+            const Weight ones = (weight + total) / 2, zeros = weight - ones, leaf = std::min(ones, zeros);
+            const Weight high = std::max((sums[0].*highest)[lane], (sums[1].*highest)[lane]),
+                         low = std::min((sums[2].*lowest)[lane], (sums[1].*lowest)[lane]);
+            const Weight stump = std::min(leaf, weight - std::max(zeros + high, ones - low));
+            return SideErrors{leaf, stump, stump, true, {ones, zeros}};
+        };
+        results[lane].left = side(left, sums[1].total_left[lane], &TwoClassSums::max_left, &TwoClassSums::min_left);
+        results[lane].right =
+            side(node.weight - left, sums[1].total_right[lane], &TwoClassSums::max_right, &TwoClassSums::min_right);
+    }
+}
+
+// Two classes with a minimum leaf size: row by row, for every lane.
+void Panel::evaluate_plainly(const Node& node, int n_lanes, LaneResult* results) {
+    struct Side {
+        Weight of_class[2] = {0, 0};
+        std::int64_t count = 0;
+        void add(const Node& of, Index row) {
+            of_class[of.classes[row]] += of.weights[row];
+            count += of.counts[row];
+        }
+    };
+    std::vector<Side> whole(2 * static_cast<std::size_t>(n_lanes)), so_far;
+    const auto side_of = [&](Index row, int lane) {
+        return 2 * static_cast<std::size_t>(lane) + !(left_masks_[row] >> lane & 1);
+    };
+    for (Index row = 0; row < node.rows; ++row)
+        for (int lane = 0; lane < n_lanes; ++lane) whole[side_of(row, lane)].add(node, row);
+    std::vector<SideErrors> found;
+    for (const Side& side : whole) {
+        const Weight leaf = std::min(side.of_class[0], side.of_class[1]);
+        found.push_back({leaf, leaf, -1, side.count >= context_.min_leaf, {side.of_class[1], side.of_class[0]}});
+    }
+    for (const NodeColumn* column : ruled_) {
+        const int direction = context_.rules->direction(column->id);
+        so_far.assign(whole.size(), {});
+        for (Index i = 0; i + 1 < node.rows; ++i) {
+            const Index row = column->order[i] & entry::kRowMask;
+            for (int lane = 0; lane < n_lanes; ++lane) so_far[side_of(row, lane)].add(node, row);
+            if (!Node::is_split(*column, i + 1)) continue;
+            for (std::size_t at = 0; at < whole.size(); ++at) {
+                const Side &low = so_far[at], &all = whole[at];
+                if (low.count == 0 || low.count == all.count) continue;
+                const Weight rising = low.of_class[1] + all.of_class[0] - low.of_class[0],
+                             falling = low.of_class[0] + all.of_class[1] - low.of_class[1];
+                const Weight errors = direction > 0 ? rising : direction < 0 ? falling : std::min(rising, falling);
+                found[at].stump = std::min(found[at].stump, errors);
+                const bool feasible = low.count >= context_.min_leaf && all.count - low.count >= context_.min_leaf;
+                if (feasible && (found[at].feasible_split < 0 || errors < found[at].feasible_split))
+                    found[at].feasible_split = errors;
+            }
+        }
+        swept(node.rows);
+        context_.monitor.work(std::uint64_t{node.rows} * static_cast<std::uint64_t>(n_lanes));
+    }
+    for (int lane = 0; lane < n_lanes; ++lane) {
+        results[lane].left = found[2 * static_cast<std::size_t>(lane)];
+        results[lane].right = found[2 * static_cast<std::size_t>(lane) + 1];
+    }
+}
+
+}  // namespace provetree
