@@ -101,6 +101,7 @@ void take_rules(const std::vector<std::int64_t>& directions, const std::vector<s
         rules.groups.push_back(std::move(bits));
     }
     options.switches |= kUnderRules;
+    options.n_jobs = 1;  // splits that are handed on below the root know no rules
     // Lanes of one panel must have the same columns below them.
     if (rules.grouped()) options.switches |= kNoPacking;
     options.rules = std::move(rules);

@@ -315,3 +315,9 @@ def test_what_cannot_be_meant_is_said_in_one_sentence(name: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)) as error:
         OptimalTreeClassifier(**given).fit(X, y)
     assert "\n" not in str(error.value)
+
+
+def test_a_column_of_categories_without_any_can_be_forbidden() -> None:
+    X = np.array([[None, 1.0], [None, 2.0], [None, 3.0]], dtype=object)
+    model = OptimalTreeClassifier(categorical_features=[0], interaction_cst="no_interactions")
+    assert model.fit(X, [0, 1, 1]).objective_ == 0

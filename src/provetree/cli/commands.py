@@ -126,6 +126,13 @@ def _test_share(help: str | None = None) -> Callable[[Command], Command]:
     "or neg_log_loss.  [default: accuracy, or R² for a number]",
 )
 @tuned_tree_flags
+@click.option("--forbid", multiple=True, metavar="COLUMN", help="Ask no question about a column.")
+@click.option(
+    "--rules",
+    metavar="FILE",
+    help="Rules that the tree must keep: a JSON file of fixed_splits, forbidden_columns, "
+    "interaction_cst, monotonic_cst and column_costs.",
+)
 @click.option("--save", "-s", metavar="FILE", help="Write the model to this JSON file.")
 @click.option("--report", "-r", metavar="FILE", help="Write a report to this HTML file.")
 @click.option(

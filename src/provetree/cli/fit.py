@@ -21,6 +21,7 @@ from provetree.cli.folder import fit_folder, is_folder
 from provetree.cli.near_optimal import check_flags, kept_for_counting, with_near_optimal
 from provetree.cli.operating import Wish, point_sentences
 from provetree.cli.options import task_of_criterion, tree_parameters, tuned, untuned
+from provetree.cli.rules import rule_parameters
 from provetree.cli.screen import FIGURES, Screen, figures_of
 from provetree.cli.tables import read_table, source_path, write_file
 from provetree.cli.training import Settings, Trained, prepare, train
@@ -63,6 +64,12 @@ def fit(flags: dict[str, Any]) -> bool:
     wish = Wish.of(flags)
     tunes = _tunes(flags, wish)
     parameters = tuned(parameters, flags["scoring"]) if tunes else untuned(parameters)
+    rules = rule_parameters(flags, tunes=tunes or wish is not None)
+    if rules:
+        parameters |= rules
+        flags["extras"] = False  # they know no rules
+        if flags["certificate"]:
+            raise UserError("--certificate is about all trees, and knows no rules.")
     with _on_cluster(flags["cluster"], parameters):
         return _fit(flags, parameters, settings, wish, screen, started, begun, tunes=tunes)
 

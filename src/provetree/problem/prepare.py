@@ -22,7 +22,7 @@ from provetree.problem.losses import OF_NUMBERS
 from provetree.problem.pairs import check_pairs, paired_columns, sums_among
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.ratios import ratios_among
-from provetree.problem.rules import read_forbidden
+from provetree.problem.rules import blanked, read_forbidden
 from provetree.problem.table import TableEncoder
 from provetree.problem.targets import Targets, read_actions, read_targets
 
@@ -194,8 +194,7 @@ def prepare(
         forbidden_columns, encoder.feature_names, encoded.shape[1], owner
     ).get("", frozenset())
     if forbidden:
-        encoded = encoded.copy()  # it may be the user's own array
-        encoded[:, sorted(forbidden)] = 0.0  # what does not vary is not asked about
+        encoded = blanked(encoded, forbidden)
     targets: Targets | None = None
     row_costs: Float | None = None
     learned: dict[str, Any]

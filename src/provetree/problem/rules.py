@@ -16,7 +16,7 @@ import numpy as np
 
 from provetree.number_types import Bool, Float
 
-__all__ = ["FixedSplit", "Rules", "read_columns", "read_forbidden", "read_rules"]
+__all__ = ["FixedSplit", "Rules", "blanked", "read_columns", "read_forbidden", "read_rules"]
 
 _FORMS = (
     '{"column": name, "threshold": number}, {"column": name, "categories": list} or {"leaf": True}'
@@ -79,6 +79,21 @@ class Rules:
             if path.startswith(above):
                 found |= columns
         return found
+
+
+def blanked(encoded: Float, columns: Iterable[int]) -> Float:
+    """Return a table in which some columns are missing in all rows: no split can be about them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.problem.rules import blanked
+    >>> blanked(np.array([[1.0, 2.0]]), [1]).tolist()
+    [[1.0, nan]]
+    """
+    found = encoded.copy()  # it may be the user's own array
+    found[:, sorted(columns)] = np.nan
+    return found
 
 
 def read_columns(

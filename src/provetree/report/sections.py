@@ -252,6 +252,9 @@ def _searched(proof: Proof) -> str:
         if grouped
         else "every category against the rest"
     )
+    rules = proof.parameters.get("rules")
+    if rules:
+        where += f" that keep these rules ({' '.join(map(str, rules))})"
     words = (
         f"Searched were all trees {limit_words(proof)}{where}: every threshold of every number, "
         f"{categories}, and both sides for missing values."

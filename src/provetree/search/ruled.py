@@ -23,7 +23,7 @@ from provetree.errors import InfeasibleError
 from provetree.problem.node_problem import node_problem
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
-from provetree.problem.rules import FixedSplit, Rules
+from provetree.problem.rules import FixedSplit, Rules, blanked
 from provetree.solution import Engine, Limits, Progress, Solution, Status
 from provetree.tree.graft import grafted, labelled_leaf
 from provetree.tree.tree import Tree
@@ -57,12 +57,11 @@ def without_columns(prepared: Prepared, columns: frozenset[int]) -> Prepared:
     >>> from provetree.search.ruled import without_columns
     >>> prepared = prepare([[1.0, 5.0], [2.0, 4.0]], [0, 1], max_depth=1)
     >>> without_columns(prepared, frozenset([0])).encoded.tolist()
-    [[0.0, 5.0], [0.0, 4.0]]
+    [[nan, 5.0], [nan, 4.0]]
     """
     if not columns:
         return prepared
-    encoded = prepared.encoded.copy()
-    encoded[:, sorted(columns)] = 0.0
+    encoded = blanked(prepared.encoded, columns)
     whole = prepared.problem
     allowed = [each for each in whole.combinations if not columns.intersection(each.columns)]
     return replace(prepared, encoded=encoded, problem=replace(whole, combinations=tuple(allowed)))
