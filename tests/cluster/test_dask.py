@@ -52,7 +52,9 @@ def assert_clean(client: Client) -> None:
     while time.monotonic() < end:
         left = [*client.has_what().values(), *client.processing().values()]
         # A lambda travels by value: workers do not know this file.
-        at_work = client.run(lambda dask_worker: bool(dask_worker.active_threads))
+        at_work = client.run(
+            lambda dask_worker: bool(dask_worker.active_threads), on_error="ignore"
+        )
         if not any(left) and not any(at_work.values()):
             return
         time.sleep(0.05)

@@ -36,6 +36,8 @@ _LONG, _SHORT = 10.0, 2.0
 _PER_THREAD = 2
 #: Seconds between two looks at the cluster, and between two tellings of a better cost.
 _BETWEEN_LOOKS, _BETWEEN_TELLINGS = 1.0, 0.3
+#: Seconds without a heartbeat after which a worker that owes answers is taken to hang.
+_SILENT = 3.0
 #: Seconds to fetch answers from a worker that has them.
 _FETCH = 3.0
 #: Seconds after which a group is given out once more, at least.
@@ -69,7 +71,6 @@ class _Group:
     future: Future
     since: float
     again: bool = False  # whether its tasks were given to others, too
-    worker: str | None = None  # who hangs with it
 
 
 @dataclass
@@ -253,7 +254,11 @@ class DaskExchange:
         if self._table_future is None or self._table_future.status not in ("finished", "pending"):
             try:
                 self._table_future = self._client.scatter(
-                    self._table, broadcast=True, hash=False, timeout=self._patience
+                    self._table,
+                    workers=list(self._at_hand()) if self._hanging else None,
+                    broadcast=True,
+                    hash=False,
+                    timeout=self._patience,
                 )
             except (
                 OSError,
@@ -268,7 +273,6 @@ class DaskExchange:
         group = self._out.pop(key, None)
         if group is None:
             return []
-        self._hanging.discard(group.worker or "")
         if group.future.status == "finished":
             try:
                 answers: list[Answer] = group.future.result(timeout=_FETCH)
@@ -317,18 +321,28 @@ class DaskExchange:
         late = [g for g in self._out.values() if not g.again and now - g.since > allowed]
         if not late:
             return
-        with_worker = self._client.processing()
+        self.repeated += len(late)
+        silent = self._silent()
+        if not silent <= self._hanging:
+            # The table may be with them alone: it is sent to the others, and all that waits for it
+            # is given out once more.
+            self._hanging = silent
+            self._table_future = None
+            late = list(self._out.values())
         for group in late:
             group.again = True
-            self.repeated += 1
-            for worker, keys in with_worker.items():
-                if group.future.key in keys:
-                    group.worker = worker
-                    self._hanging.add(worker)
-        for group in late:
             for task in group.tasks:
                 if task[0] in self._wanted_numbers:
                     self._submit([task])
+
+    def _silent(self) -> set[str]:
+        """Return the workers that the scheduler has not heard of for longer than of others."""
+        seen = {
+            worker: float(known["last_seen"])
+            for worker, known in self._client.scheduler_info()["workers"].items()
+        }
+        latest = max(seen.values(), default=0.0)
+        return {worker for worker, when in seen.items() if latest - when > _SILENT}
 
     def _forget(self) -> None:
         """Cancel what is out; the workers stop at once."""
@@ -363,6 +377,8 @@ class DaskExchange:
                     raise OSError("no connection")
                 self._watched.threads = self._client.nthreads()
                 self._watched.silent_since = None
+                if self._hanging:  # who is heard of again gets tasks again
+                    self._hanging = self._hanging & self._silent()
             except Exception:
                 if self._watched.silent_since is None:
                     self._watched.silent_since = time.monotonic()
