@@ -478,7 +478,7 @@ def with_missing_columns(problem: Problem, directions: tuple[int, ...]) -> Probl
     >>> X = np.array([[1.5], [np.nan], [2.5]])
     >>> problem = build_problem(X, [0, 1, 0], n_classes=2, max_depth=1)
     >>> with_missing_columns(problem, (1,)).ranks.tolist()
-    [[1, 0, 2], [0, 2, 1], [1, 0, 1]]
+    [[1, 2, 0], [0, 1, 2], [1, 1, 0]]
     """
     firsts = [
         c

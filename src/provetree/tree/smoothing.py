@@ -10,7 +10,7 @@ label allows.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -56,7 +56,7 @@ class Smoothing:
 
     method: Method
     strength: float
-    directions: tuple[int, ...] = ()
+    directions: tuple[int, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
