@@ -31,6 +31,8 @@ void IntervalClaims::take_known(const Task& task, Family& family, const KnownSpl
     if (!known.profile) return;
     for (const DeepFamily& deep : known.profile->deep) {
         if (deep.id != family.column->id || deep.left_splits != family.share.left_splits) continue;
+        // A search that allowed fewer splits bounds smaller trees of the right side.
+        if (known.profile->shape.splits - 1 - deep.left_splits < family.share.right.splits) continue;
         for (const DeepPoint& point : deep.points) {
             const Index position = Node::rows_up_to(*family.column, point.rank, 0, task.node.rows);
             if (position == 0 || position == task.node.rows) continue;

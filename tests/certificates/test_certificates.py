@@ -310,3 +310,9 @@ def test_what_cannot_be_certified_is_said(parameters, more, message, tmp_path: P
         OptimalTreeClassifier(**parameters).certify(
             [[1.0], [2.0], [3.0]], [0, 1, 0], tmp_path / "p.ptc", **more
         )
+
+
+def test_a_proof_of_fewer_splits_says_nothing_of_more(tmp_path: Path) -> None:
+    """Sides were claimed to need two splits, which a search for trees of few splits had shown."""
+    table = certified_table(141, tmp_path, most_rows=18)
+    assert provetree_check.check(table.path, table.cells).startswith("no tree of depth 4")
