@@ -25,9 +25,11 @@ Frontier::Frontier(Context& context, const Loss& loss, const Node& node, const N
 }
 
 void Frontier::open(const Survey& survey) {
-    const std::vector<Division> shares = divisions(shape_);
-    families_.reserve(node_.columns.size() * shares.size());
+    const std::vector<Division> any = divisions(shape_);
+    families_.reserve(node_.columns.size() * std::max<std::size_t>(2, any.size()));
     for (Index c = 0; c < node_.columns.size(); ++c) {
+        const int direction = direction_of(node_.columns[c]);
+        const std::vector<Division> shares = direction ? divisions_with_leaf(shape_) : any;
         for (const Division& share : shares) {
             const std::uint32_t family = static_cast<std::uint32_t>(families_.size());
             families_.push_back({c,
@@ -35,6 +37,7 @@ void Frontier::open(const Survey& survey) {
                                  hints_from(relatives_, node_, node_.columns[c], share.left_splits, loss_),
                                  survey.order.empty() ? 0 : survey.order[c],
                                  {}});
+            if (direction) count_leaves(families_.back());
             // At either end of a column one side has no rows, and the other one has all of them.
             DeepPoint& low = points_.emplace_back();
             low.right = survey.whole;
@@ -47,6 +50,33 @@ void Frontier::open(const Survey& survey) {
             push(family, low_end(family), high_end(family), {0, node_.rows});
         }
     }
+}
+
+// What the side that is a leaf costs, at a split for every so many rows.
+void Frontier::count_leaves(Family& family) const {
+    const NodeColumn& column = node_.columns[family.column];
+    const bool on_left = family.share.left.depth == 0;
+    const std::size_t label = static_cast<std::size_t>(label_of(direction_of(column), !on_left));
+    const Index step = std::max<Index>(1, node_.rows / kCountedSplits);
+    const Weight whole = node_.weight - node_.by_class[label];  // of other classes
+    Weight others = 0, weight = 0;
+    Index last = 0;
+    for (Index i = 0; i + 1 < node_.rows; ++i) {
+        const Index row = column.order[i] & entry::kRowMask;
+        weight += node_.weights[row];
+        if (node_.classes[row] != label) others += node_.weights[row];
+        if (i + 1 < last + step || !Node::is_split(column, i + 1)) continue;
+        last = i + 1;
+        DeepPoint point;
+        point.rank = column.ranks[i];
+        point.position = last;
+        point.weight = weight;
+        point.left = on_left ? loss_.leaf(others) : 0;
+        point.right = on_left ? 0 : loss_.leaf(whole - others);
+        family.hints.push_back(std::move(point));
+    }
+    if (!family.hints.empty()) tidy(family.hints, loss_);
+    context_.monitor.work(node_.rows);
 }
 
 bool Frontier::look_between(std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within,
@@ -342,6 +372,8 @@ ProfilePtr Frontier::make_profile() const {
 
 // No tree that begins with a split at these positions costs less than the bound.
 void Frontier::close(std::uint32_t family, Positions closed, Cost bound, Reason reason) {
+    // Splits with a direction that say nothing, both sides of one class, are looked at as a leaf of the whole node.
+    if (direction_of(column(family))) bound = std::min(bound, leaf_cost_of(node_, loss_) + loss_.split_penalty);
     context_.closings.close(
         [&] {
             Region region = region_of(column(family), closed, shape_, level_);

@@ -135,11 +135,17 @@ class Frontier {
         Positions stretch{}, all{};
     };
 
+    static constexpr Index kCountedSplits = 256;
+
     // The points before the first and after the last split of a family.
     static std::uint32_t low_end(std::uint32_t family) { return 2 * family; }
     static std::uint32_t high_end(std::uint32_t family) { return 2 * family + 1; }
     const NodeColumn& column(std::uint32_t family) const { return node_.columns[families_[family].column]; }
 
+    int direction_of(const NodeColumn& column) const {
+        return context_.rules ? context_.rules->direction(column.id) : 0;
+    }
+    void count_leaves(Family& family) const;
     std::uint32_t add_point(std::uint32_t family, DeepPoint&& point);
     bool look_between(std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within,
                       Opening& opening) const;

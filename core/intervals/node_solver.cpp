@@ -146,6 +146,8 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     SplitAnswer answer;
     answer.least_left = task.least_left;
     answer.least_right = task.least_right;
+    // Beside a split with a direction one side is a leaf, which is known at once.
+    const int direction = context_.rules ? context_.rules->direction(task.split.column) : 0;
     const auto solve_side = [&](const Node& rows, bool right, Cost limit) {
         if (resume_) resume_->go(level, right);
         context_.closings.descend(level, {task.split.column, task.split.rank, right});
@@ -161,7 +163,8 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
                                   .level = level + 1};
         Outcome& outcome = right ? answer.right : answer.left;
         Cost& least = right ? answer.least_right : answer.least_left;
-        outcome = solve(rows, request);
+        const bool is_leaf = direction && request.shape.depth == 0;
+        outcome = is_leaf ? labelled_leaf(rows, label_of(direction, right)) : solve(rows, request);
         least = std::max(least, outcome.relaxed);
         if (resume_) resume_->side_done(level, outcome, request.shape, rows.rows);
         return outcome.lower;
@@ -170,7 +173,7 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     // Cells tell all splits of a side from bounds alone: raised budgets would only make them prove more.
     const bool by_cells = cells_.fits(task.left) && cells_.fits(task.right);
     const Cost budget = task.cut - loss_.split_penalty + (by_cells ? 0 : task.slack);
-    const bool left_first = kids.left.rows >= kids.right.rows;
+    const bool left_first = direction ? task.left.depth == 0 : kids.left.rows >= kids.right.rows;
     const Node &first = left_first ? kids.left : kids.right, &second = left_first ? kids.right : kids.left;
     const Cost known = left_first ? task.least_right : task.least_left;
     bool first_open = true, second_open = true;
@@ -190,34 +193,20 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
         return answer;
     }
     if (resume_) resume_->split_done(level);
-    if (const int direction = context_.rules ? context_.rules->direction(task.split.column) : 0)
-        answer.best = best_directed(task, answer, level, direction);
-    else if (answer.left.upper < kInfinite && answer.right.upper < kInfinite)
+    if (answer.left.upper < kInfinite && answer.right.upper < kInfinite)
         answer.best = {std::min(kInfinite, answer.left.upper + answer.right.upper + loss_.split_penalty),
                        split_plan(task.split.column, task.split.rank, answer.left.plan, answer.right.plan),
                        task.split.left_splits};
     return answer;
 }
 
-// Where the split has a direction, one of its sides is a leaf of the lowest or the highest class. Both sides were
-// solved as far as they can matter: as a leaf of any class a side costs no less than it does at best.
-Incumbent NodeSolver::best_directed(const SplitTask& task, const SplitAnswer& answer, std::size_t level,
-                                    int direction) {
-    const Levels::Children& kids = levels_.at(level);
-    const int of_left = direction > 0 ? 0 : 1, of_right = 1 - of_left;
-    const auto labelled = [&](const Node& side, int label) {
-        if (side.count < context_.min_leaf) return kInfinite;
-        return loss_.leaf(side.weight - side.by_class[static_cast<std::size_t>(label)]);
-    };
-    const Cost low = labelled(kids.left, of_left) + answer.right.upper,
-               high = answer.left.upper + labelled(kids.right, of_right);
-    Incumbent best;
-    best.left_splits = task.split.left_splits;
-    best.upper = std::min(kInfinite, std::min(low, high) + loss_.split_penalty);
-    if (best.upper >= kInfinite) return best;
-    best.plan = low <= high ? split_plan(task.split.column, task.split.rank, leaf_plan(of_left), answer.right.plan)
-                            : split_plan(task.split.column, task.split.rank, answer.left.plan, leaf_plan(of_right));
-    return best;
+// A side that a direction makes a leaf of one class.
+Outcome NodeSolver::labelled_leaf(const Node& side, int label) const {
+    Outcome outcome;
+    outcome.relaxed = loss_.leaf(side.weight - side.by_class[static_cast<std::size_t>(label)]);
+    outcome.upper = outcome.lower = side.count < context_.min_leaf ? kInfinite : outcome.relaxed;
+    outcome.plan = leaf_plan(label);
+    return outcome;
 }
 
 // At either end of a column one side has all rows, so its cost bounds the splits near both ends of every column, and

@@ -87,7 +87,7 @@ class NodeSolver {
                             : depth_two_.solve(node, request, loss_, ties);
     }
     Outcome search(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice* ties);
-    Incumbent best_directed(const SplitTask& task, const SplitAnswer& answer, std::size_t level, int direction);
+    Outcome labelled_leaf(const Node& side, int label) const;
     void conclude(const Node& node, const NodeRequest& request, const NodeRequest& on_rows, const Outcome& outcome);
     bool remembers(const Node& node, const NodeRequest& on_rows) const {
         return context_.remembers_sets && node.members && on_rows.shape.depth >= 2;

@@ -137,7 +137,8 @@ void MeasuredDepthTwo::consider_lanes(const Node& node, const NodeColumn& column
     const auto bound = [&](std::size_t i) {
         const LaneUnits& units = results_[i];
         return point_bound(
-            MeasuredPoint{0, lanes_[i], 0, units.left.leaf, units.right.leaf, units.left.stump, units.right.stump});
+            MeasuredPoint{0, lanes_[i], 0, units.left.leaf, units.right.leaf, units.left.stump, units.right.stump},
+            one_side_is_leaf(column));
     };
     by_bound_.clear();
     for (std::size_t i = 0; i < lanes_.size(); ++i) by_bound_.push_back({bound(i), static_cast<Index>(i)});
@@ -201,7 +202,7 @@ void MeasuredDepthTwo::look_around(const Node& node, Relatives relatives) {
 // A split with its sides as leaves or stumps, as the split budget allows.
 void MeasuredDepthTwo::consider(const NodeColumn& column, Index position, const LaneUnits& units) {
     Cost bound = kInfinite;
-    share_splits([&](bool split_left, bool split_right) {
+    share_splits(column, [&](bool split_left, bool split_right) {
         const Cost relaxed = loss_.split_penalty + side_cost(units.left.leaf, units.left.stump, split_left) +
                              side_cost(units.right.leaf, units.right.stump, split_right);
         relaxed_ = std::min(relaxed_, relaxed);

@@ -15,6 +15,9 @@ namespace provetree {
 // The groups of columns that all columns of a path are in, a bit each.
 using PathGroups = std::vector<std::uint64_t>;
 
+// The class that a leaf beside a split with a direction predicts: one that must rise has the first class on its left.
+inline int label_of(int direction, bool right) { return (direction > 0) == right ? 1 : 0; }
+
 struct Rules {
     // Of each column of the table: 1 where no leaf left of a split on it may predict the second class while one right
     // of it predicts the first, -1 for the other way round, 0 for neither. Two classes only. Empty: no directions.

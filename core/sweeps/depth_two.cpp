@@ -65,10 +65,12 @@ void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives rel
     std::inplace_merge(points.begin() + first, points.begin() + from_inner, points.end(), before);
 }
 
-// A stump gets all but two classes wrong: with three or more, counting classes bounds splits before any sweep.
+// A stump gets all but two classes wrong: with three or more, counting classes bounds splits before any sweep. Under a
+// direction, it is the leaf of a class that they bound.
 void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::vector<PanelPoint>& points) {
     // A point for every so many rows: together they cost about a sixteenth of a panel.
     const Index step = std::clamp<Index>(node.rows / 96, 64, 1024);
+    const int direction = direction_of(column);
     const std::size_t n_classes = node.by_class.size();
     const bool by_code = node.unit_weights && n_classes <= entry::kSharedCode;
     seen_.assign(std::max<std::size_t>(n_classes, 8), 0);
@@ -97,6 +99,12 @@ void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::ve
             add(right, node.by_class[cls] - seen_[cls]);
         }
         const Weight weight_left = node.weight_left(column, position), weight_right = node.weight - weight_left;
+        if (direction) {
+            const std::size_t of_left = static_cast<std::size_t>(label_of(direction, false)), of_right = 1 - of_left;
+            points.push_back({0, position, weight_left, weight_left - seen_[of_left],
+                              weight_right - (node.by_class[of_right] - seen_[of_right]), 0, 0, false});
+            continue;
+        }
         points.push_back({0, position, weight_left, weight_left - left[0], weight_right - right[0],
                           weight_left - left[0] - left[1], weight_right - right[0] - right[1], false});
     }
@@ -137,8 +145,9 @@ void DepthTwo::start(const Node& node, Relatives relatives) {
         begin.leaf_right = end.leaf_left = node.leaf_error();
         begin.stump_right = end.stump_left = best_stump_;
     }
-    const bool counts = node.by_class.size() > 2 && !context_.off(kNoClassCounts);
+    const bool many = node.by_class.size() > 2;
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
+        const bool counts = (many || direction_of(node.columns[c])) && !context_.off(kNoClassCounts);
         know_column(node, c, relatives, begin, end);
         if (counts) {
             // Not part of what is kept: relatives count for themselves.
@@ -434,6 +443,8 @@ void DepthTwo::search(const Node& node, Relatives relatives) {
         if (lanes_.empty()) break;
         evaluate_lanes(node);
         if (whole) take_whole_lane(results_.back().left);
+        for (std::size_t i = 0; i + whole < lanes_.size(); ++i)
+            label_leaves(node.columns[lanes_[i].column], results_[i]);
         for (std::size_t i = 0; i + whole < lanes_.size(); ++i) consider(node, lanes_[i], results_[i]);
         refine(node);
         standing_.take(outcome_);
@@ -445,6 +456,15 @@ void DepthTwo::search(const Node& node, Relatives relatives) {
     if (keep_profile_) outcome_.profile = make_profile(node);
 }
 
+// The sides of a split on a column with a direction, as leaves of the classes that it says.
+void DepthTwo::label_leaves(const NodeColumn& column, LaneResult& result) const {
+    const int direction = direction_of(column);
+    if (!direction) return;
+    const int of_left = label_of(direction, false);
+    result.left.leaf = result.left.labelled[of_left];
+    result.right.leaf = result.right.labelled[1 - of_left];
+}
+
 // A split with its sides as leaves or stumps, as the split budget allows.
 void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& result) {
     if (wide_) {
@@ -452,8 +472,9 @@ void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& re
         least = std::min<Cost>(least, Cost{result.left.stump} + result.right.stump);
     }
     const NodeColumn& column = node.columns[lane.column];
+    const int direction = direction_of(column);
     Cost bound = kInfinite;
-    share_splits([&](bool split_left, bool split_right) {
+    share_splits(column, [&](bool split_left, bool split_right) {
         const Cost relaxed = loss_.split_penalty + side_cost(result.left.leaf, result.left.stump, split_left) +
                              side_cost(result.right.leaf, result.right.stump, split_right);
         const SideCost left = side_cost_of(result.left, split_left), right = side_cost_of(result.right, split_right);
@@ -462,34 +483,23 @@ void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& re
         bound =
             std::min(bound, context_.constrained() ? std::min(kInfinite, loss_.split_penalty + left.best + right.best)
                                                    : relaxed);
-        if (const int direction = context_.rules ? context_.rules->direction(column.id) : 0)
-            offer_directed(column, lane.position, direction, result, left, right);
+        if (direction)
+            offer_labelled(column, lane.position, direction, left, right);
         else
             offer(column, lane.position, left, right);
     });
     close(column, {lane.position, lane.position}, bound, Reason::kTried);
 }
 
-// A split with a direction: all leaves of one side predict the same class, the lowest or the highest of the two, so
-// that this side is a leaf.
-void DepthTwo::offer_directed(const NodeColumn& column, Index position, int direction, const LaneResult& result,
-                              SideCost left, SideCost right) {
-    const int of_left = direction > 0 ? 0 : 1, of_right = 1 - of_left;
-    const auto labelled = [&](const SideErrors& side, int label) {
-        return side.feasible_leaf ? loss_.leaf(side.labelled[label]) : kInfinite;
+// The same as `offer`, with leaves that predict what the direction says.
+void DepthTwo::offer_labelled(const NodeColumn& column, Index position, int direction, SideCost left, SideCost right) {
+    const Cost total = std::min(kInfinite, left.best + right.best + loss_.split_penalty);
+    if (total >= outcome_.upper) return;
+    outcome_.upper = total;
+    const auto plan_of = [&](SideCost side, bool is_right) {
+        return side.best < side.leaf ? stump_plan() : leaf_plan(label_of(direction, is_right));
     };
-    const auto plan_of = [](SideCost side) { return side.best < side.leaf ? stump_plan() : nullptr; };
-    const auto take = [&](Cost sides, const auto& plans) {
-        const Cost total = std::min(kInfinite, sides + loss_.split_penalty);
-        if (total >= outcome_.upper) return;
-        outcome_.upper = total;
-        const auto [to_left, to_right] = plans();
-        outcome_.plan = split_plan(column.id, column.ranks[position - 1], to_left, to_right);
-    };
-    take(labelled(result.left, of_left) + right.best,
-         [&] { return std::pair<PlanPtr, PlanPtr>{leaf_plan(of_left), plan_of(right)}; });
-    take(left.best + labelled(result.right, of_right),
-         [&] { return std::pair<PlanPtr, PlanPtr>{plan_of(left), leaf_plan(of_right)}; });
+    outcome_.plan = split_plan(column.id, column.ranks[position - 1], plan_of(left, false), plan_of(right, true));
 }
 
 DepthTwo::SideCost DepthTwo::side_cost_of(const SideErrors& side, bool split) const {

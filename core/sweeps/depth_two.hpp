@@ -68,8 +68,8 @@ class DepthTwo : public TwoLevels {
     void share_lanes(const Node& node, std::size_t wanted_lanes);
     void evaluate_lanes(const Node& node);
     void consider(const Node& node, const Lane& lane, const LaneResult& result);
-    void offer_directed(const NodeColumn& column, Index position, int direction, const LaneResult& result,
-                        SideCost left, SideCost right);
+    void label_leaves(const NodeColumn& column, LaneResult& result) const;
+    void offer_labelled(const NodeColumn& column, Index position, int direction, SideCost left, SideCost right);
     // Of a tree with the minimum leaf size.
     SideCost side_cost_of(const SideErrors& side, bool split) const;
     Cost bound_of_small_sides(const Node& node) const;

@@ -41,7 +41,7 @@ class TwoLevels {
         ties_ = ties;
         outcome_ = {};
         outcome_.upper = leaf_cost(context_, node, loss);
-        relaxed_ = leaf_cost_of(node, loss);
+        relaxed_ = whole_leaf_ = leaf_cost_of(node, loss);
         keep_profile_ = request.keep_profile && !context_.off(kNoInheritance);
         standing_ = {};
         by_sizes_ = false;
@@ -82,19 +82,26 @@ class TwoLevels {
         return {side_cost(point.leaf_left, point.stump_left, split_left),
                 side_cost(point.leaf_right, point.stump_right, split_right), point.weight};
     }
+    // A split with a direction has a leaf on one side, of the class that the direction says: for such a column, the
+    // leaves of points are leaves of that class. The other side may be a leaf as well, of the other class: of the same
+    // class the split would say nothing, and cost no less than a leaf of the whole node does.
+    int direction_of(const NodeColumn& column) const {
+        return context_.rules ? context_.rules->direction(column.id) : 0;
+    }
+    bool one_side_is_leaf(const NodeColumn& column) const { return splits_ < 3 || direction_of(column) != 0; }
     // What trees that begin with a split cost at least, its own penalty not counted.
     template <class Amount>
-    Cost point_bound(const TwoSides<Amount>& point) const {
+    Cost point_bound(const TwoSides<Amount>& point, bool one_leaf) const {
         const auto cost = [&](bool split_left, bool split_right) {
             const SideBounds sides = side_bounds(point, split_left, split_right);
             return sides.left + sides.right;
         };
         if (by_sizes_)
             return std::min(cost(true, true), std::min(cost(true, false), cost(false, true)) - shift_of_three());
-        return splits_ >= 3 ? cost(true, true) : std::min(cost(true, false), cost(false, true));
+        return one_leaf ? std::min(cost(true, false), cost(false, true)) : cost(true, true);
     }
     template <class Amount>
-    OpenRange range_between(const TwoSides<Amount>& a, const TwoSides<Amount>& b, Cost room) const {
+    OpenRange range_between(const TwoSides<Amount>& a, const TwoSides<Amount>& b, Cost room, bool one_leaf) const {
         const auto range = [&](bool split_left, bool split_right, Cost of_cut) {
             return open_range(side_bounds(a, split_left, split_right), side_bounds(b, split_left, split_right), of_cut,
                               loss_, !context_.off(kNoLipschitz));
@@ -110,7 +117,7 @@ class TwoLevels {
             three.bound -= shift;
             return either(range(true, true, room), three);
         }
-        if (splits_ >= 3) return range(true, true, room);
+        if (!one_leaf) return range(true, true, room);
         return either(range(true, false, room), range(false, true, room));
     }
 
@@ -125,10 +132,11 @@ class TwoLevels {
     void find_stretches(const NodeColumn& column, const std::vector<TwoSides<Amount>>& points, Cost room, bool closing,
                         const Keep& keep) {
         StretchJoiner stretches(column, keep);
+        const bool one_leaf = one_side_is_leaf(column);
         for (std::size_t i = 0; i < points.size(); ++i) {
             const TwoSides<Amount>& a = points[i];
             if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split) {
-                const Cost bound = point_bound(a);
+                const Cost bound = point_bound(a, one_leaf);
                 if (bound < room)
                     stretches.add({a.position, a.position}, bound, i, i);
                 else if (closing)
@@ -136,7 +144,7 @@ class TwoLevels {
             }
             if (i + 1 == points.size() || points[i + 1].position - a.position < 2) continue;
             const TwoSides<Amount>& b = points[i + 1];
-            const OpenRange range = range_between(a, b, room);
+            const OpenRange range = range_between(a, b, room, one_leaf);
             const Positions open =
                 range.open ? positions_of(column, a.position, b.position, range.from, range.upto) : Positions{1, 0};
             if (!open.empty()) stretches.add(open, range.bound, i, i + 1);
@@ -148,6 +156,8 @@ class TwoLevels {
     // Splits of a column that cost at least `bound` are closed; `at` may hold positions that are no splits.
     void close(const NodeColumn& column, Positions at, Cost bound, Reason reason) {
         if (at.empty()) return;
+        // Splits with a direction that say nothing are looked at as a leaf of the whole node.
+        if (direction_of(column)) bound = std::min(bound, whole_leaf_ + loss_.split_penalty);
         context_.closings.close([&] { return region_of(column, at, {2, splits_}, level_); }, bound, reason);
     }
     // Of the splits between two points, all but the open ones cost as much as there is room for.
@@ -160,9 +170,10 @@ class TwoLevels {
 
     // Calls use(split_left, split_right) for the ways that the split budget allows.
     template <class Use>
-    void share_splits(const Use& use) const {
-        if (splits_ >= 3) use(true, true);
-        if (splits_ >= 3 && !by_sizes_) return;
+    void share_splits(const NodeColumn& column, const Use& use) const {
+        const bool one_leaf = one_side_is_leaf(column);
+        if (!one_leaf) use(true, true);
+        if (!one_leaf && !by_sizes_) return;
         use(false, true);  // the tie rule wants the fewest splits on the left
         use(true, false);
     }
@@ -226,6 +237,7 @@ class TwoLevels {
     Cost limit_of_three_ = 0;
     Bounded three_;
     Cost relaxed_of_three_ = kInfinite;
+    Cost whole_leaf_ = 0;       // what the node costs as a leaf, whatever the minimum leaf size
     Cost relaxed_ = kInfinite;  // what the splits evaluated cost at least without the minimum leaf size
 };
 

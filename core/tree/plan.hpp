@@ -119,4 +119,10 @@ inline std::vector<Division> divisions(Shape shape) {
     return all;
 }
 
+// The same where one side has to be a leaf, as beside a split with a direction: the other side has all splits.
+inline std::vector<Division> divisions_with_leaf(Shape shape) {
+    const Shape leaf{0, 0}, other = Shape::of(shape.depth - 1, shape.splits - 1);
+    return {{leaf, other, 0}, {other, leaf, shape.splits - 1}};
+}
+
 }  // namespace provetree

@@ -157,3 +157,20 @@ def test_categories_and_several_classes_have_no_direction() -> None:
         OptimalTreeClassifier(monotonic_cst=[1]).fit([["a"], ["b"]], [0, 1])
     with pytest.raises(ValueError, match=r"is for errors of two classes. Got 3 classes"):
         OptimalTreeClassifier(monotonic_cst=[1]).fit([[1.0], [2.0], [3.0]], [0, 1, 2])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_tables_of_hundreds_of_rows(seed: int) -> None:
+    """Leaves that a direction labels are counted every so many rows: that needs some."""
+    rng = np.random.default_rng(seed)
+    n, depth = int(rng.integers(200, 500)), 2 + seed % 2
+    X = rng.integers(0, 5, (n, 3)).astype(float)
+    wave = np.isin(X[:, 0], (1.0, 4.0)) ^ (X[:, 1] > 2)
+    y = (wave ^ (rng.random(n) < 0.2)).astype(int)
+    ways = [int(rng.choice([-1, 1])), int(rng.choice([-1, 0, 1])), int(rng.choice([0, 1]))]
+    limits = {"max_depth": depth, "min_samples_leaf": int(rng.choice([1, 30]))}
+    splits = naive_splits(X.T.tolist(), [False] * 3)
+    expected = monotone_cost(splits, (1 << n) - 1, y.tolist(), [Fraction(1)] * n, ways, **limits)
+    model = OptimalTreeClassifier(**limits, monotonic_cst=ways).fit(X, y)
+    assert model.status_ == "optimal"
+    assert model.objective_ == expected

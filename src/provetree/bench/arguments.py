@@ -318,6 +318,14 @@ _NEAR_OPTIMAL = (
     _path("--output", "also write the results as JSON", "FILE"),
 )
 
+_RULES = (
+    _names("--tables", "only these tables (default: eight of contree)"),
+    _names("--rules", "only these rules (default: all)"),
+    _count("--depth", "depth of the trees (default: 3)", 3),
+    _seconds("--limit", "time limit per fit in seconds (default: 60)", 60.0),
+    _count("--repeat", "runs of short fits, the least time counts (default: 5)", 5),
+    _path("--output", "also write the results as JSON", "FILE"),
+)
 _CERTIFICATES = (
     _Option("--suite", "suite of tables (default: contree)", default="contree"),
     _count("--depth", "maximum depth of the trees (default: 3)", 3),
@@ -348,6 +356,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[_Option, ...]]] = {
     "tasks": ("other tasks: squared error, purity, policies, and R² on new rows", _TASKS),
     "new-rows": ("accuracy on new rows beside CART and others, all tuned", _NEW_ROWS),
     "near-optimal": ("count all trees that are nearly as good, beside others", _NEAR_OPTIMAL),
+    "rules": ("what each rule costs in time, beside fits without it", _RULES),
     "limits": ("time-limit overshoot, Ctrl-C latency and memory", _LIMITS),
     "certificates": ("what certificates take to write and to check", _CERTIFICATES),
     "cluster": (
