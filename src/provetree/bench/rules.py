@@ -34,8 +34,7 @@ RULES = (
     "forbidden",
     "no_interactions",
     "pairwise",
-    "price-tree",
-    "price-path",
+    "price",
     "direction",
     "directions",
 )
@@ -62,11 +61,7 @@ def rules_of(table: BenchTable, free: Any) -> dict[str, Mapping[str, Any]]:
         "forbidden": {"forbidden_columns": [top]},
         "no_interactions": {"interaction_cst": "no_interactions"},
         "pairwise": {"interaction_cst": "pairwise"},
-        "price-tree": {"column_costs": dict.fromkeys(used[:3], price)},
-        "price-path": {
-            "column_costs": dict.fromkeys(used[:3], price),
-            "column_costs_per": "path",
-        },
+        "price": {"column_costs": dict.fromkeys(used[:3], price)},
     }
     if tree.n_splits:
         split = {"column": top, "threshold": float(tree.threshold[0])}
@@ -122,7 +117,9 @@ def run(arguments: argparse.Namespace) -> int:
             alone = min(alone, again)
             beside = ""
             if rule == "forbidden":
-                kept = [c for c in range(table.X.shape[1]) if c not in rules[rule]["forbidden_columns"]]
+                kept = [
+                    c for c in range(table.X.shape[1]) if c not in rules[rule]["forbidden_columns"]
+                ]
                 same = BenchTable(name, table.X[:, kept], table.y)
                 beside = f"{seconds / timed(same, {}, *options)[1]:.2f}"
             row = (
@@ -135,7 +132,6 @@ def run(arguments: argparse.Namespace) -> int:
                 seconds / alone,
                 beside,
             )
-            print(*row, flush=True)
             rows.append(row)
             results.append({"table": name, "rule": rule, "seconds": seconds, "free": alone})
     header = "table | rule | free | ruled | status | time [time] | ratio [.2f] | without the column"
