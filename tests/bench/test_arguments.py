@@ -128,6 +128,7 @@ def test_the_tests_above_know_every_benchmark() -> None:
     assert set(BENCHMARKS) == {
         "cluster",
         "near-optimal",
+        "rules",
         "peers",
         "known",
         "paper",

@@ -35,7 +35,18 @@ def test_a_run_prints_ratios_and_keeps_results(
 ) -> None:
     monkeypatch.setattr(rules, "load_table", lambda name: table())
     output = tmp_path / "rules.json"
-    words = ["rules", "--tables", "tiny", "--depth", "2", "--repeat", "1", "--output", str(output)]
+    words = [
+        "bench",
+        "rules",
+        "--tables",
+        "tiny",
+        "--depth",
+        "2",
+        "--repeat",
+        "1",
+        "--output",
+        str(output),
+    ]
     assert rules.run(build_parser().parse_args(words)) == 0
     printed = capsys.readouterr().out
     assert "no_interactions" in printed
