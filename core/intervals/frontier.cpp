@@ -82,7 +82,8 @@ void Frontier::count_leaves(Family& family) const {
 bool Frontier::look_between(std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within,
                             Opening& opening) const {
     const NodeColumn& column = this->column(family);
-    const Cost cut = this->cut(family) - loss_.split_penalty;
+    const Cost own = loss_.split_penalty + price_of(column);
+    const Cost cut = this->cut(family) - own;
     const bool lipschitz = !context_.off(kNoLipschitz);
     bool any = false;
     const auto keep = [&](Positions stretch, Cost bound, std::size_t, std::size_t) {
@@ -123,7 +124,7 @@ bool Frontier::look_between(std::uint32_t family, const DeepPoint& a, const Deep
     }
     add_between(position, before, b.position, {b.left, b.right, b.weight});
     stretches.finish();
-    opening.bound += loss_.split_penalty;
+    opening.bound += own;
     return any;
 }
 
@@ -240,6 +241,7 @@ SplitTask Frontier::task_of(const Attempt& attempt) const {
     task.right = family.share.right;
     task.bound = interval.bound;
     task.cut = cut(interval.family);
+    task.price = price_of(column(interval.family));
     task.sample = sample_;
     task.sample_weight = node_.weight;
     const Weight weight = node_.weight_left(column(interval.family), position);

@@ -145,6 +145,10 @@ class Frontier {
     int direction_of(const NodeColumn& column) const {
         return context_.rules ? context_.rules->direction(column.id) : 0;
     }
+    // What asking about a column costs here, beside the penalty of a split.
+    Cost price_of(const NodeColumn& column) const {
+        return context_.rules ? loss_.leaf(context_.rules->price(column.id, node_.paid)) : 0;
+    }
     void count_leaves(Family& family) const;
     std::uint32_t add_point(std::uint32_t family, DeepPoint&& point);
     bool look_between(std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within,

@@ -172,7 +172,8 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     // The larger child first: its bound is the likelier to settle the split alone.
     // Cells tell all splits of a side from bounds alone: raised budgets would only make them prove more.
     const bool by_cells = cells_.fits(task.left) && cells_.fits(task.right);
-    const Cost budget = task.cut - loss_.split_penalty + (by_cells ? 0 : task.slack);
+    const Cost own = loss_.split_penalty + task.price;
+    const Cost budget = task.cut - own + (by_cells ? 0 : task.slack);
     const bool left_first = direction ? task.left.depth == 0 : kids.left.rows >= kids.right.rows;
     const Node &first = left_first ? kids.left : kids.right, &second = left_first ? kids.right : kids.left;
     const Cost known = left_first ? task.least_right : task.least_left;
@@ -194,7 +195,7 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     }
     if (resume_) resume_->split_done(level);
     if (answer.left.upper < kInfinite && answer.right.upper < kInfinite)
-        answer.best = {std::min(kInfinite, answer.left.upper + answer.right.upper + loss_.split_penalty),
+        answer.best = {std::min(kInfinite, answer.left.upper + answer.right.upper + own),
                        split_plan(task.split.column, task.split.rank, answer.left.plan, answer.right.plan),
                        task.split.left_splits};
     return answer;

@@ -74,8 +74,30 @@ void check_scale(const SearchOptions& options) {
 // What knows nothing of rules is switched off: other ways to search, trees from elsewhere, choices among equals.
 constexpr unsigned kUnderRules = kNoBits | kNoStart | kNoTieRule | kNoLazyRows | kNoImprovement | kNoWide;
 
+// What paths pay once, and the numbers of the prices that each column asks for.
+void take_prices(const std::vector<std::int64_t>& prices, const std::vector<std::vector<std::int64_t>>& priced,
+                 const Table& table, Rules& rules) {
+    if (prices.empty()) return;
+    must(prices.size() <= 64 && priced.size() == table.columns,
+         "search needs at most 64 prices, and a list of them for each column.");
+    for (const std::int64_t price : prices) {
+        must(price >= 0 && price <= kMaxTotalWeight, "A price must be a weight from 0 up.");
+        rules.prices.push_back(static_cast<Weight>(price));
+    }
+    for (const auto& of_column : priced) {
+        std::uint64_t bits = 0;
+        for (const std::int64_t number : of_column) {
+            must(number >= 0 && number < static_cast<std::int64_t>(prices.size()),
+                 "A price must be one of those given.");
+            bits |= std::uint64_t{1} << number;
+        }
+        rules.priced.push_back(bits);
+    }
+}
+
 // A direction for each column, and the groups that each column is in.
 void take_rules(const std::vector<std::int64_t>& directions, const std::vector<std::vector<std::int64_t>>& groups,
+                const std::vector<std::int64_t>& prices, const std::vector<std::vector<std::int64_t>>& priced,
                 const Table& table, SearchOptions& options) {
     must(!table.measure && !options.certify && options.checkpoint.empty(),
          "search keeps rules for errors only, without certificates and checkpoints.");
@@ -100,10 +122,11 @@ void take_rules(const std::vector<std::int64_t>& directions, const std::vector<s
             bits[static_cast<std::size_t>(group / 64)] |= std::uint64_t{1} << (group % 64);
         rules.groups.push_back(std::move(bits));
     }
+    take_prices(prices, priced, table, rules);
     options.switches |= kUnderRules;
     options.n_jobs = 1;  // splits that are handed on below the root know no rules
     // Lanes of one panel must have the same columns below them.
-    if (rules.grouped()) options.switches |= kNoPacking;
+    if (rules.follows_paths()) options.switches |= kNoPacking;
     options.rules = std::move(rules);
 }
 
@@ -112,8 +135,8 @@ void take_rules(const std::vector<std::int64_t>& directions, const std::vector<s
 SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
     Given given(kwargs);
     SearchOptions options;
-    std::vector<std::int64_t> initial_column, initial_rank, directions;
-    std::vector<std::vector<std::int64_t>> groups;
+    std::vector<std::int64_t> initial_column, initial_rank, directions, prices;
+    std::vector<std::vector<std::int64_t>> groups, priced;
     given.need("max_depth", options.max_depth);
     given.need("max_splits", options.max_splits);
     given.need("min_samples_leaf", options.min_leaf);
@@ -132,6 +155,8 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
     given.take("checkpoint_seconds", options.checkpoint_seconds);
     given.take("directions", directions);
     given.take("groups", groups);
+    given.take("prices", prices);
+    given.take("priced", priced);
     given.end();
     must(options.max_depth >= 0 && options.max_splits >= 0 && options.loss.error_scale >= 1 &&
              options.loss.split_penalty >= 0,
@@ -143,7 +168,8 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
         options.loss.unit_scale = 1;
         options.rounded_units = table.measure->is_exact() ? 0 : kRoundedUnits;
     }
-    if (!directions.empty() || !groups.empty()) take_rules(directions, groups, table, options);
+    if (!directions.empty() || !groups.empty() || !prices.empty())
+        take_rules(directions, groups, prices, priced, table, options);
     options.initial = plan_of(initial_column, initial_rank, table);
     check_scale(options);
     return options;

@@ -1,10 +1,12 @@
-// Rules that a tree must keep: which way predictions may go along a column, and which columns may be on one path.
+// Rules that a tree must keep: which way predictions may go along a column, which columns may be on one path, and what
+// it costs to ask about a column for the first time on a path.
 //
-// Both say which trees are allowed, whatever rows they are grown on. So a tree that is allowed for some rows is allowed
-// for others: more rows still never cost less, and never more than their slack, as long as the path to them is the
-// same. Every bound between splits of one column follows from that.
+// They say which trees are allowed and what their splits cost, whatever rows they are grown on. So a tree that is
+// allowed for some rows is allowed for others: more rows still never cost less, and never more than their slack, as
+// long as the path to them is the same. Every bound between splits of one column follows from that.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -24,8 +26,26 @@ struct Rules {
     std::vector<std::int8_t> directions;
     // Of each column of the table: the groups it is in. Empty: no groups.
     std::vector<PathGroups> groups;
+    // Prices, in units of weight, of what a path asks about for the first time; of each column of the table, which of
+    // them it asks about, a bit each. Empty: no prices.
+    std::vector<Weight> prices;
+    std::vector<std::uint64_t> priced;
 
     bool grouped() const { return !groups.empty(); }
+    bool priced_by_path() const { return !prices.empty(); }
+    // Whether what may follow a split depends on its path.
+    bool follows_paths() const { return grouped() || priced_by_path(); }
+    // What a split on a column costs below a path that has paid for some.
+    Weight price(Index column, std::uint64_t paid) const {
+        if (prices.empty()) return 0;
+        Weight sum = 0;
+        for (std::uint64_t open = priced[column] & ~paid; open; open &= open - 1)
+            sum += prices[static_cast<std::size_t>(std::countr_zero(open))];
+        return sum;
+    }
+    std::uint64_t paid_after(std::uint64_t paid, Index column) const {
+        return prices.empty() ? 0 : paid | priced[column];
+    }
     int direction(Index column) const { return directions.empty() ? 0 : directions[column]; }
 
     PathGroups at_root() const { return PathGroups(grouped() ? groups[0].size() : 0, ~std::uint64_t{0}); }

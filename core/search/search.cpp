@@ -176,7 +176,7 @@ Driver::Driver(const Table& merged, const SearchOptions& options, const Tick& ti
     if (!options.max_work && !options.certify && !options.rules) context_.exchange = options.exchange;
     context_.rules = options.rules ? &*options.rules : nullptr;
     // Sets of rows are remembered without the path that led to them.
-    if (options.rules && options.rules->grouped()) context_.remembers_sets = false;
+    if (options.rules && options.rules->follows_paths()) context_.remembers_sets = false;
     result_.proof_loss = plan_.loss;
 }
 

@@ -242,7 +242,8 @@ Stump best_stump(Context& context, const Node& node, const Loss& loss, bool cano
         StumpSweep sweep(node);
         for (const NodeColumn& column : node.columns) {
             swept();
-            const auto use = [&](Index i, Weight errors) { take(column, i, loss.stump(errors)); };
+            const Weight price = context.rules ? context.rules->price(column.id, node.paid) : 0;
+            const auto use = [&](Index i, Weight errors) { take(column, i, loss.stump(Cost{errors} + price)); };
             if (const int direction = context.rules ? context.rules->direction(column.id) : 0)
                 sweep_directed(node, column, direction, use);
             else

@@ -473,16 +473,15 @@ void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& re
     }
     const NodeColumn& column = node.columns[lane.column];
     const int direction = direction_of(column);
+    const Cost own = own_cost(column);
     Cost bound = kInfinite;
     share_splits(column, [&](bool split_left, bool split_right) {
-        const Cost relaxed = loss_.split_penalty + side_cost(result.left.leaf, result.left.stump, split_left) +
+        const Cost relaxed = own + side_cost(result.left.leaf, result.left.stump, split_left) +
                              side_cost(result.right.leaf, result.right.stump, split_right);
         const SideCost left = side_cost_of(result.left, split_left), right = side_cost_of(result.right, split_right);
         Cost& least = by_sizes_ && !(split_left && split_right) ? relaxed_of_three_ : relaxed_;
         least = std::min(least, relaxed);
-        bound =
-            std::min(bound, context_.constrained() ? std::min(kInfinite, loss_.split_penalty + left.best + right.best)
-                                                   : relaxed);
+        bound = std::min(bound, context_.constrained() ? std::min(kInfinite, own + left.best + right.best) : relaxed);
         if (direction)
             offer_labelled(column, lane.position, direction, left, right);
         else
@@ -493,7 +492,7 @@ void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& re
 
 // The same as `offer`, with leaves that predict what the direction says.
 void DepthTwo::offer_labelled(const NodeColumn& column, Index position, int direction, SideCost left, SideCost right) {
-    const Cost total = std::min(kInfinite, left.best + right.best + loss_.split_penalty);
+    const Cost total = std::min(kInfinite, left.best + right.best + own_cost(column));
     if (total >= outcome_.upper) return;
     outcome_.upper = total;
     const auto plan_of = [&](SideCost side, bool is_right) {

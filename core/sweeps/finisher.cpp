@@ -13,7 +13,7 @@ struct Finisher {
     Levels& levels;
     const Loss& loss;
     FlatTree tree{};
-    Cost amount = 0;  // errors or units of the leaves
+    Cost amount = 0;  // errors or units of the leaves, and prices of columns
 
     std::int32_t add(const Node& node, const Plan* plan, std::size_t level);
     std::int32_t add_leaf(const Node& node) {
@@ -59,6 +59,7 @@ std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level
         return number;
     }
     tree.make_split(number, column->id, column->ranks[position - 1], column->ranks[position]);
+    if (context.rules) amount += context.rules->price(column->id, node.paid);
     Levels::Children& kids = levels.at(level);
     const bool known = !plan->stump;
     const auto at_most_stump = [](const PlanPtr& below) { return !below || below->stump; };

@@ -46,7 +46,7 @@ void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index 
 }
 
 NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t min_leaf, const Rules* rules)
-    : table_(table), kernel_(kernel), min_leaf_(min_leaf), rules_(rules && rules->grouped() ? rules : nullptr) {
+    : table_(table), kernel_(kernel), min_leaf_(min_leaf), rules_(rules && rules->follows_paths() ? rules : nullptr) {
     unit_weights_ = std::all_of(table.weights, table.weights + table.rows, [](std::int64_t w) { return w == 1; });
 }
 
@@ -221,7 +221,10 @@ void NodeBuilder::split_rows(const Node& parent, const NodeColumn& by, Index pos
     move_rows(parent, position, left, right);
     left.columns.clear();
     right.columns.clear();
-    if (rules_) left.path_groups = right.path_groups = rules_->after(parent.path_groups, by.id);
+    if (rules_) {
+        left.path_groups = right.path_groups = rules_->after(parent.path_groups, by.id);
+        left.paid = right.paid = rules_->paid_after(parent.paid, by.id);
+    }
 }
 
 void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {

@@ -52,6 +52,7 @@ class Node {
     // and its rows are not listed.
     std::vector<Index> cells;
     PathGroups path_groups;  // under rules with groups: those of the path to here; other columns are left out
+    std::uint64_t paid = 0;  // under rules with prices: what the path to here has paid for
 
     Weight leaf_error() const;
     // The same in errors or in units, whatever the loss is about.
@@ -158,7 +159,7 @@ class NodeBuilder {
     const Table& table_;
     const Kernel& kernel_;
     std::int64_t min_leaf_;
-    const Rules* rules_;  // null where columns have no groups
+    const Rules* rules_;  // null where rules do not follow paths
     bool unit_weights_;
     RawVector<std::uint32_t> new_rows_;  // as many as there are rows, once something is split
 };

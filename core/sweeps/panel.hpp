@@ -48,6 +48,7 @@ class Panel {
                           int n_lanes, LaneResult* results);
     // Under rules (sweeps/ruled_panel.cpp):
     void evaluate_ruled(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
+    void evaluate_below(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
     void evaluate_directions(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
     void evaluate_plainly(const Node& node, int n_lanes, LaneResult* results);
     void swept(Index rows) {
@@ -67,6 +68,7 @@ class Panel {
 
     Context& context_;
     std::vector<SweepColumn> columns_;
+    std::vector<LaneResult> at_price_;
     std::vector<const NodeColumn*> ruled_, every_;  // columns that second splits may be on
     std::vector<PairColumns> pairs_;
     std::size_t n_pairs_ = 0;

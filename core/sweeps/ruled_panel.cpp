@@ -8,7 +8,7 @@ namespace provetree {
 
 namespace {
 
-// Lanes of a panel under groups are all of one column, so that what may follow it is the same for all of them.
+// Where rules follow paths, lanes of a panel are all of one column, so that what may follow it is the same for all.
 PathGroups path_of(const Rules& rules, const Node& node, const Lane* lanes) {
     return rules.grouped() ? rules.after(node.path_groups, node.columns[lanes[0].column].id) : PathGroups{};
 }
@@ -23,9 +23,36 @@ void start_at_zero(TwoClassSums& sums) {
 void Panel::evaluate_ruled(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
     const Rules& rules = *context_.rules;
     const PathGroups path = path_of(rules, node, lanes);
-    ruled_.clear();
+    const std::uint64_t paid = rules.paid_after(node.paid, node.columns[lanes[0].column].id);
+    // Second splits of one price at a time: a price is so many errors more.
+    std::vector<Weight> prices;
     for (const NodeColumn& column : node.columns)
-        if (rules.allows(path, column.id)) ruled_.push_back(&column);
+        if (rules.allows(path, column.id)) prices.push_back(rules.price(column.id, paid));
+    std::sort(prices.begin(), prices.end());
+    prices.erase(std::unique(prices.begin(), prices.end()), prices.end());
+    for (const Weight price : prices) {
+        ruled_.clear();
+        for (const NodeColumn& column : node.columns)
+            if (rules.allows(path, column.id) && rules.price(column.id, paid) == price) ruled_.push_back(&column);
+        const bool first = price == prices.front();
+        at_price_.resize(kLanes);
+        LaneResult* const found = first ? results : at_price_.data();
+        evaluate_below(node, lanes, n_lanes, found);
+        for (int lane = 0; lane < n_lanes; ++lane)
+            for (const auto side : {&LaneResult::left, &LaneResult::right}) {
+                SideErrors& best = results[lane].*side;
+                const SideErrors& more = found[lane].*side;
+                const Weight feasible = more.feasible_split < 0 ? -1 : more.feasible_split + price;
+                best.stump = std::min(best.leaf, first ? more.stump + price : std::min(best.stump, more.stump + price));
+                if (first || (feasible >= 0 && (best.feasible_split < 0 || feasible < best.feasible_split)))
+                    best.feasible_split = feasible;
+            }
+    }
+}
+
+// With second splits on the columns in `ruled_`.
+void Panel::evaluate_below(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
+    const Rules& rules = *context_.rules;
     const bool two_classes = node.by_class.size() <= 2;
     if (two_classes && !context_.constrained()) return evaluate_directions(node, lanes, n_lanes, results);
     if (!rules.directions.empty()) return evaluate_plainly(node, n_lanes, results);

@@ -39,6 +39,7 @@ class TwoLevels {
         limit_ = request.limit;
         level_ = request.level;
         ties_ = ties;
+        paid_ = node.paid;
         outcome_ = {};
         outcome_.upper = leaf_cost(context_, node, loss);
         relaxed_ = whole_leaf_ = leaf_cost_of(node, loss);
@@ -58,10 +59,14 @@ class TwoLevels {
     Cost cut() const {
         return std::min(limit_, ties_ && outcome_.upper < kInfinite ? outcome_.upper + 1 : outcome_.upper);
     }
-    // The same for the sides of a split of a column, without the split's own penalty. Columns after the preferred one
-    // cannot win a tie, only a lower cost.
+    // What a split itself costs: the penalty, and the price of its column where the path has not paid it.
+    Cost own_cost(const NodeColumn& column) const {
+        return loss_.split_penalty + (context_.rules ? loss_.leaf(context_.rules->price(column.id, paid_)) : 0);
+    }
+    // The same for the sides of a split of a column, without what the split itself costs. Columns after the preferred
+    // one cannot win a tie, only a lower cost.
     Cost room(const NodeColumn& column) const {
-        return cut() - loss_.split_penalty - (ties_ && ties_->any && column.id > ties_->column ? 1 : 0);
+        return cut() - own_cost(column) - (ties_ && ties_->any && column.id > ties_->column ? 1 : 0);
     }
 
     // Trees of three leaves below this are looked for.
@@ -140,7 +145,7 @@ class TwoLevels {
                 if (bound < room)
                     stretches.add({a.position, a.position}, bound, i, i);
                 else if (closing)
-                    close(column, {a.position, a.position}, bound + loss_.split_penalty, Reason::kSplitBound);
+                    close(column, {a.position, a.position}, bound + own_cost(column), Reason::kSplitBound);
             }
             if (i + 1 == points.size() || points[i + 1].position - a.position < 2) continue;
             const TwoSides<Amount>& b = points[i + 1];
@@ -162,7 +167,7 @@ class TwoLevels {
     }
     // Of the splits between two points, all but the open ones cost as much as there is room for.
     void close_around(const NodeColumn& column, Index a, Index b, Positions open, Cost room) {
-        const Cost bound = room + loss_.split_penalty;
+        const Cost bound = room + own_cost(column);
         if (open.empty()) open = {b, b - 1};
         close(column, {a + 1, open.first - 1}, bound, Reason::kBetweenSplits);
         close(column, {open.last + 1, b - 1}, bound, Reason::kBetweenSplits);
@@ -184,7 +189,7 @@ class TwoLevels {
     };
     // Takes a tree over that costs less than the best, or as much where the tie rule prefers it.
     void offer(const NodeColumn& column, Index position, SideCost left, SideCost right) {
-        const Cost total = std::min(kInfinite, loss_.split_penalty + left.best + right.best);
+        const Cost total = std::min(kInfinite, own_cost(column) + left.best + right.best);
         if (by_sizes_) return offer_size(column, position, left, right, total);
         if (total > outcome_.upper || total >= kInfinite || (ties_ && total >= limit_)) return;
         const Index rank = column.ranks[position - 1];
@@ -228,6 +233,7 @@ class TwoLevels {
     Context& context_;
     Loss loss_;
     std::int64_t splits_ = 3;
+    std::uint64_t paid_ = 0;  // by the path to the node
     Cost limit_ = kInfinite;
     std::size_t level_ = 0;
     TieChoice* ties_ = nullptr;

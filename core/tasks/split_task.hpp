@@ -22,7 +22,8 @@ struct SplitTask {
     SplitName split;
     Shape left, right;                     // of the sides
     Cost bound = 0;                        // what trees that begin with the split, or with one near it, cost at least
-    Cost cut = kInfinite;                  // trees below this are looked for; the penalty of the split is part of it
+    Cost cut = kInfinite;                  // trees below this are looked for; what the split costs is part of it
+    Cost price = 0;                        // of the column of the split, where its path has not paid it; under rules
     Cost least_left = 0, least_right = 0;  // what the sides cost at least
     // The rest is for the search by sweeps.
     Cost slack = 0;  // the budget of the sides is raised by this, so that their bounds say more

@@ -235,6 +235,8 @@ def search(
     checkpoint_seconds: float = 20.0,
     directions: Sequence[int] = ...,
     groups: Sequence[Sequence[int]] = ...,
+    prices: Sequence[int] = ...,
+    priced: Sequence[Sequence[int]] = ...,
 ) -> SearchResult:
     """Find the best tree and prove it, as far as the limits allow."""
 

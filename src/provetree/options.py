@@ -502,7 +502,8 @@ TREE_OPTIONS: tuple[Option, ...] = (
         None,
         (_DICT, _NONE),
         "What it costs to ask about a column, once for the tree, in the units of the objective "
-        '(errors): ``{"blood test": 3.5}``. It is part of the objective and of the bound.',
+        '(errors): ``{"blood test": 3.5}``; ``{"blood test": (3.5, "path")}`` is paid once on each '
+        "path that asks. It is part of the objective and of the bound.",
     ),
     Option(
         "executor",

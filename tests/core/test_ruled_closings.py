@@ -27,12 +27,21 @@ class RuledTwin:
     twin: NaiveSearch
     directions: Sequence[int]
     groups: Sequence[Sequence[int]]
+    prices: Sequence[int] = ()
+    priced: Sequence[Sequence[int]] = ()
     known: dict[tuple[int, int, int, frozenset[int]], Labels] = field(default_factory=dict)
 
     def allows(self, asked: frozenset[int]) -> bool:
         if not self.groups:
             return True
         return bool(frozenset.intersection(*(frozenset(self.groups[c]) for c in asked)))
+
+    def price(self, column: int, asked: frozenset[int]) -> int:
+        if not self.prices:
+            return 0
+        paid = {number for above in asked for number in self.priced[above]}
+        owed = sum(self.prices[number] for number in set(self.priced[column]) - paid)
+        return owed * self.twin.problem.error_scale
 
     def best(self, rows: int, depth: int, splits: int, asked: frozenset[int]) -> Labels:
         key = rows, depth, splits, asked
@@ -70,6 +79,7 @@ class RuledTwin:
         left, right = self.twin.sides(rows, column, rank)
         way = self.directions[column] if self.directions else 0
         now = asked | {column}
+        own = self.twin.problem.split_penalty + self.price(column, asked)
         for share in range(splits) if shares is None else shares:
             lefts = self.best(left, depth - 1, share, now)
             rights = self.best(right, depth - 1, splits - 1 - share, now)
@@ -77,7 +87,7 @@ class RuledTwin:
                 if (way > 0 and one[1] > other[0]) or (way < 0 and one[0] < other[1]):
                     continue
                 labels = min(one[0], other[0]), max(one[1], other[1])
-                yield labels, cost + more + self.twin.problem.split_penalty
+                yield labels, cost + more + own
 
 
 def ruled_problem(seed: int) -> tuple[Problem, list[int], list[list[int]]]:
@@ -98,8 +108,18 @@ def ruled_problem(seed: int) -> tuple[Problem, list[int], list[list[int]]]:
     return problem, directions, groups
 
 
+def prices_of(seed: int, columns: int) -> tuple[list[int], list[list[int]]]:
+    """Prices that paths pay once, in half of the problems; two columns may share one."""
+    if seed % 2:
+        return [], []
+    rng = np.random.default_rng(seed)
+    prices = [int(price) for price in rng.integers(0, 4, 2)]
+    return prices, [rng.permutation(2)[: rng.integers(0, 3)].tolist() for _ in range(columns)]
+
+
 def closings_of(seed: int) -> tuple[RuledTwin, list[Closing], float]:
     problem, directions, groups = ruled_problem(seed)
+    prices, priced = prices_of(seed, len(problem.columns))
     cost, proven, error_scale, split_penalty, closings = _core.parts.closings(
         problem.table,
         max_depth=problem.max_depth,
@@ -111,10 +131,12 @@ def closings_of(seed: int) -> tuple[RuledTwin, list[Closing], float]:
         memory_limit=1 << 28,
         directions=directions,
         groups=groups,
+        prices=prices,
+        priced=priced,
     )
     assert proven
     scaled = replace(problem, error_scale=error_scale, split_penalty=split_penalty)
-    twin = RuledTwin(NaiveSearch(scaled), directions, groups)
+    twin = RuledTwin(NaiveSearch(scaled), directions, groups, prices, priced)
     whole = (1 << problem.n_rows) - 1
     splits = min(problem.max_splits, 2**problem.max_depth - 1)
     least = min(twin.best(whole, problem.max_depth, splits, frozenset()).values())

@@ -24,7 +24,7 @@ from testkit.naive_rules import NaiveRules, NaiveSplit, naive_splits, ruled_cost
 from testkit.random_rules import random_ruled_table
 
 N_FEW, N_MANY, CHUNK = 250, 100_000, 50
-RULES = ("forbidden", "fixed", "groups", "prices")
+RULES = ("forbidden", "fixed", "groups", "prices", "path_prices")
 
 
 def random_rules(case: dict[str, Any], names: tuple[str, ...]) -> tuple[dict[str, Any], NaiveRules]:
@@ -62,6 +62,11 @@ def random_rules(case: dict[str, Any], names: tuple[str, ...]) -> tuple[dict[str
         prices = {c: float(rng.choice([0.5, 1.0, 2.0])) for c in priced}
         given["column_costs"] = prices
         naive.prices = {c: Fraction(price) for c, price in prices.items()}
+    if "path_prices" in names:
+        priced = [c for c in rng.permutation(p).tolist() if c not in naive.prices][:3]
+        prices = {c: float(rng.choice([0.25, 0.5, 1.0, 1.0, 2.0])) for c in priced}
+        given.setdefault("column_costs", {}).update({c: (x, "path") for c, x in prices.items()})
+        naive.path_prices = {c: Fraction(price) for c, price in prices.items()}
     return given, naive
 
 
@@ -141,10 +146,25 @@ def check(seed: int, names: tuple[str, ...]) -> Tree | None:
     keeps(model, naive, X, seed)
     found = verify(model.tree_, X, y, sample_weight=weights, **limits)
     prices = sum(naive.prices.get(c, 0) for c in model.tree_.columns_used)
+    prices += paid_by_paths(model.tree_, naive.path_prices)
     total = found.cost + float(penalty) * model.tree_.n_splits + float(prices)
     assert total == pytest.approx(float(expected), abs=1e-9), seed
     assert found.ok, (seed, found.violations)
     return model.tree_
+
+
+def paid_by_paths(tree: Tree, prices: Any) -> Fraction:
+    """What the splits of a tree pay that ask about a column first on their path."""
+    paid, waiting = Fraction(0), [(0, frozenset[int]())]
+    while waiting:
+        node, asked = waiting.pop()
+        column = int(tree.feature[node])
+        if column < 0:
+            continue
+        paid += 0 if column in asked else prices.get(column, 0)
+        now = asked | {column}
+        waiting += [(int(tree.left[node]), now), (int(tree.right[node]), now)]
+    return paid
 
 
 def keeps(model: Any, naive: NaiveRules, X: Any, seed: int) -> None:
@@ -252,6 +272,44 @@ def test_the_splits_of_a_tree_can_be_given_back() -> None:
     )
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_prices_of_paths_on_a_hundred_rows(seed: int) -> None:
+    """Panels hold second splits of several prices; columns asked before are free."""
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.integers(90, 150)), 2 + seed % 2
+    X = rng.integers(0, 4, (n, 3)).astype(float)
+    y = (X[:, 0] + X[:, 1] > 3).astype(int) + (X[:, 2] > 1) * (n_classes - 2)
+    y = np.where(rng.random(n) < 0.15, rng.integers(0, n_classes, n), y)
+    prices = {0: 2.0, 1: 2.0, 2: float(rng.choice([1.0, 3.5]))}
+    limits = {"max_depth": 2 + seed % 3 % 2, "min_samples_leaf": int(rng.choice([1, 9]))}
+    naive = NaiveRules(path_prices={c: Fraction(price) for c, price in prices.items()})
+
+    def leaf(rows: int) -> Fraction:
+        own = [int(y[i]) for i in range(n) if rows >> i & 1]
+        return Fraction(len(own) - max(own.count(c) for c in range(n_classes)))
+
+    splits = naive_splits(X.T.tolist(), [False] * 3)
+    expected = ruled_cost(splits, (1 << n) - 1, leaf, naive, **limits)
+    model = OptimalTreeClassifier(
+        **limits, column_costs={c: (price, "path") for c, price in prices.items()}
+    ).fit(X, y)
+    assert model.status_ == "optimal"
+    assert model.objective_ == expected
+    per_tree = OptimalTreeClassifier(**limits, column_costs=prices).fit(X, y)
+    assert per_tree.objective_ <= model.objective_
+
+
+def test_the_two_kinds_of_prices_are_told_apart() -> None:
+    """Both sides of the first split ask about the last column, which is paid once or twice."""
+    X = [[a, b, c] for a in (0.0, 1.0) for b in (0.0, 1.0) for c in (0.0, 1.0)] * 4
+    y = [int(b) ^ int(c) if a else int(c) for a, b, c in X]
+    top = {"": {"column": 0, "threshold": 0.5}}
+    per_tree = OptimalTreeClassifier(fixed_splits=top, column_costs={2: 1}).fit(X, y)
+    per_path = OptimalTreeClassifier(fixed_splits=top, column_costs={2: (1, "path")}).fit(X, y)
+    assert (per_tree.objective_, per_path.objective_) == (1, 2)
+    assert per_path.rules_[-1] == "Each path that asks about x2 costs 1 more."
+
+
 def test_forbidden_columns_do_not_change_the_table() -> None:
     X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0]])
     before = X.copy()
@@ -263,6 +321,13 @@ BAD = {
     "unknown": ({"forbidden_columns": ["zip"]}, "must name columns of the table. Got 'zip'"),
     "position": ({"column_costs": {7: 1.0}}, "must name columns of the table. Got 7"),
     "price": ({"column_costs": {0: -1}}, "prices from 0 up. Got -1"),
+    "path price": ({"column_costs": {0: (-1, "path")}}, "prices from 0 up. Got -1"),
+    "per": ({"column_costs": {0: (1, "row")}}, "'tree' or 'path'. Got (1, 'row') for 0"),
+    "long price": ({"column_costs": {0: (1e-9, "path")}}, "must be decimals so short"),
+    "measured": (
+        {"column_costs": {0: (1, "path")}, "criterion": "gini"},
+        "must be prices per tree unless errors are counted",
+    ),
     "above": (
         {"fixed_splits": {"L": {"column": 0, "threshold": 1.5}}},
         "Got 'L' without ''",

@@ -35,6 +35,7 @@ class NaiveRules:
     groups: Sequence[Iterable[int]] | None = None
     directions: Sequence[int] | None = None
     prices: Mapping[int, Fraction] = field(default_factory=dict)
+    path_prices: Mapping[int, Fraction] = field(default_factory=dict)
 
 
 def naive_splits(columns: Sequence[Sequence[Any]], is_category: Sequence[bool]) -> list[NaiveSplit]:
@@ -111,6 +112,8 @@ def _best_without(
                 continue
             for share in range(1, leaves):
                 cost = best(left, path + "L", now, share) + penalty
+                if split.column not in asked:
+                    cost += rules.path_prices.get(split.column, Fraction(0))
                 cost += best(right, path + "R", now, leaves - share)
                 found = min(found, cost)
         return found

@@ -35,6 +35,7 @@ RULES = (
     "no_interactions",
     "pairwise",
     "price",
+    "price-path",
     "direction",
     "directions",
 )
@@ -56,12 +57,13 @@ def rules_of(table: BenchTable, free: Any) -> dict[str, Mapping[str, Any]]:
     tree, p = free.tree_, table.X.shape[1]
     top = int(tree.feature[0]) if tree.n_splits else 0
     used = sorted(tree.columns_used) or [0]
-    price = max(1.0, len(table.y) / 500)
+    price = max(1.0, round(len(table.y) / 500))
     found: dict[str, Mapping[str, Any]] = {
         "forbidden": {"forbidden_columns": [top]},
         "no_interactions": {"interaction_cst": "no_interactions"},
         "pairwise": {"interaction_cst": "pairwise"},
         "price": {"column_costs": dict.fromkeys(used[:3], price)},
+        "price-path": {"column_costs": dict.fromkeys(used[:3], (price, "path"))},
     }
     if tree.n_splits:
         split = {"column": top, "threshold": float(tree.threshold[0])}

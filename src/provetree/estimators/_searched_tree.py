@@ -16,7 +16,7 @@ from provetree.problem.problem import Problem
 from provetree.problem.rules import Rules, read_rules
 from provetree.search.engine import ExactSearch, Lender, Splits
 from provetree.search.memory import cache_bytes
-from provetree.search.ruled import RuledSearch, shares_columns
+from provetree.search.ruled import MOST_PATH_PRICES, PartRules, RuledSearch, shares_columns
 from provetree.solution import Engine, Limits, Progress, Solution
 
 __all__ = ["SearchedTree"]
@@ -77,6 +77,16 @@ class SearchedTree(TreeEstimator):
                 f"The groups of the 'interaction_cst' parameter of {owner} must not share columns "
                 "unless errors are counted. Got groups that do."
             )
+        if rules.path_prices and problem.is_measured:
+            raise ValueError(
+                f"The 'column_costs' parameter of {owner} must be prices per tree unless errors "
+                "are counted. Got a price per path."
+            )
+        if len(rules.path_prices) > MOST_PATH_PRICES:
+            raise ValueError(
+                f"The 'column_costs' parameter of {owner} must have at most {MOST_PATH_PRICES} "
+                f"prices per path. Got {len(rules.path_prices)}."
+            )
         if rules.directions is None:
             return rules
         if problem.is_measured or problem.n_classes > 2:
@@ -114,11 +124,9 @@ class SearchedTree(TreeEstimator):
         finally:
             self._search_seconds = time.perf_counter() - started
 
-    def _engine_under(
-        self, directions: tuple[int, ...], groups: tuple[tuple[int, ...], ...]
-    ) -> Engine:
+    def _engine_under(self, rules: PartRules) -> Engine:
         """Return the engine of an open part of a tree."""
-        return ExactSearch(directions=directions, groups=groups)
+        return ExactSearch(**vars(rules))
 
     def _solved(
         self,

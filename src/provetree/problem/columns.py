@@ -8,7 +8,7 @@ offer no split, or only splits that an earlier column offers, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, overload
 
@@ -238,42 +238,3 @@ class RankedFeatures:
             keep_duplicates,
         )
         return ColumnSequence(features, kinds, categories, values, ends), ranks
-
-
-def ranked_derived(
-    n_rows: int, columns: Iterable[tuple[Float, Callable[[Float], NDArray[np.bool_]]]]
-) -> RankedFeatures:
-    """Rank numbers that follow from a table, column by column; missing ones come last.
-
-    Each column has a number for each row, and a function that tells which of the present ones, in
-    rising order, are the last of their group: a group shares a rank, and its highest stands for it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree.problem.columns import ranked_derived
-    >>> distinct = lambda ordered: np.append(np.diff(ordered) > 0, True)
-    >>> ranked_derived(4, [(np.array([7.0, 2.0, np.nan, 2.0]), distinct)]).ranks.tolist()
-    [[1, 0, 2, 0]]
-    """
-    ranks: list[Ranks] = []
-    has_missing: list[bool] = []
-    values: list[Float] = []
-    for numbers, group_ends in columns:
-        order = np.argsort(numbers, kind="stable")  # what is missing comes last
-        present = numbers[order][: n_rows - int(np.isnan(numbers).sum())]
-        last = group_ends(present)
-        in_order = np.full(n_rows, int(last.sum()), dtype=np.uint32)
-        in_order[: len(present)] = np.cumsum(last) - last
-        of_rows = np.empty(n_rows, dtype=np.uint32)
-        of_rows[order] = in_order
-        ranks.append(of_rows)
-        has_missing.append(len(present) < n_rows)
-        values.append(present[last])
-    return RankedFeatures(
-        np.array(ranks, dtype=np.uint32).reshape(len(ranks), n_rows),
-        np.concatenate([*values, np.empty(0)]),
-        np.cumsum([len(of_column) for of_column in values], dtype=np.int64),
-        np.array(has_missing, dtype=np.uint8),
-        np.full(len(ranks), -1, dtype=np.int64),
-    )

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from provetree.number_types import Float
 from provetree.options import byte_count
-from provetree.problem.columns import RankedFeatures, ranked_derived
+from provetree.problem.columns import RankedFeatures
 from provetree.problem.combinations import Combination
 
 __all__ = [
@@ -236,12 +235,27 @@ def ranked_sums(table: Float, family: Sequence[Combination]) -> RankedFeatures:
     >>> ranked_sums(table, [Combination((0, 1), (1.0, 1.0))]).ranks.tolist()
     [[1, 1, 2, 0]]
     """
-    return ranked_derived(
-        len(table),
-        (
-            (each.values(table), partial(_group_ends, noise=_noise_of(each, table)))
-            for each in family
-        ),
+    ranks = np.empty((len(family), len(table)), dtype=np.uint32)
+    has_missing = np.zeros(len(family), dtype=np.uint8)
+    values: list[Float] = []
+    for row, combination in enumerate(family):
+        sums = combination.values(table)
+        order = np.argsort(sums, kind="stable")
+        ordered = sums[order]
+        n_present = len(ordered) - int(np.isnan(ordered).sum())
+        has_missing[row] = n_present < len(ordered)
+        present = ordered[:n_present]
+        last = _group_ends(present, _noise_of(combination, table))
+        in_order = np.full(len(table), int(last.sum()), dtype=np.uint32)
+        in_order[:n_present] = np.cumsum(last) - last
+        ranks[row, order] = in_order
+        values.append(present[last])
+    return RankedFeatures(
+        ranks,
+        np.concatenate([*values, np.empty(0)]),
+        np.cumsum([len(of_row) for of_row in values], dtype=np.int64),
+        has_missing,
+        np.full(len(family), -1, dtype=np.int64),
     )
 
 

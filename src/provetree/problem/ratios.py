@@ -11,8 +11,8 @@ from itertools import combinations
 
 import numpy as np
 
-from provetree.number_types import Bool, Float
-from provetree.problem.columns import RankedFeatures, ranked_derived
+from provetree.number_types import Float
+from provetree.problem.columns import RankedFeatures
 from provetree.problem.combinations import Ratio
 
 __all__ = ["ranked_ratios", "ratios_among"]
@@ -69,9 +69,23 @@ def ranked_ratios(table: Float, family: Sequence[Ratio]) -> RankedFeatures:
     >>> ranked_ratios(table, [Ratio((0, 1))]).ranks.tolist()
     [[0, 0, 2, 1]]
     """
-    return ranked_derived(len(table), ((each.values(table), _group_ends) for each in family))
-
-
-def _group_ends(ordered: Float) -> Bool:
-    """Tell which of some ordered ratios are the last of their group."""
-    return np.append(np.diff(ordered) > _NOISE * ordered[1:], True)[: len(ordered)]
+    ranks = np.empty((len(family), len(table)), dtype=np.uint32)
+    has_missing = np.zeros(len(family), dtype=np.uint8)
+    values: list[Float] = []
+    for row, ratio in enumerate(family):
+        found = ratio.values(table)
+        order = np.argsort(found, kind="stable")
+        present = found[order][: len(found) - int(np.isnan(found).sum())]
+        has_missing[row] = len(present) < len(found)
+        last = np.append(np.diff(present) > _NOISE * present[1:], True)[: len(present)]
+        in_order = np.full(len(table), int(last.sum()), dtype=np.uint32)
+        in_order[: len(present)] = np.cumsum(last) - last
+        ranks[row, order] = in_order
+        values.append(present[last])
+    return RankedFeatures(
+        ranks,
+        np.concatenate([*values, np.empty(0)]),
+        np.cumsum([len(of_row) for of_row in values], dtype=np.int64),
+        has_missing,
+        np.full(len(family), -1, dtype=np.int64),
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -65,12 +65,14 @@ class Rules:
     forbidden: Mapping[str, frozenset[int]] = field(default_factory=dict)  # at a node and below it
     groups: tuple[frozenset[int], ...] | None = None  # the columns of a path are in one of these
     directions: tuple[int, ...] | None = None  # -1, 0 or 1 for each column
-    prices: Mapping[int, float] = field(default_factory=dict)
+    prices: Mapping[int, float] = field(default_factory=dict)  # once for the tree
+    path_prices: Mapping[int, float] = field(default_factory=dict)  # once for each path
     sentences: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         below = any(path for path in self.forbidden)
-        return bool(self.fixed or below or self.groups or self.directions or self.prices)
+        prices = self.prices or self.path_prices
+        return bool(self.fixed or below or self.groups or self.directions or prices)
 
     def forbidden_at(self, path: str) -> frozenset[int]:
         """Return the columns that must not be asked at a node."""
@@ -168,11 +170,9 @@ def read_rules(
     groups = _read_groups(given.get("interaction_cst"), names, len(levels), owner)
     directions = _read_directions(given.get("monotonic_cst"), names, levels, owner)
     prices = _read_prices(given.get("column_costs"), names, len(levels), owner)
-    rules = Rules(fixed, forbidden, groups, directions, prices)
+    rules = Rules(fixed, forbidden, groups, directions, prices["tree"], prices["path"])
     _check_together(rules, called, owner)
-    return Rules(
-        fixed, forbidden, groups, directions, prices, tuple(_sentences(rules, called, levels))
-    )
+    return replace(rules, sentences=tuple(_sentences(rules, called, levels)))
 
 
 def _check_path(path: Any, what: str) -> None:
@@ -324,20 +324,29 @@ def _read_directions(
 
 def _read_prices(
     given: Any, names: Sequence[str] | None, n_features: int, owner: str
-) -> dict[int, float]:
+) -> dict[str, dict[int, float]]:
+    """Return the prices that are paid once for the tree, and those paid once for each path."""
+    found: dict[str, dict[int, float]] = {"tree": {}, "path": {}}
     if given is None:
-        return {}
+        return found
     what = f"The 'column_costs' parameter of {owner}"
     if not isinstance(given, Mapping):
         raise ValueError(f"{what} must be a dict of columns and their prices. Got {given!r}.")
-    found: dict[int, float] = {}
-    for name, price in given.items():
+    for name, asked in given.items():
         (column,) = read_columns([name], names, n_features, what)
+        price, per = asked, "tree"
+        if isinstance(asked, (tuple, list)):
+            if len(asked) != 2 or asked[1] not in ("tree", "path"):
+                raise ValueError(
+                    f"{what} must hold prices, or pairs of a price and 'tree' or 'path'. "
+                    f"Got {asked!r} for {name!r}."
+                )
+            price, per = asked
         number = isinstance(price, (int, float, np.number)) and not isinstance(price, bool)
         if not number or not 0 <= float(price) < math.inf:
             raise ValueError(f"{what} must hold prices from 0 up. Got {price!r} for {name!r}.")
         if price > 0:
-            found[column] = float(price)
+            found[per][column] = float(price)
     return found
 
 
@@ -400,3 +409,5 @@ def _sentences(
             yield f"The prediction never {way} as {called[column]} rises."
     for column, price in rules.prices.items():
         yield f"A tree that asks about {called[column]} costs {price:g} more."
+    for column, price in rules.path_prices.items():
+        yield f"Each path that asks about {called[column]} costs {price:g} more."

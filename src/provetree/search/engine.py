@@ -94,6 +94,10 @@ class ExactSearch:
         For each ordered column -1, 0 or 1: which way predictions may go along it. Two classes.
     groups : tuple of tuples of int
         For each ordered column the numbers of the groups it is in; the columns of a path share one.
+    prices : tuple of int
+        What paths pay once, in weights; at most 64.
+    priced : tuple of tuples of int
+        For each ordered column the numbers of the prices it asks for.
 
     Examples
     --------
@@ -114,6 +118,8 @@ class ExactSearch:
     on_certified: Callable[[_core.SearchResult], None] | None = None
     directions: tuple[int, ...] = ()
     groups: tuple[tuple[int, ...], ...] = ()
+    prices: tuple[int, ...] = ()
+    priced: tuple[tuple[int, ...], ...] = ()
 
     def solve(
         self,
@@ -171,6 +177,8 @@ class ExactSearch:
             certify=self.on_certified is not None,
             directions=self.directions,
             groups=self.groups,
+            prices=self.prices,
+            priced=self.priced,
         )
         if self.on_certified is not None:
             self.on_certified(found)

@@ -3,7 +3,8 @@
 The fixed part of a tree sends the rows to its open ends; each of these is a problem of its own, and
 their best trees together are the best tree: they share nothing but the leaves. A limit on leaves is
 shared out in all ways. Columns with a price are tried by branch and bound: the best tree without
-some columns costs no more than any tree without them, whatever else it pays.
+some columns costs no more than any tree without them, whatever else it pays. Prices that every path
+pays once are kept by the core: they depend on the path and not on the rows, as penalties do.
 """
 
 from __future__ import annotations
@@ -24,18 +25,39 @@ from provetree.problem.node_problem import node_problem
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.problem.rules import FixedSplit, Rules, blanked
+from provetree.problem.weights import MAX_TOTAL_WEIGHT, as_decimal
 from provetree.solution import Engine, Limits, Progress, Solution, Status
 from provetree.tree.graft import grafted, labelled_leaf
 from provetree.tree.tree import Tree
 
-__all__ = ["RuledSearch", "shares_columns", "with_missing_columns", "without_columns"]
+__all__ = [
+    "MOST_PATH_PRICES",
+    "PartRules",
+    "RuledSearch",
+    "in_whole_prices",
+    "shares_columns",
+    "with_missing_columns",
+    "without_columns",
+]
 
 RowNumbers: TypeAlias = NDArray[np.intp]
-#: Makes the engine of an open part of a tree, given directions and groups of its ordered columns.
-EngineMaker: TypeAlias = Callable[[tuple[int, ...], tuple[tuple[int, ...], ...]], Engine]
+#: Makes the engine of an open part of a tree, given what it must keep to.
+EngineMaker: TypeAlias = Callable[["PartRules"], Engine]
 
+#: The core keeps what a path has paid for in one word.
+MOST_PATH_PRICES = 64
 #: Time for a search whose time is over: it gives a first tree and a bound.
 _LEAST_SECONDS = 1e-3
+
+
+@dataclass(frozen=True)
+class PartRules:
+    """What the core keeps, for each ordered column of an open part; empty where it has no rule."""
+
+    directions: tuple[int, ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()  # the numbers of the groups that it is in
+    prices: tuple[int, ...] = ()  # of what paths pay for once, in weights
+    priced: tuple[tuple[int, ...], ...] = ()  # the numbers of the prices that it asks for
 
 
 @dataclass(frozen=True)
@@ -295,7 +317,7 @@ class RuledSearch:
                 (part(0, leaves - need[1]), self._labelled(path + "R", halves[1], labels[1])),
             ]
             self._undecided -= 1
-            return [self._pair(split, rows, missing_left, one, other) for one, other in pairs]
+            return [self._pair(path, split, rows, missing_left, one, other) for one, other in pairs]
         self._beside.append((self._leaf_cost(halves[1]), 0))
         plenty = [part(0, leaves - need[1])]
         self._beside[-1] = (plenty[0].cost, plenty[0].bound)
@@ -305,7 +327,7 @@ class RuledSearch:
         if sum(each.tree.n_leaves for each in plenty) > leaves:
             shares = range(need[0], leaves - need[1] + 1)
             pairs = [(part(0, most), part(1, leaves - most)) for most in shares]
-        return [self._pair(split, rows, missing_left, one, other) for one, other in pairs]
+        return [self._pair(path, split, rows, missing_left, one, other) for one, other in pairs]
 
     def _direction_of(self, split: FixedSplit) -> int:
         """Return the direction that a fixed split must keep; "is it missing?" has none."""
@@ -334,23 +356,35 @@ class RuledSearch:
             except InfeasibleError as error:
                 refusal = error
                 continue
-            return self._pair(split, rows, missing_left, one, other)
+            return self._pair(path, split, rows, missing_left, one, other)
         assert refusal is not None
         raise refusal
 
     def _pair(
-        self, split: FixedSplit, rows: RowNumbers, missing_left: bool, one: _Part, other: _Part
+        self,
+        path: str,
+        split: FixedSplit,
+        rows: RowNumbers,
+        missing_left: bool,
+        one: _Part,
+        other: _Part,
     ) -> _Part:
         """Join the trees of both sides of a fixed split."""
         here = self._leaf(rows)
         tree = grafted(here, split, missing_left, one.tree, other.tree, self._missing(rows, split))
         penalty = _user_penalty(self.prepared.problem)
+        if split.column not in self._asked_above(path):
+            penalty += self.rules.path_prices.get(split.column, 0)
         return _Part(
             tree,
             one.cost + other.cost + penalty,
             one.bound + other.bound + penalty,
             _worst([one, other]),
         )
+
+    def _asked_above(self, path: str) -> list[int]:
+        """Return the columns of the fixed splits on the way to a node."""
+        return [self.rules.fixed[path[:end]].column for end in range(len(path))]
 
     def _leaves_needed(self, path: str) -> int:
         below = [p for p, s in self.rules.fixed.items() if p.startswith(path) and not s.is_leaf]
@@ -364,13 +398,15 @@ class RuledSearch:
     def _problem(
         self, rows: RowNumbers, forbidden: frozenset[int], depth: int, leaves: int
     ) -> Problem:
-        # Columns that divide the rows alike may differ in direction and in their groups.
+        # Columns that divide the rows alike may differ in direction, price and groups.
         return node_problem(
             without_columns(self.prepared, forbidden),
             rows,
             depth=depth,
             budget=leaves - 1,
-            keep_duplicates=bool(self.rules.directions or self.rules.groups),
+            keep_duplicates=bool(
+                self.rules.directions or self.rules.groups or self.rules.path_prices
+            ),
         )
 
     def _leaf(self, rows: RowNumbers) -> Tree:
@@ -388,7 +424,7 @@ class RuledSearch:
     ) -> _Part:
         """Return the best tree of an open part."""
         forbidden = forbidden | self.rules.forbidden_at(path)
-        above = [self.rules.fixed[path[:end]].column for end in range(len(path))]
+        above = self._asked_above(path)
         groups = self.rules.groups
         if groups is not None:
             groups = tuple(group for group in groups if group.issuperset(above))
@@ -441,6 +477,23 @@ class RuledSearch:
             inside = tuple(
                 tuple(at for at, group in enumerate(groups) if own <= group) for own in asked
             )
+        prices: tuple[int, ...] = ()
+        asked_for: tuple[tuple[int, ...], ...] = ()
+        of_path = {
+            column: price
+            for column, price in self.rules.path_prices.items()
+            if column not in self._asked_above(path)
+        }
+        if of_path:
+            problem, prices = in_whole_prices(problem, list(of_path.values()))
+            asked_for = tuple(
+                tuple(
+                    number
+                    for number, feature in enumerate(of_path)
+                    if feature in problem.columns_of(column.feature)
+                )
+                for column in problem.columns
+            )
         if problem.is_measured and not problem.cost_scale.root > 0:
             cost = problem.to_user_cost(0)
             return _Part(labelled_leaf(problem), cost, cost)
@@ -451,9 +504,10 @@ class RuledSearch:
         elif self._ended == "interrupted":
             seconds = _LEAST_SECONDS
         # Prices are not in what a part costs, and other losses add up in units of their own.
-        silent = self.on_progress is None or self.rules.prices or problem.is_measured
+        priced = self.rules.prices or self.rules.path_prices
+        silent = self.on_progress is None or priced or problem.is_measured
         limits = replace(self.limits, time_limit=seconds)
-        found = self.make_engine(directions, inside).solve(
+        found = self.make_engine(PartRules(directions, inside, prices, asked_for)).solve(
             problem, limits, None if silent else self._tell
         )
         for name, number in found.counters.items():
@@ -462,6 +516,38 @@ class RuledSearch:
         if found.status != "optimal" and self._ended != "interrupted":
             self._ended = found.status
         return _Part(found.tree, found.cost, found.lower_bound, found.status)
+
+
+def in_whole_prices(problem: Problem, prices: list[float]) -> tuple[Problem, tuple[int, ...]]:
+    """Return a problem whose weights are so fine that prices are whole weights, and the prices.
+
+    No tree that pays more than a leaf gets wrong is better than that leaf, so prices end there.
+
+    Examples
+    --------
+    >>> from provetree import build_problem
+    >>> from provetree.search.ruled import in_whole_prices
+    >>> problem = build_problem([[1.0], [2.0], [3.0]], [0, 1, 0], n_classes=2, max_depth=2)
+    >>> finer, whole = in_whole_prices(problem, [0.5, 9.0])
+    >>> finer.weights.tolist(), whole
+    ([2, 2, 2], (1, 3))
+    """
+    wanted = [as_decimal(price) * problem.weight_scale for price in prices]
+    times = math.lcm(*(price.denominator for price in wanted))
+    if times * int(problem.weights.sum()) > MAX_TOTAL_WEIGHT:
+        raise ValueError(
+            "The 'column_costs' of paths must be decimals so short that they can be counted with "
+            f"the weights of the rows. Got {prices!r}."
+        )
+    most = times * problem.root_error + 1
+    whole = tuple(min(int(price * times), most) for price in wanted)
+    finer = replace(
+        problem,
+        weights=problem.weights * times,
+        weight_scale=problem.weight_scale * times,
+        split_penalty=problem.split_penalty * times,
+    )
+    return finer, whole
 
 
 def with_missing_columns(problem: Problem, directions: tuple[int, ...]) -> Problem:
