@@ -87,7 +87,7 @@ def timed(
     >>> table = BenchTable("t", np.array([[0.0], [1.0]]), np.array([0, 1]))
     >>> model, seconds = timed(table, {"forbidden_columns": [0]}, 2, 10.0, 1)
     >>> model.objective_, seconds > 0
-    (1.0, True)
+    (1, True)
     """
     least = float("inf")
     for _ in range(repeat):
