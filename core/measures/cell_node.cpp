@@ -2,8 +2,10 @@
 #include "measures/cell_node.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace provetree {
 
@@ -11,6 +13,31 @@ namespace {
 
 // Targets together stay below this, so that their packed sums fit; squares together come close to that.
 constexpr double kMostTargets = 0x1p30, kMostSquares = 0x1p60;
+
+// Adds a cell to the sums of all pairs of its features, and of each of them with itself.
+inline void add_pairs(std::int64_t* to, std::ptrdiff_t stride, const std::uint16_t* g, const std::uint16_t* last,
+                      std::int64_t packed) {
+    for (; g != last; ++g) {
+        std::int64_t* const row = to + *g * stride;
+        for (const std::uint16_t* h = g; h != last; ++h) row[*h] += packed;
+    }
+}
+
+// The same for a number of features that the compiler knows.
+template <std::size_t kFeatures>
+void add_pairs_of(std::int64_t* to, std::ptrdiff_t stride, const std::uint16_t* features, std::int64_t packed) {
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kFeatures; ++i) {
+        std::int64_t* const row = to + features[i] * stride;
+#pragma GCC unroll 16
+        for (std::size_t j = i; j < kFeatures; ++j) row[features[j]] += packed;
+    }
+}
+
+// By number of features, up to ten. Loops of so few steps would mostly end where the processor does not expect it.
+constexpr auto kAddPairs = []<std::size_t... kFeatures>(std::index_sequence<kFeatures...>) {
+    return std::array{&add_pairs_of<kFeatures>...};
+}(std::make_index_sequence<11>());
 
 }  // namespace
 
@@ -198,14 +225,15 @@ void CellNode::sort_by(int column, std::vector<Index>& order, std::vector<Index>
 
 template <int kSign>
 void CellNode::change(std::int64_t* to, const Index* from, const Index* end) const {
-    const std::size_t stride = splits_.size();
+    const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(splits_.size());
     for (; from != end; ++from) {
-        const std::uint16_t *g = &features_[start_[*from]], *const last = &features_[start_[*from + 1]];
+        const std::uint16_t *const features = &features_[start_[*from]], *const last = &features_[start_[*from + 1]];
+        const std::size_t count = static_cast<std::size_t>(last - features);
         const std::int64_t packed = kSign * sums_[*from].packed;
-        for (; g != last; ++g) {
-            std::int64_t* const row = to + *g * stride;
-            for (const std::uint16_t* h = g; h != last; ++h) row[*h] += packed;
-        }
+        if (count < kAddPairs.size())
+            kAddPairs[count](to, stride, features, packed);
+        else
+            add_pairs(to, stride, features, last, packed);
     }
 }
 
