@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr double kMostOfThread = 0.7;  // more than any share
+constexpr double kMostOfClient = 0.1;  // of the time of a thread that feeds workers elsewhere
 
 // Steps that the proof has to itself: about two seconds at depth three, one at depth four and on bits, a tenth of one
 // below. Steps of measured losses take longer, and their proofs with a split budget or a penalty take so long that
@@ -130,7 +131,20 @@ double Improvement::share_after_vain_rounds(double at_least, double at_first) co
     return std::max(at_least, at_first * std::pow(0.93, static_cast<double>(improver_->rounds_in_vain())));
 }
 
+// Whether workers elsewhere need this thread now: it feeds them, and they are many.
+bool Improvement::feeding() const {
+    return context_.exchange && seconds_ > kMostOfClient * context_.monitor.seconds();
+}
+
 std::uint64_t Improvement::turn() {
+    if (feeding()) return context_.monitor.steps() + 1;
+    const double began = context_.monitor.seconds();
+    const std::uint64_t next = turns_until_due();
+    seconds_ += context_.monitor.seconds() - began;
+    return next;
+}
+
+std::uint64_t Improvement::turns_until_due() {
     const Closings::Heard silence(context_.closings);  // what it looks at is no part of the proof
     const Monitor& monitor = context_.monitor;
     std::uint64_t& steps = context_.counters.improvement_steps;
@@ -148,7 +162,7 @@ std::uint64_t Improvement::turn() {
         const double part = static_cast<double>(steps), all = static_cast<double>(monitor.steps()),
                      own = static_cast<double>(monitor.own_steps());
         const double next = std::max(part / share(), all + part / kMostOfThread - own);
-        if (next >= all) return static_cast<std::uint64_t>(next) + 1;
+        if (next >= all || context_.exchange) return static_cast<std::uint64_t>(std::max(next, all)) + 1;
     }
     if (policy_.ends) throw StopSearch{StopReason::kTreeIsOptimal};
     return kNever;

@@ -35,6 +35,8 @@ class Improvement {
 
   private:
     std::uint64_t turn();
+    std::uint64_t turns_until_due();
+    bool feeding() const;
     double share() const;
     double share_after_vain_rounds(double at_least, double at_first) const;
     Cost lower() const { return std::max(bound_(), context_.found.bound); }
@@ -53,6 +55,7 @@ class Improvement {
     Bound bound_;
     std::unique_ptr<Improver> improver_;
     std::optional<Monitor::Turns> turns_;
+    double seconds_ = 0;  // of all turns
 };
 
 }  // namespace provetree

@@ -60,8 +60,7 @@ void list_sample(Writer& writer, const std::vector<std::uint8_t>& sample) {
 void list_sample(Reader& reader, std::vector<std::uint8_t>& sample) {
     sample.resize(reader.number_up_to(4 * reader.most));
     if (sample.empty()) return;
-    std::string digits;
-    reader.in >> digits;
+    const std::string_view digits = reader.word();
     if (digits.size() != (sample.size() + 3) / 4) throw std::ios_base::failure("sample");
     for (std::size_t i = 0; i < sample.size(); ++i) {
         const char c = digits[i / 4];
@@ -165,7 +164,6 @@ std::optional<Checkpoint> CheckpointFile::read(ByteCount& held) const {
             read_first_version(reader, checkpoint);
         else
             list_checkpoint(reader, checkpoint);
-        if (!reader.in) throw damaged();
         return checkpoint;
     } catch (const std::ios_base::failure&) {
         throw damaged();

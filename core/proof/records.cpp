@@ -21,19 +21,20 @@ namespace {
 
 constexpr int kDeepest = 4096;  // no tree is deeper; a damaged file might seem so
 
-PlanPtr read_plan(std::istream& in, int depth) {
-    std::string kind;
-    if (!(in >> kind) || depth > kDeepest) throw std::ios_base::failure("plan");
+PlanPtr read_plan(Reader& reader, int depth) {
+    if (depth > kDeepest) throw std::ios_base::failure("plan");
+    const std::string_view kind = reader.word();
     if (kind == "leaf") return nullptr;
     if (kind == "stump") return stump_plan();
     if (kind == "bottom") {
         int splits = 0;
-        in >> splits;
+        reader(splits);
         return bottom_plan(splits);
     }
+    if (kind != "split") throw std::ios_base::failure("plan");
     Index column = 0, rank = 0;
-    if (kind != "split" || !(in >> column >> rank)) throw std::ios_base::failure("plan");
-    PlanPtr left = read_plan(in, depth + 1), right = read_plan(in, depth + 1);
+    reader(column, rank);
+    PlanPtr left = read_plan(reader, depth + 1), right = read_plan(reader, depth + 1);
     return split_plan(column, rank, std::move(left), std::move(right));
 }
 
@@ -63,7 +64,7 @@ void list_profile(auto& archive, auto& profile) {
 
 }  // namespace
 
-void list(Reader& reader, PlanPtr& plan) { plan = read_plan(reader.in, 0); }
+void list(Reader& reader, PlanPtr& plan) { plan = read_plan(reader, 0); }
 
 void list(Writer& writer, const ProfilePtr& profile) {
     writer(profile != nullptr);

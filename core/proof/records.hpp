@@ -4,8 +4,10 @@
 
 #include <charconv>
 #include <concepts>
-#include <sstream>
+#include <ios>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <type_traits>
 
 #include "base/byte_count.hpp"
@@ -44,11 +46,12 @@ struct Writer {
     }
 };
 
-// Throws std::ios_base::failure where the text is not what was written. Profiles are counted in `held`.
+// Throws std::ios_base::failure where the text is not what was written. Profiles are counted in `held`. The text has to
+// outlive it.
 struct Reader {
-    Reader(const std::string& text, ByteCount& counted_in) : in(text), most(text.size()), held(counted_in) {}
+    Reader(const std::string& text, ByteCount& counted_in)
+        : most(text.size()), held(counted_in), at_(text.data()), end_(text.data() + text.size()) {}
 
-    std::istringstream in;
     std::size_t most;  // of things that the text can hold
     ByteCount& held;
 
@@ -62,20 +65,42 @@ struct Reader {
     }
     std::size_t number_up_to(std::size_t largest) {
         std::size_t number = 0;
-        if (!(in >> number) || number > largest) throw std::ios_base::failure("count");
+        get(number);
+        if (number > largest) throw std::ios_base::failure("count");
         return number;
+    }
+    // What is up to the next space.
+    std::string_view word() {
+        skip_spaces();
+        const char* const begin = at_;
+        while (at_ != end_ && !is_space(*at_)) ++at_;
+        if (begin == at_) throw std::ios_base::failure("word");
+        return {begin, static_cast<std::size_t>(at_ - begin)};
     }
     void count(auto& things, char = ' ') { things.resize(number_up_to(most)); }
     void end_line() {}
 
   private:
+    static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r'; }
+    void skip_spaces() {
+        while (at_ != end_ && is_space(*at_)) ++at_;
+    }
     template <class Thing>
     void get(Thing& thing) {
-        if constexpr (std::is_arithmetic_v<Thing>)
-            in >> thing;
-        else
+        if constexpr (std::is_same_v<Thing, bool>) {
+            thing = number_up_to(1) == 1;
+        } else if constexpr (std::is_integral_v<Thing>) {
+            skip_spaces();
+            const auto [end, error] = std::from_chars(at_, end_, thing);
+            if (error != std::errc{}) throw std::ios_base::failure("number");
+            at_ = end;
+        } else {
             list(*this, thing);
+        }
     }
+
+    const char* at_;
+    const char* end_;
 };
 
 template <class Thing, class Of>

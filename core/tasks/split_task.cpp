@@ -25,9 +25,8 @@ void list_word(Writer& writer, const std::shared_ptr<const std::string>& word) {
     writer.text += ' ';
 }
 void list_word(Reader& reader, std::shared_ptr<const std::string>& word) {
-    std::string read;
-    reader.in >> read;
-    word = read == "-" ? nullptr : std::make_shared<const std::string>(std::move(read));
+    const std::string_view read = reader.word();
+    word = read == "-" ? nullptr : std::make_shared<const std::string>(read);
 }
 
 void list_path(auto& archive, auto& path) {
@@ -70,12 +69,9 @@ Thing unpacked(const char* kind, const std::string& text, ByteCount& held) {
     const auto damaged = [&] { return std::invalid_argument(std::string("This is no ") + kind + " of a search."); };
     try {
         Reader reader(text, held);
-        std::string word;
-        reader.in >> word;
-        if (word != kind) throw damaged();
+        if (reader.word() != kind) throw damaged();
         Thing thing;
         list_fields(reader, thing);
-        if (!reader.in) throw damaged();
         return thing;
     } catch (const std::ios_base::failure&) {
         throw damaged();

@@ -24,14 +24,13 @@ import numpy as np
 
 from provetree import _core
 from provetree.bench.data import load_table
-from provetree.cluster.exchange import group_seconds, shared_size
+from provetree.cluster.exchange import group_sizes, shared_size
 from provetree.problem.problem import Problem, build_problem
 
 __all__ = ["MadeUpCluster", "busy_share", "run"]
 
 #: Groups that each worker has at a time: one that is solved, and one that waits.
 _PER_WORKER = 2
-_LARGEST_GROUP = 64
 
 
 @dataclass
@@ -76,28 +75,28 @@ class MadeUpCluster:
     def trade(
         self, tasks: list[tuple[int, bytes]], cut: int
     ) -> tuple[list[tuple[int, bytes]], int] | None:
-        """Solve what is handed out, and give back what would have been the next answer."""
+        """Solve what is handed out, and give back what would have come by then."""
         self.clock += time.thread_time() - self._left  # what the root took
         self._solver.lower_cut(cut)
         places = _PER_WORKER * self.workers - len(self._back)
-        size = shared_size(len(tasks), self._group_size(), places)
+        size = shared_size(len(tasks), group_sizes(self._mean(), self.workers), places)
         for begin in range(0, len(tasks), size):
             self._solve(tasks[begin : begin + size])
         answers: list[tuple[int, bytes]] = []
         if self._back:
-            done, _, answers = heapq.heappop(self._back)
-            self.clock = max(self.clock, done)
+            self.clock = max(self.clock, self._back[0][0])
+            while self._back and self._back[0][0] <= self.clock:
+                answers += heapq.heappop(self._back)[2]
         self._left = time.thread_time()
         if self.spent > self.budget:
             return None
-        return answers, _PER_WORKER * self.workers * self._group_size()
+        return answers, _PER_WORKER * self.workers * group_sizes(self._mean(), self.workers)[1]
 
     def end(self) -> None:
         """Nothing is left to take back."""
 
-    def _group_size(self) -> int:
-        mean = float(np.mean(self.durations[-200:])) if self.durations else 0.05
-        return max(1, min(_LARGEST_GROUP, round(group_seconds(self.workers) / max(mean, 1e-4))))
+    def _mean(self) -> float:
+        return float(np.mean(self.durations[-200:])) if self.durations else 0.05
 
     def _solve(self, tasks: list[tuple[int, bytes]]) -> None:
         self.clock += self.client_seconds
@@ -145,8 +144,7 @@ def busy_share(
     (True, True)
     """
     rng = np.random.default_rng(seed)
-    mean = float(np.mean(durations))
-    size = max(1, min(_LARGEST_GROUP, round(group_seconds(workers) / max(mean, 1e-4))))
+    size = group_sizes(float(np.mean(durations)), workers)[1]
     drawn = rng.choice(np.asarray(durations), (rounds * workers, size)).sum(axis=1)
     free = [0.0] * workers
     asking: list[tuple[float, int]] = [(0.0, worker) for worker in range(workers)] * _PER_WORKER

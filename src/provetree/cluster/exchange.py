@@ -27,8 +27,10 @@ Future: TypeAlias = Any
 #: Seconds that the core waits for an answer at most, before it looks after other things.
 _WAIT = 0.02
 #: Seconds that a group of tasks should take, at least and for each thread: the client needs some
-#: milliseconds for a group, and must keep up with all of them. The most tasks of a group.
-_GROUP_SECONDS, _PER_THREAD_SECONDS, _LARGEST_GROUP = 0.25, 0.015, 64
+#: milliseconds for a group, and must keep up with all of them. Groups of few tasks are smaller, but
+#: not so small that the client could not keep up at all. The most tasks of a group.
+_GROUP_SECONDS, _PER_THREAD_SECONDS, _LEAST_PER_THREAD_SECONDS = 0.25, 0.015, 0.001
+_LARGEST_GROUP = 64
 #: Seconds after which a task is handed back to be divided: while there is enough to do, and while
 #: workers wait.
 _LONG, _SHORT = 10.0, 2.0
@@ -46,21 +48,34 @@ _HUNG = 60.0
 _MOST_FAILURES = 3
 
 
-def group_seconds(threads: int) -> float:
-    """Return how long a group of tasks should take, with so many threads at work."""
-    return max(_GROUP_SECONDS, _PER_THREAD_SECONDS * threads)
+def group_sizes(task_seconds: float, threads: int) -> tuple[int, int]:
+    """Return the least and the most tasks of a group, with so many threads at work.
+
+    Examples
+    --------
+    >>> from provetree.cluster.exchange import group_sizes
+    >>> group_sizes(task_seconds=0.005, threads=16), group_sizes(task_seconds=2.0, threads=16)
+    ((3, 50), (1, 1))
+    """
+
+    def size(seconds: float) -> int:
+        return max(1, min(_LARGEST_GROUP, round(seconds / max(task_seconds, 1e-4))))
+
+    most = max(_GROUP_SECONDS, _PER_THREAD_SECONDS * threads)
+    return size(_LEAST_PER_THREAD_SECONDS * threads), size(most)
 
 
-def shared_size(tasks: int, most: int, places: int) -> int:
+def shared_size(tasks: int, sizes: tuple[int, int], places: int) -> int:
     """Return the size of groups: few tasks are shared out among all who have nothing to do.
 
     Examples
     --------
     >>> from provetree.cluster.exchange import shared_size
-    >>> shared_size(tasks=7, most=5, places=16), shared_size(tasks=400, most=5, places=16)
+    >>> shared_size(tasks=7, sizes=(1, 5), places=16), shared_size(400, sizes=(1, 5), places=16)
     (1, 5)
     """
-    return max(1, min(most, tasks // max(1, places)))
+    least, most = sizes
+    return max(least, min(most, tasks // max(1, places)))
 
 
 @dataclass
@@ -154,7 +169,7 @@ class DaskExchange:
         if tasks:
             self._wanted_numbers.update(number for number, _ in tasks)
             self.tasks += len(tasks)
-            size = shared_size(len(tasks), self._group_size(), self._most_groups() - len(self._out))
+            size = shared_size(len(tasks), self._sizes(), self._most_groups() - len(self._out))
             for begin in range(0, len(tasks), size):
                 self._submit(tasks[begin : begin + size])
         answers: list[tuple[int, bytes]] = []
@@ -210,9 +225,8 @@ class DaskExchange:
         for thread in self._threads:
             thread.join(1.0)
 
-    def _group_size(self) -> int:
-        seconds = group_seconds(sum(self._at_hand().values()))
-        return max(1, min(_LARGEST_GROUP, round(seconds / max(self._task_seconds, 1e-4))))
+    def _sizes(self) -> tuple[int, int]:
+        return group_sizes(self._task_seconds, sum(self._at_hand().values()))
 
     def _at_hand(self) -> dict[str, int]:
         """Return the threads of the workers that do not hang; of all, where all do."""
@@ -224,7 +238,7 @@ class DaskExchange:
         return _PER_THREAD * sum(self._at_hand().values())
 
     def _most_out(self) -> int:
-        return self._most_groups() * self._group_size()
+        return self._most_groups() * self._sizes()[1]
 
     def _submit(self, tasks: list[tuple[int, bytes]]) -> None:
         if not self._has_table():
