@@ -13,6 +13,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -347,6 +348,7 @@ def test_without_a_client_the_sentence_says_what_to_do() -> None:
 def test_many_small_proofs_among_kills_joins_and_limits(part: int) -> None:
     """100 runs each: no wrong bound, no other tree, nothing left behind."""
     rng = np.random.default_rng(part)
+    faults = 0
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
@@ -355,31 +357,42 @@ def test_many_small_proofs_among_kills_joins_and_limits(part: int) -> None:
             seed = 1000 * part + run
             problem = hard_problem(int(rng.integers(20, 160)), int(rng.integers(3, 5)), seed)
             plain = core_search(problem)
-            kind, at = rng.integers(0, 4), int(rng.integers(1, 4))
-            victims = pids(client)
+            kind, at = str(rng.choice(["kill", "kill all", "join", "limit"])), rng.integers(1, 4)
+            victims = pids(client)[: None if kind == "kill all" else 1]
+            size = int(rng.integers(1, 4))
+            groups = 0
 
             def fault(
-                group: int, kind: int = kind, at: int = at, victims: list[int] = victims
+                _: list[Answer],
+                kind: str = kind,
+                at: int = int(at),
+                victims: list[int] = victims,
+                size: int = size,
             ) -> None:
-                if group != at:
+                nonlocal groups, faults
+                groups += 1
+                if groups != at:
                     return
-                if kind == 1:
-                    for victim in victims[: int(rng.integers(1, 3))]:
-                        os.kill(victim, signal.SIGKILL)
-                elif kind == 2:
-                    cluster.scale(int(rng.integers(1, 4)))
+                faults += kind != "limit"
+                if kind in ("kill", "kill all"):
+                    for victim in victims:
+                        with suppress(ProcessLookupError):  # one that was leaving anyway
+                            os.kill(victim, signal.SIGKILL)
+                elif kind == "join":
+                    cluster.scale(size)
 
-            limit = 0.05 if kind == 3 else LONG
-            with DaskExchange(
-                client, ProofTable(problem, 1 << 26), on_answers=lambda _, f=fault: f(1)
-            ) as workers:
+            limit = 0.05 if kind == "limit" else LONG
+            table = ProofTable(problem, 1 << 26)
+            with DaskExchange(client, table, on_answers=fault) as workers:
                 found = core_search(problem, workers=workers, time_limit=limit)
             assert found["lower_bound"] <= plain["cost"] <= found["cost"], seed
             if found["status"] == "optimal":
                 assert found["cost"] == plain["cost"], seed
                 assert same_tree(found, plain), seed
             else:
-                assert kind == 3, seed
+                assert kind == "limit", (seed, kind, workers.sorrow)
             cluster.scale(2)
             client.wait_for_workers(1, timeout=LONG)
         assert_clean(client)
+    print(f"faults: {faults}")
+    assert faults > 30

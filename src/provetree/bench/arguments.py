@@ -256,7 +256,7 @@ _CLUSTER = (
         default=[64, 256, 1024],
     ),
     _seconds("--seconds", "work after which a search is cut off (default: 120)", 120.0),
-    _seconds("--client-ms", "what a group of tasks takes of the client (default: 8)", 8.0),
+    _seconds("--client-ms", "what a group of tasks takes of the client (default: 2.3)", 2.3),
     _seconds("--latency-ms", "time between client and worker (default: 5)", 5.0),
 )
 _START = (

@@ -64,8 +64,12 @@ class MadeUpCluster:
     clock: float = 0.0  # of the client
     spent: float = 0.0  # on tasks
 
+    def __post_init__(self) -> None:
+        self._left = time.thread_time()  # what comes before the first task counts as well
+
     def begin(self, job: str) -> None:
         """Begin a search."""
+        self.clock += time.thread_time() - self._left
         self._solver = _core.TaskSolver(self.table, job, 1 << 28)
         self._free = [(self.clock, worker) for worker in range(self.workers)]
         heapq.heapify(self._free)
