@@ -26,18 +26,19 @@ inline void add_pairs(std::int64_t* to, std::ptrdiff_t stride, const std::uint16
 // The same for a number of features that the compiler knows.
 template <std::size_t kFeatures>
 void add_pairs_of(std::int64_t* to, std::ptrdiff_t stride, const std::uint16_t* features, std::int64_t packed) {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (std::size_t i = 0; i < kFeatures; ++i) {
         std::int64_t* const row = to + features[i] * stride;
-#pragma GCC unroll 16
+#pragma GCC unroll 32
         for (std::size_t j = i; j < kFeatures; ++j) row[features[j]] += packed;
     }
 }
 
-// By number of features, up to ten. Loops of so few steps would mostly end where the processor does not expect it.
+// By number of features, up to seventeen. Loops of so few steps would mostly end where the processor does not expect
+// it.
 constexpr auto kAddPairs = []<std::size_t... kFeatures>(std::index_sequence<kFeatures...>) {
     return std::array{&add_pairs_of<kFeatures>...};
-}(std::make_index_sequence<11>());
+}(std::make_index_sequence<18>());
 
 }  // namespace
 

@@ -26,10 +26,13 @@ BLOCK = 25
 BLOCKS = 12
 
 
-def few_valued(loss: str, seed: int, *, depth: int, n: int) -> MeasureCase:
+def few_valued(
+    loss: str, seed: int, *, depth: int, n: int, columns: int | None = None
+) -> MeasureCase:
     """A problem of columns with two to ten values; awkward targets and weights by the seed."""
     rng = np.random.default_rng((len(loss), seed, depth))
-    n_columns = int(rng.integers(1, 6))
+    few = int(rng.integers(1, 6))
+    n_columns = few if columns is None else columns
     most = rng.integers(2, 11, n_columns) if rng.random() < 0.7 else np.full(n_columns, 2)
     X = np.array([np.minimum(rng.geometric(1.5 / top, n), top) for top in most])
     ranks = np.array([np.unique(x, return_inverse=True)[1].reshape(-1) for x in X])
@@ -94,6 +97,13 @@ def test_sums_over_pairs_agree_with_panels(loss: str) -> None:
         depth = 5 if seed % 4 == 3 else 4
         n = (12, 40, 90, 30)[seed % 4]
         check(few_valued(loss, seed, depth=depth, n=n), seed, twin=False)
+
+
+@pytest.mark.parametrize("columns", [*range(6, 21), 30])
+def test_sums_over_pairs_of_many_columns_agree_with_panels(columns: int) -> None:
+    """Cells are added to the sums by code that is made for so many features, or for any number."""
+    check(few_valued("squared_error", columns, depth=3, n=30, columns=columns), columns, twin=False)
+    check(few_valued("squared_error", columns, depth=4, n=14, columns=columns), columns, twin=False)
 
 
 @pytest.mark.parametrize("min_samples_leaf", [1, 6])
