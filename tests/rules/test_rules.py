@@ -6,6 +6,7 @@ import math
 import re
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from provetree import (
     OptimalTreeRegressor,
     Tree,
     fixed_splits_of,
+    runner_up_splits,
     verify,
 )
+from provetree.problem.rules import RULE_NAMES, rules_given
 from testkit.naive_rules import NaiveRules, NaiveSplit, naive_splits, ruled_cost
 from testkit.random_rules import random_ruled_table
 
@@ -386,3 +389,37 @@ def test_a_column_of_categories_without_any_can_be_forbidden() -> None:
     X = np.array([[None, 1.0], [None, 2.0], [None, 3.0]], dtype=object)
     model = OptimalTreeClassifier(categorical_features=[0], interaction_cst="no_interactions")
     assert model.fit(X, [0, 1, 1]).objective_ == 0
+
+
+def test_paths_pay_for_at_most_64_columns() -> None:
+    """The last of 64 prices is kept like the others; one more is refused."""
+    X = np.random.default_rng(5).integers(0, 2, (60, 65)).astype(float)
+    y = X[:, 63].astype(int)
+    prices = {c: (1 + c % 2, "path") for c in range(64)}
+    model = OptimalTreeClassifier(max_depth=2, column_costs=prices).fit(X, y)
+    assert model.status_ == "optimal"
+    assert (model.objective_, sorted(model.tree_.columns_used)) == (2, [63])
+    with pytest.raises(ValueError, match=r"at most 64 prices per path\. Got 65"):
+        OptimalTreeClassifier(column_costs={**prices, 64: (1, "path")}).fit(X, y)
+
+
+ONE_OF_EACH: dict[str, Any] = {
+    "fixed_splits": {"": {"leaf": True}},
+    "forbidden_columns": {"": [0]},
+    "interaction_cst": "pairwise",
+    "monotonic_cst": [1, 0],
+    "column_costs": {0: 1.0},
+}
+
+
+@pytest.mark.parametrize("name", RULE_NAMES)
+def test_what_knows_no_rules_refuses_each_of_them(name: str, tmp_path: Path) -> None:
+    X, y = [[1.0, 1.0], [2.0, 1.0], [3.0, 2.0], [4.0, 2.0]], [0, 1, 0, 1]
+    rule = {name: ONE_OF_EACH[name]}
+    assert rules_given(OptimalTreeClassifier(**rule)) == [name]
+    with pytest.raises(ValueError, match=f"must be False with '{name}'"):
+        OptimalTreeClassifier(splits="pairs", refine_pairs=True, **rule).fit(X, y)
+    with pytest.raises(ValueError, match=f"the '{name}' must be None"):
+        OptimalTreeClassifier(**rule).certify(X, y, tmp_path / "certificate")
+    with pytest.raises(ValueError, match=f"was fitted with '{name}'"):
+        runner_up_splits(OptimalTreeClassifier(**rule).fit(X, y), X, y)

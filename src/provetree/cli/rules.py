@@ -10,9 +10,6 @@ from provetree.cli.errors import UserError
 
 __all__ = ["rule_parameters"]
 
-#: What a file of rules may hold: the parameters of the estimators.
-_NAMES = ("fixed_splits", "forbidden_columns", "interaction_cst", "monotonic_cst", "column_costs")
-
 
 def rule_parameters(flags: dict[str, Any], *, tunes: bool) -> dict[str, Any]:
     """Return the parameters that are rules, from ``--rules`` and ``--forbid``.
@@ -36,12 +33,15 @@ def rule_parameters(flags: dict[str, Any], *, tunes: bool) -> dict[str, Any]:
 
 
 def _read(path: str) -> dict[str, Any]:
+    from provetree.problem.rules import RULE_NAMES
+
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"--rules must be a JSON file: {error}.") from None
-    if not isinstance(found, dict) or set(found) - set(_NAMES):
+    if not isinstance(found, dict) or set(found) - set(RULE_NAMES):
         raise UserError(
-            f"--rules must hold an object of {', '.join(_NAMES)}. Got {str(found)[:80]} instead."
+            f"--rules must hold an object of {', '.join(RULE_NAMES)}. "
+            f"Got {str(found)[:80]} instead."
         )
     return found

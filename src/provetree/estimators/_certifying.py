@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from provetree.export.certificate import Certificate, WhatIsRead, write_certificate
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
+from provetree.problem.rules import rules_given
 from provetree.search.engine import ExactSearch
 from provetree.solution import Engine, Limits, Progress, Solution
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DEEPEST", "CertifyingSearch", "certify_by_search", "check_certifiable"]
 
-#: Rules that trees may have to keep.
-_RULES = ("forbidden_columns", "interaction_cst", "fixed_splits", "column_costs")
 #: Checkers refuse deeper trees.
 DEEPEST = 64
 #: More splits than any tree of a table has; checkers want numbers below 2**60.
@@ -41,21 +40,16 @@ def check_certifiable(estimator: Any, sample_weight: Any, weight: str | None) ->
             "Certificates are about questions on columns and on sums of two: the 'splits' must be "
             f"'columns' or 'pairs'. Got {estimator.splits!r} instead."
         )
-    for name in _RULES:
-        if getattr(estimator, name, None) is not None:
-            raise ValueError(
-                f"Certificates are about all trees of a size: the {name!r} must be None. "
-                f"Got {getattr(estimator, name)!r} instead."
-            )
+    for name in rules_given(estimator):
+        raise ValueError(
+            f"Certificates are about all trees of a size: the {name!r} must be None. "
+            f"Got {getattr(estimator, name)!r} instead."
+        )
     if getattr(estimator, "category_splits", "one") != "one":
         raise ValueError(
             "Certificates are about questions on one category at a time: the 'category_splits' "
             f"must be 'one'. Got {estimator.category_splits!r} instead."
         )
-    rules = ("interaction_cst", "fixed_splits", "monotonic_cst", "column_costs")
-    for name in (*rules, "forbidden_columns"):
-        if getattr(estimator, name, None) is not None:
-            raise ValueError(f"Certificates are about all trees, and know no rules. Got {name!r}.")
     if sample_weight is not None and weight is None:
         raise ValueError(
             "The 'weight' parameter of certify must name the column of weights. Got None instead."

@@ -10,6 +10,7 @@ from provetree.large.fit import IN_MEMORY, LargeTable
 from provetree.large.table import DaskTable
 from provetree.options import byte_count
 from provetree.problem.prepare import prepare_for
+from provetree.problem.rules import rules_given
 from provetree.solution import Progress
 
 if TYPE_CHECKING:
@@ -27,10 +28,6 @@ _IN_MEMORY_ONLY: dict[str, object] = {
     "category_splits": "one",
     "max_work": None,
     "checkpoint": None,
-    "forbidden_columns": None,
-    "interaction_cst": None,
-    "fixed_splits": None,
-    "column_costs": None,
     "refine_pairs": False,
 }
 
@@ -50,13 +47,15 @@ def fit_table_of_dask(
     if large.n_bytes <= room:
         rows, labels, weights = large.whole()
         return model.fit(rows, labels, weights, on_progress=on_progress, **others)
+    asked: dict[str, object] = dict.fromkeys(rules_given(model))
     for name, nothing in _IN_MEMORY_ONLY.items():
-        given = getattr(model, name, nothing)
-        if given != nothing:
-            raise ValueError(
-                f"The {name!r} parameter of {owner} must be {nothing!r} for a table that does not "
-                f"fit into memory. Got {given!r} instead."
-            )
+        if getattr(model, name, nothing) != nothing:
+            asked[name] = nothing
+    for name, nothing in asked.items():
+        raise ValueError(
+            f"The {name!r} parameter of {owner} must be {nothing!r} for a table that does not "
+            f"fit into memory. Got {getattr(model, name)!r} instead."
+        )
     for name, given in others.items():
         if given is not None:
             raise ValueError(f"{name!r} is for a table that fits into memory.")

@@ -18,6 +18,7 @@ from provetree.large.table import is_dask
 from provetree.options import TREE_OPTIONS, ParameterError, documented, validate
 from provetree.problem.costs import read_cost_matrix
 from provetree.problem.prepare import Prepared, prepare_for
+from provetree.problem.rules import rules_given
 from provetree.solution import Progress, Solution
 from provetree.tree.smoothing import Smoothing
 from provetree.tree.values import Values
@@ -241,10 +242,8 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         wrong = "splits 'columns'" if self.splits == "columns" else ""
         if self.criterion != "errors" or self.cost_matrix is not None or sample_costs is not None:
             wrong = "another criterion than errors"
-        rules = ("forbidden_columns", "interaction_cst", "fixed_splits", "column_costs")
-        for name in rules:
-            if getattr(self, name) is not None:
-                wrong = f"'{name}'"
+        for name in rules_given(self):
+            wrong = f"'{name}'"
         if wrong:
             raise ParameterError(
                 f"The 'refine_pairs' parameter of {type(self).__name__} must be False with "

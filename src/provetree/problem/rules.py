@@ -16,7 +16,25 @@ import numpy as np
 
 from provetree.number_types import Bool, Float
 
-__all__ = ["FixedSplit", "Rules", "blanked", "read_columns", "read_forbidden", "read_rules"]
+__all__ = [
+    "RULE_NAMES",
+    "FixedSplit",
+    "Rules",
+    "blanked",
+    "read_columns",
+    "read_forbidden",
+    "read_rules",
+    "rules_given",
+]
+
+#: The parameters of estimators that are rules.
+RULE_NAMES = (
+    "fixed_splits",
+    "forbidden_columns",
+    "interaction_cst",
+    "monotonic_cst",
+    "column_costs",
+)
 
 _FORMS = (
     '{"column": name, "threshold": number}, {"column": name, "categories": list} or {"leaf": True}'
@@ -83,6 +101,19 @@ class Rules:
         return found
 
 
+def rules_given(estimator: Any) -> list[str]:
+    """Return the names of the rules that an estimator was given.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.problem.rules import rules_given
+    >>> rules_given(OptimalTreeClassifier(monotonic_cst=[1, 0]))
+    ['monotonic_cst']
+    """
+    return [name for name in RULE_NAMES if getattr(estimator, name, None) is not None]
+
+
 def blanked(encoded: Float, columns: Iterable[int]) -> Float:
     """Return a table in which some columns are missing in all rows: no split can be about them.
 
@@ -139,7 +170,7 @@ def read_forbidden(
     found = {}
     for path, columns in by_path.items():
         _check_path(path, what)
-        if isinstance(columns, (str, bytes)) or not isinstance(columns, Iterable):
+        if not _is_list(columns):
             raise ValueError(
                 f"{what} must be a list of columns, or a dict of paths and such lists. "
                 f"Got {columns!r}."
@@ -173,6 +204,11 @@ def read_rules(
     rules = Rules(fixed, forbidden, groups, directions, prices["tree"], prices["path"])
     _check_together(rules, called, owner)
     return replace(rules, sentences=tuple(_sentences(rules, called, levels)))
+
+
+def _is_list(given: Any) -> bool:
+    """Tell whether it is a list of columns, and not the name of one."""
+    return isinstance(given, Iterable) and not isinstance(given, (str, bytes))
 
 
 def _check_path(path: Any, what: str) -> None:
@@ -276,7 +312,7 @@ def _read_groups(
     elif isinstance(given, Iterable):
         groups = []
         for group in given:
-            if isinstance(group, (str, bytes)) or not isinstance(group, Iterable):
+            if not _is_list(group):
                 break
             groups.append(frozenset(read_columns(group, names, n_features, what)))
         else:

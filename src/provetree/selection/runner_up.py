@@ -24,6 +24,7 @@ from provetree.problem.losses import class_cost, targets_cost
 from provetree.problem.node_problem import node_problem, penalty_in
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
+from provetree.problem.rules import rules_given
 from provetree.problem.weights import integer_weights
 from provetree.search.engine import ExactSearch
 from provetree.solution import Engine, Limits, Solution, Status
@@ -154,10 +155,9 @@ def runner_up_splits(
 
 def _check_rules(model: Any) -> None:
     """Refuse a tree that keeps rules which its runner-ups would not keep."""
-    names = ("interaction_cst", "fixed_splits", "column_costs", "monotonic_cst")
-    given = [name for name in names if getattr(model, name, None) is not None]
-    if isinstance(getattr(model, "forbidden_columns", None), Mapping):
-        given.append("forbidden_columns")
+    given = rules_given(model)
+    if "forbidden_columns" in given and not isinstance(model.forbidden_columns, Mapping):
+        given.remove("forbidden_columns")
     if given:
         raise ValueError(
             f"Runner-up splits know no rules but columns forbidden in the whole tree. This "
