@@ -28,6 +28,17 @@ class CellStore {
         entries_.clear();
         used_ = 0;
     }
+    // Costs are `factor` times what they were from now on, and each split costs `dearer` more than that. A tree costs
+    // at least the first, and has at most three splits: so least times factor bounds it, and the best one costs at most
+    // factor times (least + gap) and three times dearer.
+    void scale(Cost factor, Cost dearer) {
+        for (Entry& entry : entries_) {
+            for (Cost& least : entry.bounds.least) least *= factor;
+            for (Cost& sized : entry.bounds.sized)
+                if (sized < kInfinite) sized *= factor;
+            if (entry.bounds.gap < kInfinite) entry.bounds.gap = factor * entry.bounds.gap + 3 * dearer;
+        }
+    }
     const TwoBounds* find(const CellKey& key) const {
         if (entries_.empty()) return nullptr;
         for (std::size_t i = 0; i < kProbes; ++i) {

@@ -63,11 +63,7 @@ std::optional<Outcome> CellSolver::solve(const Node& node, const NodeRequest& re
     // have columns, where there are any.
     if (node.cells.empty() && (request.level == 0 || !fits(request.shape))) return std::nullopt;
     if (!node_.list_cells(*rows_, node)) return std::nullopt;
-    if (loss.unit_scale != loss_.unit_scale || loss.split_penalty != loss_.split_penalty) {
-        store_.clear();
-        outcomes_.clear();
-    }
-    loss_ = loss;
+    use(loss);
     if (request.shape.depth == 3) {
         if (const Outcome* solved = outcomes_.find(node_.key(), request.shape, request.limit)) return *solved;
         begin();
@@ -88,6 +84,20 @@ std::optional<Outcome> CellSolver::solve(const Node& node, const NodeRequest& re
         outcome.relaxed = std::min(outcome.lower, bounds.least[request.shape.splits - 1]);
     }
     return outcome;
+}
+
+void CellSolver::use(const Loss& loss) {
+    if (loss.unit_scale == loss_.unit_scale && loss.split_penalty == loss_.split_penalty) return;
+    outcomes_.clear();
+    // The choice among equally good trees makes all costs so many times as large, and each split one dearer. Where
+    // splits get much dearer, old bounds would be too low to be of use.
+    const Cost factor = loss_.unit_scale ? loss.unit_scale / loss_.unit_scale : 0,
+               dearer = loss.split_penalty - factor * loss_.split_penalty;
+    if (factor > 0 && factor * loss_.unit_scale == loss.unit_scale && (dearer == 0 || dearer == 1))
+        store_.scale(factor, dearer);
+    else
+        store_.clear();
+    loss_ = loss;
 }
 
 void CellSolver::begin() {

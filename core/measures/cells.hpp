@@ -91,6 +91,7 @@ class CellSolver {
         double cost() const;
     };
 
+    void use(const Loss& loss);
     void begin();
     void count_work(std::uint64_t cells);
 

@@ -103,7 +103,24 @@ def test_sums_over_pairs_agree_with_panels(loss: str) -> None:
 def test_sums_over_pairs_of_many_columns_agree_with_panels(columns: int) -> None:
     """Cells are added to the sums by code that is made for so many features, or for any number."""
     check(few_valued("squared_error", columns, depth=3, n=30, columns=columns), columns, twin=False)
-    check(few_valued("squared_error", columns, depth=4, n=14, columns=columns), columns, twin=False)
+
+
+def test_trees_of_depth_five_have_as_few_splits_as_by_panels() -> None:
+    """What the proof knows of cells serves the choice among equally good trees, at its costs."""
+    for seed in range(10):
+        of_seed = few_valued("squared_error", 40 + seed, depth=5, n=26)
+        assert of_seed.targets is not None
+        rounded = np.round(of_seed.targets) % 5
+        case = replace(of_seed, targets=rounded, max_splits=31, penalty=(0.0, 0.1)[seed % 2])
+        table = measure_table(case)
+        by_cells, by_panels = (
+            measure_search(case, table, switches=off) for off in (0, OFF["bits"])
+        )
+        assert by_cells["counters"]["tie_rule_complete"], seed
+        assert by_panels["counters"]["tie_rule_complete"], seed
+        assert by_cells["cost"] == by_panels["cost"], seed
+        own, other = (walk_measured_tree(case, one)[1] for one in (by_cells, by_panels))
+        assert own == other, seed
 
 
 @pytest.mark.parametrize("min_samples_leaf", [1, 6])
