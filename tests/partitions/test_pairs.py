@@ -65,3 +65,26 @@ def test_representatives_follow_clusters_that_are_not_cut(seed: int) -> None:
     sums = rows @ direction
     middle = rows.mean(axis=0) @ direction
     assert sums.min() <= middle <= sums.max()
+
+
+def test_a_gap_between_representatives_is_none_between_rows() -> None:
+    rows, left = np.array([[0.0], [0.495], [0.505], [1.0]]), np.array([True, True, False, False])
+    middles = np.array([[0.2475], [0.7525]])
+    assert widest_gap(middles, left[1:3])[1] == pytest.approx(0.505)
+    assert widest_gap(rows, left)[1] == pytest.approx(0.01)
+    # The split half-way between the representatives cuts no cluster.
+    assert ((rows[:, 0] <= middles.mean()) == left).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_gap_between_rows_is_one_between_representatives(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(12, 3))
+    sums = rows @ rng.normal(size=3)
+    left = sums < np.median(sums)
+    cluster = np.where(left, 0, 2) + rng.integers(0, 2, 12)  # each on one side
+    shown = np.unique(cluster)
+    middles = np.array([rows[cluster == one].mean(axis=0) for one in shown])
+    of_rows = widest_gap(rows, left)[1]
+    assert of_rows > 0
+    assert widest_gap(middles, shown < 2)[1] >= of_rows - 1e-9

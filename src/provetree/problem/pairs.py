@@ -32,8 +32,8 @@ __all__ = [
 
 #: Each has a place of its own in memory, before equal ones are left out.
 MOST_SUMS = 2**20
-#: Bytes for each row and sum, as measured: ranks, their order and values.
-_BYTES = 20
+#: Bytes for each row and sum, as measured at depth two: ranks, values, and orders in nodes.
+_BYTES = 33
 #: Spreads further apart than ten to this power are not compared: nothing of one would be left.
 _MOST_DIGITS = 15
 #: Sums that differ by less than this part of the largest one are equal but for rounding.
