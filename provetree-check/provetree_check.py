@@ -11,20 +11,25 @@ import hashlib
 import io
 import itertools
 import multiprocessing
+import os
 import re
 import sys
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # --jobs shares the work among processes
+import numpy as np  # noqa: E402
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?")
 NUMBER = re.compile(r"\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)\s*", re.I)
-KEYS = ("made by", "target", "weight", "class", "feature", "splits", "column", "same", "table",
-        "objective", "limits", "bound", "tree", "body")
+# The lines of the header: how many fields they need, and how many of them there may be.
+LINES = {"made by": (0, 0, 10**6), "target": (1, 1, 1), "weight": (3, 0, 1), "class": (2, 0, 10**6),
+         "feature": (2, 0, 10**6), "table": (3, 1, 1), "objective": (2, 1, 1), "limits": (3, 1, 1),
+         "bound": (1, 1, 1), "tree": (2, 0, 1), "body": (2, 1, 1)}
+LISTED = ("first", "last", "is", "empty")  # features of which only some splits count
 MOST_COST, MOST_WEIGHT, MOST_DEPTH, MOST_CLAIMS = 2**60, 2**50, 64, 20_000_000
-FEW, MOST_CELLS = 16, 2**22  # thresholds to a column that are counted by one product; cells at once
-FAR = 2**30  # sums of 32 bits are nearer
+FEW_SPLITS, FEW_RANKS, MOST_CELLS, STEP = 16, 32, 2**20, np.uint64(0x9E3779B97F4A7C15)
 
 
 class RefusedError(Exception):
@@ -38,18 +43,13 @@ def need(holds, why):
 
 def whole(text, least=0, most=MOST_COST - 1):
     fits = re.fullmatch(r"-?[0-9]{1,19}", text) and least <= int(text) <= most
-    need(fits, f"'{text[:40]}' in the header is no whole number from {least} to {most}")
+    need(fits, f"'{text[:40]}' is no whole number from {least} to {most}")
     return int(text)
 
 
-def number(cell):
-    ok = not isinstance(cell, str) or NUMBER.fullmatch(cell)
-    need(ok, f"'{str(cell)[:40]}' is no number")
-    return float(cell)
-
-
-def is_missing(cell):
-    return cell is None or cell != cell  # NaN is not itself
+def number(text):
+    need(NUMBER.fullmatch(text or ""), f"'{(text or '')[:40]}' is no number")
+    return float(text)
 
 
 class Header:
@@ -60,43 +60,25 @@ class Header:
         first, *lines = text.decode(errors="replace").split("\n")
         need(first.startswith("provetree certificate "), "this is no certificate")
         need(first == "provetree certificate 1", "the version of the certificate is not known")
-        self.lines, letters = {}, {"t": "\t", "n": "\n", "r": "\r"}
-        for line in lines:
-            key, *fields = line.split("\t")
-            need(key in KEYS, f"the header has a line '{key[:40]}' that is not known")
-            plain = [re.sub(r"\\(.)", lambda m: letters.get(m[1], m[1]), f) for f in fields]
-            self.lines.setdefault(key, []).append(plain)
-        length, digest, *_ = self.one("body", 2)
+        found, letters = {key: [] for key in LINES}, {"t": "\t", "n": "\n", "r": "\r"}
+        for key, *fields in (line.split("\t") for line in lines):
+            need(key in LINES, f"the header has a line '{key[:40]}' that is not known")
+            need(len(fields) >= LINES[key][0], f"a line '{key}' of the header is too short")
+            found[key].append(
+                [re.sub(r"\\(.)", lambda m: letters.get(m[1], m[1]), f) for f in fields])
+        for key, (_, least, most) in LINES.items():
+            need(least <= len(found[key]) <= most, f"lines '{key}' are missing, or too many")
+        [[length, digest, *_]], [self.table] = found["body"], found["table"]
         intact = len(self.body) == whole(length) and hashlib.sha256(self.body).hexdigest() == digest
         need(intact, "the certificate is cut off or damaged")
-        self.target, self.table = self.one("target", 1)[0], self.one("table", 1)[0]
-        self.weight = self.one("weight", 3) if "weight" in self.lines else None
-        self.classes = [(f[0], whole(f[1], 1)) for f in self.all("class", 2)]
-        self.features = self.all("feature", 2)
-        # Where only some splits count, a column ends with their thresholds.
-        self.some = "splits" in self.lines
-        need(not self.some or self.one("splits", 1)[0] == "listed", "such splits are not known")
-        listed = [(whole(f[0]), *f[1:]) for f in self.all("column", 2)]
-        size = [len(name) if not self.some else 3 if name[1] == "is" else 2 for name in listed]
-        self.listed = [name[:n] for name, n in zip(listed, size)]
-        self.thresholds = {c[:n]: [number(x) for x in c[n:]] for c, n in zip(listed, size)}
-        sorted_all = all(x == sorted(x) for x in self.thresholds.values())
-        need(sorted_all, "the splits of a column are out of order")
-        self.left_out = {(whole(f[0]), *f[1:-1]): whole(f[-1], -1) for f in self.all("same", 3)}
-        self.scale, self.penalty = map(whole, self.one("objective", 2)[:2])
-        self.depth, self.splits, self.min_leaf = map(whole, self.one("limits", 3)[:3])
+        self.target, self.features = found["target"][0][0], found["feature"]
+        self.weight, self.tree = found["weight"], found["tree"]
+        self.classes = [(f[0], whole(f[1], 1)) for f in found["class"]]
+        self.scale, self.penalty = map(whole, found["objective"][0][:2])
+        self.depth, self.splits, self.min_leaf = map(whole, found["limits"][0][:3])
         need(self.scale >= 1 and self.depth <= MOST_DEPTH, "the objective or the limits are wrong")
-        self.bound = whole(self.one("bound", 1)[0], -MOST_COST)
-        self.tree = self.one("tree", 2) if "tree" in self.lines else None
-
-    def all(self, key, least):
-        found = self.lines.get(key, [])
-        need(all(len(f) >= least for f in found), f"a line '{key}' of the header is too short")
-        return found
-
-    def one(self, key, least):
-        need(len(self.all(key, least)) == 1, f"the header needs one line '{key}'")
-        return self.lines[key][0]
+        self.bound = whole(found["bound"][0][0], -MOST_COST)
+        self.lists_splits = any(kind in LISTED for _, kind, *_ in self.features)
 
 
 def read_csv(path):
@@ -117,125 +99,116 @@ def read_csv(path):
     return cells
 
 
+def ordered_columns(features, cells, present):
+    """Return the ranks of the rows in all ordered columns, feature by feature."""
+    found, known = [], []
+    for name, kind, *rest in features:
+        values = [] if kind == "sum" else [cells[name][i] for i in present]
+        gaps, noise = np.array([x is None for x in values], dtype=bool), 0.0
+        known.append(None)
+        if kind in ("category", "is", "empty"):
+            need(kind != "category" or {*values} <= {*rest, None},
+                 f"column '{name}' has a category that is not in the certificate")
+            choices = {"category": [*rest, None], "is": rest[:1], "empty": [None]}[kind]
+            found += [np.array([x != choice for x in values]) for choice in choices]
+            continue
+        if kind == "sum":
+            numbers, gaps, noise = add_up(known, rest)
+        else:
+            need(kind in ("number", "first", "last"), f"a feature of kind '{kind[:20]}'")
+            numbers = np.array([0.0 if x is None else number(x) for x in values])
+            known[-1] = numbers, gaps
+        # A rank says how many cuts are below the number.
+        distinct = np.unique(numbers[~gaps])
+        cuts = distinct[:-1][np.diff(distinct) > noise]
+        if kind in LISTED:
+            cuts = np.array([number(x) for x in rest])
+            need((cuts[1:] >= cuts[:-1]).all(), f"the splits of '{name}' are out of order")
+        ranks = np.searchsorted(cuts, numbers, side="left")
+        # Missing values come before all numbers, and in another column after them.
+        ends = [-1, len(cuts) + 1] if gaps.any() else [0]
+        ends = {"first": [0], "last": [len(cuts)]}.get(kind, ends)
+        found += [np.where(gaps, end, ranks) for end in ends]
+    return [np.unique(ranks, return_inverse=True)[1].ravel() for ranks in found]
+
+
+def add_up(known, given):
+    """Return the numbers of a sum of two earlier features, its gaps, and its noise."""
+    need(len(given) == 5, "a sum needs five numbers")
+    a, b, noise = (number(given[i]) for i in (0, 2, 4))
+    first, second = (known[whole(given[i], 0, len(known) - 1)] for i in (1, 3))
+    need(first and second and noise >= 0 and np.isfinite([a, b, noise]).all(),
+         "a sum is wrong")
+    with np.errstate(over="ignore", invalid="ignore"):
+        x, y = a * first[0], b * second[0]
+        numbers = x + y
+    gaps = first[1] | second[1] | np.isnan(numbers)
+    size = np.max(np.abs(x) + np.abs(y), initial=0, where=~gaps)
+    need(noise <= 1e-12 * size, "sums that differ are taken for equal")
+    return np.where(gaps, 0, numbers), gaps, noise
+
+
+def without_repeats(columns):
+    """Leave out columns that split as an earlier one does: equal, mirrored, or one split of few."""
+    kept, known = [], set()
+    for ranks in columns:
+        top = int(ranks.max())
+        both_ways = [ranks.tobytes(), (top - ranks).tobytes()]
+        if not known.intersection(both_ways):
+            kept.append(ranks)
+            known.update(both_ways)
+            if 1 < top < FEW_RANKS:
+                known.update(((ranks > k) * 1).tobytes() for k in range(top))
+    return kept
+
+
 class Table:
     """The table as the page says it is read: merged rows in their order."""
 
     def __init__(self, header, cells):
-        names = [header.target, *(f[0] for f in header.features if f[1] != "sum")]
-        for name in names + (header.weight or [])[:1]:
+        used = {name for name, kind, *_ in header.features if kind != "sum"}
+        for name in [header.target, *sorted(used), *(line[0] for line in header.weight)]:
             need(name in cells, f"the table has no column '{name}'")
-        labels = cells[header.target]
-        weights = [1] * len(labels)
-        if header.weight:
-            scale = Fraction(whole(header.weight[1], 1), whole(header.weight[2], 1))
-            given = [str(cell).strip() for cell in cells[header.weight[0]]]
-            need(all(np.isfinite(number(w)) for w in given), "a weight is no finite number")
-            weights = [Fraction(w) * scale for w in given]
+        others = {*cells} - {header.target, *(line[0] for line in header.weight)}
+        self.columns = f" over {len(used)} of {len(others)} columns" * (len(used) < len(others))
+        weights = [1] * len(cells[header.target])
+        for name, above, below, *_ in header.weight:
+            need(all(np.isfinite(number(x)) for x in cells[name]), "a weight is no finite number")
+            unit = Fraction(whole(above, 1), whole(below, 1))
+            weights = [Fraction(x.strip()) * unit for x in cells[name]]
             need(all(w.denominator == 1 and w >= 0 for w in weights), "a weight is not whole")
-        present = [i for i, x in enumerate(labels) if weights[i] > 0 and not is_missing(x)]
-        need(present, "the table has no rows")
-        code = {label: i for i, (label, _) in enumerate(header.classes)}
-        by_number = {float(x): i for x, i in code.items() if NUMBER.fullmatch(x)}
-        names = [str(labels[i]) for i in present]
-        known = {x: code.get(x, by_number.get(float(x)) if NUMBER.fullmatch(x) else None)
-                 for x in set(names)}
-        need(None not in known.values(), "the table has a label that is not in the certificate")
-        classes = [known[x] for x in names]
+        # Labels are the same where they are the same text or number.
+        label, labels = lambda x: float(x) if NUMBER.fullmatch(x) else x, cells[header.target]
+        code = {label(x): i for i, (x, _) in enumerate(header.classes)}
+        need(len(code) == len(header.classes), "two classes of the certificate are the same")
+        present = [i for i, x in enumerate(labels) if weights[i] > 0 and x is not None]
+        classes = [code.get(label(labels[i]), -1) for i in present]
+        need(present and min(classes) >= 0, "the table has no rows, or a label of its own")
         weights = [int(weights[i]) * header.classes[c][1] for i, c in zip(present, classes)]
         fits = sum(weights) < MOST_WEIGHT and sum(weights) * header.scale < MOST_COST
         need(fits, "the weights are too large")
-        columns = self.columns_of(header, cells, present)
-        named = [*header.listed, *header.left_out]
-        need(len(set(named)) == len(named) and set(named) == set(columns),
-             "the columns of the certificate are not those of the table")
-        for name, witness in header.left_out.items():
-            self.check_left_out(columns, name, header.listed, witness)
-        rows = np.array([*(columns[name] for name in header.listed), classes], dtype=np.int64).T
-        unique, place = np.unique(rows, axis=0, return_inverse=True)
-        self.ranks, self.classes = np.ascontiguousarray(unique[:, :-1].T), unique[:, -1]
-        self.weights, self.counts = np.zeros((2, len(unique)), dtype=np.int64)
+        columns = [x for x in ordered_columns(header.features, cells, present) if x.any()]
+        listed = columns if header.lists_splits else without_repeats(columns)
+        rows, place = np.unique(np.array([*listed, classes]).T, axis=0, return_inverse=True)
+        self.ranks, self.classes = np.ascontiguousarray(rows[:, :-1].T), rows[:, -1]
+        self.weights, self.counts = np.zeros((2, len(rows)), dtype=np.int64)
         np.add.at(self.weights, place.ravel(), weights)
         np.add.at(self.counts, place.ravel(), 1)
-        self.tops, self.n_classes = self.ranks.max(axis=1, initial=0), len(header.classes)
-        shape = np.array([len(unique), len(header.listed), self.n_classes], dtype="<i8")
-        table = np.column_stack([unique, self.weights, self.counts]).astype("<i8")
-        digest = hashlib.sha256(shape.tobytes() + table.tobytes()).hexdigest()
-        need(digest == header.table, "the certificate is about another table")
-
-    @classmethod
-    def columns_of(cls, header, cells, present):
-        """Return the ranks of all ordered columns."""
-        found, known = {}, []
-        for f, (name, kind, *rest) in enumerate(header.features):
-            need(kind in ("number", "category", "sum"), f"a feature of kind '{kind[:20]}'")
-            values = [cells[name][i] for i in present] if kind != "sum" else []
-            gaps = np.array([is_missing(v) for v in values], dtype=bool)
-            known.append((np.zeros(0), gaps))
-            if kind == "category":
-                text = [None if gap else str(v) for v, gap in zip(values, gaps)]
-                for value in dict.fromkeys(text):
-                    ranks = np.array([t != value for t in text], dtype=np.int64)
-                    found[(f, "empty") if value is None else (f, "is", value)] = ranks
-                continue
-            if kind == "sum":
-                numbers, gaps = cls.sums(header.features, known[:f], rest)
-            else:
-                numbers = np.array([0.0 if gap else number(v) for v, gap in zip(values, gaps)])
-            known[f] = numbers, gaps
-            for key, end in (("first", -1), ("last", 1)) if gaps.any() else (("number", 0),):
-                # A missing value comes before all numbers, or after them.
-                both = np.array([gaps * end, np.where(gaps, 0, numbers)])
-                if header.some:  # how many of the thresholds that count are below the number
-                    cuts = np.array(header.thresholds.get((f, key), []))
-                    below = np.searchsorted(cuts, numbers, side="left")
-                    both = np.where(gaps, len(cuts) * (end > 0), below)[None]
-                found[f, key] = np.unique(both, axis=1, return_inverse=True)[1].ravel()
-        return {c: r for c, r in found.items() if not header.some or c in header.thresholds}
-
-    @staticmethod
-    def sums(features, known, given):
-        """Return the numbers of a feature that is a sum of two earlier ones, and its gaps."""
-        need(len(given) == 5, "a sum needs five numbers")
-        (a, b, noise), last = (number(given[i]) for i in (0, 2, 4)), len(known) - 1
-        first, second = (whole(given[i], 0, last) for i in (1, 3))
-        good = {features[first][1], features[second][1]} == {"number"} and noise >= 0
-        need(good and np.isfinite([a, b]).all(), "a sum of two features is wrong")
-        with np.errstate(over="ignore", invalid="ignore"):
-            x, y = a * known[first][0], b * known[second][0]
-            numbers = x + y
-        gaps = known[first][1] | known[second][1] | np.isnan(numbers)
-        size = np.max(np.abs(x) + np.abs(y), initial=0, where=~gaps)
-        need(noise <= 1e-12 * size, "sums that differ are taken for equal")
-        # Sums that are closer to the next one than the noise are equal: the highest of them.
-        ordered = np.unique(numbers[~gaps])
-        ends = np.append(np.diff(ordered) > noise, True)[: len(ordered)]
-        place = np.searchsorted(ordered, numbers[~gaps])
-        numbers[~gaps] = ordered[ends][(np.cumsum(ends) - ends)[place]]
-        return np.where(gaps, 0, numbers), gaps
-
-    @staticmethod
-    def check_left_out(columns, name, listed, witness):
-        ranks = columns[name]
-        if ranks.min() == ranks.max():
-            return  # it splits nothing
-        need(0 <= witness < len(listed), f"column {name} is left out without a reason")
-        like = columns[listed[witness]]
-        steps = [np.diff(s * ranks[np.lexsort((s * ranks, like))]) for s in (1, -1)]
-        need(any((s >= 0).all() for s in steps), f"column {name} has splits of its own")
+        self.tops, self.n_rows = self.ranks.max(axis=1, initial=0), len(present)
+        self.by_class = np.eye(len(code), dtype=np.int64)[:, self.classes]  # which rows have it
+        keys = np.zeros(len(rows), dtype=np.uint64)
+        for values in rows.T.astype(np.uint64):
+            keys = keys * STEP + values + np.uint64(1)
+        keys = (keys ^ keys >> np.uint64(32)) * STEP
+        sums = [int((keys * x.astype(np.uint64)).sum()) for x in (self.weights, self.counts)]
+        about = [str(x) for x in (len(present), *sums)]
+        need(about == header.table[:3], "the certificate is about another table")
 
 
 def smallest(depth, splits):
     """Return the smallest form of a shape."""
     depth = min(depth, splits)
     return depth, min(splits, 2**depth - 1)
-
-
-def between(left, right, before, scale):
-    """Return what the sides of every split cost at least (rule 3), by the number of values left."""
-    slack, up, down = scale * before, np.maximum.accumulate, slice(None, None, -1)
-    left = np.maximum(up(left), up((left - slack)[down])[down] + slack)
-    right = np.maximum(up(right[down])[down], up(right + slack) - slack)
-    return left, right
 
 
 def outside(by_class, labels=1):
@@ -245,209 +218,192 @@ def outside(by_class, labels=1):
     return np.partition(by_class, -labels, axis=-1)[..., :-labels].sum(axis=-1)
 
 
-class Column:
-    """A listed column within a claim's rows. Position p has the rows of its first p values left."""
-
-    def __init__(self, number, node):
-        self.number, ranks = number, node.ranks[number]
-        self.order = np.argsort(ranks, kind="stable")
-        groups = np.flatnonzero(np.diff(ranks[self.order], prepend=-1))
-        self.ends, self.values = groups[1:], ranks[self.order][groups]
-        sums = np.add.reduceat(np.c_[node.by_row, node.counts][self.order], groups).cumsum(axis=0)
-        sums = np.vstack([np.zeros_like(sums[:1]), sums]).astype(np.int64)
-        self.sides = np.array([sums, sums[-1] - sums])[:, :, :-1]  # by side, position and class
-        self.before = self.sides[0].sum(axis=1)
-        self.fits = np.minimum(sums[:, -1], sums[-1, -1] - sums[:, -1]) >= node.min_leaf
-
-
 class Node:
-    """The rows of a claim, and claims about them that are worked out anew."""
+    """The rows of a claim, and all splits of them: column by column, by rising rank.
+
+    A grid has a line for each column and a place for each of its splits; place 0 sends no row left,
+    and the last place all rows.
+    """
 
     def __init__(self, proof, mask):
         self.scale, self.penalty, self.min_leaf = proof.scale, proof.penalty, proof.min_leaf
-        self.rows, self.proof, self.made = np.flatnonzero(mask), proof, None
-        self.n, self.counts = len(self.rows), proof.table.counts[self.rows]
-        self.by_row = proof.by_row[self.rows]
-        self.leaf = self.scale * int(outside(self.by_row.sum(axis=0)))
-        self.below = None if proof.below is None else proof.below[self.rows]
-
-    @property
-    def columns(self):
-        """The columns that have two values or more among the rows."""
-        if self.made is None:
-            self.ranks = self.proof.ranks[:, self.rows]
-            varies = (self.ranks != self.ranks[:, :1]).any(axis=1) if self.n else []
-            self.made = [Column(int(c), self) for c in np.flatnonzero(varies)]
-        return self.made
-
-    def sums(self, sets, values):
-        """Return the sums of `values` that thresholds send left, in each set [0] and the rest [1].
-
-        By side, set and threshold; then the largest number that the sums can be told from.
-        """
-        if self.below is not None:  # one product of matrices; its sums are whole and exact
-            of_sets = (sets * values.astype(self.below.dtype)) @ self.below
-            of_all = values.astype(self.below.dtype) @ self.below
+        self.kind = proof.kind
+        rows = np.flatnonzero(mask)
+        self.ranks, self.by_class = proof.table.ranks[:, rows], proof.by_class[:, rows]
+        self.counts, self.total = proof.table.counts[rows], self.by_class.sum(axis=1)
+        self.n, self.leaf = len(rows), self.scale * int(outside(self.total))
+        self.below, everything = None, self.total.sum()
+        if proof.below is not None:
+            below = proof.below[rows]
+            left = (self.by_class.astype(below.dtype) @ below).T.astype(np.int64)
+            gone = left.sum(axis=1)
+            is_new = np.diff(gone, prepend=0) != 0  # else it is the split before
+            is_new[proof.first] = True
+            kept = np.flatnonzero(is_new & (gone > 0) & (gone < everything))
+            self.below, self.left = below[:, kept], left[kept]
+            self.column, self.rank = proof.column[kept], proof.rank[kept]
         else:
-            kind = np.int32 if np.abs(values).sum() < FAR else np.int64
-            given = np.vstack([np.where(sets, values.astype(kind), kind(0)), values.astype(kind)])
-            parts = [given[:, c.order].cumsum(axis=1, dtype=kind)[:, c.ends - 1]
-                     for c in self.columns]
-            of_sets = np.concatenate(parts, axis=1)
-            of_sets, of_all = of_sets[:-1], of_sets[-1]
-        return np.array([of_sets, of_all - of_sets]), FAR if of_sets.itemsize == 4 else MOST_COST
-
-    def stumps(self, sets):
-        """Return what each set of rows [0] and the rest [1] cost as leaves, and as stumps.
-
-        Stumps without the minimum leaf size, then with it. A set is a row of truth values.
-        """
-        of_sets = sets @ self.by_row  # floats, exact: weights are below 2**50 in all
-        totals = np.array([of_sets, self.by_row.sum(axis=0) - of_sets]).astype(np.int64)
-        leaf, sizes = self.scale * outside(totals), [True]
+            self.order = np.argsort(self.ranks, axis=1, kind="stable")
+            ordered = np.take_along_axis(self.ranks, self.order, axis=1)
+            self.column, self.last = np.nonzero(ordered[:, 1:] != ordered[:, :-1])
+            self.rank = ordered[self.column, self.last]
+            self.left = self.left_of(self.by_class).T.astype(np.int64)  # weight by split and class
+        self.fits = np.ones(len(self.column), dtype=bool)  # whether both sides have enough rows
         if self.min_leaf > 1:
-            left, count = self.sums(sets, self.counts)[0], sets @ self.counts
-            count = np.array([count, self.counts.sum() - count])[:, :, None]
-            sizes.append(np.minimum(left, count - left) >= self.min_leaf)
-        right = np.zeros((len(sizes), *totals.shape[:2]), dtype=np.int64)
-        for i, j in itertools.combinations(range(totals.shape[2]), 2):
+            self.count = self.left_of(self.counts[None])[0]
+            self.fits = np.minimum(self.count, self.counts.sum() - self.count) >= self.min_leaf
+        many = np.bincount(self.column, minlength=len(self.ranks))  # splits of each column
+        self.place = np.arange(len(self.column)) - (np.cumsum(many) - many)[self.column] + 1
+        self.before = np.full((len(many), many.max(initial=0) + 2), everything)
+        self.before[:, 0] = 0
+        self.before[self.column, self.place] = self.left.sum(axis=1)
+
+    def left_of(self, values):
+        """Return sums left of all splits; a line of `values` has one for each row."""
+        if self.below is not None:  # one product of matrices; its sums are whole and exact
+            return values.astype(self.below.dtype) @ self.below
+        kind = np.int32 if np.abs(values).sum(axis=1).max(initial=0) < 2**30 else np.int64
+        sums = values.astype(kind)[:, self.order].cumsum(axis=2, dtype=kind)
+        return sums[:, self.column, self.last]
+
+    def between(self, plain, fitting):
+        """Return what both sides of each split cost at least (rules 2 and 3).
+
+        Given and returned are bounds without the minimum leaf size, and bounds with it.
+        """
+        slack, up, back = self.scale * self.before, np.maximum.accumulate, np.s_[..., ::-1]
+
+        def with_fewer_rows(left, right):
+            from_left = up(right + slack, axis=1) - slack
+            return np.array([up((left - slack)[back], axis=1)[back] + slack, from_left])
+
+        with_more_rows = [up(plain[0], axis=1), up(plain[1][back], axis=1)[back]]
+        plain = np.maximum(with_fewer_rows(*plain), with_more_rows)
+        fitting = np.maximum(with_fewer_rows(*fitting), plain) if self.min_leaf > 1 else plain
+        return plain[:, self.column, self.place], fitting[:, self.column, self.place]
+
+    def stumps(self, tries):
+        """Return what both sides of some splits cost as stumps: of any size, and as it must be."""
+        if self.below is not None:
+            sets = self.below[:, tries].T
+        else:
+            sets = self.ranks[self.column[tries]] <= self.rank[tries][:, None]
+        totals, sizes = np.array([self.left[tries], self.total - self.left[tries]]), [True]
+        if self.min_leaf > 1:
+            inner, count = self.left_of(sets * self.counts), self.count[tries][:, None]
+            left = np.array([inner, self.count - inner])
+            right = np.array([count, self.counts.sum() - count]) - left
+            sizes.append(np.minimum(left, right) >= self.min_leaf)
+        best = np.repeat(totals.max(axis=2)[None], len(sizes), axis=0)  # weight that is right
+        for i, j in itertools.combinations(range(len(self.total)), 2):
             # Labels i and j: only the extremes of (class j - class i) left of a split matter.
-            left, far = self.sums(sets, self.by_row[:, j] - self.by_row[:, i])
+            difference = self.by_class[j] - self.by_class[i]
+            inner = self.left_of(sets * difference.astype(self.kind))
+            every = (self.left[:, j] - self.left[:, i]).astype(inner.dtype)
+            left = np.array([inner, every - inner])
             for k, fits in enumerate(sizes):
-                low = left.min(axis=2, where=fits, initial=far).astype(np.int64)
-                high = left.max(axis=2, where=fits, initial=-far).astype(np.int64)
-                best = np.maximum(totals[..., j] - low, totals[..., i] + high)
-                right[k] = np.maximum(right[k], best)
-        stump = np.minimum(leaf, self.scale * (totals.sum(axis=2) - right) + self.penalty)
-        return leaf, stump[0], stump[-1]
+                low = left.min(axis=2, where=fits, initial=0).astype(np.int64)
+                high = left.max(axis=2, where=fits, initial=0).astype(np.int64)
+                best[k] = np.maximum(best[k], totals[..., j] - low)
+                best[k] = np.maximum(best[k], totals[..., i] + high)
+        costs = self.scale * (totals.sum(axis=2) - best) + self.penalty
+        return np.minimum(costs, self.scale * outside(totals))[[0, -1]]
 
     def work_out(self, depth, splits, relaxed, lower):
-        """Check a claim of depth 0, 1 or 2."""
-        if depth == 0 or self.below is None and not self.columns:
-            return
-        if depth == 1:
-            _, plain, fitting = self.stumps(np.ones((1, self.n), dtype=bool))
-            need(plain[0, 0] >= relaxed and fitting[0, 0] >= lower, "a split costs less")
-        elif self.below is not None:
-            sets = self.below.T > 0
-            leaf, *costs = self.stumps(sets)
-            plain, fitting = (self.joined(leaf, cost, splits) for cost in costs)
-            need((plain >= relaxed).all(), "a tree of depth 2 costs less")
-            if self.min_leaf > 1:
-                left = sets @ self.counts
-                fitting = fitting[np.minimum(left, self.counts.sum() - left) >= self.min_leaf]
-            need((fitting >= lower).all(), "a tree of depth 2 costs less")
-        else:
-            self.work_out_some(splits, relaxed, lower)
-
-    def joined(self, leaf, stump, splits):
-        """Return what both sides cost together: two stumps, or a leaf and a stump."""
-        if splits == 2:
-            return np.minimum(leaf[0] + stump[1], stump[0] + leaf[1]) + self.penalty
-        return stump[0] + stump[1] + self.penalty
-
-    def work_out_some(self, splits, relaxed, lower):
-        """Check a claim of depth 2: some splits, until these close all others."""
-        # By column, side and position: the cost as a leaf; at least as a stump (it has two labels),
-        # without the minimum leaf size; and with it, where that was worked out (-1: not yet).
-        leaves = [self.scale * outside(c.sides) for c in self.columns]
-        stumps = [self.scale * outside(c.sides, 2) + self.penalty for c in self.columns]
-        least = [np.minimum(leaf, stump) for leaf, stump in zip(leaves, stumps)]
-        exact = [np.full_like(leaf, -1) for leaf in leaves]
-        size = max(1, MOST_CELLS // max(self.n, sum(len(c.ends) for c in self.columns)))
-        while True:
-            tries = []
-            for i, (column, leaf, own) in enumerate(zip(self.columns, leaves, exact)):
-                plain, tried = np.array(between(*least[i], column.before, self.scale)), own[0] >= 0
-                fitting = np.where(tried, np.maximum(own, plain), plain)
-                is_open = self.joined(leaf, plain, splits) < relaxed
-                is_open |= (self.joined(leaf, fitting, splits) < lower) & column.fits
-                is_open[[0, -1]] = False  # these are no splits
-                need(not (is_open & tried).any(), "a tree of depth 2 costs less")
-                at = np.flatnonzero(is_open)  # of what is open between two tries, the middle
-                runs = np.split(at, np.flatnonzero(np.diff(np.cumsum(tried)[at])) + 1)
-                tries += [(i, column, int(run[len(run) // 2])) for run in runs if len(run)]
-            if not tries:
+        """Check a claim of depth 0, 1 or 2: depth 2 by some splits, until these close all."""
+        sides = np.array([self.left, self.total - self.left])
+        leaf, tried = self.scale * outside(sides), np.zeros(len(self.column), dtype=bool)
+        # Grids of what sides cost: at least (a stump has two labels), and what tries have shown.
+        least, exact = np.zeros((2, 2, *self.before.shape), dtype=np.int64)
+        if depth == 2:
+            stump = self.scale * outside(sides, 2) + self.penalty
+            least[:, self.column, self.place] = np.minimum(leaf, stump)
+        while depth > 0:
+            found = self.between(least, exact) if depth == 2 else [leaf, leaf]
+            costs = [left + right + self.penalty for left, right in found]
+            if splits == 2:  # one side is a leaf
+                costs = [np.minimum(leaf[0] + right, left + leaf[1]) + self.penalty
+                         for left, right in found]
+            is_open = (costs[0] < relaxed) | (costs[1] < lower) & self.fits
+            need(not (is_open & (tried | (depth == 1))).any(), "a tree costs less")
+            at = np.flatnonzero(is_open)  # of what is open between two tries, the middle
+            runs = np.cumsum(tried | (self.place == 1))[at]
+            _, first, many = np.unique(runs, return_index=True, return_counts=True)
+            tries, size = at[first + many // 2], max(1, MOST_CELLS // self.ranks.size)
+            if not len(tries):
                 return
-            for batch in (tries[k : k + size] for k in range(0, len(tries), size)):
-                sets = [self.ranks[c.number] <= c.values[p - 1] for _, c, p in batch]
-                _, plain, fitting = self.stumps(np.array(sets))
-                for k, (i, _, p) in enumerate(batch):
-                    least[i][:, p], exact[i][:, p] = plain[:, k], fitting[:, k]
+            tried[tries] = True
+            for some in np.split(tries, range(size, len(tries), size)):
+                places = slice(None), self.column[some], self.place[some]
+                least[places], exact[places] = self.stumps(some)
 
 
 class Proof:
     """All claims of a certificate, and what is needed to check each of them."""
 
     def __init__(self, header, table):
-        self.header, self.table, self.data, self.at = header, table, header.body, 0
+        self.header, self.table, self.bytes = header, table, iter(header.body)
         self.scale, self.penalty, self.min_leaf = header.scale, header.penalty, header.min_leaf
-        self.ranks, self.weights, self.sampled = table.ranks, table.weights, self.next(1)
+        self.weights, self.sampled = table.weights, self.next(1)
         if self.sampled:
             self.weights = np.array([self.next(int(w)) for w in table.weights], dtype=np.int64)
-        self.by_row = np.eye(table.n_classes)[table.classes] * self.weights[:, None]
-        self.below, n_splits = None, int(table.tops.sum())
-        if 0 < n_splits <= min(FEW * len(self.ranks), 16 * MOST_CELLS // len(self.weights)):
+        self.by_class, self.below = table.by_class * self.weights, None
+        self.column = np.repeat(np.arange(len(table.tops)), table.tops)  # of each threshold
+        self.rank = np.concatenate([*map(np.arange, table.tops), []]).astype(np.int64)
+        self.first, self.kind = np.flatnonzero(self.rank == 0), np.int64
+        if 0 < len(self.rank) <= min(FEW_SPLITS * len(table.tops), 2**26 // len(self.weights)):
             # Few values: which rows each threshold sends left. Sums below 2**24 are exact floats.
-            kind = np.float32 if max(self.weights.sum(), table.counts.sum()) < 2**24 else float
-            below = [r[:, None] <= np.arange(top) for r, top in zip(self.ranks, table.tops)]
-            self.below = np.hstack(below).astype(kind)
-        self.claims, self.masks = [], {}
+            self.kind = np.float32 if max(self.weights.sum(), table.n_rows) < 2**24 else float
+            self.below = (table.ranks[self.column] <= self.rank[:, None]).T.astype(self.kind)
+        self.claims = []
         for k in range(self.next(MOST_CLAIMS)):
             self.claims.append(self.read_claim(k))
-        need(self.at == len(self.data), "bytes are left over after the last claim")
+        need(next(self.bytes, None) is None, "bytes are left over after the last claim")
 
     def next(self, most=MOST_COST - 1):
-        """Return the next number of the body."""
+        """Return the next number of the body: seven bits to a byte, the lowest first."""
         value = shift = 0
-        while True:
-            need(self.at < len(self.data) and shift < 63, "a number is cut off or too long")
-            byte, self.at = self.data[self.at], self.at + 1
-            value, shift = value | (byte & 127) << shift, shift + 7
-            if byte < 128:
-                need(value <= most, f"the number {value} is too large where it stands")
+        for byte in self.bytes:
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128 or shift == 63:
+                need(byte < 128 and value <= most, f"the number {value} is too large where it is")
                 return value
+        raise RefusedError("a number is cut off")
 
     def read_claim(self, k):
         """Return (conditions, shape, relaxed, lower, cover) of a claim."""
-        where, last = {}, len(self.ranks) - 1
-        for _ in range(self.next(len(self.ranks))):
+        where, tops, last = {}, self.table.tops.tolist(), len(self.table.tops) - 1
+        for _ in range(self.next(last + 1)):
             column = self.next(last)
             need(column not in where, f"claim {k} has two conditions on one column")
-            top = int(self.table.tops[column])
-            where[column] = self.next(top), self.next(top)
-        shape = smallest(self.next(MOST_DEPTH), self.next())
-        relaxed = self.next()
-        lower = relaxed + self.next(MOST_COST - 1 - relaxed)
+            where[column] = self.next(tops[column]), self.next(tops[column])
+        shape, relaxed = smallest(self.next(MOST_DEPTH), self.next()), self.next()
+        statement = where, shape, relaxed, relaxed + self.next(MOST_COST - 1 - relaxed)
         if self.next(1) == 0:
-            return where, shape, relaxed, lower, None
-        covered = smallest(self.next(MOST_DEPTH), self.next())
-        all_rows, groups = self.next(k), {}
+            return *statement, None
+        covered, all_rows, points = smallest(self.next(MOST_DEPTH), self.next()), self.next(k), []
         for _ in range(self.next()):
-            column, left = self.next(last), self.next()
-            points, top = groups.setdefault((column, left), []), int(self.table.tops[column])
-            for _ in range(self.next(top + 2)):
-                rank = self.next(top + 1) + (points[-1][0] if points else -1)
-                points.append((rank, self.next(k), self.next(k)))
-        return where, shape, relaxed, lower, (covered, all_rows, groups)
+            column, left, rank = self.next(last), self.next(), -1
+            for _ in range(self.next(tops[column] + 2)):
+                rank += self.next(tops[column] + 1)
+                points.append((column, left, rank, self.next(k), self.next(k)))
+        return *statement, (covered, all_rows, points)
 
-    def mask(self, k):
+    def rows_of(self, k):
         """Return which rows a claim is about."""
-        if k not in self.masks:
-            if len(self.masks) * len(self.weights) > 16 * MOST_CELLS:
-                self.masks.clear()
-            mask = self.weights > 0
-            for column, (low, high) in self.claims[k][0].items():
-                mask &= (self.ranks[column] >= low) & (self.ranks[column] <= high)
-            self.masks[k] = mask
-        return self.masks[k]
+        rows = self.weights > 0
+        for column, (low, high) in self.claims[k][0].items():
+            rows &= (self.table.ranks[column] >= low) & (self.table.ranks[column] <= high)
+        return rows
 
     def check_claim(self, k):
         """Check one claim, taking the statements of earlier ones for granted."""
         _, shape, relaxed, lower, cover = self.claims[k]
         if lower == 0:
             return  # nothing is claimed
-        node = Node(self, self.mask(k))
+        rows = self.rows_of(k)
+        node = Node(self, rows)
         need(lower <= node.leaf, "a single leaf costs less")
         few = max(0, node.n - 1)
         depth, splits = smallest(min(shape[0], few), min(shape[1], few))
@@ -455,116 +411,104 @@ class Proof:
             need(depth <= 2, "it is too deep to be worked out")
             return node.work_out(depth, splits, relaxed, lower)
         need(cover[0][0] >= depth and cover[0][1] >= splits, "its cover is of smaller trees")
-        (depth, splits), all_rows, groups = cover
+        (depth, splits), all_rows, points = cover
         most = 2 ** max(0, depth - 1) - 1
         divisions = range(max(0, splits - 1 - most), min(most, splits - 1) + 1)
-        need(len(divisions) <= self.table.counts.sum(), "its cover has more divisions than rows")
-        for column in node.columns:
-            for left in divisions:
-                shapes = smallest(depth - 1, left), smallest(depth - 1, splits - 1 - left)
-                least, own = np.zeros((2, 2, len(column.before)), dtype=np.int64)
-                ends = [(column.values[0] - 1, 0, all_rows), (column.values[-1], all_rows, 0)]
-                for rank, *claims in ends + groups.get((column.number, left), []):
-                    at = np.searchsorted(column.values, rank, side="right")
-                    goes_left = self.ranks[column.number] <= rank
-                    for side, back in enumerate(claims):
-                        if back:
-                            rows = self.mask(k) & (goes_left if side == 0 else ~goes_left)
-                            bounds = self.served(k - back, shapes[side], rows)
-                            least[side, at] = max(least[side, at], bounds[0])
-                            own[side, at] = max(own[side, at], bounds[1])
-                cost = np.sum(between(*least, column.before, self.scale), axis=0) + self.penalty
-                best = np.maximum(cost, own.sum(axis=0) + self.penalty)
-                wrong = np.flatnonzero(((cost < relaxed) | (best < lower) & column.fits)[1:-1])
-                at = f"rank {column.values[wrong[0]]} with {left} splits left" if len(wrong) else ""
-                need(not at, f"column {column.number} is open at {at}")
+        need(len(divisions) <= self.table.n_rows, "its cover has more divisions than rows")
+        for left in divisions:
+            shapes = smallest(depth - 1, left), smallest(depth - 1, splits - 1 - left)
+            grids = np.zeros((2, 2, *node.before.shape), dtype=np.int64)
+            if all_rows and len(node.column):
+                grids[0, 0, :, -1], _ = self.served(k - all_rows, shapes[0], rows)
+                grids[0, 1, :, 0], _ = self.served(k - all_rows, shapes[1], rows)
+            for column, _, rank, *claims in (p for p in points if p[1] == left):
+                goes_left = self.table.ranks[column] <= rank
+                sides = rows & goes_left, rows & ~goes_left
+                place = np.searchsorted(node.before[column], self.weights[sides[0]].sum())
+                for side, back in enumerate(claims):
+                    if back:
+                        at = (slice(None), side, column, place)
+                        found = self.served(k - back, shapes[side], sides[side])
+                        grids[at] = np.maximum(grids[at], found)
+            costs = [sides.sum(axis=0) + self.penalty for sides in node.between(*grids)]
+            is_open = (costs[0] < relaxed) | (costs[1] < lower) & node.fits
+            for at in np.flatnonzero(is_open)[:1]:
+                where = f"rank {node.rank[at]} with {left} splits left"
+                raise RefusedError(f"column {node.column[at]} is open at {where}")
 
     def served(self, k, shape, rows):
-        """Return what an earlier claim says of these rows: relaxed, and with the minimum leaf."""
+        """Return what an earlier claim says of these rows: for any leaves, and as allowed."""
         _, (depth, splits), relaxed, lower, _ = self.claims[k]
         need(depth >= shape[0] and splits >= shape[1], f"it takes claim {k} for deeper trees")
-        gone = int(self.weights[self.mask(k) & ~rows].sum())
-        same = gone == 0 and (self.mask(k) == rows).all()
-        return max(0, relaxed - self.scale * gone), lower if same else 0
+        own = self.rows_of(k)
+        gone = self.scale * int(self.weights[own & ~rows].sum())
+        has_all = not (rows & ~own).any()
+        return max(0, relaxed - gone), max(0, lower - gone) if has_all else 0
 
-    def check_tree(self, cost, nodes):
-        table, nodes, splits, wrong = self.table, nodes.split(" ")[::-1], 0, 0
-        waiting = [(np.ones(len(table.classes), dtype=bool), 0)]
-        while waiting:
-            rows, depth = waiting.pop()
-            column, is_split, rank = nodes.pop().partition(":") if nodes else ("nothing", "", "")
-            if is_split:
-                left = table.ranks[whole(column, 0, len(table.ranks) - 1)] <= whole(rank)
-                waiting += [(rows & ~left, depth + 1), (rows & left, depth + 1)]
-                splits += 1
-                continue
-            need(depth <= self.header.depth, "the tree is deeper than the limits")
-            need(table.counts[rows].sum() >= self.min_leaf, "a leaf of the tree is too small")
-            label = whole(column, 0, table.n_classes - 1)
-            wrong += int(table.weights[rows & (table.classes != label)].sum())
-        need(not nodes and splits <= self.header.splits, "the tree has too many nodes")
-        need(wrong * self.scale + splits * self.penalty == cost, "the tree costs something else")
-        need(self.header.bound <= cost, "the tree costs less than the bound")
+    def tree_cost(self, nodes, rows, depth):
+        """Return what the tree costs whose nodes come next, in preorder."""
+        table, (column, is_split, rank) = self.table, next(nodes, "nothing").partition(":")
+        need(depth <= self.header.depth, "the tree is deeper than the limits")
+        if is_split:
+            low = table.ranks[whole(column, 0, len(table.ranks) - 1)] <= whole(rank)
+            sides = [self.tree_cost(nodes, rows & x, depth + 1) for x in (low, ~low)]
+            return sum(sides) + self.penalty
+        need(table.counts[rows].sum() >= self.min_leaf, "a leaf of the tree is too small")
+        is_wrong = table.classes[rows] != whole(column, 0, len(self.by_class) - 1)
+        return self.scale * int(table.weights[rows][is_wrong].sum())
 
     def check_last(self):
         """Check the tree, and that the last claim is about the whole table and the limits."""
         header, table = self.header, self.table
-        if header.tree is not None:
-            self.check_tree(whole(header.tree[0]), header.tree[1])
+        for cost, tree, *_ in header.tree:
+            nodes = iter(tree.split(" "))
+            found = self.tree_cost(nodes, np.ones(len(table.classes), dtype=bool), 0)
+            need(next(nodes, None) is None and tree.count(":") <= header.splits,
+                 "the tree has too many nodes")
+            need(found == whole(cost), "the tree costs something else")
+            need(header.bound <= found, "the tree costs less than the bound")
         if header.bound <= 0:
             return
         need(self.claims, "there is no claim")
         where, (depth, splits), relaxed, lower, _ = self.claims[-1]
-        few = int(table.counts.sum()) // max(1, self.min_leaf)
+        few = table.n_rows // max(1, self.min_leaf)
         most = min(header.splits, len(table.classes) - 1, few - 1) if len(table.ranks) else 0
-        by_class = np.bincount(table.classes, table.weights, table.n_classes).astype(np.int64)
         if self.penalty:
-            most = min(most, -(-self.scale * int(outside(by_class)) // self.penalty) - 1)
+            leaf = self.scale * int(outside(table.by_class @ table.weights))
+            most = min(most, -(-leaf // self.penalty) - 1)
         asked = smallest(header.depth, max(0, most))
         need(not where, "the last claim is not about all rows")
         need(depth >= asked[0] and splits >= asked[1], "the last claim is about smaller trees")
         reached = relaxed if self.sampled else lower
         need(reached >= header.bound, "the last claim does not reach the bound")
 
-    def failure(self, part, parts):
-        """Return why one of the claims part, part + parts, ... fails; None where all hold."""
-        for k in range(part, len(self.claims), parts):
-            try:
-                self.check_claim(k)
-            except RefusedError as error:
-                return f"claim {k} of {len(self.claims)} fails: {error}"
-        return None
-
     def sentence(self):
-        h, n_rows = self.header, int(self.table.counts.sum())
-        leaves = f" and {h.splits + 1} leaves" if h.splits < 2**h.depth - 1 else ""
-        size = f" with at least {h.min_leaf} rows in each leaf" if h.min_leaf > 1 else ""
-        listed = " over the listed splits" if h.some else ""
+        h, n_rows = self.header, self.table.n_rows
+        of = f"depth {h.depth}" + f" and {h.splits + 1} leaves" * (h.splits < 2**h.depth - 1)
+        of += f" with at least {h.min_leaf} rows in each leaf" * (h.min_leaf > 1)
+        of += " over the listed splits" * h.lists_splits
         what = f"makes fewer than {h.bound} errors"
         if h.penalty or h.scale > 1:
             each = f"{h.scale} for each error, {h.penalty} for each split"
             what = f"costs less than {h.bound} ({each})"
         elif self.table.weights.sum() != n_rows:
             what = f"gets rows of a weight below {h.bound} wrong"
-        return f"no tree of depth {h.depth}{leaves}{size}{listed} {what} on these {n_rows} rows"
+        return f"no tree of {of} {what} on these {n_rows} rows{self.table.columns}"
 
 
-def check(certificate, cells, part=1, parts=1, jobs=1):
+def check(certificate, cells, part=1, parts=1):
     """Return the sentence that is checked; raise RefusedError where anything is in doubt.
 
-    `cells` maps names of columns to values. With several parts, only the claims of one are checked.
+    `cells` maps names of columns to text. With several parts, only the claims of one are checked.
     """
     header = Header(Path(certificate).read_bytes())
     proof = Proof(header, Table(header, cells))
     proof.check_last()
-    tasks = [(part - 1 + parts * job, parts * jobs) for job in range(jobs)]
-    if jobs == 1:
-        failures = [proof.failure(*tasks[0])]
-    else:
-        with multiprocessing.Pool(jobs) as pool:
-            failures = pool.starmap(proof.failure, tasks)
-    for failure in failures:
-        need(failure is None, failure)
+    for k in range(part - 1, len(proof.claims), parts):
+        try:
+            proof.check_claim(k)
+        except RefusedError as error:
+            raise RefusedError(f"claim {k} of {len(proof.claims)} fails: {error}") from None
     return proof.sentence()
 
 
@@ -579,7 +523,10 @@ def main(arguments=None):
     try:
         part, parts = (whole(x, 1) for x in (given.part + "/1").split("/")[:2])
         need(part <= parts and given.jobs >= 1, "there is no such part, or no job")
-        said = check(given.certificate, read_csv(given.table), part, parts, given.jobs)
+        cells, jobs = read_csv(given.table), range(part, part + parts * given.jobs, parts)
+        tasks = [(given.certificate, cells, job, parts * given.jobs) for job in jobs]
+        with multiprocessing.Pool(given.jobs) if given.jobs > 1 else nullcontext() as pool:
+            said, *_ = (pool.starmap if pool else itertools.starmap)(check, tasks)
     except (RefusedError, OSError, EOFError, ValueError, csv.Error, MemoryError) as error:
         print(f"not checked: {error}", file=sys.stderr)
         return 1

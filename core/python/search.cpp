@@ -1,6 +1,7 @@
 // The exact search for Python: the bound table, the search with its options, rows sent down a tree.
 #include "search/search.hpp"
 
+#include "certify/table_digest.hpp"
 #include "python/bindings.hpp"
 #include "search/task_solver.hpp"
 #include "tasks/remote_executor.hpp"
@@ -164,7 +165,8 @@ void register_search(nb::module_& module) {
              "ranks"_a, "values"_a, "value_ends"_a, "classes"_a, "weights"_a, "counts"_a, "n_classes"_a,
              "loss"_a = "errors", "targets"_a.none() = nb::none(), "cost_bits"_a = 44)
         .def_prop_ro("cost_unit", &BoundTable::cost_unit)
-        .def_prop_ro("constant", &BoundTable::constant);
+        .def_prop_ro("constant", &BoundTable::constant)
+        .def("digest", [](const BoundTable& bound) { return table_digest(bound.table()); });
     module.def("route_rows", &routed_rows_of, "table"_a, "column"_a, "rank"_a);
     nb::class_<BoundTaskSolver>(module, "TaskSolver")
         .def(nb::init<nb::object, const std::string&, std::uint64_t, const std::string&>(), "table"_a, "job"_a,

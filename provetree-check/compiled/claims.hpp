@@ -84,4 +84,12 @@ inline void between(vector<i64>& left, vector<i64>& right, const vector<i64>& be
     }
 }
 
+// The part of it that holds with a minimum leaf size as well.
+inline void with_fewer_rows(vector<i64>& left, vector<i64>& right, const vector<i64>& before, i64 scale) {
+    for (size_t i = 1; i < left.size(); ++i)
+        right[i] = std::max(right[i], right[i - 1] - scale * (before[i] - before[i - 1]));
+    for (size_t i = left.size(); i-- > 1;)
+        left[i - 1] = std::max(left[i - 1], left[i] - scale * (before[i] - before[i - 1]));
+}
+
 }  // namespace ptcheck

@@ -35,8 +35,8 @@ const vector<string>& Header::one(const string& key, size_t least) {
 }
 
 void Header::read_lines(const string& text) {
-    static const std::set<string> known = {"made by", "target", "weight", "class",     "feature", "splits", "column",
-                                           "same",    "table",  "limits", "objective", "bound",   "tree",   "body"};
+    static const std::set<string> known = {"made by", "target",    "weight", "class", "feature", "table",
+                                           "limits",  "objective", "bound",  "tree",  "body"};
     std::istringstream lines(text);
     string line;
     std::getline(lines, line);
@@ -49,39 +49,25 @@ void Header::read_lines(const string& text) {
     }
 }
 
-void Header::read_columns() {
+void Header::read_features() {
     for (const vector<string>& f : all("feature", 2)) {
-        Feature feature{f[0], f[1]};
+        Feature feature{f[0], f[1], {f.begin() + 2, f.end()}};
         if (feature.kind == "sum") {
             need(f.size() == 7, "a sum of two features needs five numbers");
             const i64 last = static_cast<i64>(features.size()) - 1;
             feature.a = number(f[2]), feature.b = number(f[4]), feature.noise = number(f[6]);
             feature.first = static_cast<size_t>(whole(f[3], 0, last));
             feature.second = static_cast<size_t>(whole(f[5], 0, last));
-            need(features[feature.first].kind == "number" && features[feature.second].kind == "number" &&
-                     std::isfinite(feature.a) && std::isfinite(feature.b) && feature.noise >= 0,
+            const auto has_numbers = [&](size_t which) {
+                const string& kind = features[which].kind;
+                return kind == "number" || kind == "first" || kind == "last";
+            };
+            need(has_numbers(feature.first) && has_numbers(feature.second) && std::isfinite(feature.a) &&
+                     std::isfinite(feature.b) && std::isfinite(feature.noise) && feature.noise >= 0,
                  "a sum of two features is wrong");
         }
+        candidates = candidates || feature.lists_splits();
         features.push_back(feature);
-    }
-    if (lines_.count("splits")) {
-        need(one("splits", 1)[0] == "listed", "a kind of splits is not known");
-        candidates = true;
-    }
-    for (vector<string> f : all("column", 2)) {
-        f[0] = std::to_string(whole(f[0]));
-        vector<double> cuts;
-        const size_t length = f[1] == "is" ? 3 : 2;
-        for (size_t i = length; candidates && i < f.size(); ++i) cuts.push_back(number(f[i]));
-        need(std::is_sorted(cuts.begin(), cuts.end()), "the splits of a column are out of order");
-        if (candidates) f.resize(std::min(f.size(), length));
-        listed.push_back(f);
-        thresholds[f] = cuts;
-    }
-    for (const vector<string>& f : all("same", 3)) {
-        ColumnName name(f.begin(), f.end() - 1);
-        name[0] = std::to_string(whole(f[0]));
-        left_out[name] = whole(f.back(), -1);
     }
 }
 
@@ -95,10 +81,10 @@ Header::Header(const string& data) {
     need(whole(about_body[0]) == static_cast<i64>(body.size()) && digest.hex() == about_body[1],
          "the certificate is cut off or damaged");
     target = one("target", 1)[0];
-    table = one("table", 1)[0];
+    table = one("table", 3);
     if (lines_.count("weight")) weight = one("weight", 3);
     for (const vector<string>& f : all("class", 2)) classes.emplace_back(f[0], whole(f[1], 1));
-    read_columns();
+    read_features();
     scale = whole(one("objective", 2)[0], 1);
     penalty = whole(one("objective", 2)[1]);
     depth = whole(one("limits", 3)[0], 0, kMostDepth);

@@ -66,20 +66,20 @@ void Proof::read_claim(Reader& body, i64 k) {
     claims_.push_back(claim);
 }
 
-i64 Proof::lacking(const Where& others, const Where& side, Rows& rows, bool& same) const {
+i64 Proof::lacking(const Where& others, const Where& side, Rows& rows, bool& has_all) const {
     i64 gone = 0;
-    same = true;
+    has_all = true;
     if (side == others) return 0;
     if (bits_.is_usable()) {
         bits_.find_rows(others, rows.others);
         bits_.find_rows(side, rows.side);
-        same = rows.others == rows.side;
+        has_all = bits_.weight_outside(rows.side, rows.others) == 0;
         return bits_.weight_outside(rows.others, rows.side);
     }
     const auto look = [&](int row) {
         const bool here = ground_.has(others, row), there = ground_.has(side, row);
         if (here && !there) gone += ground_.weights[static_cast<size_t>(row)];
-        same = same && here == there;
+        has_all = has_all && (here || !there);
     };
     // A claim about rows of the node needs no look at other rows.
     bool within = true;
@@ -112,9 +112,10 @@ Proof::Bounds Proof::served(size_t k, const Shape& shape, Rows& rows, int column
         at->high = static_cast<int>(std::min<i64>(at->high, rank));
     const bool is_empty = at->low > at->high;
     if (at->low == 0 && at->high == top) side.erase(at);
-    bool same = false;
-    const i64 gone = is_empty ? kMostCost : lacking(where_of(claim), side, rows, same);
-    return {gone > claim.relaxed / ground_.scale ? 0 : claim.relaxed - ground_.scale * gone, same ? claim.lower : 0};
+    bool has_all = false;
+    const i64 gone = is_empty ? kMostCost : lacking(where_of(claim), side, rows, has_all);
+    const auto less = [&](i64 bound) { return gone > bound / ground_.scale ? 0 : bound - ground_.scale * gone; };
+    return {less(claim.relaxed), has_all ? less(claim.lower) : 0};
 }
 
 // Whether each split of a column is closed, with one division of the budget.
@@ -137,9 +138,10 @@ void Proof::check_splits(const Claim& claim, size_t k, const Column& column, i64
         }
     }
     between(least[0], least[1], column.before, ground_.scale);
+    with_fewer_rows(own[0], own[1], column.before, ground_.scale);
     for (size_t p = 1; p + 1 < column.positions(); ++p) {
         const i64 cost = least[0][p] + least[1][p] + ground_.penalty;
-        const i64 best = std::max(cost, own[0][p] + own[1][p] + ground_.penalty);
+        const i64 best = std::max(least[0][p], own[0][p]) + std::max(least[1][p], own[1][p]) + ground_.penalty;
         if (cost < claim.relaxed || (best < claim.lower && column.fits[p]))
             throw Refused("column " + std::to_string(column.id) + " is open at rank " +
                           std::to_string(column.values[p - 1]) + " with " + std::to_string(left_splits) +
@@ -277,7 +279,7 @@ string Proof::sentence() const {
         text += " gets rows of a weight below " + bound + " wrong";
     else
         text += " makes fewer than " + bound + " errors";
-    return text + " on these " + std::to_string(table_.n_rows) + " rows";
+    return text + " on these " + std::to_string(table_.n_rows) + " rows" + table_.columns_used;
 }
 
 }  // namespace ptcheck

@@ -37,8 +37,8 @@ class Proof {
     void check_splits(const Claim& claim, size_t k, const Column& column, i64 left_splits, const Shape (&shapes)[2],
                       const vector<Point>& points, Rows& rows) const;
     Bounds served(size_t k, const Shape& shape, Rows& rows, int column, i64 rank, bool right) const;
-    // The weight of rows of a claim that a side lacks; says whether both have the same rows.
-    i64 lacking(const Where& others, const Where& side, Rows& rows, bool& same) const;
+    // The weight of rows of a claim that a side lacks; says whether the claim has all rows of the side.
+    i64 lacking(const Where& others, const Where& side, Rows& rows, bool& has_all) const;
     Where where_of(const Claim& claim) const {
         return Where(conditions_.begin() + static_cast<std::ptrdiff_t>(claim.where_begin),
                      conditions_.begin() + static_cast<std::ptrdiff_t>(claim.where_end));

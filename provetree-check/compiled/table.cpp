@@ -11,55 +11,31 @@ namespace ptcheck {
 
 namespace {
 
-using Columns = std::map<ColumnName, Ranks>;
-
-// A number of the table; missing ones come before or after all others.
-struct Value {
-    int end;
-    double number;
-    bool operator<(const Value& other) const { return end != other.end ? end < other.end : number < other.number; }
-};
-
 const vector<Cell>& column_of(const Cells& cells, const string& name) {
     const auto found = cells.find(name);
     need(found != cells.end(), "the table has no column '" + name + "'");
     return found->second;
 }
 
-int class_of(const Header& header, const string& label) {
-    double value = 0, other = 0;
-    for (size_t c = 0; c < header.classes.size(); ++c)
-        if (header.classes[c].first == label) return static_cast<int>(c);
-    int found = -1;
-    if (is_number(label, value))
-        for (size_t c = 0; c < header.classes.size(); ++c)
-            if (is_number(header.classes[c].first, other) && other == value) found = static_cast<int>(c);
-    need(found >= 0, "the label '" + label.substr(0, 40) + "' is not in the certificate");
-    return found;
+// The same text, or the same number.
+bool same_label(const string& one, const string& other) {
+    double x = 0, y = 0;
+    return one == other || (is_number(one, x) && is_number(other, y) && x == y);
 }
 
-// Dense ranks; or, where only some splits count, how many of their thresholds are below the value.
-Ranks ranked(const vector<double>& values, const vector<bool>& missing, int end, const vector<double>* thresholds) {
-    vector<Value> all, distinct;
-    for (size_t i = 0; i < values.size(); ++i) all.push_back(missing[i] ? Value{end, 0} : Value{0, values[i]});
-    if (thresholds) {
-        for (double cut : *thresholds) distinct.push_back({0, cut});
-    } else {
-        distinct = all;
-        std::sort(distinct.begin(), distinct.end());
-        const auto same = [](const Value& a, const Value& b) { return !(a < b); };
-        distinct.erase(std::unique(distinct.begin(), distinct.end(), same), distinct.end());
-    }
-    Ranks ranks;
-    for (const Value& value : all)
-        ranks.push_back(static_cast<int>(std::lower_bound(distinct.begin(), distinct.end(), value) - distinct.begin()));
-    if (!thresholds) return ranks;
+int class_of(const Header& header, const string& label) {
+    for (size_t c = 0; c < header.classes.size(); ++c)
+        if (same_label(header.classes[c].first, label)) return static_cast<int>(c);
+    throw Refused("the label '" + label.substr(0, 40) + "' is not in the certificate");
+}
+
+// Ranks without gaps between them.
+void make_dense(Ranks& ranks) {
     Ranks present = ranks;
     std::sort(present.begin(), present.end());
     present.erase(std::unique(present.begin(), present.end()), present.end());
     for (int& rank : ranks)
         rank = static_cast<int>(std::lower_bound(present.begin(), present.end(), rank) - present.begin());
-    return ranks;
 }
 
 // The ordered columns of all features on the rows that are present.
@@ -70,35 +46,35 @@ class Ordering {
           missing_(header.features.size()) {
         for (size_t f = 0; f < header.features.size(); ++f) {
             const string& kind = header.features[f].kind;
-            need(kind == "number" || kind == "category" || kind == "sum", "a kind of feature is not known");
-            if (kind == "category") {
+            if (kind == "category" || kind == "is" || kind == "empty") {
                 order_category(f);
                 continue;
             }
+            need(kind == "number" || kind == "first" || kind == "last" || kind == "sum",
+                 "a kind of feature is not known");
             kind == "sum" ? add_up(f) : read_numbers(f);
             order_numbers(f);
         }
     }
-    Columns columns;
+    vector<Ranks> columns;
 
   private:
     void order_category(size_t f) {
-        const vector<Cell>& cells = column_of(cells_, header_.features[f].name);
-        std::set<string> values;
-        bool gaps = false;
-        for (size_t i : present_) {
-            gaps = gaps || cells[i].missing;
-            if (!cells[i].missing) values.insert(cells[i].text);
-        }
-        const auto add = [&](const ColumnName& name, const auto& has) {
-            if (header_.candidates && !header_.thresholds.count(name)) return;
-            Ranks& ranks = columns[name];
+        const Feature& feature = header_.features[f];
+        const vector<Cell>& cells = column_of(cells_, feature.name);
+        const auto add = [&](const auto& has) {
+            Ranks& ranks = columns.emplace_back();
             for (size_t i : present_) ranks.push_back(has(cells[i]) ? 0 : 1);
         };
-        for (const string& value : values)
-            add({std::to_string(f), "is", value},
-                [&](const Cell& cell) { return !cell.missing && cell.text == value; });
-        if (gaps) add({std::to_string(f), "empty"}, [](const Cell& cell) { return cell.missing; });
+        const std::set<string> known(feature.rest.begin(), feature.rest.end());
+        for (size_t i : present_)
+            need(feature.kind != "category" || cells[i].missing || known.count(cells[i].text),
+                 "a column has a category that is not in the certificate");
+        size_t values = feature.kind == "empty" ? 0 : feature.rest.size();
+        if (feature.kind == "is") values = std::min<size_t>(values, 1);
+        for (size_t k = 0; k < values; ++k)
+            add([&](const Cell& cell) { return !cell.missing && cell.text == feature.rest[k]; });
+        if (feature.kind != "is") add([](const Cell& cell) { return cell.missing; });
     }
 
     void read_numbers(size_t f) {
@@ -143,21 +119,35 @@ class Ordering {
             if (!missing_[f][i]) values[i] = highest[values[i]];
     }
 
+    // A rank is the number of cuts below the value.
     void order_numbers(size_t f) {
+        const Feature& feature = header_.features[f];
+        vector<double> cuts;
         bool gaps = false;
-        for (bool gap : missing_[f]) gaps = gaps || gap;
-        const auto add = [&](const char* kind, int end) {
-            const ColumnName name = {std::to_string(f), kind};
-            const auto cuts = header_.thresholds.find(name);
-            if (header_.candidates && cuts == header_.thresholds.end()) return;
-            columns[name] = ranked(numbers_[f], missing_[f], end, header_.candidates ? &cuts->second : nullptr);
-        };
-        if (gaps) {
-            add("first", -1);
-            add("last", 1);
-        } else {
-            add("number", 0);
+        for (size_t i = 0; i < present_.size(); ++i) {
+            gaps = gaps || missing_[f][i];
+            if (!missing_[f][i] && !feature.lists_splits()) cuts.push_back(numbers_[f][i]);
         }
+        if (feature.lists_splits()) {
+            for (const string& text : feature.rest) cuts.push_back(number(text));
+            need(std::is_sorted(cuts.begin(), cuts.end()), "the splits of a column are out of order");
+        } else {
+            std::sort(cuts.begin(), cuts.end());
+            cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+        }
+        const int most = static_cast<int>(cuts.size());
+        const auto add = [&](int end) {  // the rank of missing values
+            Ranks& ranks = columns.emplace_back();
+            for (size_t i = 0; i < present_.size(); ++i)
+                ranks.push_back(
+                    missing_[f][i]
+                        ? end
+                        : static_cast<int>(std::lower_bound(cuts.begin(), cuts.end(), numbers_[f][i]) - cuts.begin()));
+            make_dense(ranks);
+        };
+        if (feature.lists_splits()) return add(feature.kind == "last" ? most : 0);
+        add(-1);
+        if (gaps) add(most + 1);
     }
 
     const Header& header_;
@@ -167,40 +157,47 @@ class Ordering {
     vector<vector<bool>> missing_;
 };
 
-// A column that is left out must have no split that its witness has not.
-void check_left_out(const Columns& columns, const Ranks& ranks, const Header& header, i64 witness) {
-    if (*std::min_element(ranks.begin(), ranks.end()) == *std::max_element(ranks.begin(), ranks.end())) return;
-    need(witness >= 0 && witness < static_cast<i64>(header.listed.size()) &&
-             columns.count(header.listed[static_cast<size_t>(witness)]),
-         "a column is left out without a reason");
-    const Ranks& other = columns.at(header.listed[static_cast<size_t>(witness)]);
-    bool monotone[2] = {true, true};
-    for (const int sign : {1, -1}) {
-        vector<std::pair<int, int>> pairs;
-        for (size_t i = 0; i < ranks.size(); ++i) pairs.emplace_back(other[i], sign * ranks[i]);
-        std::sort(pairs.begin(), pairs.end());
-        for (size_t i = 1; i < pairs.size(); ++i)
-            if (pairs[i].second < pairs[i - 1].second) monotone[sign > 0] = false;
+// Columns that have a split, without those that split as an earlier one does: equal, mirrored, or two values that one
+// split of a column of few values makes.
+vector<Ranks> without_repeats(const vector<Ranks>& columns, bool keep_repeats) {
+    constexpr int kFewRanks = 32;
+    vector<Ranks> kept;
+    std::set<Ranks> known;
+    for (const Ranks& ranks : columns) {
+        const int top = *std::max_element(ranks.begin(), ranks.end());
+        Ranks other = ranks;
+        for (int& rank : other) rank = top - rank;
+        if (top == 0 || (!keep_repeats && (known.count(ranks) || known.count(other)))) continue;
+        kept.push_back(ranks);
+        if (keep_repeats) continue;
+        known.insert(ranks);
+        known.insert(other);
+        for (int k = 0; top > 1 && top < kFewRanks && k < top; ++k) {
+            for (size_t i = 0; i < ranks.size(); ++i) other[i] = ranks[i] > k;
+            known.insert(other);
+        }
     }
-    need(monotone[0] || monotone[1], "a column that is left out has splits of its own");
-}
-
-void check_columns(const Header& header, const Columns& columns) {
-    std::set<ColumnName> named(header.listed.begin(), header.listed.end());
-    need(named.size() == header.listed.size(), "a column is listed twice");
-    for (const auto& [name, witness] : header.left_out) {
-        need(named.insert(name).second, "a column is listed twice");
-        need(columns.count(name) > 0, "the certificate has a column of its own");
-        check_left_out(columns, columns.at(name), header, witness);
-    }
-    need(named.size() == columns.size(), "the columns of the certificate are not those of the table");
-    for (const auto& [name, ranks] : columns) need(named.count(name) > 0, "a column is missing in the certificate");
+    return kept;
 }
 
 }  // namespace
 
 Table::Table(const Header& header, const Cells& cells) {
     const vector<Cell>& labels = column_of(cells, header.target);
+    std::set<string> used, others = {header.target};
+    if (!header.weight.empty()) others.insert(header.weight[0]);
+    for (const Feature& feature : header.features)
+        if (feature.kind != "sum") used.insert(feature.name);
+    const size_t n_others = cells.size() - others.size();
+    if (used.size() < n_others)
+        columns_used = " over " + std::to_string(used.size()) + " of " + std::to_string(n_others) + " columns";
+    std::set<std::pair<double, string>> classes_seen;  // as a number, or as text
+    for (const auto& [label, times] : header.classes) {
+        double value = 0;
+        const bool is_new = is_number(label, value) ? classes_seen.insert({value, ""}).second
+                                                    : classes_seen.insert({0, " " + label}).second;
+        need(is_new, "two classes of the certificate are the same");
+    }
     vector<size_t> present;
     vector<i64> weight(labels.size(), 1), weights_present;
     if (!header.weight.empty()) {
@@ -223,9 +220,9 @@ Table::Table(const Header& header, const Cells& cells) {
     }
     need(!present.empty(), "the table has no rows");
     const Ordering ordering(header, cells, present);
-    check_columns(header, ordering.columns);
-    vector<Ranks> columns;
-    for (const ColumnName& name : header.listed) columns.push_back(ordering.columns.at(name));
+    vector<Ranks> columns = ordering.columns;
+    for (Ranks& ranks : columns) make_dense(ranks);  // a category that no row has, or all
+    columns = without_repeats(columns, header.candidates);
     merge(header, columns, codes, weights_present);
     check_digest(header);
 }
@@ -269,26 +266,19 @@ void Table::merge(const Header& header, const vector<Ranks>& columns, const Rank
 }
 
 void Table::check_digest(const Header& header) const {
-    Sha256 digest;
-    string bytes;
-    const auto add = [&](i64 value) {
-        for (int i = 0; i < 8; ++i) bytes += static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i));
-    };
-    const auto flush = [&] {
-        digest.add(bytes.data(), bytes.size());
-        bytes.clear();
-    };
-    add(static_cast<i64>(classes.size()));
-    add(static_cast<i64>(ranks.size()));
-    add(n_classes);
+    constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15;
+    std::uint64_t by_weight = 0, by_count = 0;
     for (size_t row = 0; row < classes.size(); ++row) {
-        for (const Ranks& column : ranks) add(column[row]);
-        add(classes[row]);
-        add(weights[row]);
-        add(counts[row]);
-        flush();
+        std::uint64_t key = 0;
+        for (const Ranks& column : ranks) key = key * kStep + static_cast<std::uint64_t>(column[row]) + 1;
+        key = key * kStep + static_cast<std::uint64_t>(classes[row]) + 1;
+        key = (key ^ key >> 32) * kStep;
+        by_weight += key * static_cast<std::uint64_t>(weights[row]);
+        by_count += key * static_cast<std::uint64_t>(counts[row]);
     }
-    need(digest.hex() == header.table, "the certificate is about another table");
+    need(header.table[0] == std::to_string(n_rows) && header.table[1] == std::to_string(by_weight) &&
+             header.table[2] == std::to_string(by_count),
+         "the certificate is about another table");
 }
 
 }  // namespace ptcheck

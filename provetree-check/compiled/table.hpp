@@ -22,6 +22,7 @@ struct Table {
     vector<int> classes, tops;
     vector<i64> weights, counts;
     i64 n_classes = 0, n_rows = 0, total = 0;
+    string columns_used;  // how many, where the file has others
 
   private:
     void merge(const Header& header, const vector<Ranks>& columns, const Ranks& labels, const vector<i64>& weights);

@@ -60,7 +60,7 @@ bool is_number(const string& text, double& value) {
             if (at < plain.size() && (plain[at] == '+' || plain[at] == '-')) ++at;
             const size_t exponent = at;
             while (at < plain.size() && std::isdigit(static_cast<unsigned char>(plain[at]))) ++at;
-            if (at == exponent) return false;
+            if (at == exponent || at - exponent > 4) return false;
         }
         if (at != plain.size()) return false;
     }

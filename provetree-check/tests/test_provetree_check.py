@@ -25,7 +25,7 @@ def test_a_good_certificate_is_checked(capsys):
 
 def test_processes_and_parts_say_the_same():
     cells = read_csv(FILES / "table.csv")
-    assert check(FILES / "proof.ptc", cells, jobs=2) == SAID
+    assert main([str(FILES / "proof.ptc"), str(FILES / "table.csv"), "--jobs", "2"]) == 0
     assert {check(FILES / "proof.ptc", cells, part, 2) for part in (1, 2)} == {SAID}
 
 
@@ -37,7 +37,7 @@ def test_processes_and_parts_say_the_same():
         (b"certificate 1", b"certificate 9", "version"),
         (b"objective\t1\t0", b"objective\t2\t0", "the tree costs something else"),
         (b"target\ty", b"target\tz", "no column 'z'"),
-        (b"column\t2\tnumber\n", b"", "columns of the certificate"),
+        (b"feature\tx2\tnumber\n", b"", "about another table"),
     ],
 )
 def test_what_is_not_shown_is_refused(old, new, why, tmp_path):

@@ -108,6 +108,8 @@ class Table:
     @property
     def constant(self) -> float:
         """What is added to the cost of every tree."""
+    def digest(self) -> tuple[int, int]:
+        """Return what a certificate knows the table by: sums over its rows, in any order."""
 
 def available_kernels() -> list[str]:
     """Return the kernels that run on this machine, slowest first."""

@@ -12,7 +12,7 @@ import provetree_check
 import pytest
 
 from provetree import ColumnGenerationClassifier, DL85Classifier, OptimalTreeClassifier
-from testkit.certificates import certified_table, claims_too_much, mutated
+from testkit.certificates import as_text, certified_table, claims_too_much, mutated
 
 SOURCES = sorted((Path(__file__).parents[2] / "provetree-check" / "compiled").glob("*.cpp"))
 
@@ -106,17 +106,12 @@ def test_both_checkers_agree_on_mutated_certificates(
         assert ("checked: no tree" in found.stdout) == by_python
 
 
-def certify(folder: Path) -> tuple[Path, dict[str, list[float]]]:
+def certify(folder: Path) -> tuple[Path, dict[str, list[str | None]]]:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 9, (60, 3)).astype(float), rng.integers(0, 2, 60)
     path = folder / "proof.ptc"
     OptimalTreeClassifier(max_depth=3).certify(X, y, path)
-    return path, {
-        "x0": X[:, 0].tolist(),
-        "x1": X[:, 1].tolist(),
-        "x2": X[:, 2].tolist(),
-        "y": y.tolist(),
-    }
+    return path, as_text(named(X, y))
 
 
 def test_another_order_of_the_rows_is_fine(tmp_path: Path) -> None:
@@ -129,7 +124,7 @@ def test_another_order_of_the_rows_is_fine(tmp_path: Path) -> None:
 
 def test_another_table_is_refused(tmp_path: Path) -> None:
     path, cells = certify(tmp_path)
-    cells["x1"][5] += 0.5
+    cells["x1"][5] = "0.5"
     with pytest.raises(provetree_check.RefusedError, match="is about another table"):
         provetree_check.check(path, cells)
 
@@ -166,12 +161,11 @@ def test_a_claim_about_itself_or_a_later_one_is_refused(tmp_path: Path) -> None:
     path, cells = certify(tmp_path)
     header = provetree_check.Header(path.read_bytes())
     proof = provetree_check.Proof(header, provetree_check.Table(header, cells))
-    *statement, (shape, _, groups) = proof.claims[-1]
-    key = next(iter(groups))
+    *statement, (shape, _, points) = proof.claims[-1]
     last = len(proof.claims) - 1
     for back in (last + 1, -1):  # before the first claim, and the next one
-        points = [(rank, back, back) for rank, *_ in groups[key]]
-        proof.claims[-1] = (*statement, (shape, 0, {**groups, key: points}))
+        changed = [(*place, back, back) for *place, _, _ in points]
+        proof.claims[-1] = (*statement, (shape, 0, changed))
         with pytest.raises((provetree_check.RefusedError, IndexError)):
             proof.check_claim(last)
 
@@ -182,10 +176,10 @@ def test_a_budget_with_more_divisions_than_rows_is_refused(part: str, tmp_path: 
     path, cells = certify(tmp_path)
     header = provetree_check.Header(path.read_bytes())
     proof = provetree_check.Proof(header, provetree_check.Table(header, cells))
-    where, shape, *bounds, (cover, whole, groups) = proof.claims[-1]
+    where, shape, *bounds, (cover, whole, points) = proof.claims[-1]
     huge = (60, 2**45)
     shape, cover = (huge, huge) if part == "claim" else (shape, huge)
-    proof.claims[-1] = (where, shape, *bounds, (cover, whole, groups))
+    proof.claims[-1] = (where, shape, *bounds, (cover, whole, points))
     with pytest.raises(provetree_check.RefusedError, match="more divisions than rows"):
         proof.check_claim(len(proof.claims) - 1)
 
@@ -194,7 +188,7 @@ def test_a_table_whose_columns_are_constant_has_no_splits(tmp_path: Path) -> Non
     """The limits allowed splits that no column offers."""
     path = tmp_path / "proof.ptc"
     OptimalTreeClassifier(max_depth=2).certify([[1.0], [1.0], [1.0]], [0, 1, 1], path)
-    said = provetree_check.check(path, {"x0": [1, 1, 1], "y": [0, 1, 1]})
+    said = provetree_check.check(path, {"x0": ["1", "1", "1"], "y": ["0", "1", "1"]})
     assert said == "no tree of depth 2 makes fewer than 1 errors on these 3 rows"
 
 
@@ -211,8 +205,7 @@ def test_a_search_that_is_cut_off_has_a_certificate_of_its_bound(tmp_path: Path)
     model = OptimalTreeClassifier(max_depth=4, max_work=3_000_000).certify(X, y, path)
     assert model.status_ == "work_limit"
     assert 0 <= model.certificate_.bound <= model.lower_bound_
-    cells = {f"x{i}": X[:, i].tolist() for i in range(5)} | {"y": y.tolist()}
-    provetree_check.check(path, cells)
+    provetree_check.check(path, as_text(named(X, y)))
 
 
 def agree(path: Path, table: dict[str, list], folder: Path, compiled: Path) -> str:
@@ -220,7 +213,7 @@ def agree(path: Path, table: dict[str, list], folder: Path, compiled: Path) -> s
     rows = zip(*table.values(), strict=True)
     lines = [",".join(table), *(",".join(map(str, row)) for row in rows)]
     (folder / "agreed.csv").write_text("\n".join(lines).replace("nan", "") + "\n")
-    said = provetree_check.check(path, table)
+    said = provetree_check.check(path, as_text(table))
     found = run(compiled, path, folder / "agreed.csv")
     assert found.stdout == f"checked: {said}\n", found.stderr
     return said
@@ -242,7 +235,10 @@ def test_sums_of_two_columns_are_certified(seed: int, tmp_path: Path, compiled: 
     assert model.certificate_.bound == model.objective_
 
 
-def test_sums_that_differ_cannot_be_taken_for_equal(tmp_path: Path, compiled: Path) -> None:
+@pytest.mark.parametrize(("noise", "why"), [(b"0.5", "are taken for equal"), (b"inf", "is wrong")])
+def test_sums_that_differ_cannot_be_taken_for_equal(
+    noise: bytes, why: str, tmp_path: Path, compiled: Path
+) -> None:
     """With a wide noise all sums would be one, and no tree could split by them."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(20, 2)).round(1), rng.integers(0, 2, 20)
@@ -251,16 +247,24 @@ def test_sums_that_differ_cannot_be_taken_for_equal(tmp_path: Path, compiled: Pa
     lines = path.read_bytes().split(b"\n")
     for i, line in enumerate(lines):
         if b"\tsum\t" in line:
-            lines[i] = b"\t".join([*line.split(b"\t")[:-1], b"0.5"])
+            lines[i] = b"\t".join([*line.split(b"\t")[:-1], noise])
     path.write_bytes(b"\n".join(lines))
-    with pytest.raises(provetree_check.RefusedError, match="are taken for equal"):
-        provetree_check.check(path, named(X, y))
+    with pytest.raises(provetree_check.RefusedError, match=why):
+        provetree_check.check(path, as_text(named(X, y)))
     (tmp_path / "t.csv").write_text(
         "x0,x1,y\n" + "".join(f"{a},{b},{c}\n" for (a, b), c in zip(X.tolist(), y, strict=True))
     )
     found = run(compiled, path, tmp_path / "t.csv")
     assert found.returncode == 1
-    assert "are taken for equal" in found.stderr
+    assert why in found.stderr
+
+
+def test_columns_that_the_proof_leaves_aside_are_told(tmp_path: Path, compiled: Path) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 9, (30, 3)).astype(float), rng.integers(0, 2, 30)
+    OptimalTreeClassifier(max_depth=2).certify(X[:, :2], y, tmp_path / "p.ptc")
+    said = agree(tmp_path / "p.ptc", named(X, y), tmp_path, compiled)
+    assert said.endswith("on these 30 rows over 2 of 3 columns")
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -18,7 +18,7 @@ from provetree import ColumnGenerationClassifier, DL85Classifier, OptimalTreeCla
 class CertifiedTable:
     """A table by the names of its columns, its fitted tree, and the certificate."""
 
-    cells: dict[str, list[Any]]
+    cells: dict[str, list[str | None]]
     model: Any
     path: Path
 
@@ -30,14 +30,18 @@ class CertifiedTable:
 
     def write_csv(self, path: Path) -> Path:
         """Write the table as a CSV file."""
-
-        def text(cell: Any) -> str:
-            return "" if cell is None or cell != cell else str(cell)
-
         rows = zip(*self.cells.values(), strict=True)
-        lines = [",".join(self.cells), *(",".join(map(text, row)) for row in rows)]
+        lines = [",".join(self.cells), *(",".join(cell or "" for cell in row) for row in rows)]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return path
+
+
+def as_text(cells: dict[str, list[Any]]) -> dict[str, list[str | None]]:
+    """Return a table as a checker reads it from a file."""
+    return {
+        name: [None if cell is None or cell != cell else str(cell) for cell in column]
+        for name, column in cells.items()
+    }
 
 
 def certified_table(seed: int, folder: Path, *, most_rows: int = 40) -> CertifiedTable:
@@ -86,7 +90,7 @@ def certified_table(seed: int, folder: Path, *, most_rows: int = 40) -> Certifie
     path = folder / f"{seed}.ptc"
     model = OptimalTreeClassifier(max_depth=depth, **limits)
     model.certify(table, y, path, weight, weight=None if weight is None else "w")
-    return CertifiedTable(cells, model, path)
+    return CertifiedTable(as_text(cells), model, path)
 
 
 def _of_another_engine(
@@ -109,10 +113,10 @@ def _of_another_engine(
         )
     model.certify(X, y, path)
     cells = {f"x{i}": X[:, i].tolist() for i in range(n_columns)} | {"y": y.tolist()}
-    return CertifiedTable(cells, model, path)
+    return CertifiedTable(as_text(cells), model, path)
 
 
-def least_cost(certificate: bytes, cells: dict[str, list[Any]]) -> int:
+def least_cost(certificate: bytes, cells: dict[str, list[str | None]]) -> int:
     """Return what the best tree costs for which a certificate is, by trying all trees."""
     header = provetree_check.Header(certificate)
     table = provetree_check.Table(header, cells)
@@ -128,7 +132,7 @@ def least_cost(certificate: bytes, cells: dict[str, list[Any]]) -> int:
         inside = [row for row in rows if mask >> row & 1]
         if sum(int(table.counts[row]) for row in inside) < header.min_leaf:
             return 2**62
-        by_class = [0] * table.n_classes
+        by_class = [0] * len(header.classes)
         for row in inside:
             by_class[table.classes[row]] += int(table.weights[row])
         return header.scale * (sum(by_class) - max(by_class))
@@ -239,7 +243,8 @@ def _change_header(header: list[str], numbers: list[int], rng: np.random.Generat
     else:
         fields = header[i].split("\t")
         at = int(rng.integers(1, len(fields))) if len(fields) > 1 else 0
-        fields[at] = str(rng.choice(["0", "1", "-1", "7", "99999999999999999999", "number", "is"]))
+        words = ["0", "1", "-1", "7", "99999999999999999999", "number", "is", "first"]
+        fields[at] = str(rng.choice(words))
         header[i] = "\t".join(fields)
 
 
