@@ -388,7 +388,9 @@ def test_many_small_proofs_among_kills_joins_and_limits(part: int) -> None:
             assert found["lower_bound"] <= plain["cost"] <= found["cost"], seed
             if found["status"] == "optimal":
                 assert found["cost"] == plain["cost"], seed
-                assert same_tree(found, plain), seed
+                # A limit may end the choice among equally good trees, and then says so.
+                if kind != "limit" or found["counters"]["tie_rule_complete"]:
+                    assert same_tree(found, plain), (seed, kind)
             else:
                 assert kind == "limit", (seed, kind, workers.sorrow)
             cluster.scale(2)
