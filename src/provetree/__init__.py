@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from provetree.search.engine import ExactSearch
     from provetree.selection.calibration import calibration
     from provetree.selection.leaves import refit_leaves
-    from provetree.selection.near_optimal import NearOptimalTrees, near_optimal_trees
+    from provetree.selection.near_optimal import NearOptimalTrees
+    from provetree.selection.near_optimal_count import near_optimal_trees
     from provetree.selection.operating_points import OperatingCurve, operating_points
     from provetree.selection.path import TuningPath, tuning_path
     from provetree.selection.runner_up import runner_up_splits
@@ -97,7 +98,7 @@ _HOMES = {
     "greedy_partition": "partitions.greedy",
     "improved_greedy_partition": "partitions.improved_greedy",
     "load_model": "export.model_file",
-    "near_optimal_trees": "selection.near_optimal",
+    "near_optimal_trees": "selection.near_optimal_count",
     "operating_points": "selection.operating_points",
     "refit_leaves": "selection.leaves",
     "runner_up_splits": "selection.runner_up",

@@ -14,9 +14,10 @@ from sklearn.datasets import load_breast_cancer
 
 from provetree import ExactSearch, _core, build_problem, near_optimal_trees
 from provetree.problem.prepare import prepare
-from provetree.selection.near_optimal import NearOptimalTrees, _below, count_trees_of
+from provetree.selection.near_optimal import NearOptimalTrees
 from provetree.selection.near_optimal_columns import _cheapest_hitting
-from provetree.selection.tree_levels import NumberedTrees
+from provetree.selection.near_optimal_count import count_trees_of
+from provetree.selection.tree_levels import NumberedTrees, random_below
 from testkit.naive_near_optimal import NaiveTree, all_trees
 
 #: Bits that switch parts of the count off: what is closed between splits, and the count on bits.
@@ -324,9 +325,9 @@ def test_a_sample_is_uniform() -> None:
 
 def test_numbers_below_a_limit_of_any_size() -> None:
     rng = np.random.default_rng(0)
-    assert {_below(rng, 3) for _ in range(100)} == {0, 1, 2}
-    assert _below(rng, 1) == 0
-    drawn = [_below(rng, 2**200 // 3) for _ in range(200)]
+    assert {random_below(rng, 3) for _ in range(100)} == {0, 1, 2}
+    assert random_below(rng, 1) == 0
+    drawn = [random_below(rng, 2**200 // 3) for _ in range(200)]
     assert max(drawn) < 2**200 // 3
     assert max(drawn) > 2**198
 

@@ -21,7 +21,8 @@ from provetree.bench.data import BenchTable, load_table
 from provetree.bench.process import START_GRACE, ask
 from provetree.bench.report import format_table, write_results
 from provetree.problem.prepare import prepare
-from provetree.selection.near_optimal import NearOptimalTrees, count_trees_of
+from provetree.selection.near_optimal import NearOptimalTrees
+from provetree.selection.near_optimal_count import count_trees_of
 
 __all__ = ["BINARY", "PEERS", "RAW", "Count", "counted", "counted_by_peer", "run"]
 

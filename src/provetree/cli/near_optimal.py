@@ -109,7 +109,7 @@ def counted_facts(
 ) -> dict[str, Any]:
     """Return the facts of a report about near-optimal trees of some rows."""
     from provetree.report.near_optimal_section import near_optimal_facts
-    from provetree.selection.near_optimal import near_optimal_trees
+    from provetree.selection.near_optimal_count import near_optimal_trees
 
     begun = time.monotonic()
     depth = max(1, min(_DEEPEST, int(limits["max_depth"])))

@@ -6,9 +6,9 @@ from provetree.selection.leaves import refit_leaves
 from provetree.selection.near_optimal import (
     NearOptimalTree,
     NearOptimalTrees,
-    near_optimal_trees,
 )
 from provetree.selection.near_optimal_columns import ColumnUse
+from provetree.selection.near_optimal_count import near_optimal_trees
 from provetree.selection.near_optimal_rows import Agreement
 from provetree.selection.operating_points import (
     OperatingCurve,

@@ -24,7 +24,17 @@ from provetree import _core
 from provetree.problem.problem import Problem
 from provetree.search.engine import chosen_kernel
 
-__all__ = ["LEAF", "CountStatus", "Level", "NumberedTrees", "Path", "Shape", "Side", "Split"]
+__all__ = [
+    "LEAF",
+    "CountStatus",
+    "Level",
+    "NumberedTrees",
+    "Path",
+    "Shape",
+    "Side",
+    "Split",
+    "random_below",
+]
 
 CountStatus = Literal["complete", "time_limit", "memory_limit", "interrupted"]
 
@@ -290,3 +300,16 @@ class NumberedTrees:
             limit=self.limit,
             time_limit=math.inf if time_limit is None else time_limit,
         )
+
+
+def random_below(rng: np.random.Generator, limit: int) -> int:
+    """Return a whole number below a limit of any size, each with the same chance."""
+    bits = limit.bit_length()
+    while True:
+        words = rng.integers(0, 2**32, size=(bits + 31) // 32, dtype=np.uint64)
+        number = 0
+        for word in words.tolist():
+            number = number << 32 | word
+        number &= (1 << bits) - 1
+        if number < limit:
+            return number
