@@ -396,5 +396,4 @@ def test_many_small_proofs_among_kills_joins_and_limits(part: int) -> None:
             cluster.scale(2)
             client.wait_for_workers(1, timeout=LONG)
         assert_clean(client)
-    print(f"faults: {faults}")
     assert faults > 30
