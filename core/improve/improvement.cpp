@@ -132,9 +132,7 @@ double Improvement::share_after_vain_rounds(double at_least, double at_first) co
 }
 
 // Whether workers elsewhere need this thread now: it feeds them, and they are many.
-bool Improvement::feeding() const {
-    return context_.exchange && seconds_ > kMostOfClient * context_.monitor.seconds();
-}
+bool Improvement::feeding() const { return context_.exchange && seconds_ > kMostOfClient * context_.monitor.seconds(); }
 
 std::uint64_t Improvement::turn() {
     if (feeding()) return context_.monitor.steps() + 1;
