@@ -1,10 +1,21 @@
 // Claims from the search on bits; see certify/bit_claims.hpp.
 #include "certify/bit_claims.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <stdexcept>
 
 namespace provetree {
+
+namespace {
+
+// Processors without an instruction for it need a call for std::popcount, which takes longer.
+int ones_in(std::uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    return static_cast<int>(((word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101 >> 56);
+}
+
+}  // namespace
 
 BitClaims::BitClaims(BitRecursion& recursion, ClaimLog& log) : recursion_(recursion), log_(log) {
     const Table& table = recursion.context().table;
@@ -41,20 +52,24 @@ BitClaims::Tried BitClaims::solve(BitNode& node, const Division& share, std::uin
 
 // The best bound of a side from what is claimed for the sides of splits that were tried; the first that is enough.
 BitClaims::Borrowed BitClaims::borrow(const Mask& rows, std::span<const Tried> tried, std::uint32_t feature, bool right,
-                                      Cost enough) const {
+                                      Cost enough) {
     Borrowed best;
     const Mask& own = has_[feature];
     const Cost each = recursion_.loss().slack(1);
+    int all_gone = 0;  // rows of the node that are not on this side
+    lacks_.resize(words_);
+    for (std::size_t w = 0; w < words_; ++w) {
+        lacks_[w] = rows[w] & (right ? ~own[w] : own[w]);
+        all_gone += ones_in(lacks_[w]);
+    }
     for (std::size_t t = 0; t < tried.size() && best.bound < enough; ++t) {
+        if (std::max(tried[t].sides.left, tried[t].sides.right) <= best.bound) continue;
         const Mask& other = has_[tried[t].feature];
-        Cost gone[2] = {0, 0};  // rows of either side of the other split that are not on this side
-        for (std::size_t w = 0; w < words_; ++w) {
-            const std::uint64_t lacks = rows[w] & (right ? ~own[w] : own[w]);
-            gone[0] += std::popcount(lacks & ~other[w]);
-            gone[1] += std::popcount(lacks & other[w]);
-        }
+        int gone_right = 0;  // those on the right of the other split
+        for (std::size_t w = 0; w < words_; ++w) gone_right += ones_in(lacks_[w] & other[w]);
         for (const bool of_right : {false, true}) {
-            const Cost bound = (of_right ? tried[t].sides.right : tried[t].sides.left) - each * gone[of_right];
+            const int gone = of_right ? gone_right : all_gone - gone_right;
+            const Cost bound = (of_right ? tried[t].sides.right : tried[t].sides.left) - each * gone;
             if (bound > best.bound) best = {t, of_right, bound};
         }
     }
@@ -131,20 +146,14 @@ ClaimNumber BitClaims::claim(BitNode& node, const Where& where, Shape shape, Cos
         }
         claim_sides(node, where, split, level);
     }
-    std::map<std::pair<Index, std::int64_t>, std::vector<ClaimedPoint>> groups;
+    ClaimLog::Cover cover{own, {}};
     const auto add = [&](std::uint32_t feature, std::int64_t left_splits, ClaimNumber left, ClaimNumber right) {
         const Feature& of = recursion_.nodes().features()[feature];
-        if (left || right) groups[{of.column, left_splits}].push_back({of.rank, left, right});
+        if (left || right) cover.points.push_back({of.column, left_splits, of.rank, left, right});
     };
     for (const Tried& split : tried) add(split.feature, split.share->left_splits, split.claims[0], split.claims[1]);
     const auto lent = [&](const Borrowed& from) { return from.bound > 0 ? tried[from.from].claims[from.right] : 0; };
     for (const Closed& one : closed) add(one.feature, shares[0].left_splits, lent(one.sides[0]), lent(one.sides[1]));
-    ClaimLog::Cover cover{own, 0, {}};
-    for (auto& [key, points] : groups) {
-        std::sort(points.begin(), points.end(),
-                  [](const ClaimedPoint& a, const ClaimedPoint& b) { return a.rank < b.rank; });
-        cover.groups.push_back({key.first, key.second, std::move(points)});
-    }
     return log_.add(where, shape, bounds(bound), cover);
 }
 

@@ -45,8 +45,7 @@ class BitClaims {
     };
 
     Tried solve(BitNode& node, const Division& share, std::uint32_t feature, Cost bound, std::size_t level);
-    Borrowed borrow(const Mask& rows, std::span<const Tried> tried, std::uint32_t feature, bool right,
-                    Cost enough) const;
+    Borrowed borrow(const Mask& rows, std::span<const Tried> tried, std::uint32_t feature, bool right, Cost enough);
     void claim_sides(BitNode& node, const Where& where, Tried& split, std::size_t level);
     ClaimBounds bounds(Cost lower) const { return {recursion_.nodes().any_leaf_size() ? lower : 0, lower}; }
     Where side(const Where& where, std::uint32_t feature, bool right) const {
@@ -60,6 +59,7 @@ class BitClaims {
     std::size_t words_ = 0;
     std::vector<Index> rows_;  // of the table, as often as they weigh
     std::vector<Mask> has_;    // by feature
+    Mask lacks_;               // scratch of borrow
 };
 
 }  // namespace provetree

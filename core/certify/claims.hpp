@@ -1,8 +1,8 @@
-// The claims of a certificate as they are collected, and their bytes; docs/certificate.md is the format.
+// The claims of a certificate as they are collected, and their lines; docs/certificate.md is the format.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,43 +33,52 @@ struct ClaimBounds {
 // A claim that was written; none where it is null. Numbers count from 1.
 using ClaimNumber = std::uint32_t;
 
+// Claims (0: none) that bound the sides of a split, with one division of the budget.
 struct ClaimedPoint {
-    std::int64_t rank;  // -1: no row goes left
-    ClaimNumber left = 0, right = 0;
-};
-struct ClaimedGroup {
     Index column;
     std::int64_t left_splits;
-    std::vector<ClaimedPoint> points;  // by rank
+    Index rank;
+    ClaimNumber left = 0, right = 0;
 };
 
 class ClaimLog {
   public:
     // A claim that a checker works out anew.
     ClaimNumber add(const Where& where, Shape shape, ClaimBounds bounds);
-    // A claim with its cover: what its trees are on so few rows, a claim about the same rows with a level less (0:
-    // none), and the points.
+    // A claim with its cover: what its trees are on so few rows, and the points.
     struct Cover {
         Shape shape;
-        ClaimNumber whole = 0;
-        std::vector<ClaimedGroup> groups;
+        std::vector<ClaimedPoint> points;
     };
     ClaimNumber add(const Where& where, Shape shape, ClaimBounds bounds, const Cover& cover);
     // A claim about the same rows and shape with bounds that are no less; 0 where there is none.
     ClaimNumber find(const Where& where, Shape shape, ClaimBounds bounds) const;
 
     std::uint64_t size() const { return claims_; }
-    const std::string& bytes() const { return bytes_; }
-    static void put(std::string& bytes, std::uint64_t number);
+    // One line for each claim.
+    const std::string& text() const { return text_; }
 
   private:
-    using Key = std::pair<Where, std::pair<int, std::int64_t>>;
+    // The latest claim about some rows and a shape.
+    struct Known {
+        std::size_t first, last;  // its conditions
+        Shape shape;
+        ClaimNumber number;
+        ClaimBounds bounds;
+    };
+    void put(std::int64_t number);
+    void put_list(std::initializer_list<std::int64_t> numbers);
     void state(const Where& where, Shape shape, ClaimBounds bounds);
     ClaimNumber keep(const Where& where, Shape shape, ClaimBounds bounds);
+    // Where such rows and such a shape are among the slots, or may be put.
+    std::size_t slot_of(const Condition* where, std::size_t count, Shape shape) const;
+    void make_room();
 
-    std::map<Key, std::pair<ClaimNumber, ClaimBounds>> known_;
+    std::vector<Known> known_;
+    std::vector<Condition> conditions_;                                     // of those that are known
+    std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(64, 0);  // by hash: one more than its place; 0: free
     std::uint64_t claims_ = 0;
-    std::string bytes_;
+    std::string text_;
 };
 
 // What a search leaves for a certificate: the claims, and the rows of the table (with which weight) they are about.
@@ -77,7 +86,7 @@ struct Certified {
     Cost bound = 0;                     // no tree costs less
     std::vector<std::int64_t> weights;  // of the rows of the proof; empty: those of the table
     std::uint64_t claims = 0;
-    std::string bytes;
+    std::string text;
 };
 
 }  // namespace provetree

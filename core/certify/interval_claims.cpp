@@ -314,12 +314,13 @@ ClaimBounds IntervalClaims::claim(const Node& node, const Where& where, Shape sh
         return wanted;
     }
     Task task{node, where, wanted, 0, level};
-    ClaimLog::Cover cover{own, 0, {}};
+    ClaimLog::Cover cover{own, {}};
+    ClaimNumber whole = 0;
     if (solves_ && own.depth == 3 && solver_.context().wide(node.columns.size())) {
         // At either end of a column one side has nearly all rows.
         const Shape less = Shape::of(2, own.splits - 1);
         task.whole = std::min(solver_.solve(node, {.shape = less, .level = level + 1}).relaxed, wanted.lower);
-        if (task.whole > 0) cover.whole = log_.add(where, less, {task.whole, task.whole});
+        if (task.whole > 0) whole = log_.add(where, less, {task.whole, task.whole});
     }
     std::vector<std::vector<Index>> ends;
     for (const NodeColumn& column : node.columns) ends.push_back(ends_of(column, node.rows));
@@ -343,13 +344,15 @@ ClaimBounds IntervalClaims::claim(const Node& node, const Where& where, Shape sh
     }
     for (const Family& family : families) {
         task.wanted = reached(task, family);
-        ClaimedGroup group{family.column->id, family.share.left_splits, {}};
-        for (const Point& point : family.points) {
-            const Index rank = family.column->ranks[(*family.ends)[point.at] - 1];
-            if (point.left.claim || point.right.claim)
-                group.points.push_back({rank, point.left.claim, point.right.claim});
+        const auto add = [&](std::size_t at, ClaimNumber left, ClaimNumber right) {
+            const Index rank = family.column->ranks[(*family.ends)[at] - 1];
+            if (left || right) cover.points.push_back({family.column->id, family.share.left_splits, rank, left, right});
+        };
+        for (const Point& point : family.points) add(point.at, point.left.claim, point.right.claim);
+        if (family.ends->size() > 2) {
+            add(1, 0, whole);
+            add(family.ends->size() - 2, whole, 0);
         }
-        if (!group.points.empty()) cover.groups.push_back(std::move(group));
     }
     task.wanted.relaxed = std::min(task.wanted.relaxed, task.wanted.lower);
     number = log_.add(where, shape, task.wanted, cover);

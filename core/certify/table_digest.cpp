@@ -5,21 +5,20 @@
 
 namespace provetree {
 
-std::pair<std::uint64_t, std::uint64_t> table_digest(const Table& table) {
+std::uint64_t table_digest(const Table& table) {
     constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15;
     std::vector<std::uint64_t> keys(table.rows, 0);
-    const auto follow = [&](const auto* values) {
-        for (Index i = 0; i < table.rows; ++i) keys[i] = keys[i] * kStep + static_cast<std::uint64_t>(values[i]) + 1;
+    std::uint64_t power = 1, sum = 0;
+    const auto add = [&](const auto* values) {
+        for (Index i = 0; i < table.rows; ++i) keys[i] += (static_cast<std::uint64_t>(values[i]) + 1) * power;
+        power *= kStep;
     };
-    for (Index c = 0; c < table.columns; ++c) follow(table.ranks + std::size_t{c} * table.rows);
-    follow(table.classes);
-    std::pair<std::uint64_t, std::uint64_t> sums{0, 0};
-    for (Index i = 0; i < table.rows; ++i) {
-        const std::uint64_t key = (keys[i] ^ keys[i] >> 32) * kStep;
-        sums.first += key * static_cast<std::uint64_t>(table.weights[i]);
-        sums.second += key * static_cast<std::uint64_t>(table.counts[i]);
-    }
-    return sums;
+    for (Index c = 0; c < table.columns; ++c) add(table.ranks + std::size_t{c} * table.rows);
+    add(table.classes);
+    add(table.weights);
+    add(table.counts);
+    for (const std::uint64_t key : keys) sum += key * (key >> 32);
+    return sum;
 }
 
 }  // namespace provetree

@@ -1,4 +1,4 @@
-// Shapes, rows given by conditions, claims, and the whole numbers that they are written in.
+// Shapes, rows given by conditions, and claims.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ inline i64 full(i64 depth) { return depth >= 60 ? kMostCost : (i64{1} << depth) 
 
 // The smallest form of a shape.
 inline Shape smallest(i64 depth, i64 splits) {
-    depth = std::min(depth, splits);
+    depth = std::min({depth, splits, kMostDepth});
     return {depth, std::min(splits, full(depth))};
 }
 
@@ -29,31 +29,21 @@ struct Condition {
 };
 using Where = vector<Condition>;  // by column; conditions that all rows meet are left out
 
+// Claims (0: none; numbers count from 1) that bound the sides of the split "rank <= k" of a column.
+struct Point {
+    int column;
+    i64 left_splits;
+    int rank;
+    i64 claims[2];
+};
+
 struct Claim {
     size_t where_begin, where_end;  // among all conditions
     Shape shape;
     i64 relaxed, lower;
-    size_t cover;  // where it begins in the body; 0: none
-};
-
-// Reads whole numbers one after the other.
-struct Reader {
-    const string& data;
-    size_t at = 0;
-
-    i64 next(i64 most = kMostCost - 1) {
-        std::uint64_t value = 0;
-        for (int shift = 0; shift < 63; shift += 7) {
-            need(at < data.size(), "a number is cut off");
-            const u8 byte = static_cast<u8>(data[at++]);
-            value |= std::uint64_t{byte & 127u} << shift;
-            if (byte < 128) {
-                need(value <= static_cast<std::uint64_t>(most), "a number is too large where it stands");
-                return static_cast<i64>(value);
-            }
-        }
-        throw Refused("a number is too long");
-    }
+    bool has_cover;
+    Shape cover;               // of the trees it covers
+    size_t points_begin, end;  // among all points
 };
 
 // The weight outside the heaviest class, or outside the two heaviest.
@@ -82,14 +72,6 @@ inline void between(vector<i64>& left, vector<i64>& right, const vector<i64>& be
         left[i - 1] = std::max(left[i - 1], left[i] - slack);
         right[i - 1] = std::max(right[i - 1], right[i]);
     }
-}
-
-// The part of it that holds with a minimum leaf size as well.
-inline void with_fewer_rows(vector<i64>& left, vector<i64>& right, const vector<i64>& before, i64 scale) {
-    for (size_t i = 1; i < left.size(); ++i)
-        right[i] = std::max(right[i], right[i - 1] - scale * (before[i] - before[i - 1]));
-    for (size_t i = left.size(); i-- > 1;)
-        left[i - 1] = std::max(left[i - 1], left[i] - scale * (before[i] - before[i - 1]));
 }
 
 }  // namespace ptcheck

@@ -1,17 +1,16 @@
-// The text lines of a certificate, and its body.
+// The header of a certificate, and the lines of its claims.
 #pragma once
 
-#include <map>
 #include <utility>
 
-#include "text.hpp"
+#include "json.hpp"
 
 namespace ptcheck {
 
 // A column of the file, or a sum of two earlier features: a times the first plus b times the second.
 struct Feature {
     string name, kind;
-    vector<string> rest;  // the other fields of its line
+    vector<string> rest;  // thresholds or values
     double a = 0, b = 0, noise = 0;
     size_t first = 0, second = 0;
     // Only some of its splits count: those at thresholds, or one category.
@@ -19,23 +18,23 @@ struct Feature {
 };
 
 struct Header {
-    explicit Header(const string& data);
+    explicit Header(string data);
 
-    string body, target;
-    vector<string> table, weight;
+    string data;                               // the whole certificate
+    vector<std::pair<size_t, size_t>> claims;  // where their lines begin and end
+    string target, weight, sum;                // the weight is empty where there is none
+    i64 above = 1, below = 1;                  // what weights are multiplied by and divided by
     vector<std::pair<string, i64>> classes;
     vector<Feature> features;
     bool candidates = false;  // only the splits that are listed count
-    i64 scale = 0, penalty = 0, depth = 0, splits = 0, min_leaf = 0, bound = 0;
-    vector<string> tree;
+    i64 rows = 0, scale = 0, penalty = 0, depth = 0, splits = 0, min_leaf = 0, bound = 0;
+    Json tree;
+    bool sampled = false;
+    vector<i64> sample;
 
   private:
-    void read_lines(const string& text);
-    void read_features();
-    const vector<vector<string>>& all(const string& key, size_t least);
-    const vector<string>& one(const string& key, size_t least);
-
-    std::map<string, vector<vector<string>>> lines_;
+    void read_features(const Json& given);
+    void read(const std::map<string, Json>& fields);
 };
 
 }  // namespace ptcheck

@@ -28,6 +28,7 @@ class Node {
 
     i64 n() const { return static_cast<i64>(rows_.size()); }
     i64 leaf() const { return leaf_; }
+    i64 count() const { return count_; }  // of rows of the table
     const vector<int>& rows() const { return rows_; }
     // Columns that have two values or more; made when they are first wanted.
     const vector<Column>& columns();

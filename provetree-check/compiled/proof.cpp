@@ -2,67 +2,102 @@
 #include "proof.hpp"
 
 #include <map>
-#include <sstream>
 
 namespace ptcheck {
 
 // The table and the objective, with the weights of the rows of the proof.
-static Ground ground_of(const Header& header, const Table& table, Reader& body, bool& sampled) {
+static Ground ground_of(const Header& header, const Table& table) {
     Ground ground{table, header.scale, header.penalty, header.min_leaf, table.n_classes, table.weights};
-    sampled = body.next(1) == 1;
-    if (sampled)
-        for (i64& weight : ground.weights) weight = body.next(weight);
+    if (!header.sampled) return ground;
+    need(header.sample.size() == table.weights.size(), "the sample is none of the rows");
+    for (size_t row = 0; row < header.sample.size(); ++row)
+        need(header.sample[row] <= table.weights[row], "the sample is none of the rows");
+    ground.weights = header.sample;
     return ground;
 }
 
-Proof::Proof(const Header& header, const Table& table) : Proof(header, table, Reader{header.body}) {}
-
-Proof::Proof(const Header& header, const Table& table, Reader body)
-    : header_(header), table_(table), ground_(ground_of(header, table, body, sampled_)), sorted_(ground_),
-      bits_(ground_) {
-    const i64 n_claims = body.next(kMostClaims);
-    for (i64 k = 0; k < n_claims; ++k) read_claim(body, k);
-    need(body.at == header.body.size(), "bytes are left over after the last claim");
+Proof::Proof(const Header& header, const Table& table)
+    : header_(header), table_(table), ground_(ground_of(header, table)), sorted_(ground_), bits_(ground_) {
+    for (size_t i = 0; i < header.claims.size(); ++i)
+        read_claim(JsonReader(header.data, header.claims[i].first, header.claims[i].second), static_cast<i64>(i) + 1);
 }
 
-void Proof::read_claim(Reader& body, i64 k) {
-    const i64 last = static_cast<i64>(table_.ranks.size()) - 1;
+// Ranks beyond the highest one are as good as that.
+Condition Proof::read_condition(JsonReader& line) const {
+    line.expect('[');
+    const int column = static_cast<int>(line.whole(static_cast<i64>(table_.ranks.size()) - 1));
+    const i64 top = table_.tops[static_cast<size_t>(column)];
+    line.expect(',');
+    const i64 low = line.whole();
+    line.expect(',');
+    const i64 high = line.whole();
+    line.expect(']');
+    return {column, static_cast<int>(std::min(low, top + 1)), static_cast<int>(std::min(high, top))};
+}
+
+static Shape read_shape(JsonReader& line) {
+    line.expect('[');
+    const i64 depth = line.whole();
+    line.expect(',');
+    const i64 splits = line.whole();
+    line.expect(']');
+    return smallest(depth, splits);
+}
+
+void Proof::read_claim(JsonReader line, i64 k) {
     Claim claim;
-    claim.where_begin = conditions_.size();
-    const i64 n_conditions = body.next(last + 1);
+    line.expect('[');
+    claim.shape = read_shape(line);
+    line.expect(',');
+    claim.relaxed = line.whole();
+    line.expect(',');
+    claim.lower = line.whole();
+    line.expect(',');
+    line.expect('[');
     Where where;
-    for (i64 i = 0; i < n_conditions; ++i) {
-        const int column = static_cast<int>(body.next(last)), top = table_.tops[static_cast<size_t>(column)];
-        const int low = static_cast<int>(body.next(top)), high = static_cast<int>(body.next(top));
-        for (const Condition& one : where) need(one.column != column, "a claim has two conditions on one column");
-        where.push_back({column, low, high});
+    for (bool more = !line.passes(']'); more; more = line.passes(',') || (line.expect(']'), false)) {
+        const Condition one = read_condition(line);
+        const auto same = std::find_if(where.begin(), where.end(),
+                                       [&](const Condition& other) { return other.column == one.column; });
+        if (same == where.end())
+            where.push_back(one);
+        else
+            same->low = std::max(same->low, one.low), same->high = std::min(same->high, one.high);
     }
     std::sort(where.begin(), where.end(), [](const Condition& a, const Condition& b) { return a.column < b.column; });
-    for (const Condition& one : where)
-        if (one.low > 0 || one.high < table_.tops[static_cast<size_t>(one.column)]) conditions_.push_back(one);
+    claim.where_begin = conditions_.size();
+    for (Condition& one : where) {
+        const int top = table_.tops[static_cast<size_t>(one.column)];
+        if (one.low > one.high) one = {one.column, top, top - 1};  // no rows, by ranks that the column has
+        if (one.low > 0 || one.high < top) conditions_.push_back(one);
+    }
     claim.where_end = conditions_.size();
-    const i64 depth = body.next(kMostDepth), splits = body.next();
-    claim.shape = smallest(depth, splits);
-    claim.relaxed = body.next();
-    claim.lower = claim.relaxed + body.next(kMostCost - 1 - claim.relaxed);
-    claim.cover = 0;
-    if (body.next(1) == 1) {
-        claim.cover = body.at;
-        body.next(kMostDepth);
-        body.next();
-        body.next(k);
-        const i64 groups = body.next();
-        for (i64 g = 0; g < groups; ++g) {
-            const i64 top = table_.tops[static_cast<size_t>(body.next(last))];
-            body.next();
-            const i64 points = body.next(top + 2);
-            for (i64 p = 0; p < points; ++p) {
-                body.next(top + 1);
-                body.next(k);
-                body.next(k);
+    claim.points_begin = points_.size();
+    claim.has_cover = line.passes(',');
+    if (claim.has_cover) {
+        claim.cover = read_shape(line);
+        line.expect(',');
+        line.expect('[');
+        for (bool more = !line.passes(']'); more; more = line.passes(',') || (line.expect(']'), false)) {
+            Point point;
+            line.expect('[');
+            point.column = static_cast<int>(line.whole(static_cast<i64>(table_.ranks.size()) - 1));
+            line.expect(',');
+            point.left_splits = line.whole();
+            line.expect(',');
+            const i64 top = table_.tops[static_cast<size_t>(point.column)];
+            point.rank = static_cast<int>(std::min(line.whole(), top));
+            for (i64& number : point.claims) {
+                line.expect(',');
+                number = line.whole(k - 1);
             }
+            line.expect(']');
+            points_.push_back(point);
         }
     }
+    claim.end = points_.size();
+    line.expect(']');
+    line.end();
     claims_.push_back(claim);
 }
 
@@ -129,16 +164,17 @@ void Proof::check_splits(const Claim& claim, size_t k, const Column& column, i64
     for (const Point& point : points) {
         const size_t at = static_cast<size_t>(std::upper_bound(column.values.begin(), column.values.end(), point.rank) -
                                               column.values.begin());
+        if (at == 0 || at + 1 == column.positions()) continue;  // no split of these rows
         for (int side = 0; side < 2; ++side) {
             if (point.claims[side] == 0) continue;
-            const size_t from = k - static_cast<size_t>(point.claims[side]);
+            const size_t from = static_cast<size_t>(point.claims[side]) - 1;
+            need(from < k, "it refers to itself or to a later claim");
             const Bounds found = served(from, shapes[side], rows, column.id, point.rank, side == 1);
             least[side][at] = std::max(least[side][at], found.relaxed);
             own[side][at] = std::max(own[side][at], found.lower);
         }
     }
     between(least[0], least[1], column.before, ground_.scale);
-    with_fewer_rows(own[0], own[1], column.before, ground_.scale);
     for (size_t p = 1; p + 1 < column.positions(); ++p) {
         const i64 cost = least[0][p] + least[1][p] + ground_.penalty;
         const i64 best = std::max(least[0][p], own[0][p]) + std::max(least[1][p], own[1][p]) + ground_.penalty;
@@ -151,22 +187,11 @@ void Proof::check_splits(const Claim& claim, size_t k, const Column& column, i64
 
 void Proof::check_cover(size_t k, Rows& rows, Shape least_shape) const {
     const Claim& claim = claims_[k];
-    Reader body{header_.body, claim.cover};
-    const i64 depth = body.next(), splits = body.next(), whole_claim = body.next();
-    const Shape shape = smallest(depth, splits);
+    const Shape shape = claim.cover;
     need(shape.reaches(least_shape), "its cover is of smaller trees");
     std::map<std::pair<i64, i64>, vector<Point>> groups;
-    for (i64 g = body.next(); g > 0; --g) {
-        const i64 column = body.next(), left_splits = body.next();
-        vector<Point>& points = groups[{column, left_splits}];
-        for (i64 p = body.next(); p > 0; --p) {
-            Point point;
-            point.rank = body.next() + (points.empty() ? -1 : points.back().rank);
-            point.claims[0] = body.next();
-            point.claims[1] = body.next();
-            points.push_back(point);
-        }
-    }
+    for (size_t p = claim.points_begin; p < claim.end; ++p)
+        groups[{points_[p].column, points_[p].left_splits}].push_back(points_[p]);
     const i64 most = full(std::max<i64>(0, shape.depth - 1));
     const i64 first = std::max<i64>(0, shape.splits - 1 - most), last = std::min(most, shape.splits - 1);
     need(last - first < table_.n_rows, "its cover has more divisions than rows");
@@ -179,20 +204,26 @@ void Proof::check_cover(size_t k, Rows& rows, Shape least_shape) const {
     for (const Column& column : by_bits ? on_bits : rows.node->columns()) {
         for (i64 l = first; l <= last; ++l) {
             const Shape shapes[2] = {smallest(shape.depth - 1, l), smallest(shape.depth - 1, shape.splits - 1 - l)};
-            vector<Point> points = {{column.values.front() - 1, {0, whole_claim}},
-                                    {column.values.back(), {whole_claim, 0}}};
-            if (const auto group = groups.find({column.id, l}); group != groups.end())
-                points.insert(points.end(), group->second.begin(), group->second.end());
-            check_splits(claim, k, column, l, shapes, points, rows);
+            const auto group = groups.find({column.id, l});
+            check_splits(claim, k, column, l, shapes, group != groups.end() ? group->second : vector<Point>(), rows);
         }
     }
 }
 
+// Trees of these rows have no more splits, or cost as much as is claimed by their splits alone.
+i64 Proof::most_splits(const Claim& claim, Node& node) const {
+    i64 few = node.columns().empty() ? 0 : node.n() - 1;
+    if (claim.relaxed == 0) few = std::min(few, node.count() / std::max<i64>(1, ground_.min_leaf) - 1);
+    if (ground_.penalty > 0)
+        few = std::min(few, claim.lower / ground_.penalty + (claim.lower % ground_.penalty != 0) - 1);
+    return std::max<i64>(0, few);
+}
+
 void Proof::check_claim(size_t k) const {
     const Claim& claim = claims_[k];
-    if (claim.lower == 0) return;  // nothing is claimed
+    need(claim.relaxed <= claim.lower, "its bounds are the wrong way round");
     Rows rows{where_of(claim), nullptr, {}, {}, {}};
-    if (!claim.cover && claim.shape.depth == 2 && bits_.has_pairs()) {
+    if (!claim.has_cover && claim.shape.depth == 2 && bits_.has_pairs()) {
         bits_.find_rows(rows.where, rows.bits);
         const i64 leaf = std::min(bits_.weight(rows.bits, 0), bits_.weight(rows.bits, 1));
         need(claim.lower <= ground_.scale * leaf, "a single leaf costs less");
@@ -201,69 +232,63 @@ void Proof::check_claim(size_t k) const {
     Node node(sorted_, rows.where);
     rows.node = &node;
     need(claim.lower <= node.leaf(), "a single leaf costs less");
-    const i64 few = std::max<i64>(0, node.n() - 1);
-    const Shape shape = smallest(std::min(claim.shape.depth, few), std::min(claim.shape.splits, few));
-    if (claim.cover) return check_cover(k, rows, shape);
+    // A quick look: the columns are looked at only where the number of rows does not decide.
+    Shape shape = claim.shape;
+    if (claim.has_cover ? !claim.cover.reaches(shape) : shape.depth > 2 || node.n() < 4) {
+        const i64 few = most_splits(claim, node);
+        shape = smallest(std::min(shape.depth, few), std::min(shape.splits, few));
+    }
+    if (claim.has_cover) return check_cover(k, rows, shape);
     need(shape.depth <= 2, "it is too deep to be worked out");
     node.work_out(shape, claim.relaxed, claim.lower);
 }
 
 void Proof::check_tree() const {
-    const i64 cost = whole(header_.tree[0]);
-    std::istringstream nodes(header_.tree[1]);
-    string token;
     i64 splits = 0, wrong = 0;
-    vector<std::pair<vector<int>, i64>> waiting(1);
-    for (size_t row = 0; row < table_.classes.size(); ++row) waiting[0].first.push_back(static_cast<int>(row));
+    struct Waiting {
+        const Json* node;
+        vector<int> rows;
+        i64 depth;
+    };
+    vector<Waiting> waiting(1);
+    waiting[0].node = &header_.tree;
+    for (size_t row = 0; row < table_.classes.size(); ++row) waiting[0].rows.push_back(static_cast<int>(row));
     while (!waiting.empty()) {
-        const auto [rows, depth] = std::move(waiting.back());
+        const Waiting one = std::move(waiting.back());
         waiting.pop_back();
-        need(static_cast<bool>(std::getline(nodes, token, ' ')), "the tree has too few nodes");
-        const size_t colon = token.find(':');
-        if (colon != string::npos) {
-            const i64 column = whole(token.substr(0, colon), 0, static_cast<i64>(table_.ranks.size()) - 1);
-            const i64 rank = whole(token.substr(colon + 1));
-            need(++splits <= header_.splits, "the tree has too many nodes");
+        need(one.depth <= header_.depth, "the tree is deeper than the limits");
+        if (one.node->kind == Json::kList) {
+            const vector<Json>& parts = one.node->list;
+            need(parts.size() == 4, "a node of the tree needs column, rank and two sides");
+            const i64 column = parts[0].whole(0, static_cast<i64>(table_.ranks.size()) - 1), rank = parts[1].whole();
+            need(++splits <= header_.splits, "the tree has too many splits");
             vector<int> sides[2];
-            for (int row : rows)
+            for (int row : one.rows)
                 sides[table_.ranks[static_cast<size_t>(column)][static_cast<size_t>(row)] > rank].push_back(row);
-            waiting.emplace_back(std::move(sides[1]), depth + 1);
-            waiting.emplace_back(std::move(sides[0]), depth + 1);
+            waiting.push_back({&parts[3], std::move(sides[1]), one.depth + 1});
+            waiting.push_back({&parts[2], std::move(sides[0]), one.depth + 1});
             continue;
         }
-        need(depth <= header_.depth, "the tree is deeper than the limits");
-        const i64 label = whole(token, 0, ground_.n_classes - 1);
+        const i64 label = one.node->whole(-kMostCost);
         i64 count = 0;
-        for (int row : rows) {
+        for (int row : one.rows) {
             count += table_.counts[static_cast<size_t>(row)];
             if (table_.classes[static_cast<size_t>(row)] != label) wrong += table_.weights[static_cast<size_t>(row)];
         }
         need(count >= ground_.min_leaf, "a leaf of the tree is too small");
     }
-    need(!std::getline(nodes, token, ' ') && splits <= header_.splits, "the tree has too many nodes");
     need(splits == 0 || ground_.penalty < kMostCost / splits, "the costs are too large");
-    need(wrong * ground_.scale + splits * ground_.penalty == cost, "the tree costs something else");
-    need(header_.bound <= cost, "the tree costs less than the bound");
+    need(header_.bound <= wrong * ground_.scale + splits * ground_.penalty, "the tree costs less than the bound");
 }
 
 void Proof::check_last() const {
-    if (!header_.tree.empty()) check_tree();
+    if (header_.tree.kind != Json::kNull) check_tree();
     if (header_.bound <= 0) return;
     need(!claims_.empty(), "there is no claim");
     const Claim& claim = claims_.back();
-    i64 most = std::min(header_.splits, static_cast<i64>(table_.classes.size()) - 1);
-    most = std::min(most, table_.n_rows / std::max<i64>(1, ground_.min_leaf) - 1);
-    if (table_.ranks.empty()) most = 0;
-    vector<i64> by_class(static_cast<size_t>(ground_.n_classes), 0);
-    for (size_t row = 0; row < table_.classes.size(); ++row)
-        by_class[static_cast<size_t>(table_.classes[row])] += table_.weights[row];
-    if (ground_.penalty > 0) {
-        const i64 leaf = ground_.scale * outside(by_class.data(), ground_.n_classes, 1);
-        most = std::min(most, leaf / ground_.penalty + (leaf % ground_.penalty != 0) - 1);
-    }
-    need(claim.where_begin == claim.where_end, "the last claim is not about all rows");
-    need(claim.shape.reaches(smallest(header_.depth, std::max<i64>(0, most))), "the last claim is about smaller trees");
-    need((sampled_ ? claim.relaxed : claim.lower) >= header_.bound, "the last claim does not reach the bound");
+    need(claim.shape.reaches(smallest(header_.depth, header_.splits)) && claim.where_begin == claim.where_end,
+         "the last claim is of smaller trees or of some rows only");
+    need((header_.sampled ? claim.relaxed : claim.lower) >= header_.bound, "the last claim does not reach the bound");
 }
 
 string Proof::sentence() const {
@@ -272,13 +297,11 @@ string Proof::sentence() const {
     if (ground_.min_leaf > 1) text += " with at least " + std::to_string(ground_.min_leaf) + " rows in each leaf";
     if (header_.candidates) text += " over the listed splits";
     const string bound = std::to_string(header_.bound);
-    if (ground_.penalty || ground_.scale > 1)
-        text += " costs less than " + bound + " (" + std::to_string(ground_.scale) + " for each error, " +
-                std::to_string(ground_.penalty) + " for each split)";
-    else if (table_.total != table_.n_rows)
-        text += " gets rows of a weight below " + bound + " wrong";
-    else
+    if (ground_.penalty == 0 && ground_.scale == 1 && table_.total == table_.n_rows)
         text += " makes fewer than " + bound + " errors";
+    else
+        text += " costs less than " + bound + " (" + std::to_string(ground_.scale) + " an error, " +
+                std::to_string(ground_.penalty) + " a split)";
     return text + " on these " + std::to_string(table_.n_rows) + " rows" + table_.columns_used;
 }
 

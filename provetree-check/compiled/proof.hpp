@@ -18,10 +18,6 @@ class Proof {
     string sentence() const;
 
   private:
-    Proof(const Header& header, const Table& table, Reader body);
-    struct Point {
-        i64 rank, claims[2];
-    };
     // The rows of a claim, where its cover is checked: by conditions, and as bits where the table has them.
     struct Rows {
         Where where;
@@ -31,9 +27,11 @@ class Proof {
     struct Bounds {
         i64 relaxed = 0, lower = 0;
     };
-    void read_claim(Reader& body, i64 k);
+    Condition read_condition(JsonReader& line) const;
+    void read_claim(JsonReader line, i64 k);
     void check_tree() const;
     void check_cover(size_t k, Rows& rows, Shape least) const;
+    i64 most_splits(const Claim& claim, Node& node) const;
     void check_splits(const Claim& claim, size_t k, const Column& column, i64 left_splits, const Shape (&shapes)[2],
                       const vector<Point>& points, Rows& rows) const;
     Bounds served(size_t k, const Shape& shape, Rows& rows, int column, i64 rank, bool right) const;
@@ -46,10 +44,10 @@ class Proof {
 
     const Header& header_;
     const Table& table_;
-    bool sampled_ = false;
     Ground ground_;
     vector<Claim> claims_;
     vector<Condition> conditions_;
+    vector<Point> points_;
     Sorted sorted_;
     BitTable bits_;
 };

@@ -71,7 +71,6 @@ class Ordering {
             need(feature.kind != "category" || cells[i].missing || known.count(cells[i].text),
                  "a column has a category that is not in the certificate");
         size_t values = feature.kind == "empty" ? 0 : feature.rest.size();
-        if (feature.kind == "is") values = std::min<size_t>(values, 1);
         for (size_t k = 0; k < values; ++k)
             add([&](const Cell& cell) { return !cell.missing && cell.text == feature.rest[k]; });
         if (feature.kind != "is") add([](const Cell& cell) { return cell.missing; });
@@ -185,7 +184,7 @@ vector<Ranks> without_repeats(const vector<Ranks>& columns, bool keep_repeats) {
 Table::Table(const Header& header, const Cells& cells) {
     const vector<Cell>& labels = column_of(cells, header.target);
     std::set<string> used, others = {header.target};
-    if (!header.weight.empty()) others.insert(header.weight[0]);
+    if (!header.weight.empty()) others.insert(header.weight);
     for (const Feature& feature : header.features)
         if (feature.kind != "sum") used.insert(feature.name);
     const size_t n_others = cells.size() - others.size();
@@ -201,11 +200,10 @@ Table::Table(const Header& header, const Cells& cells) {
     vector<size_t> present;
     vector<i64> weight(labels.size(), 1), weights_present;
     if (!header.weight.empty()) {
-        const i64 above = whole(header.weight[1], 1), below = whole(header.weight[2], 1);
-        const vector<Cell>& given = column_of(cells, header.weight[0]);
+        const vector<Cell>& given = column_of(cells, header.weight);
         for (size_t i = 0; i < labels.size(); ++i) {
             need(!given[i].missing, "a weight is missing");
-            weight[i] = scaled_decimal(given[i].text, above, below);
+            weight[i] = scaled_decimal(given[i].text, header.above, header.below);
         }
     }
     Ranks codes;
@@ -267,18 +265,20 @@ void Table::merge(const Header& header, const vector<Ranks>& columns, const Rank
 
 void Table::check_digest(const Header& header) const {
     constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15;
-    std::uint64_t by_weight = 0, by_count = 0;
+    std::uint64_t sum = 0;
     for (size_t row = 0; row < classes.size(); ++row) {
-        std::uint64_t key = 0;
-        for (const Ranks& column : ranks) key = key * kStep + static_cast<std::uint64_t>(column[row]) + 1;
-        key = key * kStep + static_cast<std::uint64_t>(classes[row]) + 1;
-        key = (key ^ key >> 32) * kStep;
-        by_weight += key * static_cast<std::uint64_t>(weights[row]);
-        by_count += key * static_cast<std::uint64_t>(counts[row]);
+        std::uint64_t key = 0, power = 1;
+        const auto add = [&](i64 value) {
+            key += (static_cast<std::uint64_t>(value) + 1) * power;
+            power *= kStep;
+        };
+        for (const Ranks& column : ranks) add(column[row]);
+        add(classes[row]);
+        add(weights[row]);
+        add(counts[row]);
+        sum += key * (key >> 32);
     }
-    need(header.table[0] == std::to_string(n_rows) && header.table[1] == std::to_string(by_weight) &&
-             header.table[2] == std::to_string(by_count),
-         "the certificate is about another table");
+    need(header.rows == n_rows && header.sum == std::to_string(sum), "the certificate is about another table");
 }
 
 }  // namespace ptcheck

@@ -1,20 +1,24 @@
 """The checker by itself: a certificate that was written once, and what must be refused."""
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
 
-from provetree_check import RefusedError, check, main, read_csv
+from provetree_check import RefusedError, check, main, number, read_csv
 
 FILES = Path(__file__).parent / "files"
 SAID = "no tree of depth 3 makes fewer than 10 errors on these 60 rows"
 
 
-def certificate_with(old, new, folder):
-    header, _, body = (FILES / "proof.ptc").read_bytes().partition(b"\n\n")
-    assert old in header
+def certificate_with(changes, folder):
+    first, header, *claims = (FILES / "proof.ptc").read_bytes().split(b"\n")[:-2]
+    header = json.loads(header) | changes
+    lines = [first, json.dumps(header).encode(), *claims, b""]
+    content = b"\n".join(lines)
     path = folder / "changed.ptc"
-    path.write_bytes(header.replace(old, new, 1) + b"\n\n" + body)
+    path.write_bytes(content + f"digest {hashlib.sha256(content).hexdigest()}\n".encode())
     return path
 
 
@@ -30,25 +34,46 @@ def test_processes_and_parts_say_the_same():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "why"),
+    ("changes", "why"),
     [
-        (b"bound\t10", b"bound\t11", "the tree costs less than the bound"),
-        (b"limits\t3\t7\t1", b"limits\t4\t15\t1", "about smaller trees"),
-        (b"certificate 1", b"certificate 9", "version"),
-        (b"objective\t1\t0", b"objective\t2\t0", "the tree costs something else"),
-        (b"target\ty", b"target\tz", "no column 'z'"),
-        (b"feature\tx2\tnumber\n", b"", "about another table"),
+        ({"bound": 11}, "the tree costs less than the bound"),
+        ({"bound": 11, "tree": None}, "the last claim does not reach the bound"),
+        ({"depth": 4, "splits": 15}, "of smaller trees"),
+        ({"scale": 2, "bound": 20}, "the last claim does not reach the bound"),
+        ({"target": "z"}, "no column 'z'"),
+        ({"features": [["x0", "number"]]}, "about another table"),
+        ({"sample": [1]}, "the sample is none of the rows"),
+        ({"depth": 2**40}, "the depth is out of bounds"),
+        ({"splits": 2**60}, "'splits' is out of bounds"),
+        ({"unknown": 1}, "unexpected"),
     ],
 )
-def test_what_is_not_shown_is_refused(old, new, why, tmp_path):
+def test_what_is_not_shown_is_refused(changes, why, tmp_path):
     with pytest.raises(RefusedError, match=why):
-        check(certificate_with(old, new, tmp_path), read_csv(FILES / "table.csv"))
+        check(certificate_with(changes, tmp_path), read_csv(FILES / "table.csv"))
 
 
-def test_a_bound_without_its_tree_is_refused(tmp_path):
-    path = certificate_with(b"bound\t10\ntree\t10\t", b"bound\t11\nmade by\t10\t", tmp_path)
-    with pytest.raises(RefusedError, match="the last claim does not reach the bound"):
+def test_an_unknown_version_is_refused(tmp_path):
+    path = tmp_path / "proof.ptc"
+    data = (FILES / "proof.ptc").read_bytes()
+    path.write_bytes(data.replace(b"certificate 1", b"certificate 9", 1))
+    with pytest.raises(RefusedError, match="its version is not known"):
         check(path, read_csv(FILES / "table.csv"))
+
+
+def test_every_changed_byte_is_noticed(tmp_path):
+    data = (FILES / "proof.ptc").read_bytes()
+    cells, path = read_csv(FILES / "table.csv"), tmp_path / "proof.ptc"
+    for at in range(0, len(data), len(data) // 40):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        with pytest.raises(RefusedError):
+            check(path, cells)
+
+
+def test_the_checker_is_short_enough_to_be_read():
+    lines = (Path(__file__).parents[1] / "provetree_check.py").read_text().splitlines()
+    assert len(lines) <= 400
+    assert max(map(len, lines)) <= 100
 
 
 def test_files_that_are_no_certificates_end_with_status_1(tmp_path, capsys):
@@ -62,3 +87,11 @@ def test_files_that_are_no_certificates_end_with_status_1(tmp_path, capsys):
 def test_the_checker_imports_numpy_and_the_standard_library_alone():
     text = (Path(__file__).parents[1] / "provetree_check.py").read_text()
     assert "import provetree" not in text and "from provetree" not in text
+
+
+@pytest.mark.parametrize("text", ["1e-999999999", "1e99999", "1e", "0x1", "\u0661", "1_0"])
+def test_numbers_that_no_table_needs_are_refused(text):
+    """A weight of 1e-999999999 is a fraction of a billion digits."""
+    with pytest.raises(RefusedError, match="is no number"):
+        number(text)
+    assert number("-1.5E-0300") == -1.5e-300

@@ -12,7 +12,14 @@ import provetree_check
 import pytest
 
 from provetree import ColumnGenerationClassifier, DL85Classifier, OptimalTreeClassifier
-from testkit.certificates import as_text, certified_table, claims_too_much, mutated
+from testkit.certificates import (
+    as_text,
+    certified_table,
+    claims_too_much,
+    mutated,
+    parts_of,
+    sealed,
+)
 
 SOURCES = sorted((Path(__file__).parents[2] / "provetree-check" / "compiled").glob("*.cpp"))
 
@@ -23,7 +30,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("compiled") / "ptcheck"
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
     assert compiler is not None
-    flags = ["-O0", "-std=c++17", "-pthread"]
+    flags = ["-O0", "-std=c++17", "-D_GLIBCXX_ASSERTIONS", "-pthread"]
     subprocess.run([compiler, *flags, "-o", program, *SOURCES], check=True)
     return program
 
@@ -71,7 +78,8 @@ def mutate_one(seed: int, folder: Path, n_mutations: int) -> None:
     rng = np.random.default_rng(seed)
     table = certified_table(seed, folder, most_rows=16)
     original = table.path.read_bytes()
-    weights = provetree_check.Table(provetree_check.Header(original), table.cells).weights.tolist()
+    header, _ = provetree_check.read_certificate(table.path)
+    weights = provetree_check.Table(header, table.cells).weights.tolist()
     for _ in range(n_mutations):
         certificate = mutated(original, rng, weights)
         if accepted(certificate, table, folder):
@@ -150,38 +158,55 @@ def test_a_foreign_file_and_an_unknown_version_are_refused(tmp_path: Path) -> No
     with pytest.raises(provetree_check.RefusedError, match="this is no certificate"):
         provetree_check.check(path, cells)
     path.write_bytes(data.replace(b"certificate 1\n", b"certificate 2\n", 1))
-    with pytest.raises(
-        provetree_check.RefusedError, match="version of the certificate is not known"
-    ):
+    with pytest.raises(provetree_check.RefusedError, match="its version is not known"):
         provetree_check.check(path, cells)
 
 
+def proof_of(path: Path, cells: dict[str, list[str | None]]) -> provetree_check.Proof:
+    header, claims = provetree_check.read_certificate(path)
+    return provetree_check.Proof(header, claims, provetree_check.Table(header, cells))
+
+
 def test_a_claim_about_itself_or_a_later_one_is_refused(tmp_path: Path) -> None:
-    """Claims count back from their own number: 0 is none, and no number reaches later ones."""
     path, cells = certify(tmp_path)
-    header = provetree_check.Header(path.read_bytes())
-    proof = provetree_check.Proof(header, provetree_check.Table(header, cells))
-    *statement, (shape, _, points) = proof.claims[-1]
-    last = len(proof.claims) - 1
-    for back in (last + 1, -1):  # before the first claim, and the next one
-        changed = [(*place, back, back) for *place, _, _ in points]
-        proof.claims[-1] = (*statement, (shape, 0, changed))
-        with pytest.raises((provetree_check.RefusedError, IndexError)):
+    proof = proof_of(path, cells)
+    *statement, points = proof.claims[-1]
+    last = len(proof.claims)
+    proof.check_claim(last)
+    for number in (last, last + 1):
+        proof.claims[-1] = [*statement, [[*place, number, number] for *place, _, _ in points]]
+        with pytest.raises(provetree_check.RefusedError, match="itself or to a later"):
             proof.check_claim(last)
+
+
+@pytest.mark.parametrize("low", [5, 9, 2**40])
+def test_a_claim_of_no_rows_is_refused(low: int, tmp_path: Path, compiled: Path) -> None:
+    """Ranks from beyond the last one on made the compiled checker read beyond its table."""
+    path, csv = tmp_path / "proof.ptc", tmp_path / "table.csv"
+    X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 1, 0, 1, 1, 0]
+    OptimalTreeClassifier(max_depth=2).certify(X, y, path)
+    csv.write_text("x0,y\n" + "".join(f"{x[0]},{label}\n" for x, label in zip(X, y, strict=True)))
+    header, claims = parts_of(path.read_bytes())
+    path.write_bytes(sealed(header, [[[2, 3], 0, 1, [[0, low, 0]]], *claims]))
+    found = run(compiled, path, csv)
+    assert found.returncode == 1
+    assert found.stderr.startswith("not checked: ")
+    cells = {"x0": [str(x[0]) for x in X], "y": [str(label) for label in y]}
+    with pytest.raises(provetree_check.RefusedError):
+        provetree_check.check(path, cells)
 
 
 @pytest.mark.parametrize("part", ["cover", "claim"])
 def test_a_budget_with_more_divisions_than_rows_is_refused(part: str, tmp_path: Path) -> None:
     """Trying all of 2**40 divisions would never end."""
     path, cells = certify(tmp_path)
-    header = provetree_check.Header(path.read_bytes())
-    proof = provetree_check.Proof(header, provetree_check.Table(header, cells))
-    where, shape, *bounds, (cover, whole, points) = proof.claims[-1]
-    huge = (60, 2**45)
+    proof = proof_of(path, cells)
+    shape, *statement, cover, points = proof.claims[-1]
+    huge = [60, 2**45]
     shape, cover = (huge, huge) if part == "claim" else (shape, huge)
-    proof.claims[-1] = (where, shape, *bounds, (cover, whole, points))
+    proof.claims[-1] = [shape, *statement, cover, points]
     with pytest.raises(provetree_check.RefusedError, match="more divisions than rows"):
-        proof.check_claim(len(proof.claims) - 1)
+        proof.check_claim(len(proof.claims))
 
 
 def test_a_table_whose_columns_are_constant_has_no_splits(tmp_path: Path) -> None:
@@ -235,20 +260,20 @@ def test_sums_of_two_columns_are_certified(seed: int, tmp_path: Path, compiled: 
     assert model.certificate_.bound == model.objective_
 
 
-@pytest.mark.parametrize(("noise", "why"), [(b"0.5", "are taken for equal"), (b"inf", "is wrong")])
+@pytest.mark.parametrize(("noise", "why"), [("0.5", "are taken for equal"), ("inf", "is wrong")])
 def test_sums_that_differ_cannot_be_taken_for_equal(
-    noise: bytes, why: str, tmp_path: Path, compiled: Path
+    noise: str, why: str, tmp_path: Path, compiled: Path
 ) -> None:
     """With a wide noise all sums would be one, and no tree could split by them."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(20, 2)).round(1), rng.integers(0, 2, 20)
     path = tmp_path / "p.ptc"
     OptimalTreeClassifier(max_depth=1, splits="pairs").certify(X, y, path)
-    lines = path.read_bytes().split(b"\n")
-    for i, line in enumerate(lines):
-        if b"\tsum\t" in line:
-            lines[i] = b"\t".join([*line.split(b"\t")[:-1], noise])
-    path.write_bytes(b"\n".join(lines))
+    header, claims = parts_of(path.read_bytes())
+    for feature in header["features"]:
+        if feature[1] == "sum":
+            feature[-1] = noise
+    path.write_bytes(sealed(header, claims))
     with pytest.raises(provetree_check.RefusedError, match=why):
         provetree_check.check(path, as_text(named(X, y)))
     (tmp_path / "t.csv").write_text(
@@ -314,6 +339,35 @@ def test_what_cannot_be_certified_is_said(parameters, more, message, tmp_path: P
         OptimalTreeClassifier(**parameters).certify(
             [[1.0], [2.0], [3.0]], [0, 1, 0], tmp_path / "p.ptc", **more
         )
+
+
+@pytest.mark.parametrize("more", [{"n_jobs": 2}, {"max_memory": "1MB"}, {"checkpoint": "kept"}])
+def test_threads_and_limits_change_nothing(more, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 4)).round(1), rng.integers(0, 2, 90)
+    if "checkpoint" in more:
+        more = {"checkpoint": tmp_path / "kept"}
+        OptimalTreeClassifier(max_depth=4, max_work=100_000, **more).fit(X, y)
+        assert more["checkpoint"].exists()  # what is certified goes on from here
+    for depth in (3, 4):
+        model = OptimalTreeClassifier(max_depth=depth, **(more if depth == 4 else {}))
+        model.certify(X, y, tmp_path / "p.ptc")
+        provetree_check.check(tmp_path / "p.ptc", as_text(named(X, y)))
+        assert model.certificate_.bound == model.objective_
+
+
+def test_workers_elsewhere_are_not_used(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"a search in this process: executor='dask' is not used"):
+        OptimalTreeClassifier(max_depth=1, executor="dask").certify(
+            [[1.0], [2.0]], [0, 1], tmp_path / "p.ptc"
+        )
+
+
+def test_a_table_of_dask_is_refused(tmp_path: Path) -> None:
+    array = pytest.importorskip("dask.array")
+    X = array.from_array(np.ones((4, 1)))
+    with pytest.raises(ValueError, match="Certificates are about tables in memory"):
+        OptimalTreeClassifier().certify(X, [0, 1, 0, 1], tmp_path / "p.ptc")
 
 
 def test_a_proof_of_fewer_splits_says_nothing_of_more(tmp_path: Path) -> None:

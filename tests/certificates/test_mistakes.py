@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
+from typing import Any
 
+import provetree_check
 import pytest
 
+from testkit.certificates import certified_table, parts_of, sealed
 from testkit.mistakes import MISTAKES, ROOT, MistakenCore
 
 
@@ -20,6 +24,33 @@ def test_the_core_has_the_line(name: str) -> None:
 def core(tmp_path_factory: pytest.TempPathFactory) -> MistakenCore:
     assert shutil.which("cmake") is not None
     return MistakenCore(tmp_path_factory.mktemp("mistaken"))
+
+
+def one_more(claims: list[Any], how: str) -> list[Any]:
+    """Return claims as a search would leave them whose bounds are one too high."""
+    found = []
+    for k, (shape, relaxed, lower, *rest) in enumerate(claims, 1):
+        is_raised = how == "all" or k == len(claims) or (how == "covers") == (len(rest) == 3)
+        more = int(is_raised and lower > 0)
+        found.append([shape, relaxed + more * (relaxed > 0), lower + more, *rest])
+    return found
+
+
+@pytest.mark.parametrize("how", ["all", "worked out", "covers"])
+def test_bounds_that_are_one_too_high_are_refused(how: str, tmp_path: Path) -> None:
+    """What a search would write whose bounds are loosened by one, wherever they are met."""
+    mattered = 0
+    for seed in range(60):
+        table = certified_table(seed, tmp_path, most_rows=16)
+        header, claims = parts_of(table.path.read_bytes())
+        if not claims or header["bound"] != table.optimum:
+            continue
+        mattered += 1
+        header |= {"bound": header["bound"] + 1, "tree": None}
+        table.path.write_bytes(sealed(header, one_more(claims, how)))
+        with pytest.raises(provetree_check.RefusedError):
+            provetree_check.check(table.path, table.cells)
+    assert mattered > 20
 
 
 @pytest.mark.fuzz

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import re
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,16 @@ class CertifiedTable:
     cells: dict[str, list[str | None]]
     model: Any
     path: Path
+    kinds: tuple[str, ...] = ()  # what is special about it
 
     @property
-    def optimum(self) -> float:
-        """The proven cost, in the whole units of the certificate."""
-        fields = self.path.read_bytes().split(b"\n\n", 1)[0].decode().split("\n")
-        return next(int(line.split("\t")[1]) for line in fields if line.startswith("tree\t"))
+    def optimum(self) -> int:
+        """What its tree costs, in the whole units of the certificate."""
+        header, claims = provetree_check.read_certificate(self.path)
+        table = provetree_check.Table(header, self.cells)
+        proof = provetree_check.Proof(header, claims, table)
+        cost: int = proof.tree_cost(header.tree, table.counts > 0, 0)
+        return cost
 
     def write_csv(self, path: Path) -> Path:
         """Write the table as a CSV file."""
@@ -44,11 +48,21 @@ def as_text(cells: dict[str, list[Any]]) -> dict[str, list[str | None]]:
     }
 
 
-def certified_table(seed: int, folder: Path, *, most_rows: int = 40) -> CertifiedTable:
-    """Return a small random table of any kind, solved and certified."""
+def certified_table(
+    seed: int, folder: Path, *, most_rows: int = 40, all_kinds: bool = False
+) -> CertifiedTable:
+    """Return a small random table of any kind, solved and certified.
+
+    With `all_kinds`, some searches have two threads, some are cut off, and some tables are large
+    enough to be proven on a sample of their rows.
+    """
     rng = np.random.default_rng(seed)
     if seed % 10 == 7:
         return _of_another_engine(seed, rng, folder, most_rows)
+    if all_kinds and seed % 50 == 13:
+        return _of_many_rows(seed, rng, folder)
+    if all_kinds and seed % 100 == 29:
+        return _cut_off(seed, rng, folder)
     n, n_columns = int(rng.integers(1, most_rows)), int(rng.integers(1, 5))
     n_classes, depth = int(rng.integers(1, 5)), int(rng.choice([0, 1, 2, 3, 3, 3, 4]))
     few = int(rng.integers(2, 10))
@@ -88,9 +102,49 @@ def certified_table(seed: int, folder: Path, *, most_rows: int = 40) -> Certifie
     if weight is not None:
         cells["w"] = weight.tolist()
     path = folder / f"{seed}.ptc"
+    if all_kinds and seed % 9 == 5:
+        limits["n_jobs"] = 2
     model = OptimalTreeClassifier(max_depth=depth, **limits)
     model.certify(table, y, path, weight, weight=None if weight is None else "w")
-    return CertifiedTable(as_text(cells), model, path)
+    kinds = [
+        *limits,
+        *(["weights"] if weight is not None else []),
+        *(["missing values"] if np.isnan(X).any() else []),
+        *(["categories"] if table is not X else []),
+        *(["several classes"] if n_classes > 2 else []),
+        f"depth {depth}",
+        "few values" if max(map(_n_values, X.T)) <= 10 else "many values",
+    ]
+    return CertifiedTable(as_text(cells), model, path, tuple(kinds))
+
+
+def _of_many_rows(seed: int, rng: np.random.Generator, folder: Path) -> CertifiedTable:
+    """Return a table of few errors that is large enough to be searched on a sample of its rows."""
+    n = int(rng.integers(1500, 1800))
+    X = rng.normal(size=(n, int(rng.integers(2, 4)))).round(int(rng.integers(1, 3)))
+    wrong = rng.random(n) < 0.03
+    y = ((X[:, 0] > 0.3) & (X[:, 1] < 0.9) | (X[:, 1] < -0.8)) ^ wrong
+    path, depth = folder / f"{seed}.ptc", int(rng.choice([2, 3]))
+    model = OptimalTreeClassifier(max_depth=depth).certify(X, y.astype(int), path)
+    cells = {f"x{i}": X[:, i].tolist() for i in range(X.shape[1])} | {"y": y.astype(int).tolist()}
+    rows = model.counters_.get("sampled_rows", n)
+    kinds = ("lazy rows" if rows < n else "many rows", f"depth {depth}")
+    return CertifiedTable(as_text(cells), model, path, kinds)
+
+
+def _n_values(column: np.ndarray) -> int:
+    return len(np.unique(column))
+
+
+def _cut_off(seed: int, rng: np.random.Generator, folder: Path) -> CertifiedTable:
+    """Return a table whose search may end before its proof."""
+    X = rng.normal(size=(int(rng.integers(100, 250)), 3)).round(1)
+    y, path = rng.integers(0, 2, len(X)), folder / f"{seed}.ptc"
+    work = int(10 ** rng.uniform(4, 7))
+    model = OptimalTreeClassifier(max_depth=int(rng.integers(3, 5)), max_work=work)
+    model.certify(X, y, path)
+    cells = {f"x{i}": X[:, i].tolist() for i in range(3)} | {"y": y.tolist()}
+    return CertifiedTable(as_text(cells), model, path, ("limited work", model.status_))
 
 
 def _of_another_engine(
@@ -103,9 +157,11 @@ def _of_another_engine(
     if rng.random() < 0.5:
         X = rng.integers(0, 2, (n, n_columns)).astype(float)
         depth = (1, 2, 3, None)[int(rng.integers(4))]
+        kind = "DL8.5"
         model = DL85Classifier(max_depth=depth, min_support=int(rng.integers(1, 3)))
     else:
         X = rng.integers(0, 9, (n, n_columns)).astype(float)
+        kind = "listed candidates"
         model = ColumnGenerationClassifier(
             max_depth=int(rng.integers(1, 3)),
             candidates=("quantiles", "all")[int(rng.integers(2))],
@@ -113,12 +169,12 @@ def _of_another_engine(
         )
     model.certify(X, y, path)
     cells = {f"x{i}": X[:, i].tolist() for i in range(n_columns)} | {"y": y.tolist()}
-    return CertifiedTable(as_text(cells), model, path)
+    return CertifiedTable(as_text(cells), model, path, (kind,))
 
 
 def least_cost(certificate: bytes, cells: dict[str, list[str | None]]) -> int:
     """Return what the best tree costs for which a certificate is, by trying all trees."""
-    header = provetree_check.Header(certificate)
+    header = provetree_check.Header(**parts_of(certificate)[0])
     table = provetree_check.Table(header, cells)
     ranks, rows = table.ranks.tolist(), range(len(table.classes))
     splits = {
@@ -157,153 +213,185 @@ def least_cost(certificate: bytes, cells: dict[str, list[str | None]]) -> int:
 
 def claims_too_much(certificate: bytes, original: bytes, table: CertifiedTable) -> bool:
     """Whether a certificate that was accepted claims more than is true."""
-
-    def problem(data: bytes) -> list[str]:
-        told = ("bound\t", "tree\t", "made by\t", "body\t")
-        lines = data.partition(b"\n\n")[0].decode(errors="replace").split("\n")
-        return sorted(line for line in lines if not line.startswith(told))
-
-    bound = provetree_check.Header(certificate).bound
-    if problem(certificate) == problem(original):
-        return bound > table.optimum
-    return bound > least_cost(certificate, table.cells)
+    told = ("bound", "tree", "made_by", "sample")
+    header, was = parts_of(certificate)[0], parts_of(original)[0]
+    if all(header[key] == was[key] for key in was if key not in told):
+        return bool(header["bound"] > table.optimum)
+    return bool(header["bound"] > least_cost(certificate, table.cells))
 
 
-def numbers_of(body: bytes) -> list[int]:
-    """Return the numbers of a body."""
-    numbers, value, shift = [], 0, 0
-    for byte in body:
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            numbers.append(value)
-            value = shift = 0
-    return numbers
+def parts_of(data: bytes) -> tuple[dict[str, Any], list[Any]]:
+    """Return the header of a certificate, and its claims."""
+    header, *claims = map(json.loads, data.decode().split("\n")[1:-2])
+    return header, claims
 
 
-def body_of(numbers: list[int]) -> bytes:
-    """Return the bytes of numbers."""
-    body = bytearray()
-    for number in numbers:
-        while number >= 128:
-            body.append(number & 127 | 128)
-            number >>= 7
-        body.append(number)
-    return bytes(body)
+def sealed(header: dict[str, Any], claims: list[Any]) -> bytes:
+    """Return a certificate whose digest fits."""
+    lines = ["provetree certificate 1", *map(json.dumps, [header, *claims]), ""]
+    content = "\n".join(lines).encode()
+    return content + f"digest {hashlib.sha256(content).hexdigest()}\n".encode()
 
 
-def sealed(header: list[str], body: bytes) -> bytes:
-    """Return a certificate whose digest fits its body."""
-    lines = [line for line in header if not line.startswith("body\t")]
-    lines.append(f"body\t{len(body)}\t{hashlib.sha256(body).hexdigest()}")
-    return "\n".join(lines).encode() + b"\n\n" + body
+def _numbers(claims: list[Any]) -> list[tuple[list[Any], int]]:
+    """Return where the numbers of the claims are: a list and a place in it."""
+    found: list[tuple[list[Any], int]] = []
+    for i, one in enumerate(claims):
+        found += _numbers(one) if isinstance(one, list) else [(claims, i)]
+    return found
 
 
-def _raise_bound(header: list[str], numbers: list[int], rng: np.random.Generator) -> None:
+def _raise_bound(header: dict[str, Any], claims: list[Any], rng: np.random.Generator) -> None:
     """Claim one more: in the header, and often in the claims as well."""
-    found = [i for i, line in enumerate(header) if re.fullmatch(r"bound\t-?\d+", line)]
-    if not found:
-        return  # that line was changed before
-    at = found[0]
-    bound = int(header[at].split("\t")[1])
-    header[at] = f"bound\t{bound + 1}"
+    bound = header.get("bound")
+    if not isinstance(bound, int):
+        return  # it was changed before
+    header["bound"] = bound + 1
     if rng.random() < 0.3:
-        header[:] = [line for line in header if not line.startswith("tree\t")]
-    for i, number in enumerate(numbers):
-        if number == bound and rng.random() < 0.7:
+        header["tree"] = None
+    for numbers, i in _numbers(claims):
+        if numbers[i] == bound and rng.random() < 0.7:
             numbers[i] = bound + 1
 
 
-def _change_number(header: list[str], numbers: list[int], rng: np.random.Generator) -> None:
-    for _ in range(int(rng.integers(1, 4))):
-        i = int(rng.integers(len(numbers)))
-        numbers[i] = int(
-            rng.choice([0, 1, numbers[i] + 1, max(0, numbers[i] - 1), 2 * numbers[i], 2**61, 2**40])
-        )
+def _change_number(header: dict[str, Any], claims: list[Any], rng: np.random.Generator) -> None:
+    """Numbers may be one more, far too large, or no numbers."""
+    places = _numbers(claims)
+    for _ in range(int(rng.integers(1, 4)) if places else 0):
+        numbers, i = places[int(rng.integers(len(places)))]
+        now = numbers[i]
+        more = [now + 1, now - 1, 2 * now] if isinstance(now, int) else []
+        words = [None, "1", True, 0.5, float("nan"), float("inf"), [], [0], {}, -1, 10**30]
+        others = [0, 1, *more, *more, 2**61, 2**40, words[int(rng.integers(len(words)))]]
+        numbers[i] = others[int(rng.integers(len(others)))]
 
 
-def _drop_numbers(header: list[str], numbers: list[int], rng: np.random.Generator) -> None:
-    i = int(rng.integers(len(numbers)))
-    del numbers[i : i + int(rng.integers(1, 5))]
+def _change_reference(header: dict[str, Any], claims: list[Any], rng: np.random.Generator) -> None:
+    """Refer to the claim itself, or to any other one."""
+    covers = [(k, x) for k, x in enumerate(claims, 1) if isinstance(x, list) and len(x) == 6]
+    if covers:
+        k, claim = covers[int(rng.integers(len(covers)))]
+        points = [x for x in claim[5] if isinstance(x, list)] if isinstance(claim[5], list) else []
+        for point in points if rng.random() < 0.3 else points[:1]:
+            point[-1 if rng.random() < 0.5 else -2 :] = [int(rng.integers(k, len(claims) + 2))]
 
 
-def _swap_numbers(header: list[str], numbers: list[int], rng: np.random.Generator) -> None:
-    i, j = rng.integers(len(numbers), size=2)
-    numbers[i], numbers[j] = numbers[j], numbers[i]
+def _drop_numbers(header: dict[str, Any], claims: list[Any], rng: np.random.Generator) -> None:
+    places = _numbers(claims)
+    if places:
+        numbers, i = places[int(rng.integers(len(places)))]
+        del numbers[i : i + int(rng.integers(1, 5))]
 
 
-def _change_header(header: list[str], numbers: list[int], rng: np.random.Generator) -> None:
-    """Leave a line out, say it twice, or change one of its numbers."""
-    i = int(rng.integers(1, len(header)))
+def _swap_numbers(header: dict[str, Any], claims: list[Any], rng: np.random.Generator) -> None:
+    places = _numbers(claims)
+    if places:
+        (x, i), (y, j) = (places[int(rng.integers(len(places)))] for _ in range(2))
+        x[i], y[j] = y[j], x[i]
+
+
+def _drop_claim(header: dict[str, Any], claims: list[Any], rng: np.random.Generator) -> None:
+    """Leave a claim out, say it twice, or let two change places."""
+    if not claims:
+        return
+    i, j = (int(rng.integers(len(claims))) for _ in range(2))
     how = int(rng.integers(3))
     if how == 0:
-        del header[i]
+        del claims[i]
     elif how == 1:
-        header.insert(i, header[i])
+        claims.insert(i, claims[j])
     else:
-        fields = header[i].split("\t")
-        at = int(rng.integers(1, len(fields))) if len(fields) > 1 else 0
-        words = ["0", "1", "-1", "7", "99999999999999999999", "number", "is", "first"]
-        fields[at] = str(rng.choice(words))
-        header[i] = "\t".join(fields)
+        claims[i], claims[j] = claims[j], claims[i]
 
 
-def _change_problem(header: list[str], numbers: list[int], rng: np.random.Generator) -> None:
-    """Claim the same of other limits, another objective or other weights."""
-    at = [
-        i
-        for i, line in enumerate(header)
-        if line.startswith(("objective\t", "limits\t", "class\t", "weight\t"))
-    ]
-    i = at[int(rng.integers(len(at)))] if at else 0
-    fields = header[i].split("\t")
-    k = int(rng.integers(1, len(fields))) if len(fields) > 1 else 0
-    if fields[k].isdigit():
-        fields[k] = str(max(0, int(fields[k]) + int(rng.choice([-2, -1, 1, 1, 2]))))
-    header[i] = "\t".join(fields)
+def _drop_point(header: dict[str, Any], claims: list[Any], rng: np.random.Generator) -> None:
+    """Leave out a condition or a point of a cover."""
+    lists = [x for claim in claims if isinstance(claim, list) for x in claim]
+    lists = [x for x in lists if isinstance(x, list) and x and isinstance(x[0], list)]
+    if lists:
+        some = lists[int(rng.integers(len(lists)))]
+        del some[int(rng.integers(len(some)))]
 
 
-def _drop_point(header: list[str], numbers: list[int], rng: np.random.Generator) -> None:
-    """Leave out a point of a cover: three numbers, and one less before them."""
-    i = int(rng.integers(len(numbers)))
-    if numbers[i] > 0:
-        numbers[i] -= 1
-        del numbers[i + 1 : i + 4]
+def _change_header(header: dict[str, Any], claims: list[Any], rng: np.random.Generator) -> None:
+    """Leave a field out, add one, or make it something else."""
+    keys = list(header)
+    key = keys[int(rng.integers(len(keys)))]
+    how = int(rng.integers(4))
+    if how == 0:
+        del header[key]
+    elif how == 1:
+        header[key + "s"] = header[key]
+    else:
+        words: list[Any] = [0, 1, -1, 7, 10**20, 2**62, "number", None, [], {}, [1], 0.5, True]
+        header[key] = words[int(rng.integers(len(words)))]
+
+
+def _change_tree(header: dict[str, Any], claims: list[Any], rng: np.random.Generator) -> None:
+    places = _numbers([header.get("tree")])
+    numbers, i = places[int(rng.integers(len(places)))] if places else ([0], 0)
+    numbers[i] = [0, 1, 2, -1, [0, 0, 1, 0]][int(rng.integers(5))]
+
+
+def _change_problem(header: dict[str, Any], claims: list[Any], rng: np.random.Generator) -> None:
+    """Claim the same of other limits, another objective, other weights or other columns."""
+    key = str(rng.choice(["scale", "penalty", "depth", "splits", "min_leaf", "classes", "weight"]))
+    by = int(rng.choice([-2, -1, 1, 1, 2]))
+    now = header.get(key)
+    if isinstance(now, int):
+        header[key] = now + by
+        return
+    lists = [x for x in (now or []) if isinstance(x, list)] if key == "classes" else [now]
+    some = [x for x in lists if isinstance(x, list) and isinstance(x[-1], int)]
+    if some:
+        some[int(rng.integers(len(some)))][-1] += by
 
 
 _MUTATIONS = (
     _change_problem,
     _drop_point,
+    _drop_claim,
     _raise_bound,
     _change_number,
+    _change_reference,
     _drop_numbers,
     _swap_numbers,
     _change_header,
+    _change_tree,
 )
 
 
-def mutated(data: bytes, rng: np.random.Generator, weights: list[int] | None = None) -> bytes:
+def mutated(
+    data: bytes,
+    rng: np.random.Generator,
+    weights: list[int] | None = None,
+    done: list[str] | None = None,
+) -> bytes:
     """Return a certificate that says something else; its digest fits, so that claims are looked at.
 
     Most claim one more than is true, because these are the ones to be refused. With the `weights`
-    of the merged rows, some are about a sample of them.
+    of the merged rows, some are about a sample of them. What was changed is noted in `done`.
     """
-    text, _, body = data.partition(b"\n\n")
-    header, numbers = text.decode().split("\n"), numbers_of(body)
+    done = [] if done is None else done
+    header, claims = parts_of(data)
     if rng.random() < 0.7:
-        _raise_bound(header, numbers, rng)
-    if weights and numbers and numbers[0] == 0 and rng.random() < 0.15:
+        _raise_bound(header, claims, rng)
+        done.append("raise bound")
+    if weights and header["sample"] is None and rng.random() < 0.15:
         less = rng.random() < 0.7
-        sample = [
-            int(rng.integers(0, w + 1)) if less else w + (rng.random() < 0.2) for w in weights
+        header["sample"] = [
+            int(rng.integers(0, w + 1)) if less else int(w + (rng.random() < 0.2)) for w in weights
         ]
-        numbers[:1] = [1, *sample]
+        done.append("sample of rows")
     for _ in range(int(rng.integers(1, 3))):
-        if numbers:
-            _MUTATIONS[int(rng.integers(len(_MUTATIONS)))](header, numbers, rng)
-    result = sealed(header, body_of(numbers))
+        change = _MUTATIONS[int(rng.integers(len(_MUTATIONS)))]
+        change(header, claims, rng)
+        done.append(change.__name__[1:].replace("_", " "))
+    result = sealed(header, claims)
     if rng.random() < 0.05:
         result = result[: int(rng.integers(len(result)))]
+        done.append("cut off")
     if rng.random() < 0.02:
         result = rng.bytes(int(rng.integers(400)))
+        done[:] = ["foreign file"]
     return result

@@ -103,9 +103,9 @@ class CertifyingSearch:
     ) -> Solution:
         """Return the best tree found within the limits; see :meth:`provetree.Engine.solve`."""
         assert isinstance(self.search, ExactSearch)
-        return replace(self.search, on_certified=self.kept.append).solve(
-            problem, limits, on_progress
-        )
+        # What workers elsewhere have proven stays with them.
+        alone = replace(self.search, on_certified=self.kept.append, workers=None)
+        return alone.solve(problem, limits, on_progress)
 
     def write(
         self,
@@ -121,8 +121,7 @@ class CertifyingSearch:
         splits = min(2**depth - 1, _MOST_SPLITS)
         if leaves is not None:
             splits = min(splits, int(leaves) - 1)
-        nodes = (result["column"].tolist(), result["rank_low"].tolist(), result["label"].tolist())
-        tree = (*nodes, result["cost"])
+        tree = (result["column"].tolist(), result["rank_low"].tolist(), result["label"].tolist())
         return write_certificate(
             path, prepared, result["certified"], tree, (int(depth), splits), names, listed
         )

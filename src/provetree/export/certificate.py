@@ -7,6 +7,7 @@ about: how the table is read, the objective, the limits, the tree.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +24,6 @@ from provetree.problem.problem import Problem
 from provetree.problem.weights import as_decimal
 
 __all__ = ["Certificate", "WhatIsRead", "write_certificate"]
-
-_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def write_certificate(
     path: str | os.PathLike[str],
     prepared: Prepared,
     certified: Mapping[str, Any],
-    tree: tuple[Sequence[int], Sequence[int], Sequence[int], int],
+    tree: tuple[Sequence[int], Sequence[int], Sequence[int]],
     asked: tuple[int, int],
     names: WhatIsRead,
     listed: tuple[Problem, Sequence[Sequence[float]]] | None = None,
@@ -88,9 +87,9 @@ def write_certificate(
     prepared : Prepared
         The table and its problem.
     certified : mapping
-        What the core has collected: "bound", "claims", "bytes", "weights", "seconds".
+        What the core has collected: "bound", "claims", "text", "weights", "seconds".
     tree : tuple
-        Columns (-1 for a leaf), ranks and labels of the tree in preorder, and its cost.
+        Columns (-1 for a leaf), ranks and labels of the tree in preorder.
     asked : tuple of two ints
         The depth and the number of splits that trees were allowed.
     names : WhatIsRead
@@ -99,52 +98,52 @@ def write_certificate(
         Where trees may split at some places only: their problem, and the thresholds of its columns.
     """
     problem = prepared.problem if listed is None else listed[0]
-    columns, ranks, labels, cost = tree
-    nodes = (
-        f"{c}:{r}" if c >= 0 else str(x) for c, r, x in zip(columns, ranks, labels, strict=True)
-    )
-    body = bytearray()
-    if len(certified["weights"]):
-        for number in (1, *_in_order(problem, certified["weights"])):
-            _put(body, number)
-    else:
-        _put(body, 0)
-    _put(body, certified["claims"])
-    body += certified["bytes"]
-    sums = problem.table.digest()
-    lines = ["provetree certificate 1", "made by\tprovetree", f"target\t{_escaped(names.target)}"]
-    lines += _weight_lines(prepared, names.weight)
-    lines += _feature_lines(prepared) if listed is None else _listed_lines(prepared, *listed)
-    lines += [
-        f"table\t{problem.counts.sum()}\t{sums[0]}\t{sums[1]}",
-        f"objective\t{problem.error_scale}\t{problem.split_penalty}",
-        f"limits\t{asked[0]}\t{asked[1]}\t{problem.min_samples_leaf}",
-        f"bound\t{certified['bound']}",
-        f"tree\t{cost}\t{' '.join(nodes)}",
-        f"body\t{len(body)}\t{hashlib.sha256(body).hexdigest()}",
-    ]
-    content = "\n".join(lines).encode() + b"\n\n" + body
+    asked_depth, asked_splits = asked
+    header = {
+        "made_by": "provetree",
+        "target": names.target,
+        **_weights_read(prepared, names.weight),
+        "features": _features(prepared) if listed is None else _listed(prepared, *listed),
+        "rows": int(problem.counts.sum()),
+        "sum": str(problem.table.digest()),
+        "scale": problem.error_scale,
+        "penalty": problem.split_penalty,
+        "depth": asked_depth,
+        "splits": asked_splits,
+        "min_leaf": problem.min_samples_leaf,
+        "bound": certified["bound"],
+        "tree": _nested(tree),
+        "sample": _in_order(problem, certified["weights"]) if len(certified["weights"]) else None,
+    }
+    told = json.dumps(header, ensure_ascii=False, separators=(",", ":"))
+    # The last claim is about all rows, and about as large trees as were asked for.
+    claims = certified["text"]
+    last = claims.rfind("\n", 0, -1) + 1
+    stated = claims[last:].partition("]")[2]
+    root = f"[[{asked_depth},{asked_splits}]{stated}" if claims else ""
+    content = f"provetree certificate 1\n{told}\n{claims[:last]}{root}".encode()
+    digest = hashlib.sha256(content)
+    end = f"digest {digest.hexdigest()}\n".encode()
+    digest.update(end)
     with open(path, "wb") as file:
         file.write(content)
+        file.write(end)
     return Certificate(
         path=os.fspath(path),
-        digest=hashlib.sha256(content).hexdigest(),
+        digest=digest.hexdigest(),
         bound=problem.to_user_cost(certified["bound"]),
         n_claims=certified["claims"],
-        n_bytes=len(content),
+        n_bytes=len(content) + len(end),
         seconds=certified["seconds"],
     )
 
 
-def _put(body: bytearray, number: int) -> None:
-    while number >= 128:
-        body.append(number & 127 | 128)
-        number >>= 7
-    body.append(number)
-
-
-def _escaped(field: str) -> str:
-    return field.translate(_ESCAPES)
+def _nested(tree: tuple[Sequence[int], Sequence[int], Sequence[int]]) -> Any:
+    """Return a tree as a label, or as [column, rank, tree on the left, tree on the right]."""
+    built: list[Any] = []
+    for column, rank, label in zip(*(x[::-1] for x in tree), strict=True):
+        built.append([column, rank, built.pop(), built.pop()] if column >= 0 else label)
+    return built[0]
 
 
 def _in_order(problem: Problem, weights: Int) -> list[int]:
@@ -163,13 +162,13 @@ def _in_order(problem: Problem, weights: Int) -> list[int]:
     return in_order
 
 
-def _weight_lines(prepared: Prepared, column: str | None) -> list[str]:
-    """Return how a checker comes to the whole weights of the rows."""
-    labels = [_escaped(str(label)) for label in prepared.classes.tolist()]
+def _weights_read(prepared: Prepared, column: str | None) -> dict[str, Any]:
+    """Return how a checker comes to the classes and the whole weights of the rows."""
+    labels = [str(label) for label in prepared.classes.tolist()]
     if prepared.weights is None:
-        return [f"class\t{label}\t1" for label in labels]
-    times = np.ones(len(labels), dtype=np.int64)
-    lines = []
+        return {"weight": None, "classes": [[label, 1] for label in labels]}
+    times = [1] * len(labels)
+    read: list[Any] | None = None
     whole, codes = prepared.whole_weights(), prepared.codes
     if prepared.problem.weight_error > 0:
         raise ValueError(
@@ -181,7 +180,7 @@ def _weight_lines(prepared: Prepared, column: str | None) -> list[str]:
             of_class = np.unique(whole[codes == c])
             if len(of_class) > 1 or (len(of_class) and of_class[0] == 0):
                 raise ValueError("Certificates of rows with weights need the 'weight' column.")
-            times[c] = of_class[0] if len(of_class) else 1
+            times[c] = int(of_class[0]) if len(of_class) else 1
     else:
         scale = prepared.problem.weight_scale
         exact = [as_decimal(w) * scale for w in prepared.weights.tolist()]
@@ -189,45 +188,44 @@ def _weight_lines(prepared: Prepared, column: str | None) -> list[str]:
             raise ValueError(
                 "Certificates take weights of rows or weights of classes, and these are both."
             )
-        lines.append(f"weight\t{_escaped(column)}\t{scale.numerator}\t{scale.denominator}")
-    return lines + [f"class\t{label}\t{t}" for label, t in zip(labels, times, strict=True)]
+        read = [column, scale.numerator, scale.denominator]
+    return {"weight": read, "classes": [list(x) for x in zip(labels, times, strict=True)]}
 
 
 def _feature_names(prepared: Prepared) -> list[str]:
     problem = prepared.problem
     if problem.feature_names is None:
         return [f"x{i}" for i in range(problem.n_features)]
-    return [_escaped(str(name)) for name in problem.feature_names]
+    return [str(name) for name in problem.feature_names]
 
 
-def _feature_lines(prepared: Prepared) -> list[str]:
+def _features(prepared: Prepared) -> list[list[Any]]:
     """Return the features: columns of the table, and sums of two of them."""
     problem, names = prepared.problem, _feature_names(prepared)
-    lines = []
+    found: list[list[Any]] = []
     for name, categories in zip(names, prepared.encoder.categories, strict=True):
-        if categories is None:
-            lines.append(f"feature\t{name}\tnumber")
-        else:
-            known = [_escaped(str(category)) for category in categories]
-            lines.append("\t".join(["feature", name, "category", *known]))
+        known = [] if categories is None else [str(category) for category in categories]
+        found.append([name, "number" if categories is None else "category", *known])
     if not problem.combinations:
-        return lines
+        return found
     table = prepared.encoded
     if prepared.weights is not None:
         table = table[prepared.whole_weights() > 0]
     for one in problem.combinations:
         assert isinstance(one, Combination)
         _, noise = grouped_sums(table, one)
-        terms = [text for c, column in one.terms for text in (repr(c), str(column))]
-        lines.append("\t".join(["feature", one.words(names), "sum", *terms, repr(noise)]))
-    return lines
+        (a, first), (b, second) = one.terms
+        terms = [repr(a), int(first), repr(b), int(second)]
+        found.append([one.words(names), "sum", *terms, repr(noise)])
+    return found
 
 
-def _listed_lines(
+def _listed(
     prepared: Prepared, problem: Problem, thresholds: Sequence[Sequence[float]]
-) -> list[str]:
+) -> list[list[Any]]:
     """Return the columns with the splits that count."""
-    lines, names = [], _feature_names(prepared)
+    found: list[list[Any]] = []
+    names = _feature_names(prepared)
     for column, cuts in zip(problem.columns, thresholds, strict=True):
         if column.kind != "category":
             kind = "last" if column.kind == "missing_last" else "first"
@@ -235,6 +233,6 @@ def _listed_lines(
         else:
             known = prepared.encoder.categories[column.feature] or ()
             is_known = column.category < len(known)
-            told = ["is", _escaped(str(known[column.category]))] if is_known else ["empty"]
-        lines.append("\t".join(["feature", names[column.feature], *told]))
-    return lines
+            told = ["is", str(known[column.category])] if is_known else ["empty"]
+        found.append([names[column.feature], *told])
+    return found
