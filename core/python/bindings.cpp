@@ -126,6 +126,7 @@ NB_MODULE(_core, module) {
     module.def("mean_and_squares", &mean_and_squares_of, "targets"_a, "weights"_a);
     register_search(module);
     register_sizes(module);
+    register_streamed(module);
     register_near_optimal(module);
     register_parts(module);
     register_itemsets(module);

@@ -66,6 +66,7 @@ inline void must(bool holds, const char* sentence) {
 inline const char* status_name(Status status) {
     if (status == Status::kOptimal) return "optimal";
     if (status == Status::kTimeLimit) return "time_limit";
+    if (status == Status::kNothingBelow) return "nothing_below";
     return status == Status::kWorkLimit ? "work_limit" : "interrupted";
 }
 
@@ -183,6 +184,7 @@ SearchOptions search_options_of(const nb::kwargs& given, const Table& table);
 // Each registers what its file holds.
 void register_search(nb::module_& module);
 void register_sizes(nb::module_& module);
+void register_streamed(nb::module_& module);
 void register_near_optimal(nb::module_& module);
 void register_parts(nb::module_& module);
 void register_colgen(nb::module_& module);

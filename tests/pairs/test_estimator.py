@@ -61,6 +61,15 @@ def test_fewer_than_two_columns_of_numbers() -> None:
     words = np.array([["a", 1], ["b", 2]], dtype=object)
     with pytest.raises(ValueError, match=r"two or more columns of numbers. Got a table with 1"):
         clf.fit(words, [0, 1])
+    with pytest.raises(ValueError, match=r"can be 'ratios' for tables of two or more columns"):
+        OptimalTreeClassifier(splits="ratios").fit([[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize("few", [[], [2], [0, 0]])
+def test_fewer_than_two_columns_that_may_be_paired(few: list[int]) -> None:
+    sentence = rf"'pair_columns' parameter .* or be None for all 3. Got {len(set(few))}\."
+    with pytest.raises(ValueError, match=sentence):
+        OptimalTreeClassifier(splits="pairs", pair_columns=few).fit(*leaning())
 
 
 def test_more_pairs_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from provetree.problem.columns import RankedFeatures
 from provetree.problem.combinations import Combination
 
 __all__ = [
+    "check_memory",
     "check_pairs",
     "grouped_sums",
     "pair_combinations",
@@ -156,23 +157,32 @@ def check_pairs(
     among: Collection[int],
     n_angles: int,
     owner: str,
-    *,
-    n_rows: int = 0,
-    max_memory: int | str | None = None,
-) -> None:
-    """Refuse a table without a pair of columns of numbers, or with more pairs than memory holds."""
+    splits: str = "pairs",
+) -> int:
+    """Return how many sums a table has; refuse one without a pair, or with more than can be."""
+    n_all = sum(level is None for level in levels)
     n_numbers = sum(level is None for level in _levels_among(levels, among))
+    if n_all < 2:
+        raise ValueError(
+            f"The 'splits' parameter of {owner} can be {splits!r} for tables of two or more "
+            f"columns of numbers. Got a table with {n_all}."
+        )
     if n_numbers < 2:
         raise ValueError(
-            f"The 'splits' parameter of {owner} can be 'pairs' for tables of two or more columns "
-            f"of numbers. Got a table with {n_numbers}."
+            f"The 'pair_columns' parameter of {owner} must name two or more columns of numbers, "
+            f"or be None for all {n_all}. Got {n_numbers}."
         )
     n_sums = n_numbers * (n_numbers - 1) // 2 * n_angles
     if n_sums > MOST_SUMS:
         raise ValueError(
-            f"The 'splits' parameter of {owner} can be 'pairs' for up to {MOST_SUMS} sums of two "
-            f"columns. Got {n_numbers} columns of numbers, which have {n_sums}."
+            f"The 'splits' parameter of {owner} can be {splits!r} for up to {MOST_SUMS} sums of "
+            f"two columns. Got {n_numbers} columns of numbers, which have {n_sums}."
         )
+    return n_sums
+
+
+def check_memory(n_sums: int, n_rows: int, owner: str, max_memory: int | str | None) -> None:
+    """Refuse more sums of so many rows than a limit on memory holds."""
     needed = n_sums * n_rows * _BYTES
     if max_memory is not None and needed > byte_count(max_memory):
         raise ValueError(

@@ -38,10 +38,15 @@ def node_bytes(problem: Problem, n_jobs: int = 1) -> int:
     return cells * (root + children * levels * n_jobs)
 
 
+#: Bytes that caches may hold for each thread after the first, where no limit is given.
+_MORE_FOR_A_THREAD = 64 * 2**20
+
+
 def cache_bytes(max_memory: int | str | None, problem: Problem, n_jobs: int = 1) -> int:
     """Return how many bytes the caches of a search may hold.
 
-    `max_memory` is for the whole search, as bytes or text such as "4GB"; None for the default.
+    `max_memory` is for the whole search, as bytes or text such as "4GB"; None for the default,
+    which grows with the threads: each holds bounds of its own while it is at a split.
 
     Examples
     --------
@@ -51,7 +56,9 @@ def cache_bytes(max_memory: int | str | None, problem: Problem, n_jobs: int = 1)
     >>> problem = build_problem(X, y, n_classes=2, max_depth=3)
     >>> cache_bytes("2kB", problem), cache_bytes("1kB", problem), cache_bytes(None, problem)
     (800, 0, 134217728)
+    >>> cache_bytes(None, problem, n_jobs=16) // 2**20
+    1088
     """
     if max_memory is None:
-        return DEFAULT_MEMORY_LIMIT
+        return DEFAULT_MEMORY_LIMIT + (n_jobs - 1) * _MORE_FOR_A_THREAD
     return min(max(0, byte_count(max_memory) - node_bytes(problem, n_jobs)), 2**62)

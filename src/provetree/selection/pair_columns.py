@@ -6,7 +6,10 @@ its own settings pairs the few columns that matter most to a forest of the rows 
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,8 @@ __all__ = ["MOST_PAIRED", "columns_worth_pairing"]
 #: More columns make the search long and the choice noisy: eight have 56 sums and differences.
 MOST_PAIRED = 8
 _TREES, _LEAST_ROWS, _MOST_ROWS = 50, 3, 4000
+#: Trees that are grown before the clock is looked at again.
+_TREES_AT_ONCE = 5
 
 
 def columns_worth_pairing(
@@ -25,10 +30,12 @@ def columns_worth_pairing(
     learned: NDArray[np.intp] | Float,
     weights: Float | None,
     levels: Sequence[object],
+    until: float = math.inf,
 ) -> list[int]:
     """Return the positions of at most eight columns of numbers, in the order of the table.
 
-    What is `learned` are codes of classes, or targets: floats, of one output or several.
+    What is `learned` are codes of classes, or targets: floats, of one output or several. After the
+    moment `until` of the monotonic clock the forest grows no further.
 
     Examples
     --------
@@ -53,9 +60,21 @@ def columns_worth_pairing(
         learned = learned[:, 0]
     kind = ExtraTreesRegressor if learned.dtype.kind == "f" else ExtraTreesClassifier
     forest = kind(_TREES, min_samples_leaf=_LEAST_ROWS, random_state=0)
-    forest.fit(ranks, learned[rows], None if weights is None else weights[rows])
+    _grow(forest, (ranks, learned[rows], None if weights is None else weights[rows]), until)
     best = np.argsort(-forest.feature_importances_, kind="stable")[:MOST_PAIRED]
     return sorted(numbers[at] for at in best)
+
+
+def _grow(forest: Any, rows: tuple[Any, ...], until: float) -> None:
+    """Grow a forest, some trees at a time where the time is limited: they are the same trees."""
+    if math.isinf(until):
+        forest.fit(*rows)
+        return
+    forest.set_params(warm_start=True)
+    for n_trees in range(_TREES_AT_ONCE, _TREES + 1, _TREES_AT_ONCE):
+        forest.set_params(n_estimators=n_trees).fit(*rows)
+        if time.monotonic() >= until:
+            return
 
 
 def _varies(values: Float) -> bool:
