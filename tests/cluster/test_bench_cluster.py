@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from provetree.bench.cluster import MadeUpCluster, _search, busy_share
+from provetree.bench.arguments import build_parser
+from provetree.bench.cluster import MadeUpCluster, _search, busy_share, run
 from provetree.problem.problem import build_problem
 
 
@@ -41,3 +45,14 @@ def test_the_client_is_the_limit_of_many_workers() -> None:
     assert shares[0] > 0.9
     assert shares[2] < 0.1
     assert shares == sorted(shares, reverse=True)
+
+
+def test_recorded_durations_are_simulated_and_drawn(tmp_path: Path) -> None:
+    recorded, chart = tmp_path / "durations.json", tmp_path / "chart.svg"
+    recorded.write_text(json.dumps({"tasks": [[0.1, 2.0], [0.2, 4.0]]}), encoding="utf-8")
+    flags = ["--durations", str(recorded), "--chart", str(chart), "--simulate", "4", "64"]
+    lines: list[str] = []
+    assert run(build_parser().parse_args(["bench", "cluster", *flags]), lines.append) == 0
+    assert "2 tasks: mean 3.000 s" in lines[0]
+    assert [line.split()[0] for line in lines[2:4]] == ["4", "64"]
+    assert "<svg" in chart.read_text(encoding="utf-8")

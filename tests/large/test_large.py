@@ -13,6 +13,7 @@ import pytest
 
 from provetree import OptimalTreeClassifier
 from provetree.large import fit as large_fit
+from provetree.large import search as large_search
 
 #: No table fits into so little memory, so that the search goes part by part.
 TINY = 1
@@ -21,8 +22,8 @@ TINY = 1
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a few rows, so that small tables have many of them."""
-    monkeypatch.setattr(large_fit, "_BLOCK", {})
-    monkeypatch.setattr(large_fit, "_DEEP_BLOCK", 15)
+    monkeypatch.setattr(large_search, "_BLOCK", {})
+    monkeypatch.setattr(large_search, "_DEEP_BLOCK", 15)
     monkeypatch.setattr(large_fit, "_SAMPLE", 40)
 
 

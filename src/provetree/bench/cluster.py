@@ -6,28 +6,34 @@ the order in which a cluster would have given them, so that doubled work and wai
 cluster. Durations are processor time, which hardly depends on what else the machine does.
 
 A search that takes too long is cut off after some seconds of work. From the durations recorded by
-then, discrete events tell how busy workers would be later on, when there are tasks for all.
+then, or by a real cluster, discrete events tell how busy workers would be later on, when there are
+tasks for all. Better trees are not looked for beside the proof: that is a share of the client's
+real time, which here is mostly that of the workers.
 """
 
 from __future__ import annotations
 
 import argparse
 import heapq
+import json
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from provetree import _core
 from provetree.bench.data import load_table
+from provetree.bench.report import save_figure
 from provetree.cluster.exchange import group_sizes, shared_size
+from provetree.export.plot import new_figure
 from provetree.problem.problem import Problem, build_problem
 
-__all__ = ["MadeUpCluster", "busy_share", "run"]
+__all__ = ["MadeUpCluster", "busy_share", "draw_shares", "read_durations", "run"]
 
 #: Groups that each worker has at a time: one that is solved, and one that waits.
 _PER_WORKER = 2
@@ -179,13 +185,84 @@ def _search(problem: Problem, workers: Any) -> _core.SearchResult:
         split_penalty=0,
         time_limit=math.inf,
         memory_limit=1 << 28,
-        switches=_core.SWITCHES["bits"],
+        switches=_core.SWITCHES["bits"] | _core.SWITCHES["improvement"],
     )
+
+
+def read_durations(path: Path) -> list[float]:
+    """Return the seconds of tasks from a file: a list, or pairs of moment and seconds as "tasks".
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from provetree.bench.cluster import read_durations
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "durations.json"
+    >>> _ = path.write_text('{"tasks": [[0.5, 2.0], [0.7, 3.0]]}')
+    >>> read_durations(path)
+    [2.0, 3.0]
+    """
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(found, dict):
+        found = [seconds for _, seconds in found["tasks"]]
+    return [float(seconds) for seconds in found]
 
 
 def run(arguments: argparse.Namespace, say: Callable[[str], object] | None = None) -> int:
     """Run ``provetree bench cluster``."""
     say = print if say is None else say
+    costs: dict[str, Any] = {
+        "client_seconds": arguments.client_ms / 1000,
+        "latency": arguments.latency_ms / 1000,
+    }
+    if arguments.durations is None:
+        recorded = _searches(arguments, costs, say)
+    else:
+        recorded = read_durations(arguments.durations)
+    seconds = np.array(recorded)
+    say(
+        f"{len(seconds)} tasks: mean {seconds.mean():.3f} s, median {np.median(seconds):.3f} s, "
+        f"longest {seconds.max():.1f} s"
+    )
+    if arguments.record is not None:
+        arguments.record.write_text(json.dumps(recorded), encoding="utf-8")
+    say("with tasks for all:  workers  busy  client busy")
+    shares = {count: busy_share(recorded, count, **costs) for count in arguments.simulate}
+    for count, (workers, client) in shares.items():
+        say(f"{count:28d}  {workers:4.2f}  {client:11.2f}")
+    if arguments.chart is not None:
+        title = f"Tasks of {seconds.mean():.2g} s, {arguments.client_ms:g} ms of the client a group"
+        say(f"The chart is in {draw_shares(shares, title, arguments.chart)}.")
+    return 0
+
+
+def draw_shares(shares: Mapping[int, tuple[float, float]], title: str, path: Path) -> Path:
+    """Draw how busy workers and the client are, by the number of workers.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from provetree.bench.cluster import draw_shares
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "shares.svg"
+    >>> draw_shares({16: (0.99, 0.1), 64: (0.97, 0.4)}, "Tasks", path).name
+    'shares.svg'
+    """
+    figure = new_figure("Drawing simulated clusters", (7.0, 3.2))
+    ax = figure.subplots()
+    counts = sorted(shares)
+    for place, (name, style) in enumerate((("workers busy", "o-"), ("client busy", "s--"))):
+        ax.plot(counts, [100 * shares[n][place] for n in counts], style, label=name, markersize=4)
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(counts, [f"{n:,}" for n in counts], fontsize=8)
+    ax.set(ylim=(0, 105), xlabel="workers", ylabel="% of the time")
+    ax.set_title(title, fontsize=10)
+    ax.legend(frameon=False)
+    return save_figure(figure, path)
+
+
+def _searches(
+    arguments: argparse.Namespace, costs: dict[str, Any], say: Callable[[str], object]
+) -> list[float]:
+    """Search with each number of workers, and return how long the last tasks took."""
     table = load_table(arguments.table)
     classes = np.unique(table.y, return_inverse=True)[1]
     problem = build_problem(
@@ -194,7 +271,6 @@ def run(arguments: argparse.Namespace, say: Callable[[str], object] | None = Non
         n_classes=int(classes.max()) + 1,
         max_depth=arguments.depth,
     )
-    costs = {"client_seconds": arguments.client_ms / 1000, "latency": arguments.latency_ms / 1000}
     say(f"{arguments.table}, depth {arguments.depth}: {problem.n_rows} rows")
     say("workers  elapsed s  work s  speed-up  busy  tasks  kB out  kB back  cost  bound")
     recorded: deque[float] = deque(maxlen=20_000)
@@ -214,13 +290,4 @@ def run(arguments: argparse.Namespace, say: Callable[[str], object] | None = Non
             f"{n:5d}  {cluster.bytes_out / n / 1000:6.1f}  {cluster.bytes_back / n / 1000:7.1f}  "
             f"{found['cost']}  {found['lower_bound']}{'' if whole else '  (cut off)'}"
         )
-    seconds = np.array(recorded)
-    say(
-        f"tasks: mean {seconds.mean():.3f} s, median {np.median(seconds):.3f} s, "
-        f"longest {seconds.max():.1f} s"
-    )
-    say("with tasks for all:  workers  busy  client busy")
-    for count in arguments.simulate:
-        workers, client = busy_share(list(recorded), count, **costs)
-        say(f"{count:28d}  {workers:4.2f}  {client:11.2f}")
-    return 0
+    return list(recorded)

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from provetree import __version__
-from provetree.cluster.exchange import Client, DaskExchange
+from provetree.cluster.exchange import DaskExchange
+from provetree.cluster.sent_table import Client
 from provetree.cluster.worker import ProofTable
 from provetree.errors import ClusterError
 from provetree.options import thread_count
@@ -21,6 +22,8 @@ _SETTINGS = {
     "distributed.scheduler.allowed-failures": 10,
     "distributed.scheduler.worker-saturation": 1.1,
     "distributed.worker.daemon": True,
+    # A worker of a local cluster that is killed starts anew, which takes a busy machine its time.
+    "distributed.deploy.lost-worker-timeout": "120s",
 }
 
 

@@ -9,20 +9,19 @@ that comes first counts. A better cost is told to all workers at once, beside th
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
+from provetree.cluster.sent_table import Client, Future, SentTable
 from provetree.cluster.worker import Answer, ProofTable, Stopped, lower_cut_on, solve_tasks
 from provetree.errors import ClusterError
-
-#: Dask's own classes say little of their types.
-Client: TypeAlias = Any
-Future: TypeAlias = Any
 
 #: Seconds that the core waits for an answer at most, before it looks after other things.
 _WAIT = 0.02
@@ -84,6 +83,7 @@ class _Group:
 
     tasks: list[tuple[int, bytes]]
     future: Future
+    table: Future
     since: float
     again: bool = False  # whether its tasks were given to others, too
 
@@ -94,6 +94,13 @@ class Watched:
 
     threads: dict[str, int] = field(default_factory=dict)
     silent_since: float | None = None
+
+
+def _solve_group(
+    tasks: list[tuple[int, bytes]], table: ProofTable, job: str, cut: int, seconds: float
+) -> list[Answer]:
+    """Solve a group, with what all groups have in common behind what is its own."""
+    return solve_tasks(table, job, tasks, cut, seconds)
 
 
 class DaskExchange:
@@ -123,10 +130,10 @@ class DaskExchange:
         hung: float = _HUNG,
         on_answers: Callable[[list[Answer]], None] | None = None,
     ) -> None:
-        self._client, self._table, self._depth = client, table, depth
+        self._client, self._depth = client, depth
+        self._sent = SentTable(client, table)
         self._patience, self._hung, self._on_answers = patience, hung, on_answers
         self._token = uuid.uuid4().hex[:8]
-        self._table_future: Future | None = None
         self._jobs = self._groups_made = 0
         self._job = ""
         self._out: dict[str, _Group] = {}
@@ -163,24 +170,14 @@ class DaskExchange:
         self._cut = cut
         if not self._is_well():
             return None
-        waiting, self._waiting = self._waiting, []
-        for group in waiting:
-            self._submit(group)
+        groups, self._waiting = self._waiting, []
         if tasks:
             self._wanted_numbers.update(number for number, _ in tasks)
             self.tasks += len(tasks)
             size = shared_size(len(tasks), self._sizes(), self._most_groups() - len(self._out))
-            for begin in range(0, len(tasks), size):
-                self._submit(tasks[begin : begin + size])
-        answers: list[tuple[int, bytes]] = []
-        wait: float | None = _WAIT
-        while True:
-            try:
-                key = self._done.get(timeout=wait) if wait else self._done.get_nowait()
-            except queue.Empty:
-                break
-            wait = None
-            answers += self._taken(key)
+            groups += [tasks[begin : begin + size] for begin in range(0, len(tasks), size)]
+        self._submit(groups)
+        answers = self._taken(self._keys_done())
         self._repeat_what_hangs()
         return answers, self._most_out()
 
@@ -221,7 +218,7 @@ class DaskExchange:
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._forget()
-        self._table_future = None  # Dask lets go of the table on all workers
+        self._sent.close()
         for thread in self._threads:
             thread.join(1.0)
 
@@ -240,68 +237,90 @@ class DaskExchange:
     def _most_out(self) -> int:
         return self._most_groups() * self._sizes()[1]
 
-    def _submit(self, tasks: list[tuple[int, bytes]]) -> None:
-        if not self._has_table():
-            self._waiting.append(tasks)
-            return
+    def _submit(self, groups: list[list[tuple[int, bytes]]]) -> None:
+        """Hand groups to Dask, all at once: one by one they take it several times as long."""
         at_hand = self._at_hand()
+        running = self._client.status == "running" and at_hand
+        table = self._sent.ready(at_hand) if groups and running else None
+        if table is None:
+            self._waiting += groups
+            return
         starving = len(self._wanted_numbers) < _PER_THREAD * sum(at_hand.values())
-        self._groups_made += 1
-        future = self._client.submit(
-            solve_tasks,
-            self._table_future,
-            self._job,
-            tasks,
-            self._cut,
-            _SHORT if starving else _LONG,
-            key=f"prove_splits_of_depth_{self._depth}-{self._token}-{self._groups_made}",
+        name = f"prove_splits_of_depth_{self._depth}-{self._token}"
+        keys = [f"{name}-{self._groups_made + k}" for k in range(1, len(groups) + 1)]
+        self._groups_made += len(groups)
+        same = (table, self._job, self._cut, _SHORT if starving else _LONG)
+        futures = self._client.map(
+            _solve_group,
+            groups,
+            *([given] * len(groups) for given in same),
+            key=keys,
             pure=False,
             workers=list(at_hand) if self._hanging else None,
         )
-        self._out[future.key] = _Group(tasks, future, time.monotonic())
-        future.add_done_callback(lambda done: self._done.put(done.key))
+        for tasks, future in zip(groups, futures, strict=True):
+            self._out[future.key] = _Group(tasks, future, table, time.monotonic())
+            future.add_done_callback(lambda done: self._done.put(done.key))
 
-    def _has_table(self) -> bool:
-        """See to it that workers have the table; False while nobody can be reached."""
-        if self._client.status != "running":
-            return False
-        if self._table_future is None or self._table_future.status not in ("finished", "pending"):
-            try:
-                self._table_future = self._client.scatter(
-                    self._table,
-                    workers=list(self._at_hand()) if self._hanging else None,
-                    broadcast=True,
-                    hash=False,
-                    timeout=self._patience,
-                )
-            except (
-                OSError,
-                TimeoutError,
-                ValueError,
-            ):  # no scheduler, no worker, or they just left
-                return False
-        return True
+    def _keys_done(self) -> list[str]:
+        """Wait a moment for groups that are done, and return all that are by then."""
+        keys: list[str] = []
+        with suppress(queue.Empty):
+            keys.append(self._done.get(timeout=_WAIT))
+            while True:
+                keys.append(self._done.get_nowait())
+        return keys
 
-    def _taken(self, key: str) -> list[tuple[int, bytes]]:
-        """Return the answers of a group that is done, or see to it that they come."""
-        group = self._out.pop(key, None)
-        if group is None:
+    def _taken(self, keys: list[str]) -> list[tuple[int, bytes]]:
+        """Return the answers of groups that are done, or see to it that they come."""
+        groups = [self._out.pop(key) for key in keys if key in self._out]
+        answers: list[tuple[int, bytes]] = []
+        finished = [group for group in groups if group.future.status == "finished"]
+        for group, found in zip(finished, self._fetched(finished), strict=True):
+            if found is None:  # its worker was lost between the two
+                self._given_out_again(group)
+            else:
+                answers += self._kept(found)
+        for group in groups:
+            if group in finished:
+                continue
+            if group.future.status == "error":
+                self._note_failure(group)
+            else:  # nobody has the table, and Dask has not said so
+                self._sent.lost(group.table)
+            self._given_out_again(group)
+        return answers
+
+    def _fetched(self, groups: list[_Group]) -> list[list[Answer] | None]:
+        """Fetch answers, all at once where no worker was lost; None for those that are lost."""
+
+        def fetching(futures: list[Future]) -> Awaitable[list[list[Answer]]]:
+            found: Awaitable[list[list[Answer]]] = self._client.gather(futures, asynchronous=True)
+            return asyncio.wait_for(found, _FETCH)
+
+        async def together() -> list[list[Answer]]:
+            return await fetching([group.future for group in groups])
+
+        async def one_by_one() -> list[Any]:
+            each = [fetching([group.future]) for group in groups]
+            return await asyncio.gather(*each, return_exceptions=True)
+
+        if not groups:
             return []
-        if group.future.status == "finished":
-            try:
-                answers: list[Answer] = group.future.result(timeout=_FETCH)
-            except Exception:  # its worker was lost between the two
-                return self._given_out_again(group)
-            mine = [one for one in answers if one.number in self._wanted_numbers]
-            self._wanted_numbers.difference_update(one.number for one in mine)
-            if self._on_answers is not None:
-                self._on_answers(mine)
-            for one in mine:
-                self._task_seconds += 0.1 * (one.seconds - self._task_seconds)
-            return [(one.number, one.text) for one in mine]
-        if group.future.status == "error":
-            self._note_failure(group)
-        return self._given_out_again(group)
+        with suppress(Exception):
+            return list(self._client.sync(together))
+        found = self._client.sync(one_by_one)
+        return [None if isinstance(one, BaseException) else one[0] for one in found]
+
+    def _kept(self, answers: list[Answer]) -> list[tuple[int, bytes]]:
+        """Note that answers came, and return those that are still wanted."""
+        mine = [one for one in answers if one.number in self._wanted_numbers]
+        self._wanted_numbers.difference_update(one.number for one in mine)
+        if self._on_answers is not None:
+            self._on_answers(mine)
+        for one in mine:
+            self._task_seconds += 0.1 * (one.seconds - self._task_seconds)
+        return [(one.number, one.text) for one in mine]
 
     def _note_failure(self, group: _Group) -> None:
         failure = group.future.exception()
@@ -320,13 +339,10 @@ class DaskExchange:
                     "after what Dask allows: workers may lack memory."
                 )
 
-    def _given_out_again(self, group: _Group) -> list[tuple[int, bytes]]:
+    def _given_out_again(self, group: _Group) -> None:
         """Give tasks of a group that was lost to others, one by one."""
         self.lost += 1
-        for task in group.tasks:
-            if task[0] in self._wanted_numbers:
-                self._submit([task])
-        return []
+        self._submit([[task] for task in group.tasks if task[0] in self._wanted_numbers])
 
     def _repeat_what_hangs(self) -> None:
         """Give what does not come back to others, and nothing more to the worker that has it."""
@@ -341,13 +357,11 @@ class DaskExchange:
             # The table may be with them alone: it is sent to the others, and all that waits for it
             # is given out once more.
             self._hanging = silent
-            self._table_future = None
+            self._sent.forget()
             late = list(self._out.values())
         for group in late:
             group.again = True
-            for task in group.tasks:
-                if task[0] in self._wanted_numbers:
-                    self._submit([task])
+            self._submit([[task] for task in group.tasks if task[0] in self._wanted_numbers])
 
     def _silent(self) -> set[str]:
         """Return the workers that the scheduler has not heard of for longer than of others."""
@@ -400,11 +414,11 @@ class DaskExchange:
     def _tell(self) -> None:
         """Tell all workers of a better cost, from beside."""
         while not self._over.wait(_BETWEEN_TELLINGS):
-            cut, job, table = self._cut, self._job, self._table_future
+            cut, job, table = self._cut, self._job, self._sent.key
             if cut >= self._told_cut or table is None:
                 continue
             self._told_cut = cut
             try:
-                self._client.run(lower_cut_on, table.key, job, cut, on_error="ignore", workers=None)
+                self._client.run(lower_cut_on, table, job, cut, on_error="ignore", workers=None)
             except Exception:  # tasks that are given out from now on know it anyway
                 continue

@@ -43,6 +43,8 @@ class ProofTable:
         self._arguments = problem.table_arguments
         self._memory_limit, self._kernel = memory_limit, kernel
         self.n_rows = problem.n_rows
+        #: What it takes to send it, about.
+        self.n_bytes = sum(int(getattr(part, "nbytes", 0)) for part in self._arguments)
         self._begin()
 
     def _begin(self) -> None:
@@ -54,7 +56,7 @@ class ProofTable:
         self._busy: list[_core.TaskSolver] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_arguments", "_memory_limit", "_kernel", "n_rows")
+        kept = ("_arguments", "_memory_limit", "_kernel", "n_rows", "n_bytes")
         return {"version": __version__, **{name: getattr(self, name) for name in kept}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ They run wherever Dask runs them, and know nothing of the other parts.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,8 +140,9 @@ def solve_blocks(
     if n == 0:
         return Solved(0.0, 0, 0, [])
     n_blocks = -(-n // most_rows)
-    bound, proven, trees = 0.0, 0, []
-    for rows in np.array_split(np.random.default_rng(number).permutation(n), n_blocks):
+    bound, proven, trees, began = 0.0, 0, [], time.perf_counter()
+    blocks = np.array_split(np.random.default_rng(number).permutation(n), n_blocks)
+    for at, rows in enumerate(blocks):
         rows = np.sort(rows)
         problem = build_problem(
             encoded[rows],
@@ -155,7 +157,10 @@ def solve_blocks(
                 "The weights of a table larger than memory must be whole numbers or short "
                 "decimals, so that bounds of its parts add up exactly."
             )
-        limit = None if seconds is None else max(seconds / n_blocks, 1e-3)
+        limit = None
+        if seconds is not None:  # what one block leaves is for those after it
+            left = seconds - (time.perf_counter() - began)
+            limit = max(left / (n_blocks - at), 1e-3)
         found = ExactSearch(switches=_NO_TIE_RULE).solve(problem, Limits(limit))
         bound += found.lower_bound
         proven += found.status == "optimal"

@@ -7,7 +7,7 @@ from typing import Any
 
 from provetree.options import thread_count
 
-__all__ = ["DaskTable", "is_dask"]
+__all__ = ["DaskTable", "is_dask", "threads_at_hand"]
 
 
 def is_dask(given: object) -> bool:
@@ -69,6 +69,18 @@ class DaskTable:
             [_delayed(function)(number, *part, *arguments) for number, part in numbered], n_jobs
         )
 
+    def folded(self, function: Any, together: Any, *arguments: Any, n_jobs: int | None) -> Any:
+        """Return what `together` makes of what a function gives for each part, some at a time."""
+        left = [
+            _delayed(function)(number, *part, *arguments) for number, part in enumerate(self.parts)
+        ]
+        while len(left) > 1:
+            left = [
+                _delayed(together)(left[at : at + _FOLDED], *arguments)
+                for at in range(0, len(left), _FOLDED)
+            ]
+        return _computed(left, n_jobs)[0]
+
     def groups(
         self, sizes: Sequence[int], least: int, function: Any, *arguments: Any, n_jobs: int | None
     ) -> list[Any]:
@@ -91,6 +103,8 @@ class DaskTable:
         return _computed(tasks, n_jobs)
 
 
+#: Parts whose results are put together at a time.
+_FOLDED = 8
 #: Names for labels and weights beside the columns of a table.
 _LABELS, _WEIGHTS = "__labels_of_provetree__", "__weights_of_provetree__"
 
@@ -150,15 +164,34 @@ def _delayed(function: Any, nout: int | None = None) -> Any:
     return delayed(function, pure=False, nout=nout)
 
 
+def threads_at_hand(n_jobs: int | None) -> int:
+    """Return how many parts are computed at a time: on the active client, or by threads.
+
+    Examples
+    --------
+    >>> from provetree.large.table import threads_at_hand
+    >>> threads_at_hand(3)
+    3
+    """
+    client = _active_client()
+    return thread_count(n_jobs) if client is None else max(1, sum(client.nthreads().values()))
+
+
+def _active_client() -> Any:
+    try:
+        from distributed import get_client
+
+        return get_client()
+    except (ImportError, ValueError):
+        return None
+
+
 def _computed(tasks: list[Any], n_jobs: int | None) -> list[Any]:
     """Compute on the active client; without one, by threads of this process."""
     import dask.base
 
-    try:
-        from distributed import get_client
-
-        client: Any = get_client()
-    except (ImportError, ValueError):
+    client = _active_client()
+    if client is None:
         compute: Any = dask.base.compute
         return list(compute(*tasks, scheduler="threads", num_workers=thread_count(n_jobs)))
     return list(client.gather(client.compute(tasks)))
