@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "intervals/pair_bounds.hpp"
 #include "sweeps/depth_one.hpp"
 
 namespace provetree {
@@ -17,8 +18,8 @@ TieChoice choice_of(const Context& context, const Node& node, const Incumbent& b
 Frontier::Frontier(Context& context, const Loss& loss, const Node& node, const NodeRequest& request,
                    const Incumbent& start, TieChoice* ties)
     : context_(context), loss_(loss), node_(node), shape_(request.shape), limit_(request.limit),
-      relatives_(context.off(kNoInheritance) ? Relatives{} : request.relatives), level_(request.level), ties_(ties),
-      relaxed_(leaf_cost_of(node, loss)) {
+      relatives_(context.off(kNoInheritance) ? Relatives{} : request.relatives), level_(request.level),
+      pairs_(request.pairs), side_(request.side), ties_(ties), relaxed_(leaf_cost_of(node, loss)) {
     outcome_.take(start);
     // On few rows a budget is none, so this node may have more splits to share out than a node with more rows had.
     if (relatives_.outer && relatives_.outer->shape.splits < shape_.splits) relatives_.outer = nullptr;
@@ -38,6 +39,7 @@ void Frontier::open(const Survey& survey) {
                                  survey.order.empty() ? 0 : survey.order[c],
                                  {}});
             if (direction) count_leaves(families_.back());
+            if (pairs_) pairs_->add_hints(side_, node_, node_.columns[c], loss_, families_.back().hints);
             // At either end of a column one side has no rows, and the other one has all of them.
             DeepPoint& low = points_.emplace_back();
             low.right = survey.whole;
@@ -58,7 +60,8 @@ void Frontier::count_leaves(Family& family) const {
     const bool on_left = family.share.left.depth == 0;
     const std::size_t label = static_cast<std::size_t>(label_of(direction_of(column), !on_left));
     const Index step = std::max<Index>(1, node_.rows / kCountedSplits);
-    const Weight whole = node_.weight - node_.by_class[label];  // of other classes
+    Weight whole = 0;  // of the other class
+    for (Index row = 0; row < node_.rows; ++row) whole += node_.classes[row] != label ? node_.weights[row] : 0;
     Weight others = 0, weight = 0;
     Index last = 0;
     for (Index i = 0; i + 1 < node_.rows; ++i) {
@@ -322,6 +325,10 @@ void Frontier::sample_has_grown(Weight added) {
     ++sample_;
     for (std::uint32_t f = 0; f < families_.size(); ++f) {
         points_[high_end(f)].weight = node_.weight;
+        if (direction_of(column(f))) {
+            families_[f].hints.clear();
+            count_leaves(families_[f]);
+        }
         for (std::uint32_t number : families_[f].settled) {
             DeepPoint& point = points_[number];
             point.weight = node_.weight_left(column(f), point.position);

@@ -175,6 +175,8 @@ class Frontier {
     Cost limit_;
     Relatives relatives_;
     std::size_t level_;
+    PairBounds* pairs_;
+    SideOf side_;
     TieChoice* ties_;
     Outcome outcome_;
     Cost relaxed_;  // least relaxed bound of the splits settled

@@ -18,6 +18,20 @@ constexpr Cost kFirstErrors = 70;
 constexpr Cost kLeastGrowth = 64;
 constexpr Cost kGrowth = 3;  // times the errors that would have kept the tree from winning
 
+// What the splits of a tree pay for the first time on their paths, in weights.
+Cost prices_of(const Rules& rules, const FlatTree& tree) {
+    Cost sum = 0;
+    std::vector<std::uint64_t> paid(tree.column.size(), 0);  // parents come before their children
+    for (std::size_t i = 0; i < tree.column.size(); ++i) {
+        if (tree.column[i] < 0) continue;
+        const Index column = static_cast<Index>(tree.column[i]);
+        sum += rules.price(column, paid[i]);
+        for (const std::int32_t child : {tree.left[i], tree.right[i]})
+            paid[static_cast<std::size_t>(child)] = rules.paid_after(paid[i], column);
+    }
+    return sum;
+}
+
 }  // namespace
 
 bool LazyRows::worthwhile(const Context& context, const Node& all, Weight errors) {
@@ -33,6 +47,8 @@ LazyRows::LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const
     view_.count = all.count;
     view_.by_class = all.by_class;
     view_.columns = all.columns;
+    view_.classes = all.classes;
+    view_.weights = all.weights;
     weight_before_.assign(all.columns.size(), std::vector<Weight>(static_cast<std::size_t>(all.rows) + 1));
     for (std::size_t c = 0; c < all.columns.size(); ++c) view_.columns[c].weight_before = weight_before_[c].data();
 }
@@ -75,10 +91,12 @@ void LazyRows::rebuild() {
         complete_ = true;
         std::fill(marked_.begin(), marked_.end(), std::uint8_t{1});
         view_.columns = all_.columns;
+        view_.weights = all_.weights;
         view_.weight = all_.weight;
         return;
     }
     builder_.choose(all_, marked_, sample_, weight_before_);
+    for (Index row = 0; row < all_.rows; ++row) view_.weights[row] = marked_[row] ? all_.weights[row] : 0;
     view_.weight = sample_.weight;
     context_.monitor.work(std::uint64_t{all_.rows} * all_.columns.size());
 }
@@ -118,14 +136,20 @@ LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
         if (static_cast<std::int32_t>(cls) != tree.label[at] && !marked_[row]) wrong_.push_back(row);
     }
     context_.monitor.work(all_.rows);
-    Cost errors = 0;
+    // Labels that keep directions stay: on all rows another class may be larger. Elsewhere leaves predict the largest.
+    const bool labelled = context_.rules && context_.rules->directed();
+    Cost errors = context_.rules ? prices_of(*context_.rules, tree) : 0;
     for (std::size_t i = 0; i < n_nodes; ++i) {
         const Weight *begin = weights.data() + i * n_classes, *end = begin + n_classes;
-        errors += std::accumulate(begin, end, Weight{0}) - *std::max_element(begin, end);
+        errors +=
+            std::accumulate(begin, end, Weight{0}) - (labelled ? begin[tree.label[i]] : *std::max_element(begin, end));
     }
     std::vector<PlanPtr> plans(n_nodes);  // children come after their parents
     for (std::size_t i = n_nodes; i-- > 0;) {
-        if (tree.column[i] < 0) continue;
+        if (tree.column[i] < 0) {
+            if (labelled) plans[i] = leaf_plan(tree.label[i]);
+            continue;
+        }
         plans[i] =
             split_plan(static_cast<Index>(tree.column[i]), steps[i].upto, plans[static_cast<std::size_t>(tree.left[i])],
                        plans[static_cast<std::size_t>(tree.right[i])]);

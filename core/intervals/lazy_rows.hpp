@@ -3,6 +3,9 @@
 // What is proven on some of the rows holds for all of them, because more rows never cost less. A tree that looks good
 // on the sample is tried on the whole table; the rows it gets wrong there join the sample, and the split is solved
 // again. So the proof covers the whole table, while on data with little noise most rows are never swept.
+//
+// Under rules as well: a tree that keeps them on all rows does so on some, with the same labels, and pays no more for
+// its columns there. Leaves that keep directions keep the labels that they have on the sample.
 #pragma once
 
 #include <vector>

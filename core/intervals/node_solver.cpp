@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "intervals/pair_bounds.hpp"
 #include "intervals/resume_stack.hpp"
 #include "sweeps/depth_one.hpp"
 
@@ -99,6 +100,7 @@ Outcome NodeSolver::solve_with_ties(const Node& node, const NodeRequest& request
 
 Outcome NodeSolver::search(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice* ties) {
     Frontier frontier(context_, loss_, node, request, start, ties);
+    const std::unique_ptr<PairBounds> pairs = pairs_below(node, request.shape);
     try {
         frontier.open(survey(node.columns, node, request));
         begin_sides(node, request.shape, request.level);
@@ -111,7 +113,9 @@ Outcome NodeSolver::search(const Node& node, const NodeRequest& request, const I
         for (Frontier::Attempt attempt; heed() && frontier.next(attempt);) {
             const SplitTask task = frontier.task_of(attempt);
             divide_next(node, task.split, request.level);
-            frontier.settle(attempt, solve_sides(task, node.columns.size(), request.level), true);
+            const SplitAnswer answer = solve_sides(task, node.columns.size(), request.level, pairs.get());
+            if (request.pairs) keep_pairs(request, task.split, answer);
+            frontier.settle(attempt, answer, true);
             ++context_.counters.intervals;
         }
     } catch (...) {
@@ -139,8 +143,26 @@ void NodeSolver::divide_next(const Node& node, const SplitName& split, std::size
     cells_.divide(node, kids.cells, split.column, split.rank, kids.left, kids.right);
 }
 
-SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, std::size_t level) {
+// Only where trees are bounded by their depth alone: then what rows cost depends on nothing but the rows, neither on a
+// budget nor on what the path has asked about (directions, groups and prices of columns). A minimum leaf size breaks
+// monotonicity, and certificates know bounds along one column only. Many columns make more pairs than are met twice.
+std::unique_ptr<PairBounds> NodeSolver::pairs_below(const Node& node, Shape shape, const PairBounds* known) const {
+    if (context_.off(kNoSplitPairs) || context_.rules || context_.constrained() || node.measure) return nullptr;
+    if (shape.depth < 4 || shape.splits != Shape::full(shape.depth)) return nullptr;
+    if (context_.certifies || context_.table.columns > kManyColumns) return nullptr;
+    return known ? std::make_unique<PairBounds>(context_, *known) : std::make_unique<PairBounds>(context_);
+}
+
+// What was proven of the sides of a split of a node, which is itself one side of a split.
+void NodeSolver::keep_pairs(const NodeRequest& request, const SplitName& split, const SplitAnswer& answer) {
+    const Levels::Children& kids = levels_.at(request.level);
+    request.pairs->keep(request.side, {split.column, split.rank, false}, answer.least_left, kids.left.weight);
+    request.pairs->keep(request.side, {split.column, split.rank, true}, answer.least_right, kids.right.weight);
+}
+
+SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, std::size_t level, PairBounds* pairs) {
     const Levels::Children& kids = levels_.at(level);
+    if (pairs) pairs->on_rows(kids.left.weight + kids.right.weight);
     if (resume_) resume_->begin(level, task.split);
     context_.counters.nodes += 2;
     SplitAnswer answer;
@@ -160,7 +182,9 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
                                   .relatives = right ? Relatives{task.inner_right.get(), task.outer_right.get()}
                                                      : Relatives{task.inner_left.get(), task.outer_left.get()},
                                   .keep_profile = true,
-                                  .level = level + 1};
+                                  .level = level + 1,
+                                  .pairs = pairs,
+                                  .side = {task.split.column, task.split.rank, right}};
         Outcome& outcome = right ? answer.right : answer.left;
         Cost& least = right ? answer.least_right : answer.least_left;
         const bool is_leaf = direction && request.shape.depth == 0;
@@ -204,7 +228,7 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
 // A side that a direction makes a leaf of one class.
 Outcome NodeSolver::labelled_leaf(const Node& side, int label) const {
     Outcome outcome;
-    outcome.relaxed = loss_.leaf(side.weight - side.by_class[static_cast<std::size_t>(label)]);
+    outcome.relaxed = labelled_cost(side, loss_, label);
     outcome.upper = outcome.lower = side.count < context_.min_leaf ? kInfinite : outcome.relaxed;
     outcome.plan = leaf_plan(label);
     return outcome;

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 
 #include "intervals/frontier.hpp"
+#include "intervals/pair_bounds.hpp"
 #include "intervals/solved_sets.hpp"
 #include "loss/loss.hpp"
 #include "measures/cells.hpp"
@@ -50,7 +52,10 @@ class NodeSolver {
     // only cells will look at have no columns then.
     void begin_sides(const Node& node, Shape shape, std::size_t level);
     void divide_next(const Node& node, const SplitName& split, std::size_t level);
-    SplitAnswer solve_sides(const SplitTask& task, std::size_t columns, std::size_t level);
+    SplitAnswer solve_sides(const SplitTask& task, std::size_t columns, std::size_t level, PairBounds* pairs = nullptr);
+    // For what is proven of pairs of splits of a node; none where it would not hold or not pay. `known`: of another
+    // thread at the same node, which shares it.
+    std::unique_ptr<PairBounds> pairs_below(const Node& node, Shape shape, const PairBounds* known = nullptr) const;
 
     // From now on `solve_sides` at the root heeds a cut that others lower meanwhile; null: nobody does.
     void heed(const std::atomic<Cost>* cut) { cut_now_ = cut; }
@@ -87,6 +92,7 @@ class NodeSolver {
                             : depth_two_.solve(node, request, loss_, ties);
     }
     Outcome search(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice* ties);
+    void keep_pairs(const NodeRequest& request, const SplitName& split, const SplitAnswer& answer);
     Outcome labelled_leaf(const Node& side, int label) const;
     void conclude(const Node& node, const NodeRequest& request, const NodeRequest& on_rows, const Outcome& outcome);
     bool remembers(const Node& node, const NodeRequest& on_rows) const {

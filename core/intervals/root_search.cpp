@@ -77,7 +77,12 @@ class RootSearch final : public RootTasks {
 // Solves splits of the root by one solver.
 class RootSearch::Worker final : public SplitWorker {
   public:
-    Worker(const RootSearch& root, NodeSolver& solver) : root_(root), solver_(solver) {}
+    // `leader`: of the thread that leads, where this one is another.
+    Worker(const RootSearch& root, NodeSolver& solver, const Worker* leader)
+        : root_(root), solver_(solver),
+          pairs_(leader && !leader->pairs_
+                     ? nullptr
+                     : solver.pairs_below(root.node_, root.asked_.shape, leader ? leader->pairs_.get() : nullptr)) {}
 
     // The sample may grow at any time: its rows are divided while nobody else has the root.
     void prepare(const SplitTask& task) override {
@@ -89,7 +94,7 @@ class RootSearch::Worker final : public SplitWorker {
             solver_.divide_next(root_.node_, task.split, 0);
         }
         const std::size_t columns = root_.options_.lazy ? root_.context_.table.columns : root_.node_.columns.size();
-        return solver_.solve_sides(task, columns, 0);
+        return solver_.solve_sides(task, columns, 0, pairs_.get());
     }
     void abandoned() override {
         if (on_abandoned) on_abandoned->tell(true);
@@ -101,18 +106,20 @@ class RootSearch::Worker final : public SplitWorker {
     const RootSearch& root_;
     NodeSolver& solver_;
     bool begun_ = false;
+    std::unique_ptr<PairBounds> pairs_;
 };
 
 // What a thread beside the calling one needs of its own.
 struct RootSearch::OtherThread {
-    OtherThread(RootSearch& root, Team& team, std::size_t who)
+    OtherThread(RootSearch& root, Team& team, std::size_t who, const Worker& leader)
         : monitor(team,
                   [this] {
                       if (stack) stack->tell(false);
                       return true;
                   }),
           context(root.context_, monitor), builder(context.table, context.kernel, context.min_leaf, context.rules),
-          solver(context, builder, root.loss_), worker(root, solver), counters(root.context_.counters) {
+          solver(context, builder, root.loss_), worker(root, solver, &leader), counters(root.context_.counters) {
+        context.certifies = root.context_.certifies;
         if (!root.notes_) return;
         stack.emplace(*root.notes_, who);
         solver.note_in(&*stack);
@@ -177,14 +184,14 @@ void RootSearch::solve_tasks(Cost& left) {
                                  pack(Job{loss_, context_.min_leaf, context_.switches, context_.remembers_sets}));
         return run_by(elsewhere, left);
     }
-    Worker leader(*this, solver_);
+    Worker leader(*this, solver_, nullptr);
     const std::size_t threads =
         proof() && !context_.closings.heard() ? static_cast<std::size_t>(std::max(1, context_.n_jobs)) : 1;
     SerialExecutor alone(leader);
     ThreadExecutor together(leader, context_.monitor);
     std::vector<std::unique_ptr<OtherThread>> others;
     for (std::size_t who = 1; who < threads; ++who) {
-        others.push_back(std::make_unique<OtherThread>(*this, together.team(), who));
+        others.push_back(std::make_unique<OtherThread>(*this, together.team(), who, leader));
         together.add(others.back()->worker);
     }
     if (threads == 1) return run_by(alone, left);
@@ -346,7 +353,12 @@ bool RootSearch::holds_on_all_rows(const Frontier::Attempt& attempt, const Split
         return true;
     }
     // A split that would win on the sample is tried on all rows.
-    if (lazy.complete() || answer.best.upper >= cut) return true;
+    if (lazy.complete()) return true;
+    if (answer.best.upper >= cut) {
+        // What costs no less than the limit on the sample was not tried: it is no tree of all rows.
+        answer.best.upper = std::max(answer.best.upper, frontier_.outcome().upper);
+        return true;
+    }
     const LazyRows::Trial trial = lazy.try_on_all(answer.best.plan);
     if (trial.cost == answer.best.upper) {
         answer.best.plan = trial.plan;

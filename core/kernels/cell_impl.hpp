@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/cell_kernel.hpp"
-#include "kernels/simd.hpp"
+#include "kernels/simd_double.hpp"
 
 namespace provetree {
 namespace {
@@ -29,28 +29,92 @@ inline Floats larger_floats(Floats a, Floats b) {
 }
 
 inline float largest_of(Floats numbers) {
-    float largest = numbers[0];
-    for (int lane = 1; lane < kFloats; ++lane) largest = larger_of(largest, numbers[lane]);
-    return largest;
+#if defined(__AVX512BW__)
+    return _mm512_reduce_max_ps((__m512)numbers);
+#elif defined(__AVX2__)
+    const __m128 four = _mm_max_ps(_mm256_castps256_ps128((__m256)numbers), _mm256_extractf128_ps((__m256)numbers, 1));
+    const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+#else
+    return larger_of(larger_of(numbers[0], numbers[1]), larger_of(numbers[2], numbers[3]));
+#endif
 }
 
 inline float kept_by(float weight, float target) { return target * target / larger_of(weight, 1.0f); }
 
-void sum_pairs(const std::int64_t* cells, const std::int64_t* follows, int features, std::ptrdiff_t stride,
-               std::int64_t* row, PairSums pairs) {
-    for (int i = 0; i < features; ++i, cells += features) {
-        const std::int64_t before = follows[i];
+// Lanes moved up by so many; zeros come in below.
+template <int kBy>
+inline Longs moved_up(Longs lanes) {
+#if defined(__AVX512BW__)
+    return (Longs)_mm512_alignr_epi64((__m512i)lanes, _mm512_setzero_si512(), kDoubles - kBy);
+#elif defined(__AVX2__)
+    const __m256i low_above = _mm256_permute2x128_si256((__m256i)lanes, (__m256i)lanes, 0x08);
+    return kBy == 1 ? (Longs)_mm256_alignr_epi8((__m256i)lanes, low_above, 8) : (Longs)low_above;
+#else
+    return Longs{0, lanes[0]};
+#endif
+}
+
+// Sums of the lanes of a run up to each of them. After a step, a lane has the sum of the last 2, 4, 8 lanes up to it,
+// as many of them as its run has.
+template <int kBy = 1>
+inline Longs sums_of_runs(Longs lanes, Longs place) {
+    if constexpr (kBy < kDoubles) {
+        const DoubleMask has = at_least(place, broadcast<std::int64_t>(kBy));
+        return sums_of_runs<2 * kBy>(add_in(lanes, has, moved_up<kBy>(lanes)), place);
+    }
+    return lanes;
+}
+
+// Weights and targets of so many lanes. What lanes after the last feature have is zero, and stays it.
+inline void store_sums(Longs sums, float* weights, float* targets) {
+#if defined(__AVX512BW__)
+    const __m256i target = _mm512_cvtepi64_epi32((__m512i)sums),
+                  high = _mm512_cvtepi64_epi32(_mm512_srli_epi64((__m512i)sums, 32));
+    // A target below zero has borrowed from the weight.
+    const __m256i weight = _mm256_sub_epi32(high, _mm256_srai_epi32(target, 31));
+    _mm256_storeu_ps(weights, _mm256_cvtepi32_ps(weight));
+    _mm256_storeu_ps(targets, _mm256_cvtepi32_ps(target));
+#else
+    for (int lane = 0; lane < kDoubles; ++lane) {
+        weights[lane] = static_cast<float>(cell_weight(sums[lane]));
+        targets[lane] = static_cast<float>(cell_target(sums[lane]));
+    }
+#endif
+}
+
+// Adds to `row` what feature i has more than the one before it.
+inline void add_row(const std::int64_t* cells, const std::int64_t* place, int i, int features, std::int64_t* row) {
+    const std::int64_t before = -static_cast<std::int64_t>(place[i] > 0);
+    if constexpr (kDoubles == 2) {  // two lanes do not pay
         std::int64_t sum = 0;
         for (int j = i; j < features; ++j) {
-            sum = (sum & follows[j]) + cells[j];
+            sum = (place[j] > 0 ? sum : 0) + cells[j];
             row[j] = (row[j] & before) + sum;
         }
-        float* const weights = pairs.weights + i * stride;
-        float* const targets = pairs.targets + i * stride;
-        for (int j = i + 1; j < features; ++j) {
-            weights[j] = static_cast<float>(cell_weight(row[j]));
-            targets[j] = static_cast<float>(cell_target(row[j]));
-        }
+        return;
+    }
+    const Longs lane = lanes_from(0), next = lanes_from(1);
+    Longs last{};
+    for (int j = i; j < features; j += kDoubles) {
+        Longs sums = load_vector<Longs>(cells + j);
+        const Longs places = load_vector<Longs>(place + j);
+        if (j + kDoubles > features)
+            sums = add_in(Longs{}, at_least(broadcast<std::int64_t>(features - j - 1), lane), sums);
+        sums = sums_of_runs(sums, places);
+        // Runs that began before these lanes.
+        sums = add_in(sums, at_least(places, next), last);
+        last = broadcast<std::int64_t>(sums[kDoubles - 1]);
+        store_vector(row + j, (load_vector<Longs>(row + j) & before) + sums);
+    }
+}
+
+void sum_pairs(const std::int64_t* cells, const std::int64_t* place, int features, std::ptrdiff_t stride,
+               std::int64_t* row, PairSums pairs) {
+    for (int i = 0; i < features; ++i, cells += features) {
+        add_row(cells, place, i, features, row);
+        for (int j = i; j < features; j += kDoubles)
+            store_sums(load_vector<Longs>(row + j), pairs.weights + i * stride + j, pairs.targets + i * stride + j);
     }
 }
 

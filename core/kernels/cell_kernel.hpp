@@ -61,9 +61,9 @@ inline constexpr float kNotKept = -__builtin_inff();
 
 struct CellKernel {
     // Pair sums from cells: cells[i * features + j], i <= j, sums the rows with the value that feature i has more than
-    // the one before it, and with that of j. follows[i]: -1 where feature i goes on with a run, and 0 where it begins
-    // one. `row` has room for the features.
-    void (*sum_pairs)(const std::int64_t* cells, const std::int64_t* follows, int features, std::ptrdiff_t stride,
+    // the one before it, and with that of j. place[i]: how many features of its run are before feature i. Cells, places
+    // (0) and `row` are padded.
+    void (*sum_pairs)(const std::int64_t* cells, const std::int64_t* place, int features, std::ptrdiff_t stride,
                       std::int64_t* row, PairSums pairs);
 
     void (*best_two)(const CellSide& side, int features, std::ptrdiff_t stride, const CellStumps& stumps,

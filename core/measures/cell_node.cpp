@@ -14,6 +14,9 @@ namespace {
 // Targets together stay below this, so that their packed sums fit; squares together come close to that.
 constexpr double kMostTargets = 0x1p30, kMostSquares = 0x1p60;
 
+// For numbers below 2^51 in size. Processors without an instruction for it would call a function.
+inline double nearest_whole(double number) { return number + 0x1.8p52 - 0x1.8p52; }
+
 // Adds a cell to the sums of all pairs of its features, and of each of them with itself.
 inline void add_pairs(std::int64_t* to, std::ptrdiff_t stride, const std::uint16_t* g, const std::uint16_t* last,
                       std::int64_t packed) {
@@ -122,24 +125,25 @@ void CellNode::list_columns(const CellRows& rows) {
 // Features from either end of a column towards its most common value.
 void CellNode::number_features() {
     split_of_feature_.clear();
-    follows_.clear();
+    place_in_run_.clear();
     for (std::size_t c = 0; c < column_count_; ++c) {
         const std::size_t first = static_cast<std::size_t>(first_value_[c]),
                           end = static_cast<std::size_t>(first_value_[c + 1]);
         std::size_t common = first;
         for (std::size_t u = first + 1; u < end; ++u)
             if (of_value_[u].rows() > of_value_[common].rows()) common = u;
-        const auto number = [&](std::size_t value, std::size_t split, bool begins) {
+        const auto number = [&](std::size_t value, std::size_t split, std::size_t place_in_run) {
             Place& place = places_[place_of_value_[value]];
             place.feature = static_cast<std::uint16_t>(split_of_feature_.size());
             place.is_common = false;
             split_of_feature_.push_back(split);
-            follows_.push_back(begins ? 0 : -1);
+            place_in_run_.push_back(static_cast<std::int64_t>(place_in_run));
         };
-        for (std::size_t u = first; u < common; ++u) number(u, u - c, u == first);
-        for (std::size_t u = end - 1; u > common; --u) number(u, u - 1 - c, u == end - 1);
+        for (std::size_t u = first; u < common; ++u) number(u, u - c, u - first);
+        for (std::size_t u = end - 1; u > common; --u) number(u, u - 1 - c, end - 1 - u);
         places_[place_of_value_[common]].is_common = true;
     }
+    place_in_run_.resize(place_in_run_.size() + kCellPadding, 0);
 }
 
 // The values of each cell, and the features that begin to have them.
@@ -194,11 +198,11 @@ void CellNode::take_targets(const CellRows& rows) {
     double rounded = 0;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
         const CellRows::Cell& cell = rows.cell(cells_[i]);
-        const double exact = of_mean(cell) * steps, whole = std::nearbyint(exact);
+        const double exact = of_mean(cell) * steps, whole = nearest_whole(exact);
         rounded += std::abs(exact - whole);
         const CellSums sums{packed_cell(cell.weight, static_cast<std::int64_t>(whole)),
                             static_cast<std::int64_t>(squares_of(cell) * square_steps), cell.key,
-                            std::int64_t{cell.rows} << 32 | cell.reach};
+                            std::int64_t{cell.rows} << 32 | cell.reach, 1};
         sums_[i] = sums;
         all_ += sums;
     }
@@ -217,8 +221,8 @@ void CellNode::sort_by(int column, std::vector<Index>& order, std::vector<Index>
     const std::size_t from = static_cast<std::size_t>(first_value_[c]),
                       to = static_cast<std::size_t>(first_value_[c + 1]);
     first.assign(to - from + 1, 0);
-    for (Index i = 0; i < size(); ++i) ++first[values_of(i)[c] - from + 1];
-    std::partial_sum(first.begin(), first.end(), first.begin());
+    for (std::size_t u = from; u < to; ++u)
+        first[u - from + 1] = first[u - from] + static_cast<Index>(of_value_[u].cells);
     order.resize(cells_.size());
     next_.assign(first.begin(), first.end());
     for (Index i = 0; i < size(); ++i) order[next_[values_of(i)[c] - from]++] = i;

@@ -13,20 +13,23 @@
 namespace provetree {
 
 // Sums over cells, one number after the other so that they are added at once: weight and target as the kernel takes
-// them, squares in small whole steps, the key of the set, and its rows with what they can add.
+// them, squares in small whole steps, the key of the set, its rows with what they can add, and how many cells they are.
 struct CellSums {
     std::int64_t packed = 0, squares = 0;
     CellKey key;
     std::int64_t extent = 0;  // rows times 2^32, and their reach
+    std::int64_t cells = 0;
 
     void operator+=(const CellSums& other) {
         packed += other.packed;
         squares += other.squares;
         key += other.key;
         extent += other.extent;
+        cells += other.cells;
     }
     CellSums operator-(const CellSums& other) const {
-        return {packed - other.packed, squares - other.squares, key - other.key, extent - other.extent};
+        return {packed - other.packed, squares - other.squares, key - other.key, extent - other.extent,
+                cells - other.cells};
     }
     Index rows() const { return static_cast<Index>(extent >> 32); }
     Weight reach() const { return static_cast<Weight>(extent & 0xffffffff); }
@@ -61,8 +64,8 @@ class CellNode {
     const Split& split_of_feature(int feature) const {
         return splits_[split_of_feature_[static_cast<std::size_t>(feature)]];
     }
-    // Which features go on with the run of the one before (see the kernel).
-    const std::int64_t* follows() const { return follows_.data(); }
+    // How many features of its run are before each one (see the kernel); padded.
+    const std::int64_t* place_in_run() const { return place_in_run_.data(); }
     int first_value(int column) const { return first_value_[static_cast<std::size_t>(column)]; }
     const CellSums& of_value(int value) const { return of_value_[static_cast<std::size_t>(value)]; }
 
@@ -112,7 +115,7 @@ class CellNode {
     std::vector<std::uint16_t> place_of_value_;
     std::vector<Split> splits_;
     std::vector<std::size_t> split_of_feature_;
-    std::vector<std::int64_t> follows_;
+    std::vector<std::int64_t> place_in_run_;
     std::vector<CellSums> of_value_;
     std::vector<Index> cells_;
     std::vector<std::uint32_t> seen_;  // by cell of the table: when it was met last

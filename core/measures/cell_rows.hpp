@@ -31,14 +31,15 @@ class CellRows {
     static constexpr std::size_t kMostPerColumn = 64;  // features, on average
     static constexpr Weight kMostWeight = 1 << 24;     // single floats hold all whole numbers up to here
 
-    struct Cell {
+    // What every node asks for fills one line of the cache.
+    struct alignas(64) Cell {
         std::int64_t weight = 0, target = 0;  // of all rows, weighted
-        Wide squares = 0;
         double approximate_squares = 0, inverse_weight = 0;
         CellKey key;
         Index rows = 0;
-        std::int64_t count = 0;  // original rows behind them
         Weight reach = 0;        // what they can add at most
+        std::int64_t count = 0;  // original rows behind them
+        Wide squares = 0;
     };
 
     static bool fit(const Table& table);

@@ -122,6 +122,7 @@ void CellSolver::begin() {
             std::fill_n(&of[static_cast<std::size_t>(i * stride_ + features_)], kCellPadding, 0.0f);
     for (LineVector<float>* of : {&side_weights_, &side_targets_})
         std::fill_n(&(*of)[static_cast<std::size_t>(features_)], kCellPadding, 0.0f);
+    std::fill_n(&row_[static_cast<std::size_t>(features_)], kCellPadding, std::int64_t{0});
 }
 
 void CellSolver::count_work(std::uint64_t cells) {
@@ -273,7 +274,7 @@ bool CellSolver::evaluate(int column, int split, Base low, Base high, std::size_
 
 void CellSolver::sum_all() {
     have_all_ = true;
-    all_cells_.resize(static_cast<std::size_t>(features_) * static_cast<std::size_t>(features_));
+    all_cells_.resize(cells_size());
     copy_cells(nullptr, all_cells_.data());
     order_.resize(node_.size());
     std::iota(order_.begin(), order_.end(), Index{0});
@@ -288,7 +289,7 @@ void CellSolver::sum_up_to(int column, int split, Base low, Base high, std::size
     if (!have_all_) sum_all();
     if (first_.empty()) node_.sort_by(column, order_, first_);
     if (cells_.size() <= depth) cells_.resize(depth + 1);
-    cells_[depth].resize(all_cells_.size());
+    cells_[depth].resize(cells_size());
     std::int64_t* const cells = cells_[depth].data();
     const auto members_to = [&](int value) { return order_.data() + first_[static_cast<std::size_t>(value + 1)]; };
     const Index *from = members_to(low.upto), *here = members_to(split - node_.first_split(column)),

@@ -114,6 +114,11 @@ class CellSolver {
     bool evaluate(int column, int split, Base low, Base high, std::size_t depth);
     void sum_all();
     void sum_up_to(int column, int split, Base low, Base high, std::size_t depth);
+    // Of the kernel's cells, with the padding.
+    std::size_t cells_size() const {
+        const std::size_t features = static_cast<std::size_t>(features_);
+        return features * features + kCellPadding;
+    }
     void copy_cells(const std::int64_t* from, std::int64_t* to) const;
     void bound_side(int split, Side side);
     static void learn(Known& of, const TwoBounds& bounds);

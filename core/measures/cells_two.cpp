@@ -16,11 +16,11 @@ constexpr Cost kRoundedLeaves = 5;
 }  // namespace
 
 void CellSolver::sum_pairs(const std::int64_t* cells, PairSums pairs, std::vector<std::int64_t>& singles) {
-    kernel_.sum_pairs(cells, node_.follows(), features_, stride_, row_.data(), pairs);
+    kernel_.sum_pairs(cells, node_.place_in_run(), features_, stride_, row_.data(), pairs);
     singles.resize(static_cast<std::size_t>(features_));
     std::int64_t sum = 0;
     for (std::ptrdiff_t i = 0; i < features_; ++i) {
-        sum = (sum & node_.follows()[i]) + cells[i * (features_ + 1)];
+        sum = (node_.place_in_run()[i] > 0 ? sum : 0) + cells[i * (features_ + 1)];
         singles[static_cast<std::size_t>(i)] = sum;
     }
 }
@@ -92,8 +92,7 @@ Incumbent CellSolver::best_two(const Members& members, int splits) {
     }
     Incumbent best{large_enough(whole.weight) ? loss_.measured(units_of(whole)) : kInfinite, nullptr, 0};
     if (splits == 0 || members.size() < 2) return best;
-    const std::size_t features = static_cast<std::size_t>(features_);
-    exact_cells_.resize(features * features);
+    exact_cells_.resize(cells_size());
     copy_cells(nullptr, exact_cells_.data());
     node_.add(exact_cells_.data(), members.data(), members.data() + members.size());
     sum_pairs(exact_cells_.data(), part_pairs(), singles_);

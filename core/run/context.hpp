@@ -30,6 +30,7 @@ enum Switch : unsigned {
     kNoBits = 1u << 8,         // the search on binary features
     kNoImprovement = 1u << 9,  // better trees looked for while the proof takes long
     kNoWide = 1u << 10,        // what tables with many columns get
+    kNoSplitPairs = 1u << 14,  // bounds of rows that pass two splits, whichever of them comes first
     // Of the search of all sizes:
     kNoSurvey = 1u << 11,        // the node's own rows with a level less, first
     kNoSettledPairs = 1u << 12,  // pairs of small sides left to the survey
@@ -46,6 +47,8 @@ enum Switch : unsigned {
     kSurveyOfAllRows = 1u << 26,  // what holds for all rows is used between splits of a sample
     kNoColumnEnds = 1u << 27,     // samples may lack the ends of columns
     kNoPairsOfLeaves = 1u << 28,  // two leaves are left to a survey that there may not be
+    // The same, for tests of the search of one size:
+    kPairsOfOldSamples = 1u << 29,  // bounds of rows that pass two splits are taken for those of the sample of today
 };
 
 // The names that Python knows the switches by. The first ones switch a part off; the others are for tests alone.
@@ -57,7 +60,7 @@ inline constexpr NamedSwitch kPartSwitches[] = {
     {kNoLipschitz, "lipschitz"},      {kNoSlack, "slack"},        {kNoInheritance, "inheritance"},
     {kNoPacking, "packing"},          {kNoStart, "start"},        {kNoTieRule, "tie_rule"},
     {kNoClassCounts, "class_counts"}, {kNoLazyRows, "lazy_rows"}, {kNoBits, "bits"},
-    {kNoImprovement, "improvement"},  {kNoWide, "wide"},
+    {kNoImprovement, "improvement"},  {kNoWide, "wide"},          {kNoSplitPairs, "split_pairs"},
 };
 inline constexpr NamedSwitch kTestSwitches[] = {
     {kTinySamples, "tiny_samples"},   {kEagerImprovement, "eager_improvement"},
@@ -72,6 +75,9 @@ inline constexpr NamedSwitch kSizeSwitches[] = {
     {kNoSettledPairs, "pairs"},  {kNoLeafSides, "leaves"},
 };
 inline constexpr NamedSwitch kUnsoundSwitches[] = {
+    {kPairsOfOldSamples, "pairs_of_old_samples"},
+};
+inline constexpr NamedSwitch kUnsoundSizeSwitches[] = {
     {kLowSurveyLimits, "low_survey_limits"},
     {kSurveyOfAllRows, "survey_of_all_rows"},
     {kNoColumnEnds, "no_column_ends"},

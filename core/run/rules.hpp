@@ -31,16 +31,16 @@ struct Rules {
     std::vector<Weight> prices;
     std::vector<std::uint64_t> priced;
 
+    bool directed() const { return !directions.empty(); }
     bool grouped() const { return !groups.empty(); }
     bool priced_by_path() const { return !prices.empty(); }
     // Whether what may follow a split depends on its path.
     bool follows_paths() const { return grouped() || priced_by_path(); }
     // What a split on a column costs below a path that has paid for some.
-    Weight price(Index column, std::uint64_t paid) const {
-        if (prices.empty()) return 0;
+    Weight price(Index column, std::uint64_t paid) const { return prices.empty() ? 0 : sum_of(priced[column] & ~paid); }
+    Weight sum_of(std::uint64_t some) const {
         Weight sum = 0;
-        for (std::uint64_t open = priced[column] & ~paid; open; open &= open - 1)
-            sum += prices[static_cast<std::size_t>(std::countr_zero(open))];
+        for (; some; some &= some - 1) sum += prices[static_cast<std::size_t>(std::countr_zero(some))];
         return sum;
     }
     std::uint64_t paid_after(std::uint64_t paid, Index column) const {

@@ -25,7 +25,7 @@ class ByBits final : public Method {
         return all_.size() < context_.min_leaf ? kInfinite : recursion_.loss().leaf(all_.leaf_error());
     }
     void resume(const Checkpoint& checkpoint) override { proof_.resume(checkpoint); }
-    Incumbent start(Shape shape) override;
+    Incumbent start(Shape shape, Cost limit) override;
     RootAnswer prove(const RootRequest& request) override;
     FlatTree finish(const PlanPtr& plan) override { return BitTieRule(recursion_).finish(all_, plan, 0); }
     const Node* root() const override { return nullptr; }
@@ -43,11 +43,11 @@ class ByBits final : public Method {
     PerfectTrees perfect_;
 };
 
-Incumbent ByBits::start(Shape shape) {
+Incumbent ByBits::start(Shape shape, Cost limit) {
     if (context_.off(kNoStart)) return {leaf_cost(), nullptr, 0};
     // Sharing a split budget out is left to the greedy trees of the other search.
     if (shape.splits < Shape::full(shape.depth))
-        return by_sweeps(context_, recursion_.loss(), false, false)->start(shape);
+        return by_sweeps(context_, recursion_.loss(), false, false)->start(shape, limit);
     const Monitor::NoStops whole(context_.monitor);  // it takes milliseconds, and a search needs a tree to end with
     return grow(all_, shape.depth, 0);
 }
@@ -143,7 +143,7 @@ Certified ByBits::certify(const CertifyRequest& request) {
     }
     certified.bound = request.bound;
     certified.claims = log.size();
-    certified.bytes = log.bytes();
+    certified.text = log.text();
     return certified;
 }
 

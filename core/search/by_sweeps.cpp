@@ -15,6 +15,9 @@ namespace provetree {
 
 namespace {
 
+// Samples of rows do not pay in deeper trees.
+constexpr int kDeepestOnSamples = 4;
+
 // Steps for a first bound of a proof that may not end before its limit.
 constexpr std::uint64_t kStepsOfFirstBound = 75'000'000, kStepsBesideFile = 1'000'000'000;
 
@@ -40,13 +43,14 @@ class BySweeps final : public Method {
           solver_(context, builder_, loss), with_ties_(with_ties), limited_(limited),
           sampling_(context.table, context.kernel, context.min_leaf, context.switches, context.memory_limit,
                     unwatched_),
-          sampling_builder_(context.table, context.kernel, context.min_leaf) {
+          sampling_builder_(context.table, context.kernel, context.min_leaf, context.rules) {
+        sampling_.rules = context.rules;
         builder_.build_root(root_);
     }
 
     Cost leaf_cost() const override { return provetree::leaf_cost(context_, root_, solver_.loss()); }
     void resume(const Checkpoint& checkpoint) override { earlier_ = checkpoint; }
-    Incumbent start(Shape shape) override;
+    Incumbent start(Shape shape, Cost limit) override;
     RootAnswer prove(const RootRequest& request) override;
     FlatTree finish(const PlanPtr& plan) override {
         return finish_plan(context_, builder_, solver_.levels(), root_, plan, solver_.loss());
@@ -61,7 +65,7 @@ class BySweeps final : public Method {
 
   private:
     Cost claim(const CertifyRequest& request, const Node& rows, bool solves, Certified& certified);
-    void choose_sample(const Incumbent& start);
+    void choose_sample(Shape shape, const Incumbent& start, Cost limit);
     RootAnswer prove_first_bound(const RootRequest& request);
 
     Context& context_;
@@ -80,22 +84,16 @@ class BySweeps final : public Method {
     std::vector<std::uint8_t> sampled_;  // rows that the proof was made on, for its certificate; empty: all
 };
 
-Incumbent BySweeps::start(Shape shape) {
+Incumbent BySweeps::start(Shape shape, Cost limit) {
     Incumbent start{leaf_cost(), nullptr, 0};
     if (shape.depth < 3) return start;
-    if (context_.rules) {
-        // Greedy trees know no rules; the best tree of two levels keeps them.
-        const Outcome two = solver_.solve(root_, {.shape = Shape::of(2, shape.splits)});
-        start.offer(two);
-        return start;
-    }
     const bool grows = !context_.off(kNoStart);
     if (grows) start = grow_greedily(solver_, root_, shape);
     // Deeper, the exact search of a shortlist rarely ends, and better trees are found beside the proof. A proof that
     // goes on has its tree.
     if (grows && shape.depth == 3 && context_.wide(root_.columns.size()) && !(earlier_ && earlier_->root.best.plan))
         start = search_shortlist(solver_, root_, shape, start);
-    choose_sample(start);
+    choose_sample(shape, start, limit);
     // Subtrees that are optimal for their rows help less than they take where the search itself works on a sample, and
     // where cells prove all but the first level at once.
     const bool by_cells = shape.depth <= 4 && CellRows::fit(context_.table);
@@ -103,14 +101,15 @@ Incumbent BySweeps::start(Shape shape) {
     return start;
 }
 
-void BySweeps::choose_sample(const Incumbent& start) {
-    const Weight errors = static_cast<Weight>(solver_.loss().errors_for(start.upper));
+void BySweeps::choose_sample(Shape shape, const Incumbent& start, Cost limit) {
+    const Weight errors = static_cast<Weight>(solver_.loss().errors_for(std::min(start.upper, limit)));
+    // Where ties are looked for at once, trees are that deep at most. Rules know no ties.
+    const bool at_once = with_ties_ || (context_.rules && shape.depth <= kDeepestOnSamples);
     // What is known already was proven with other weights between splits than those of a new sample.
     if (earlier_ && !earlier_->sample.empty())
         lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, earlier_->sample,
                                            solver_.loss());
-    else if (with_ties_ && !(earlier_ && !earlier_->root.points.empty()) &&
-             LazyRows::worthwhile(context_, root_, errors))
+    else if (at_once && !(earlier_ && !earlier_->root.points.empty()) && LazyRows::worthwhile(context_, root_, errors))
         lazy_ = std::make_unique<LazyRows>(sampling_, sampling_builder_, sampling_levels_, root_, start.plan, errors,
                                            solver_.loss());
 }
@@ -176,7 +175,7 @@ Cost BySweeps::claim(const CertifyRequest& request, const Node& rows, bool solve
         IntervalClaims(solver_, log, solves)
             .claim(rows, {}, request.shape, {relaxed ? request.bound : 0, request.bound}, request.known, 0, number);
     certified.claims = log.size();
-    certified.bytes = log.bytes();
+    certified.text = log.text();
     return relaxed ? found.relaxed : found.lower;
 }
 

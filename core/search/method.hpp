@@ -30,8 +30,8 @@ class Method {
     virtual Cost leaf_cost() const = 0;
     // Takes up what an earlier search has proven; called before `start`.
     virtual void resume(const Checkpoint& checkpoint) = 0;
-    // A first tree, in milliseconds.
-    virtual Incumbent start(Shape shape) = 0;
+    // A first tree, in milliseconds. Only trees below the limit will be looked for.
+    virtual Incumbent start(Shape shape, Cost limit) = 0;
     virtual RootAnswer prove(const RootRequest& request) = 0;
     // A plan worked out on the rows.
     virtual FlatTree finish(const PlanPtr& plan) = 0;

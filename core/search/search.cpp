@@ -59,6 +59,7 @@ struct SearchPlan {
           limited(options.max_work > 0 || options.time_limit < std::numeric_limits<double>::infinity()),
           factor(allowed.splits + 1), users(options.loss), refined(users.counting_splits(factor)),
           loss(at_once ? refined : users), unit(at_once ? factor : 1),
+          below(options.below < kInfinite / unit ? options.below * unit : kInfinite),
           tolerance(loss.measured(options.rounded_units) * (allowed.splits + 1)) {}
 
     // Up to this depth the cost and the fewest splits are proven in one search, which takes hardly longer. In deeper
@@ -76,8 +77,9 @@ struct SearchPlan {
     // all splits of a tree together are less than one unit of the user's cost.
     Cost factor;
     Loss users, refined;
-    Loss loss;  // of the proof
-    Cost unit;  // of the proof's costs, in the user's
+    Loss loss;   // of the proof
+    Cost unit;   // of the proof's costs, in the user's
+    Cost below;  // trees that cost less are looked for, in the proof's costs; kInfinite: the best one
     // What is proven holds to so much of the proof's costs, because sweeps under a measure may round.
     Cost tolerance;
 };
@@ -209,7 +211,7 @@ void Driver::open_checkpoint() {
 }
 
 void Driver::start() {
-    start_ = method_->start(plan_.shape);
+    start_ = method_->start(plan_.shape, plan_.below);
     if (earlier_ && earlier_->root.best.plan) take_initial(earlier_->root.best.plan);
     if (options_.initial) take_initial(options_.initial);
     tell(start_.upper, 0);
@@ -274,13 +276,15 @@ void Driver::prove_shape() {
     outcome_.lower = 0;
     try {
         end_where_known(start_.upper);
-        RootAnswer answer = method_->prove({plan_.shape, start_, Role::kProof, [&](Cost upper, Cost lower) {
-                                                proven = std::max(proven, lower);
-                                                tell(upper, lower);
-                                                end_where_known(upper);
-                                            }});
+        const auto listen = [&](Cost upper, Cost lower) {
+            proven = std::max(proven, lower);
+            tell(upper, lower);
+            end_where_known(upper);
+        };
+        RootAnswer answer = method_->prove({plan_.shape, start_, Role::kProof, listen, plan_.below});
         outcome_ = std::move(answer.outcome);
         stopped_ = answer.stopped;
+        if (!stopped_ && outcome_.lower < outcome_.upper) stopped_ = StopReason::kNothingBelow;
     } catch (const StopSearch& stop) {
         stopped_ = stop.reason;
     }

@@ -25,6 +25,7 @@ struct SearchOptions {
     double time_limit = 0;
     std::uint64_t max_work = 0;      // row steps after which the search ends; 0: no limit
     std::uint64_t memory_limit = 0;  // bytes that kept bounds may take; the nodes themselves are bounded by the depth
+    Cost below = kInfinite;          // trees that cost less are looked for: where there is none, that is what is proven
     PlanPtr initial;                 // a tree to begin with, within the limits; null: none
     int n_jobs = 1;                  // threads
     std::string checkpoint;          // file that the proof is kept in and taken up from; empty: none

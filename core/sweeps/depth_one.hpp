@@ -21,6 +21,11 @@ struct Stump {
 // Cost of the node as a leaf; kInfinite where it has too few rows.
 Cost leaf_cost(const Context& context, const Node& node, const Loss& loss);
 
+// Cost of the node as a leaf of some class, as a direction asks for it, whatever its size.
+inline Cost labelled_cost(const Node& node, const Loss& loss, int label) {
+    return loss.leaf(node.weight - node.by_class[static_cast<std::size_t>(label)]);
+}
+
 // The best stump. With `canonical`, by the tie rule: leaf first, lowest column, widest margin, lowest threshold.
 Stump best_stump(Context& context, const Node& node, const Loss& loss, bool canonical);
 

@@ -224,15 +224,17 @@ void DepthTwo::choose_lanes(const Node& node, Portion portion) {
         const Region& region = regions_[chosen_[k]];
         const NodeColumn& column = node.columns[region.column];
         const auto [wanted, splits, listed] = shares_[k];
+        if (wanted == 0) continue;
         const bool all = splits > 0 && wanted == splits;
+        const std::uint64_t half_step = (std::uint64_t{region.open.size()} << 31) / wanted;  // in parts of 2^32 rows
+        const Weight reach = static_cast<Weight>(half_step >> 31);
         Index last = 0;
         for (std::uint64_t i = 0; i < wanted; ++i) {
             // Spaced by rows, which is what the bounds go by; where all splits get a lane, one after the other.
-            const Index target =
-                region.open.first + static_cast<Index>((2 * i + 1) * region.open.size() / (2 * wanted));
+            const Index target = region.open.first + static_cast<Index>(((2 * i + 1) * half_step) >> 32);
             const Index position = all ? splits_found_[listed + i] : nearest_split(column, target, region.open);
             if (position <= last) continue;
-            lanes_.push_back({region.column, position, static_cast<Weight>(region.open.size() / wanted)});
+            lanes_.push_back({region.column, position, reach});
             lane_regions_.push_back(chosen_[k]);
             last = position;
         }
@@ -264,12 +266,14 @@ void DepthTwo::share_lanes(const Node& node, std::size_t wanted_lanes) {
     std::uint64_t left = wanted_lanes - chosen_.size();
     for (int pass = 0; pass < 3 && left > 0 && rows > 0; ++pass) {
         std::uint64_t seen = 0, given = 0, still_open = 0, used = 0;
+        const std::uint64_t lanes_a_row = (left << 32) / rows;  // in parts of 2^32
         for (std::size_t k = 0; k < chosen_.size(); ++k) {
             Share& share = shares_[k];
             const std::uint64_t size = regions_[chosen_[k]].open.size();
             if (share.lanes >= share.splits) continue;
             seen += size;
-            const std::uint64_t upto = seen * left / rows, more = std::min(upto - given, share.splits - share.lanes);
+            const std::uint64_t upto = seen == rows ? left : seen * lanes_a_row >> 32;
+            const std::uint64_t more = std::min(upto - given, share.splits - share.lanes);
             given = upto;
             share.lanes += more;
             used += more;
@@ -386,6 +390,7 @@ void DepthTwo::begin(const Node& node, const NodeRequest& request, const Loss& l
     keep_profile_ = keep_profile_ && worth_keeping(node);
     panel_.start();
     wide_ = context_.wide(node.columns.size());
+    plain_ = splits_ >= 3 && !context_.constrained() && !context_.rules && !context_.closings.heard();
 }
 
 Outcome DepthTwo::solve(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
@@ -405,6 +410,7 @@ TwoSizes DepthTwo::solve_sizes(const Node& node, const NodeRequest& request, con
     two_ = {};
     two_.take(outcome_);
     whole_stump_ = 0;
+    plain_ = false;
     search(node, request.relatives);
     if (two_.upper <= three_.upper) three_.take(two_);
     if (three_.upper <= outcome_.upper) outcome_.take(three_);
@@ -472,6 +478,11 @@ void DepthTwo::consider(const Node& node, const Lane& lane, const LaneResult& re
         least = std::min<Cost>(least, Cost{result.left.stump} + result.right.stump);
     }
     const NodeColumn& column = node.columns[lane.column];
+    if (plain_) {
+        const SideCost left = side_cost_of(result.left, true), right = side_cost_of(result.right, true);
+        if (left.best + right.best + loss_.split_penalty <= outcome_.upper) offer(column, lane.position, left, right);
+        return;
+    }
     const int direction = direction_of(column);
     const Cost own = own_cost(column);
     Cost bound = kInfinite;

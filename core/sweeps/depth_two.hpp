@@ -93,6 +93,7 @@ class DepthTwo : public TwoLevels {
     std::vector<Weight> seen_;
     // Tables with many columns: the least errors of each column's own stump, of all, and of the trees tried so far.
     bool wide_ = false;
+    bool plain_ = false;  // a lane is a tree and nothing more: nobody listens, and all trees of four leaves are allowed
     std::vector<Weight> stumps_;
     Weight best_stump_ = 0;
     std::vector<Cost> column_costs_;

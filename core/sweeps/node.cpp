@@ -64,7 +64,12 @@ void NodeBuilder::sum_rows(Node& node) const {
     if (node.measure) node.leaf_units = node.measure->leaf(node.ids.data(), node.rows);
     node.by_class.assign(static_cast<std::size_t>(table_.n_classes), 0);
     if (unit_weights_ && min_leaf_ <= 1) {
-        for (std::uint32_t cls : node.classes) ++node.by_class[cls];
+        if (node.by_class.size() == 2) {
+            node.by_class[1] = std::accumulate(node.classes.begin(), node.classes.end(), Weight{0});
+            node.by_class[0] = static_cast<Weight>(node.rows) - node.by_class[1];
+        } else {
+            for (std::uint32_t cls : node.classes) ++node.by_class[cls];
+        }
         node.weight = static_cast<Weight>(node.rows);
         node.count = node.rows;
         node.largest_weight = 1;
@@ -83,6 +88,21 @@ void NodeBuilder::sum_rows(Node& node) const {
     }
 }
 
+void limit_sides(const Node& node, std::int64_t min_leaf, NodeColumn& column) {
+    column.first_split = 1;
+    column.last_split = node.rows - 1;
+    if (min_leaf <= 1) return;
+    const auto count = [&](Index position) {
+        return static_cast<std::int64_t>(node.counts[column.order[position] & entry::kRowMask]);
+    };
+    std::int64_t left = 0, right = 0;
+    Index first = 0, last = node.rows;
+    while (first < node.rows && left < min_leaf) left += count(first++);
+    while (last > 0 && right < min_leaf) right += count(--last);
+    column.first_split = std::max<Index>(1, first);
+    column.last_split = std::min(node.rows - 1, last);
+}
+
 // A column that does not vary cannot split this node or anything below it: false.
 bool NodeBuilder::keep_column(Node& node, NodeColumn& column) const {
     if (node.rows == 0 || column.ranks[0] == column.ranks[node.rows - 1]) return false;
@@ -91,19 +111,7 @@ bool NodeBuilder::keep_column(Node& node, NodeColumn& column) const {
     const bool every_end = min_leaf_ > 1 || (node.measure && !node.measure->of_classes());
     seal_order(kernel_, column.order, column.ranks, node.rows, every_end, column.checks, column.groups);
     column.no_ties = column.groups == node.rows;
-    column.first_split = 1;
-    column.last_split = node.rows - 1;
-    if (min_leaf_ > 1) {
-        const auto count = [&](Index position) {
-            return static_cast<std::int64_t>(node.counts[column.order[position] & entry::kRowMask]);
-        };
-        std::int64_t left = 0, right = 0;
-        Index first = 0, last = node.rows;
-        while (first < node.rows && left < min_leaf_) left += count(first++);
-        while (last > 0 && right < min_leaf_) right += count(--last);
-        column.first_split = std::max<Index>(1, first);
-        column.last_split = std::min(node.rows - 1, last);
-    }
+    limit_sides(node, min_leaf_, column);
     return true;
 }
 
@@ -254,6 +262,8 @@ void NodeBuilder::choose(const Node& parent, const std::vector<std::uint8_t>& ma
     Index count = 0;
     for (Index row = 0; row < parent.rows; ++row) count += marked[row] != 0;
     chosen.measure = parent.measure;
+    chosen.path_groups = parent.path_groups;
+    chosen.paid = parent.paid;
     chosen.make_rows(count);
     Index next = 0;
     for (Index row = 0; row < parent.rows; ++row) {

@@ -115,6 +115,9 @@ inline constexpr std::size_t kRoomAfter = 19;
 void seal_order(const Kernel& kernel, std::uint32_t* order, Index* ranks, Index rows, bool every_end, Index& checks,
                 Index& groups);
 
+// Positions of a column in order that leave both sides of a split enough rows for a leaf.
+void limit_sides(const Node& node, std::int64_t min_leaf, NodeColumn& column);
+
 // Builds nodes; holds the scratch memory of splitting, so one builder serves one search.
 class NodeBuilder {
   public:

@@ -37,11 +37,13 @@ void Panel::mark_left_rows(const Node& node, const Lane* lanes, int n_lanes) {
             for (int lane = begin; lane < end; ++lane) {
                 const std::uint64_t keep = ~lanes_from(begin, lane + 1);
                 const Index stop = lane + 1 < end ? lanes[lane + 1].position : node.rows;
+#pragma GCC unroll 8
                 for (Index i = lanes[lane].position; i < stop; ++i) masks[order[i] & entry::kRowMask] &= keep;
             }
         } else {
             for (int lane = begin; lane < end; ++lane) {
                 const std::uint64_t set = lanes_from(lane, end);
+#pragma GCC unroll 8
                 for (Index i = lane == begin ? 0 : lanes[lane - 1].position; i < lanes[lane].position; ++i)
                     masks[order[i] & entry::kRowMask] |= set;
             }

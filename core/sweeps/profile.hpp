@@ -109,6 +109,14 @@ struct Relatives {
     const Profile* outer = nullptr;
 };
 
+class PairBounds;  // intervals/pair_bounds.hpp
+
+// One side of a split.
+struct SideOf {
+    Index column = 0, rank = 0;
+    bool right = false;
+};
+
 // What is asked of the solver of a node: trees of a shape, exactly where the optimum is below the limit.
 struct NodeRequest {
     Shape shape;
@@ -116,6 +124,10 @@ struct NodeRequest {
     Relatives relatives{};
     bool keep_profile = false;
     std::size_t level = 0;  // from 0 at the root
+    // What is known of rows that pass two splits of the parent, and which side of which split this node is; null:
+    // nothing is.
+    PairBounds* pairs = nullptr;
+    SideOf side{};
 };
 
 // A profile to be filled, counted and kept; null where profiles are off or take too much memory already.

@@ -23,22 +23,24 @@ void start_at_zero(TwoClassSums& sums) {
 void Panel::evaluate_ruled(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
     const Rules& rules = *context_.rules;
     const PathGroups path = path_of(rules, node, lanes);
-    const std::uint64_t paid = rules.paid_after(node.paid, node.columns[lanes[0].column].id);
-    // Second splits of one price at a time: a price is so many errors more.
-    std::vector<Weight> prices;
+    const auto unpaid = [&](Index column) { return rules.priced_by_path() ? rules.priced[column] & ~node.paid : 0; };
+    // Second splits that ask for the same prices at a time: a price is so many errors more, in the lanes whose first
+    // split has not paid it.
+    std::vector<std::uint64_t> asked;
     for (const NodeColumn& column : node.columns)
-        if (rules.allows(path, column.id)) prices.push_back(rules.price(column.id, paid));
-    std::sort(prices.begin(), prices.end());
-    prices.erase(std::unique(prices.begin(), prices.end()), prices.end());
-    for (const Weight price : prices) {
+        if (rules.allows(path, column.id)) asked.push_back(unpaid(column.id));
+    std::sort(asked.begin(), asked.end());
+    asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+    for (const std::uint64_t prices : asked) {
         ruled_.clear();
         for (const NodeColumn& column : node.columns)
-            if (rules.allows(path, column.id) && rules.price(column.id, paid) == price) ruled_.push_back(&column);
-        const bool first = price == prices.front();
+            if (rules.allows(path, column.id) && unpaid(column.id) == prices) ruled_.push_back(&column);
+        const bool first = prices == asked.front();
         at_price_.resize(kLanes);
         LaneResult* const found = first ? results : at_price_.data();
         evaluate_below(node, lanes, n_lanes, found);
-        for (int lane = 0; lane < n_lanes; ++lane)
+        for (int lane = 0; lane < n_lanes; ++lane) {
+            const Weight price = rules.sum_of(prices & ~unpaid(node.columns[lanes[lane].column].id));
             for (const auto side : {&LaneResult::left, &LaneResult::right}) {
                 SideErrors& best = results[lane].*side;
                 const SideErrors& more = found[lane].*side;
@@ -47,6 +49,7 @@ void Panel::evaluate_ruled(const Node& node, const Lane* lanes, int n_lanes, Lan
                 if (first || (feasible >= 0 && (best.feasible_split < 0 || feasible < best.feasible_split)))
                     best.feasible_split = feasible;
             }
+        }
     }
 }
 

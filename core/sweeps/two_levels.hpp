@@ -105,8 +105,9 @@ class TwoLevels {
             return std::min(cost(true, true), std::min(cost(true, false), cost(false, true)) - shift_of_three());
         return one_leaf ? std::min(cost(true, false), cost(false, true)) : cost(true, true);
     }
+    // Which splits between two points are open, where one of the sides may have to be a leaf.
     template <class Amount>
-    OpenRange range_between(const TwoSides<Amount>& a, const TwoSides<Amount>& b, Cost room, bool one_leaf) const {
+    OpenRange range_of_either_side(const TwoSides<Amount>& a, const TwoSides<Amount>& b, Cost room) const {
         const auto range = [&](bool split_left, bool split_right, Cost of_cut) {
             return open_range(side_bounds(a, split_left, split_right), side_bounds(b, split_left, split_right), of_cut,
                               loss_, !context_.off(kNoLipschitz));
@@ -122,7 +123,6 @@ class TwoLevels {
             three.bound -= shift;
             return either(range(true, true, room), three);
         }
-        if (!one_leaf) return range(true, true, room);
         return either(range(true, false, room), range(false, true, room));
     }
 
@@ -137,19 +137,29 @@ class TwoLevels {
     void find_stretches(const NodeColumn& column, const std::vector<TwoSides<Amount>>& points, Cost room, bool closing,
                         const Keep& keep) {
         StretchJoiner stretches(column, keep);
-        const bool one_leaf = one_side_is_leaf(column);
+        const bool one_leaf = one_side_is_leaf(column), either_side = one_leaf || by_sizes_;
+        const bool lipschitz = !context_.off(kNoLipschitz);
+        // What both sides of a point cost at least, where both may be split: for most searches all there is to know.
+        const auto both_split = [&](const TwoSides<Amount>& point) {
+            return either_side ? SideBounds{} : side_bounds(point, true, true);
+        };
+        if (points.empty()) return;
+        SideBounds here = both_split(points.front());
         for (std::size_t i = 0; i < points.size(); ++i) {
             const TwoSides<Amount>& a = points[i];
             if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split) {
-                const Cost bound = point_bound(a, one_leaf);
+                const Cost bound = either_side ? point_bound(a, one_leaf) : here.left + here.right;
                 if (bound < room)
                     stretches.add({a.position, a.position}, bound, i, i);
                 else if (closing)
                     close(column, {a.position, a.position}, bound + own_cost(column), Reason::kSplitBound);
             }
-            if (i + 1 == points.size() || points[i + 1].position - a.position < 2) continue;
+            if (i + 1 == points.size()) break;
             const TwoSides<Amount>& b = points[i + 1];
-            const OpenRange range = range_between(a, b, room, one_leaf);
+            const SideBounds before = std::exchange(here, both_split(b));
+            if (b.position - a.position < 2) continue;
+            const OpenRange range =
+                either_side ? range_of_either_side(a, b, room) : open_range(before, here, room, loss_, lipschitz);
             const Positions open =
                 range.open ? positions_of(column, a.position, b.position, range.from, range.upto) : Positions{1, 0};
             if (!open.empty()) stretches.add(open, range.bound, i, i + 1);

@@ -60,7 +60,7 @@ def test_larger_tables_give_the_tree_of_one_thread(seed: int) -> None:
 def patterned_problem(seed: int) -> Problem:
     """Trees of depth five get all rows right, or nearly so; many do."""
     rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(int(rng.integers(150, 400)), 6)), 1)
+    X = np.round(rng.normal(size=(int(rng.integers(150, 400)), 8)), 1)
     y = ((X[:, 0] > 0) ^ (X[:, 1] > 0.3) ^ (X[:, 2] > 1)).astype(int)
     y[rng.random(len(y)) < rng.choice([0.0, 0.01])] = 2
     return build_problem(X, y, n_classes=3, max_depth=5)
