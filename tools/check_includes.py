@@ -26,6 +26,7 @@ FOLDERS = (
     "bits",
     "start",
     "sizes",
+    "streamed",
     "near_optimal",
     "certify",
     "improve",

@@ -14,7 +14,7 @@
 namespace provetree {
 
 // How a search ended.
-enum class Status { kOptimal, kTimeLimit, kInterrupted, kWorkLimit };
+enum class Status { kOptimal, kTimeLimit, kInterrupted, kWorkLimit, kNothingBelow };
 
 // Why a search is unwound before its end.
 enum class StopReason {
@@ -23,6 +23,7 @@ enum class StopReason {
     kWorkLimit,
     kEffortUsed,     // a cap on the effort of one part of the search, which its caller has set
     kTreeIsOptimal,  // a tree as good as the bound was found beside the proof
+    kNothingBelow,   // no tree costs less than what was asked for: no stop, but no optimum either
 };
 
 // How a search ended that was unwound for this reason.
@@ -31,6 +32,7 @@ inline Status status_of(StopReason reason) {
         case StopReason::kTimeLimit: return Status::kTimeLimit;
         case StopReason::kInterrupted: return Status::kInterrupted;
         case StopReason::kWorkLimit: return Status::kWorkLimit;
+        case StopReason::kNothingBelow: return Status::kNothingBelow;
         default: return Status::kOptimal;
     }
 }

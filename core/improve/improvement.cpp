@@ -15,17 +15,17 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr double kMostOfThread = 0.7;  // more than any share
 constexpr double kMostOfClient = 0.1;  // of the time of a thread that feeds workers elsewhere
 
-// Steps that the proof has to itself: about two seconds at depth three, one at depth four and on bits, a tenth of one
-// below. Steps of measured losses take longer, and their proofs with a split budget or a penalty take so long that
-// better trees cannot wait.
+// Steps that the proof has to itself: about a second and a half at depths three and four, half of one on bits, a
+// tenth below. Steps of measured losses take longer, and their proofs with a split budget or a penalty take so long
+// that better trees cannot wait.
 std::uint64_t first_turn(const Context& context, Shape shape, const Loss& loss, bool by_bits) {
     if (context.eager_improvement()) return 1;
-    if (shape.depth <= 3) return 400'000'000;
+    if (shape.depth <= 3 || (shape.depth == 4 && !by_bits)) return 400'000'000;
     // A loss that counts splits charges less than a unit for them where the user has no penalty.
     const bool sized = shape.splits < Shape::full(shape.depth) || loss.split_penalty >= loss.unit_scale;
     if (context.table.measure && sized) return 4'000'000;
     if (context.table.measure && by_bits) return 400'000'000;
-    return shape.depth == 4 || by_bits ? 200'000'000 : 20'000'000;
+    return by_bits ? 200'000'000 : 20'000'000;
 }
 
 // A tree with k splits predicts at most k + 1 classes: the rows of all other classes are errors.
@@ -124,7 +124,7 @@ double Improvement::share() const {
     // Proofs of depth three mostly end, and their own trees are soon the best: there better trees have little to gain.
     // The same is true of deeper proofs that are well on their way.
     if (shape_.depth <= 3) return 0.05;
-    return share_after_vain_rounds(0.05, 3 * lower() > upper() ? 0.1 : 0.3);
+    return share_after_vain_rounds(0.05, 3 * lower() > upper() ? 0.05 : 0.3);
 }
 
 double Improvement::share_after_vain_rounds(double at_least, double at_first) const {

@@ -39,7 +39,7 @@ void SweepCounter::count() {
     if (request_.depth == 3) count_three(root_);
 }
 
-// Every split of a node that counts: use(index of the column, position).
+// Every split of a node that counts, were it not for the rows of its leaves: use(index of the column, position).
 template <class Use>
 void SweepCounter::for_each_split(const Node& node, const Use& use) {
     CategoriesSeen categories;
@@ -51,7 +51,7 @@ void SweepCounter::for_each_split(const Node& node, const Use& use) {
             const Index left = Node::rows_up_to(column, 0, 0, node.rows);
             if (!categories.is_new(rules_.feature(column.id), left, node.rows)) continue;
         }
-        for (Index i = column.first_split; i <= column.last_split; ++i)
+        for (Index i = 1; i < node.rows; ++i)
             // Missing or not: the column that it repeats asks that.
             if (Node::is_split(column, i) && column.ranks[i] != missing) use(static_cast<Index>(c), i);
     }
@@ -63,7 +63,8 @@ Question SweepCounter::question(const Node&, const NodeColumn& column, Index pos
 }
 
 // All splits with what their sides cost at least with stumps. Nothing is left out: what lies beyond the limit is where
-// the bounds of other splits begin.
+// the bounds of other splits begin. Neither stumps nor splits need rows enough for `lower`, as fewer rows never cost
+// more only where leaves may be of any size; splits with too few rows on a side are no candidates.
 void SweepCounter::find_candidates(const Node& node, Cost limit, Candidates& out) {
     ++level_.sides;
     out.splits.clear();
@@ -85,7 +86,9 @@ void SweepCounter::find_candidates(const Node& node, Cost limit, Candidates& out
             };
             const Candidate found{lanes_[first + lane].column, lanes_[first + lane].position,
                                   least(results_[lane].left), least(results_[lane].right)};
-            out.splits.push_back(found);
+            const NodeColumn& column = node.columns[found.column];
+            if (found.position >= column.first_split && found.position <= column.last_split)
+                out.splits.push_back(found);
             out.lower = std::min(out.lower, found.left + found.right + loss_.split_penalty);
         }
     }

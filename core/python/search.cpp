@@ -3,6 +3,7 @@
 
 #include "certify/table_digest.hpp"
 #include "python/bindings.hpp"
+#include "python/switch_bits.hpp"
 #include "search/task_solver.hpp"
 #include "tasks/remote_executor.hpp"
 #include "tree/route.hpp"
@@ -36,8 +37,7 @@ nb::dict counters_of(const SearchResult& result) {
 
 nb::dict dict_of_certified(SearchResult&& result) {
     Certified& found = result.certified;
-    return dict_of("bound"_a = found.bound, "claims"_a = found.claims,
-                   "bytes"_a = nb::bytes(found.bytes.data(), found.bytes.size()),
+    return dict_of("bound"_a = found.bound, "claims"_a = found.claims, "text"_a = found.text,
                    "weights"_a = to_numpy(std::move(found.weights)), "seconds"_a = result.certify_seconds);
 }
 
@@ -148,13 +148,6 @@ nb::dict search_table(const BoundTable& bound, nb::object on_progress, nb::objec
     return dict_of_result(std::move(result));
 }
 
-template <std::size_t n>
-nb::dict bits_of(const NamedSwitch (&switches)[n]) {
-    nb::dict bits;
-    for (const NamedSwitch& one : switches) bits[one.name] = static_cast<unsigned>(one.bit);
-    return bits;
-}
-
 }  // namespace
 
 void register_search(nb::module_& module) {
@@ -178,6 +171,7 @@ void register_search(nb::module_& module) {
                "options"_a);
     module.def("available_kernels", &available_kernels);
     module.attr("SWITCHES") = bits_of(kPartSwitches);
+    module.attr("UNSOUND_SWITCHES") = bits_of(kUnsoundSwitches);
     module.attr("TEST_SWITCHES") = bits_of(kTestSwitches);
 }
 

@@ -71,8 +71,8 @@ void check_scale(const SearchOptions& options) {
          "costs.");
 }
 
-// What knows nothing of rules is switched off: other ways to search, trees from elsewhere, choices among equals.
-constexpr unsigned kUnderRules = kNoBits | kNoStart | kNoTieRule | kNoLazyRows | kNoImprovement | kNoWide;
+// What knows nothing of rules is switched off: other ways to search, better trees on the way, choices among equals.
+constexpr unsigned kUnderRules = kNoBits | kNoTieRule | kNoImprovement | kNoWide;
 
 // What paths pay once, and the numbers of the prices that each column asks for.
 void take_prices(const std::vector<std::int64_t>& prices, const std::vector<std::vector<std::int64_t>>& priced,
@@ -126,7 +126,7 @@ void take_rules(const std::vector<std::int64_t>& directions, const std::vector<s
     options.switches |= kUnderRules;
     options.n_jobs = 1;  // splits that are handed on below the root know no rules
     // Lanes of one panel must have the same columns below them.
-    if (rules.follows_paths()) options.switches |= kNoPacking;
+    if (rules.grouped()) options.switches |= kNoPacking;
     options.rules = std::move(rules);
 }
 
@@ -150,6 +150,7 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
     given.take("initial_column", initial_column);
     given.take("initial_rank", initial_rank);
     given.take("n_jobs", options.n_jobs);
+    given.take("below", options.below);
     given.take("certify", options.certify);
     given.take("checkpoint", options.checkpoint);
     given.take("checkpoint_seconds", options.checkpoint_seconds);
@@ -158,6 +159,7 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
     given.take("prices", prices);
     given.take("priced", priced);
     given.end();
+    must(options.below >= 0, "search needs a cost from 0 up in 'below'.");
     must(options.max_depth >= 0 && options.max_splits >= 0 && options.loss.error_scale >= 1 &&
              options.loss.split_penalty >= 0,
          "search needs max_depth, max_splits, split_penalty >= 0 and error_scale >= 1.");

@@ -1,5 +1,6 @@
 // The search of all sizes for Python.
 #include "python/bindings.hpp"
+#include "python/switch_bits.hpp"
 #include "search/method.hpp"
 #include "sizes/bit_sizes.hpp"
 #include "sizes/search_sizes.hpp"
@@ -56,13 +57,6 @@ nb::dict search_all_sizes(const BoundTable& bound, int max_depth, std::int64_t m
                                           "profile_bytes_peak"_a = static_cast<std::uint64_t>(of.profile_bytes_peak)));
 }
 
-template <std::size_t n>
-nb::dict bits_of(const NamedSwitch (&switches)[n]) {
-    nb::dict bits;
-    for (const NamedSwitch& one : switches) bits[one.name] = static_cast<unsigned>(one.bit);
-    return bits;
-}
-
 }  // namespace
 
 void register_sizes(nb::module_& module) {
@@ -76,7 +70,7 @@ void register_sizes(nb::module_& module) {
     nb::dict parts = bits_of(kSizeSwitches);
     parts["bits"] = static_cast<unsigned>(kNoBits);
     module.attr("SIZE_SWITCHES") = parts;
-    nb::dict unsound = bits_of(kUnsoundSwitches);
+    nb::dict unsound = bits_of(kUnsoundSizeSwitches);
     unsound["floors_under_least_leaves"] = kFloorsUnderLeastLeaves;
     unsound["too_many_settled"] = kTooManySettled;
     module.attr("UNSOUND_SIZE_SWITCHES") = unsound;

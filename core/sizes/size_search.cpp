@@ -15,7 +15,7 @@ namespace {
 constexpr Cost kPartOfDistance = 4;
 
 // Rows that join a sample for each error that a tree of it lacks to be too costly, and besides.
-constexpr Cost kRowsPerError = 2, kRowsBesides = 8;
+constexpr Cost kRowsPerError = 1, kRowsBesides = 2;
 
 template <int K>
 void raise(PerSize<K>& bounds, const PerSize<K>& others, Cost less = 0) {

@@ -44,6 +44,48 @@ const NodeColumn* best_split(Context& context, const Node& node, Index& best_pos
     return best;
 }
 
+// The first split of the best tree of two levels, or of one where that would take long: purity knows nothing of
+// directions, which may forbid what is purest.
+const NodeColumn* best_directed_split(NodeSolver& solver, const Node& node, std::size_t level, Index& best_position) {
+    if (std::uint64_t{node.rows} * node.columns.size() > kManyCells / 100) {
+        const Stump one = best_stump(solver.context(), node, solver.loss(), false);
+        best_position = one.position;
+        return one.column;
+    }
+    const Outcome two = solver.solve(node, {.shape = Shape::of(2, 3), .level = level});
+    if (!two.plan || two.plan->stump) return nullptr;
+    const NodeColumn* column = find_column(node, two.plan->column);
+    best_position = Node::rows_up_to(*column, two.plan->rank, 0, node.rows);
+    return column;
+}
+
+// A side of a split with a direction, as a leaf of the class that it asks for: the tree of no splits.
+std::vector<Incumbent> labelled_side(const Context& context, const Node& side, const Loss& loss, int label) {
+    const bool feasible = !context.constrained() || side.count >= context.min_leaf;
+    return {{feasible ? labelled_cost(side, loss, label) : kInfinite, leaf_plan(label), 0}};
+}
+
+// The trees of both sides of a split joined, where they are better than what the table has.
+struct Joining {
+    Cost own;  // of the split
+    Index column, rank;
+    std::int64_t most;  // splits
+
+    void operator()(const std::vector<Incumbent>& left, const std::vector<Incumbent>& right,
+                    std::vector<Incumbent>& table) const {
+        for (std::size_t a = 0; a < left.size(); ++a) {
+            for (std::size_t b = 0; b < right.size() && static_cast<std::int64_t>(a + b) + 1 <= most; ++b) {
+                Incumbent& option = table[a + b + 1];
+                if (left[a].upper >= kInfinite || right[b].upper >= kInfinite) continue;
+                const Cost cost = left[a].upper + right[b].upper + own;
+                if (cost < option.upper)
+                    option = {cost, split_plan(column, rank, left[a].plan, right[b].plan),
+                              static_cast<std::int64_t>(a)};
+            }
+        }
+    }
+};
+
 // options[b]: the best tree found with at most b splits.
 std::vector<Incumbent> options(NodeSolver& solver, const Node& node, Shape shape, std::size_t level,
                                bool exact_bottoms) {
@@ -65,12 +107,17 @@ std::vector<Incumbent> options(NodeSolver& solver, const Node& node, Shape shape
         return table;
     }
     Index position = 0;
-    const NodeColumn* column = best_split(context, node, position);
+    const bool directed = context.rules && context.rules->directed();
+    const NodeColumn* column =
+        directed ? best_directed_split(solver, node, level, position) : best_split(context, node, position);
     if (!column) return table;
     Levels::Children& kids = solver.levels().at(level);
     solver.builder().split(node, *column, position, kids.left, kids.right);
     context.counters.nodes += 2;
     const Index rank = column->ranks[position - 1], id = column->id;
+    const int direction = directed ? context.rules->direction(id) : 0;
+    const Cost own =
+        solver.loss().split_penalty + (context.rules ? solver.loss().leaf(context.rules->price(id, node.paid)) : 0);
     const std::int64_t below = std::min(Shape::full(shape.depth - 1), shape.splits - 1);
     const std::vector<Incumbent> left =
         options(solver, kids.left, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
@@ -78,22 +125,20 @@ std::vector<Incumbent> options(NodeSolver& solver, const Node& node, Shape shape
         options(solver, kids.right, Shape::of(shape.depth - 1, below), level + 1, exact_bottoms);
     const std::int64_t most =
         std::min<std::int64_t>(shape.splits, static_cast<std::int64_t>(left.size() + right.size()) - 1);
-    if (most > kLargestTable && full) {
-        const Cost cost = left.back().upper + right.back().upper + solver.loss().split_penalty;
+    if (most > kLargestTable && full && !direction) {
+        const Cost cost = left.back().upper + right.back().upper + own;
         table.resize(2, table[0]);
         if (cost < table[0].upper)
             table[1] = {cost, split_plan(id, rank, left.back().plan, right.back().plan), Shape::full(shape.depth - 1)};
         return table;
     }
     table.resize(static_cast<std::size_t>(most) + 1, table[0]);
-    for (std::size_t a = 0; a < left.size(); ++a) {
-        for (std::size_t b = 0; b < right.size() && static_cast<std::int64_t>(a + b) + 1 <= most; ++b) {
-            Incumbent& option = table[a + b + 1];
-            if (left[a].upper >= kInfinite || right[b].upper >= kInfinite) continue;
-            const Cost cost = left[a].upper + right[b].upper + solver.loss().split_penalty;
-            if (cost < option.upper)
-                option = {cost, split_plan(id, rank, left[a].plan, right[b].plan), static_cast<std::int64_t>(a)};
-        }
+    const Joining join{own, id, rank, most};
+    if (direction) {
+        join(labelled_side(context, kids.left, solver.loss(), label_of(direction, false)), right, table);
+        join(left, labelled_side(context, kids.right, solver.loss(), label_of(direction, true)), table);
+    } else {
+        join(left, right, table);
     }
     for (std::size_t b = 1; b < table.size(); ++b)
         if (table[b - 1].upper < table[b].upper) table[b] = table[b - 1];

@@ -11,7 +11,7 @@ class Certified(TypedDict):
 
     bound: int
     claims: int
-    bytes: bytes
+    text: str
     weights: NDArray[np.int64]
     seconds: float
 
@@ -108,7 +108,7 @@ class Table:
     @property
     def constant(self) -> float:
         """What is added to the cost of every tree."""
-    def digest(self) -> tuple[int, int]:
+    def digest(self) -> int:
         """Return what a certificate knows the table by: sums over its rows, in any order."""
 
 def available_kernels() -> list[str]:
@@ -187,6 +187,44 @@ def order_binary_table(
 def route_rows(table: Table, column: Sequence[int], rank: Sequence[int]) -> Routed:
     """Send rows down a tree in preorder (column -1 for a leaf; rank and below go left)."""
 
+class SumsProof(TypedDict):
+    """What is proven of all trees, and the sums of one that costs less than what was known."""
+
+    cost: int
+    lower_bound: int
+    end: Literal["complete", "time_limit", "interrupted"]
+    sums: list[int]
+    counters: dict[str, int]
+
+#: The numbers behind each row, then of each sum: whether it is a ratio, two columns, two factors.
+_Sums = tuple[Any, ...]
+
+def sum_stumps(
+    table: Table, sums: _Sums, *, min_samples_leaf: int, time_limit: float, kernel: str = "auto"
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]] | str:
+    """Find the fewest errors of a split of each ordered column, or say why that was stopped.
+
+    With any leaf sizes, then with the minimum; last the sum it orders (-1: a column of the table).
+    """
+
+def prove_sums(
+    table: Table,
+    sums: _Sums,
+    relaxed: NDArray[np.int32],
+    *,
+    known: int,
+    max_splits: int,
+    min_samples_leaf: int,
+    error_scale: int,
+    split_penalty: int,
+    time_limit: float,
+    room: int,
+    kernel: str = "auto",
+    switches: int = 0,
+    on_progress: Callable[[float, int, int], None] | None = None,
+) -> SumsProof:
+    """Prove that no tree of depth two costs less than what is known, or find one that does."""
+
 class Exchange(Protocol):
     """Who has the splits of a root solved elsewhere."""
 
@@ -242,6 +280,8 @@ def search(
 ) -> SearchResult:
     """Find the best tree and prove it, as far as the limits allow."""
 
+#: Bits of ``switches`` that take away what the proof of ``search`` needs, for tests.
+UNSOUND_SWITCHES: dict[str, int]
 #: Bits of ``switches`` that turn parts of ``search_sizes`` off.
 SIZE_SWITCHES: dict[str, int]
 #: Bits that take away what its proof needs, for tests.

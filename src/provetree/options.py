@@ -373,7 +373,7 @@ TREE_OPTIONS: tuple[Option, ...] = (
         "The memory that the search may use in addition to its table, in bytes or as a size such "
         'as "4GB". The rows at each level of the tree come first; caches get what is left, and '
         "shrink when it is used up. The optimum does not depend on it. With None caches hold "
-        "128 MiB.",
+        "128 MiB, and 64 MiB more for each further thread.",
     ),
     Option(
         "n_jobs",

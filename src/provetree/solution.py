@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 if TYPE_CHECKING:
     from provetree.problem.problem import Problem
@@ -25,7 +25,12 @@ Status = Literal[
     "work_limit",
     "interrupted",
     "gap_limit",
+    "nothing_below",
 ]
+
+#: What users meet. "nothing_below" is an engine's answer to a search that asks for trees below a
+#: cost; who asks so takes it off.
+USER_STATUSES: tuple[Status, ...] = tuple(s for s in get_args(Status) if s != "nothing_below")
 
 #: Enough for the caches of hard searches, and small compared with table and interpreter.
 DEFAULT_MEMORY_LIMIT = 128 * 2**20

@@ -154,6 +154,8 @@ def test_no_labels_in_a_list() -> None:
 def test_nothing_left_to_learn_from() -> None:
     with pytest.raises(UserError, match="No column is left to learn from: 'x' is left out: always"):
         learn_columns(polars.DataFrame({"x": ["1", "1"], "y": ["a", "b"]}), "y")
+    with pytest.raises(UserError, match="left to learn from: the table has the target 'y' only"):
+        learn_columns(polars.DataFrame({"y": ["a", "b"]}), "y")
 
 
 def test_a_first_line_of_numbers_is_pointed_out() -> None:

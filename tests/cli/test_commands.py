@@ -324,6 +324,17 @@ def test_compare_asks_the_same_of_all_methods(method: str, data: Path) -> None:
     assert found.leaves == exact.leaves
 
 
+@pytest.mark.parametrize("method", ["exact search", "DL8.5"])
+def test_compare_without_rows_to_test_on(method: str) -> None:
+    """Guards the binarizer, which takes no table without rows."""
+    table = polars.DataFrame({"x": ["1", "2", "3", "4"], "left": ["no", "yes", "no", "yes"]})
+    parts = prepare(table, Settings("left", test_share=0.0))
+    flags = {"max_depth": 2, "max_leaf_nodes": None, "min_samples_leaf": 1, "alpha": 0.0}
+    flags |= {"class_weight": None, "time_limit": 30.0}
+    found = run_method(method, available_methods()[method], parts, flags)
+    assert (found.problem, found.train_errors, found.test_accuracy) == (None, 0, None)
+
+
 def test_compare_says_why_a_method_is_left_out(data: Path) -> None:
     from provetree import OptimalTreeClassifier
 

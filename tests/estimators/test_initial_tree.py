@@ -111,3 +111,11 @@ def test_a_split_that_no_column_makes_is_refused() -> None:
     model = OptimalTreeClassifier(max_depth=2, categorical_features=[0])
     with pytest.raises(ValueError, match="Node 0 divides its training rows as none of"):
         model.fit(codes, y, initial_tree=cart)
+
+
+def test_a_tree_of_more_splits_than_pay_is_taken_as_a_leaf() -> None:
+    """Guards the limit of 1 / alpha splits, which nobody asked for."""
+    X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
+    large = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    model = OptimalTreeClassifier(max_depth=2, alpha=0.6).fit(X, y, initial_tree=large)
+    assert (model.get_n_leaves(), model.objective_, model.status_) == (1, 2, "optimal")

@@ -49,6 +49,20 @@ def test_on_a_terminal_one_line_is_drawn_over():
     assert last.rstrip() == "provetree: 0.5 s, cost 7, bound 7, gap 0.0 %, optimal"
 
 
+def test_in_a_notebook_one_line_is_drawn_over():
+    # Streams of notebooks are no terminals, and are known by the package they come from.
+    notebook = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})
+    stream, clock = notebook(), Clock()
+    line = ProgressLine(stream=stream, clock=clock)
+    for seconds, cost in ((0.0, 100), (0.11, 90), (0.31, 80)):  # the second is too soon
+        clock.now = seconds
+        line.show(Progress(seconds, cost, 10))
+    line.close(solution())
+    costs = [part.partition("cost ")[2].partition(",")[0] for part in stream.getvalue().split("\r")]
+    assert costs == ["", "100", "80", "7"]
+    assert stream.getvalue().count("\n") == 1
+
+
 def test_a_search_that_fails_leaves_the_line(monkeypatch):
     class Broken:
         def solve(self, problem, limits, on_progress):

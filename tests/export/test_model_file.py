@@ -7,7 +7,7 @@ import inspect
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from provetree import MIPTreeClassifier, OptimalTreeClassifier, StoredModel, Tre
 from provetree.export import InputColumn, ModelFileError, Proof, model_schema
 from provetree.export.words import proof_sentence
 from provetree.report.page import report_html
-from provetree.solution import Progress, Status
+from provetree.solution import USER_STATUSES, Progress, Status
 from testkit.tree_strategies import trees
 
 FILES = Path(__file__).parent / "files"
@@ -178,7 +178,7 @@ def test_loading_needs_no_scikit_learn(tmp_path: Path) -> None:
     assert done.stdout.split() == ["no", "False"]
 
 
-@pytest.mark.parametrize("status", get_args(Status))
+@pytest.mark.parametrize("status", USER_STATUSES)
 def test_models_of_every_status_can_be_read_and_told(status: Status) -> None:
     # Column generation and mixed-integer models end in ways that the exact search does not know.
     jsonschema = pytest.importorskip("jsonschema")

@@ -62,3 +62,26 @@ def test_who_listens_can_end_it() -> None:
     clf = OptimalTreeClassifier(max_depth=6, **RULES[0])
     with pytest.raises(EndedError):
         clf.fit(X, y, on_progress=end)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"interaction_cst": "pairwise"},
+        {"monotonic_cst": [1, 0, 0, 0, 0, 0]},
+        {"column_costs": {0: (1.0, "path")}},
+    ],
+)
+def test_a_stop_before_there_is_a_tree_gives_a_leaf_and_its_bound(rule: dict[str, Any]) -> None:
+    """Guards the best tree of two levels, which the search begins with and no limit could end."""
+    X, y = noise(60, 0)
+    best = OptimalTreeClassifier(max_depth=3, **rule).fit(X, y).objective_
+    for limit in ({"max_work": 1}, {"max_work": 500}, {"time_limit": 1e-9}):
+        model = OptimalTreeClassifier(max_depth=3, **rule, **limit).fit(X, y)
+        ended_by = next(iter(limit)).replace("max_work", "work_limit")
+        # The clock is looked at between steps, so a short proof may be done before.
+        if ended_by == "time_limit" and model.objective_ == best:
+            assert model.status_ in ("time_limit", "optimal")
+        else:
+            assert model.status_ == ended_by
+        assert model.lower_bound_ <= best <= model.objective_

@@ -257,6 +257,36 @@ def test_trees_of_numbers_and_actions(seed: int) -> None:
         assert brought - float(prices) == pytest.approx(-float(expected)), seed
 
 
+@pytest.mark.parametrize("alpha", [0.4, 0.5, 1.0, 3.0])
+def test_penalties_leave_fixed_splits_and_those_below_them(alpha: float) -> None:
+    """Guards the limit of 1 / alpha splits: a tree with fixed splits cannot be a single leaf."""
+    X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0]
+    fixed = {"": {"column": 0, "threshold": 0.0}}
+    model = OptimalTreeClassifier(max_depth=2, alpha=alpha, fixed_splits=fixed).fit(X, y)
+    # Two errors as a leaf. Each split costs 2 * alpha; those below the root save an error each.
+    expected = 2 * alpha + 2 * min(1, 2 * alpha)
+    assert model.status_ == "optimal"
+    assert model.objective_ == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_splits_are_fixed_where_nothing_is_left_to_save(criterion: str) -> None:
+    """Guards targets that are all alike, where no tree needs a split."""
+    fixed = {"": {"column": 0, "threshold": 1.0}}
+    model = OptimalTreeRegressor(max_depth=1, criterion=criterion, fixed_splits=fixed)
+    model.fit([[1.0], [2.0]], [3.0, 3.0])
+    assert (model.status_, model.objective_, model.get_n_leaves()) == ("optimal", 0, 2)
+
+
+@pytest.mark.parametrize("rule", [{"interaction_cst": "no_interactions"}, {"column_costs": {0: 1}}])
+def test_a_leaf_under_rules_predicts_the_cheapest_class(rule: dict[str, Any]) -> None:
+    """Guards costs that one class saves in full: the leaf predicted the class of more rows."""
+    X, y, costs = [[4.0], [1.0], [0.5]], [1, 0, 0], [[2.5, 2.5], [1, 1], [1, 0]]
+    model = OptimalTreeClassifier(max_depth=1, **rule).fit(X, y, sample_costs=costs)
+    assert model.objective_ == 3.5
+    assert model.predict(X).tolist() == [1, 1, 1]
+
+
 def test_the_splits_of_a_tree_can_be_given_back() -> None:
     rng = np.random.default_rng(3)
     X = rng.integers(0, 6, (80, 4)).astype(float)

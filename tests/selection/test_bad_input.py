@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedKFold
 
 from provetree import (
     OptimalTreeCV,
     OptimalTreeRegressor,
+    OptimalTreeRegressorCV,
     calibration,
     operating_points,
     tuning_path,
 )
+from provetree.selection import folds, path
 
 _RNG = np.random.default_rng(0)
 X = _RNG.normal(size=(60, 3))
@@ -32,16 +35,32 @@ def choose(X: Any = X, y: Any = Y, groups: Any = None, **options: Any) -> Optima
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"y": np.arange(60) % 3, "scoring": "roc_auc"}, "roc_auc, cannot score this table of 3"),
-        ({"y": np.zeros(60), "scoring": "roc_auc"}, "roc_auc, cannot score this table of 1 class"),
+        ({"y": np.arange(60) % 3, "scoring": "roc_auc"}, "roc_auc_ovr is for more"),
+        (
+            {"y": np.zeros(60), "scoring": "roc_auc"},
+            "two classes, and all rows are of 0.0",
+        ),
         ({"scoring": "luck"}, "must be the name of a scorer of scikit-learn"),
         ({"cv": GroupKFold(5)}, r"GroupKFold, needs groups: fit\(X, y, groups=...\)"),
         ({"cv": GroupKFold(20), "groups": GROUPS}, "GroupKFold, cannot divide this table"),
         ({"cv": []}, "must give at least one fold"),
-        ({"cv": [(np.arange(60), [])]}, "one of them is empty"),
+        ({"cv": [(np.arange(60), [])]}, "one of them empty"),
         ({"cv": [(np.arange(99), np.arange(5))]}, "folds of the 60 rows. Got row 98"),
         ({"groups": GROUPS[:5]}, "a group for each of the 60 rows"),
         ({"groups": GROUPS * 0}, "at least 2 groups"),
+        ({"groups": [None, *GROUPS[1:]]}, "Got None for row 0, counted from 0"),
+        ({"groups": np.array(["a", *[2] * 59], dtype=object)}, "all text. Got int and str"),
+        ({"cv": "five"}, "a splitter or an iterable of folds. Got 'five' instead"),
+        ({"cv": [(np.arange(40), [41.5])]}, "numbers of rows, or as masks. Got float64 such as 41"),
+        ({"cv": [(np.arange(40), [-61])]}, "folds of the 60 rows. Got row -61"),
+        ({"y": np.arange(60) % 3, "scoring": "f1"}, "for two classes; f1_macro is for more"),
+        (
+            {"y": np.repeat(["no", "yes"], 30), "scoring": "f1"},
+            r"make_scorer\(f1_score, pos_label=",
+        ),
+        ({"scoring": ["f1", "recall"]}, "the name of a scorer of scikit-learn, a callable, or a"),
+        ({"scoring": lambda model, X, y: model.depth}, "a tree has no attribute 'depth'"),
+        ({"scoring": lambda model, X, y: np.inf}, "the score of a single leaf is inf"),
     ],
 )
 def test_one_sentence(options: dict[str, Any], sentence: str) -> None:
@@ -74,6 +93,53 @@ def test_other_functions_take_as_many_folds_as_rows() -> None:
     assert tuning_path(X[:3], Y[:3], max_depth=1).n_folds == 3
     assert tuning_path(X[:1], Y[:1], max_depth=1).n_folds == 0
     assert operating_points(X[:4], [0, 1, 0, 1], max_depth=1).n_folds == 4
+
+
+#: The other functions that cross-validate, on the same rows.
+OTHERS: dict[str, Callable[..., Any]] = {
+    "OptimalTreeRegressorCV": lambda cv, **fit: OptimalTreeRegressorCV(
+        cv=cv, max_depth=1, forest_share=0, max_work=1000, splits="columns"
+    ).fit(X, X[:, 0], **fit),
+    "tuning_path": lambda cv, **more: tuning_path(X, Y, max_depth=1, cv=cv, **more),
+    "operating_points": lambda cv, **more: operating_points(X, Y, max_depth=1, cv=cv, **more),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize(
+    ("cv", "sentence"),
+    [
+        (GroupKFold(5), r"GroupKFold, needs groups: .*groups=\.\.\.\)"),
+        ([], "must give at least one fold. Got none."),
+        ([(np.arange(60), [])], "Got 1 fold, one of them empty."),
+        ([(np.arange(99), [1])], "folds of the 60 rows. Got row 98, counted from 0."),
+        (StratifiedKFold(80), "StratifiedKFold, cannot divide this table: "),
+        (1, r"must be an int in the range \[2, inf\)"),
+        ("five", "a splitter or an iterable of folds"),
+    ],
+)
+def test_others_say_it_in_one_sentence(name: str, cv: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"The 'cv' parameter of {name}.*{sentence}"):
+        OTHERS[name](cv)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("cv", [3, GroupKFold(3), LeaveOneGroupOut()])
+def test_groups_are_on_one_side_everywhere(
+    name: str, cv: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+
+    def watched(*args: Any, **more: Any) -> Any:
+        made.extend(folds.folds_of(*args, **more))
+        return made
+
+    monkeypatch.setattr(path, "folds_for", watched)
+    OTHERS[name](cv, groups=GROUPS)
+    assert len(made) == (10 if isinstance(cv, LeaveOneGroupOut) else 3)
+    for train, held_out in made:
+        assert not set(GROUPS[train]) & set(GROUPS[held_out])
+        assert set(train) | set(held_out) == set(range(60))
 
 
 def test_calibration_is_for_classes() -> None:

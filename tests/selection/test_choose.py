@@ -22,6 +22,7 @@ from provetree import (
     build_problem,
     verify,
 )
+from provetree.selection import choose
 from provetree.selection.choose import Grid, best_candidate
 from provetree.selection.forest import FEWEST_ROWS, forest_targets, mixed_targets
 from provetree.selection.frontier import solve_frontier
@@ -248,6 +249,50 @@ def test_a_short_limit_holds_for_forests_and_folds() -> None:
     assert found.n_leaves_ > 1
     assert found.score(X, y) > 0
     assert np.isneginf(found.cv_scores_).any()
+
+
+def test_folds_that_there_is_no_time_for_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[float | None] = []
+
+    def slow(*asked: Any) -> Any:
+        begun.append(asked[-1])
+        time.sleep(0.3)
+        return score(*asked)
+
+    score = choose._fold_scores
+    monkeypatch.setattr(choose, "_fold_scores", slow)
+    X, y = table()
+    found = OptimalTreeRegressorCV(max_depth=1, splits="columns", time_limit=0.4).fit(X, y)
+    assert (len(begun), found.path_.n_folds) == (1, 1)
+    begun.clear()
+    found = OptimalTreeRegressorCV(max_depth=1, splits="columns", cv=2).fit(X, y)
+    assert (begun, found.path_.n_folds) == ([None, None], 2)
+
+
+@pytest.mark.parametrize("leak", [False, True])
+def test_no_row_held_out_is_seen_and_a_leak_is(leak: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Targets are noise; with `leak`, trees are grown on all rows, those held out included."""
+    rng = np.random.default_rng(1)
+    X, y = rng.random((150, 4)), rng.normal(size=150)
+    grown: list[set[int]] = []
+    seen: list[bool] = []
+    problem, score = Grid.problem, choose._fold_scores
+
+    def watched(self: Grid, prepared: Any, rows: Any, *rest: Any) -> Any:
+        grown.append(set(rows.tolist()))
+        return problem(self, prepared, rows, *rest)
+
+    def scores(prepared: Any, grid: Grid, train: Any, test: Any, seconds: Any) -> Any:
+        found = score(prepared, grid, np.arange(150) if leak else train, test, seconds)
+        seen.append(bool(grown[-1] & set(test.tolist())))
+        return found
+
+    monkeypatch.setattr(Grid, "problem", watched)
+    monkeypatch.setattr(choose, "_fold_scores", scores)
+    own = {"forest_share": 0, "shrinkage": 0, "min_samples_leaf": 1, "splits": "columns"}
+    reg = OptimalTreeRegressorCV(**own, max_depth=4, cv=3, max_work=3_000_000).fit(X, y)
+    assert seen == [leak] * 3
+    assert (reg.cv_scores_.max() > 0.2) == leak
 
 
 def test_there_is_a_tree_where_all_time_is_gone() -> None:

@@ -243,6 +243,7 @@ def test_many_counts_are_those_of_the_naive_twin(block: int) -> None:
 def _naive_counts(problem: object, depth: int, redundant: bool) -> Counter[int]:
     """Return how many trees of numeric columns there are of each cost, by plain recursion."""
     ranks, classes, weights = problem.ranks, problem.classes, problem.weights
+    least = problem.min_samples_leaf
 
     def trees(rows: np.ndarray, depth: int) -> tuple[Counter[int], int, int]:
         totals = np.bincount(classes[rows], weights[rows], problem.n_classes)
@@ -252,6 +253,8 @@ def _naive_counts(problem: object, depth: int, redundant: bool) -> Counter[int]:
             for column in ranks:
                 for rank in np.unique(column[rows])[:-1]:
                     sides = rows[column[rows] <= rank], rows[column[rows] > rank]
+                    if min(map(len, sides)) < least:
+                        continue
                     left, right = (trees(side, depth - 1) for side in sides)
                     for a, b in itertools.product(left[0], right[0]):
                         counts[a + b] += left[0][a] * right[0][b]
@@ -277,6 +280,22 @@ def test_larger_tables_of_numbers_are_counted_alike(seed: int) -> None:
             problem, depth, best + 3, redundant_splits=seed == 2, switches=switches
         )
         assert trees.counts == want
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_few_rows_may_cost_more_where_leaves_need_several(seed: int) -> None:
+    """Guards what splits say of their neighbours: three rows may have no split where four have."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (9, 3)).astype(float)
+    y, weights = rng.integers(0, 2, 9), rng.integers(1, 9, 9)
+    problem = build_problem(
+        X, y, n_classes=2, sample_weight=weights, min_samples_leaf=2, max_depth=3, merge=False
+    )
+    best = int(ExactSearch().solve(problem).cost)
+    naive = _naive_counts(problem, 3, redundant=False)
+    want = {c: k for c, k in sorted(naive.items()) if c <= best + 1 and k}
+    for switches in (0, LIPSCHITZ, NESTED, BITS, BITS | LIPSCHITZ):
+        assert NumberedTrees(problem, 3, best + 1, switches=switches).counts == want
 
 
 def test_every_slack_gives_the_beginning_of_the_next() -> None:

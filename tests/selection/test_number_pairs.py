@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 from provetree import OptimalTreeRegressor, OptimalTreeRegressorCV, runner_up_splits, verify
+from provetree.selection import pair_columns
 from provetree.selection.choose import Grid, best_candidate
 from provetree.selection.pair_columns import MOST_PAIRED, columns_worth_pairing
 
@@ -82,6 +84,24 @@ def test_the_columns_that_matter_to_numbers_are_paired() -> None:
     found = columns_worth_pairing(X, targets, None, [None] * 12)
     assert {3, 7, 11} <= set(found)
     assert len(found) == MOST_PAIRED
+
+
+def test_a_forest_that_watches_the_clock_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 20))
+    asked = (X, X[:, :1] + rng.normal(size=(60, 1)), None, [None] * 20)
+    sizes: list[int] = []
+    grow = pair_columns._grow
+
+    def watched(forest: Any, *rest: Any) -> None:
+        grow(forest, *rest)
+        sizes.append(len(forest.estimators_))
+
+    monkeypatch.setattr(pair_columns, "_grow", watched)
+    whole = columns_worth_pairing(*asked)
+    assert columns_worth_pairing(*asked, time.monotonic() + 600) == whole
+    assert len(columns_worth_pairing(*asked, time.monotonic())) == MOST_PAIRED
+    assert sizes == [50, 50, 5]
 
 
 @pytest.mark.parametrize("n_columns", [1, 4])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 from typing import Any
 
 import joblib
@@ -12,6 +13,7 @@ import pytest
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from provetree import OptimalTreeClassifier, tuning_path
+from provetree.selection import path, time_shares
 
 
 def table(n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, Any]:
@@ -73,6 +75,37 @@ def test_processes_give_the_same() -> None:
     with joblib.parallel_config(backend="loky", n_jobs=2):
         spread = tuning_path(X, y, max_depth=2, cv=3)
     assert spread == alone
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_processes_start_before_the_time_is_shared(
+    late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that take too long are not waited for: one search comes after the other."""
+    waited: list[float] = []
+
+    class Starts:
+        def __init__(self, n_jobs: int, timeout: float) -> None:
+            waited.append(timeout)
+
+        def __call__(self, tasks: Any) -> None:
+            assert [task[0] for task in tasks] == [time_shares._load] * 2
+            if late:
+                raise multiprocessing.TimeoutError
+
+    asked: list[int | None] = []
+
+    class InTurn(joblib.Parallel):
+        def __init__(self, n_jobs: int | None) -> None:
+            asked.append(n_jobs)
+            super().__init__(n_jobs=1)
+
+    monkeypatch.setattr(time_shares, "Parallel", Starts)
+    monkeypatch.setattr(path, "Parallel", InTurn)
+    X, y = table()
+    found = tuning_path(X, y, max_depth=1, cv=3, time_limit=600.0, n_jobs=2)
+    assert (waited, asked) == ([pytest.approx(200.0)], [1 if late else 2])
+    assert found == tuning_path(X, y, max_depth=1, cv=3)
 
 
 def test_on_a_dask_cluster_of_processes() -> None:

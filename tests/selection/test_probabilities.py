@@ -32,7 +32,7 @@ def noisy(
     y = (X[:, 0] + 1.5 * rng.normal(size=n) > 0).astype(int) + (n_classes > 2) * (X[:, 1] > 1)
     given = None if weights is None else np.full(n, weights)
     prepared = prepare(X, y, given, max_depth=3)
-    folds = folds_of(4, prepared)
+    folds = folds_of(4, prepared, "the test")
     problems = [prepared.problem_of(train, max_depth=3) for train, _ in folds]
     return prepared, folds, [ExactSearch().solve(problem).tree for problem in problems]
 

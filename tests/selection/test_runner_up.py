@@ -139,6 +139,25 @@ def test_a_copy_of_a_column_takes_its_place_for_nothing() -> None:
     assert (found.feature, found.extra, found.status) == (2, 0, "optimal")
 
 
+def test_runner_ups_may_have_more_splits_than_pay() -> None:
+    """Guards the limit of 1 / alpha splits, which only a tree as good as a leaf keeps to."""
+    X = [
+        [1, 1, 1, 1],
+        [1, 0, 1, 0],
+        [1, 0, 0, 1],
+        [0, 1, 1, 1],
+        [0, 0, 0, 0],
+        [0, 1, 0, 1],
+        [0, 0, 1, 1],
+    ]
+    y, weights = [1, 0, 0, 0, 0, 0, 0], [10, 6, 6, 20, 5, 3, 4]
+    clf = OptimalTreeClassifier(max_depth=3, alpha=0.4).fit(X, y, weights)
+    assert clf.objective_ == 8  # two splits, each worth four errors
+    found = runner_up_splits(clf, X, y, weights)[1]
+    # Without the second column two splits take its place; a leaf would make ten errors.
+    assert (found.feature, found.extra, found.status) == (2, 4, "optimal")
+
+
 def test_out_of_time_gives_a_valid_range() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)

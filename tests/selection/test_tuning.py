@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 import time
 from typing import Any
 
@@ -228,6 +229,40 @@ def test_processes_give_the_same() -> None:
     assert (spread.tree_, spread.best_score_) == (alone.tree_, alone.best_score_)
 
 
+def test_processes_that_do_not_start_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table()
+    waited: list[float] = []
+
+    class Late:
+        def __init__(self, n_jobs: int, timeout: float) -> None:
+            waited.append(timeout)
+
+        def __call__(self, tasks: Any) -> Any:
+            raise multiprocessing.TimeoutError
+
+    monkeypatch.setattr(race, "Parallel", Late)
+    late = OptimalTreeCV(**QUICK, cv=2, time_limit=60.0, n_jobs=2).fit(X, y)
+    assert 0 < waited[0] < 60
+    assert "Time was up after 1 of 2 folds" in late.path_.notes[0]
+    waited.clear()
+    # With less time than processes take to start, none are.
+    OptimalTreeCV(**QUICK, cv=2, time_limit=4.0, n_jobs=2).fit(X, y)
+    assert not waited
+
+
+def test_large_leaves_are_for_purity() -> None:
+    X, y = table()
+    leasts = {"max_depth": 2, "splits": "columns", "cv": 2, "time_limit": None}
+
+    def tried(**more: Any) -> set[tuple[str, Any]]:
+        clf = OptimalTreeCV(**leasts, **more).fit(X, y)
+        return {(each.criterion, each.min_samples_leaf) for each in clf.path_.tried}
+
+    assert tried() >= {("errors", 5), ("gini", 5), ("errors", 1), ("gini", 20)}
+    assert ("errors", 20) not in tried()
+    assert ("errors", 20) in tried(criterion="errors", min_samples_leaf=(5, 20))
+
+
 # -- what is seen --------------------------------------------------------------------------------
 
 
@@ -350,7 +385,7 @@ def test_searches_fit_into_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     ("scoring", "y", "words"),
     [
         ("f1", [0, 1, 2] * 10, "The 'scoring' parameter of OptimalTreeCV, f1, cannot score this "
-         "table of 3 classes: Target is multiclass"),
+         "table of 3 classes: it is for two classes; f1_macro is for more."),
         ("roc_auc", [0, 1, 2] * 10, "The 'scoring' parameter of OptimalTreeCV, roc_auc, cannot"),
         ("roc_auc", [1] * 30, "The 'scoring' parameter of OptimalTreeCV, roc_auc, cannot score "
          "this table of 1 class"),

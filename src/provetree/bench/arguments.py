@@ -250,13 +250,16 @@ _CLUSTER = (
     ),
     _Option(
         "--simulate",
-        "how many workers are simulated from recorded tasks (default: 64 256 1024)",
+        "how many workers are simulated from recorded tasks (default: 16 64 256 1024 4096)",
         type=_number(int, 1),
         nargs="+",
-        default=[64, 256, 1024],
+        default=[16, 64, 256, 1024, 4096],
     ),
+    _path("--durations", "seconds of tasks as JSON, to simulate from without a search", "FILE"),
+    _path("--record", "write the seconds of all tasks as JSON", "FILE"),
+    _path("--chart", "draw how busy workers and the client are (extra: plot)", "FILE"),
     _seconds("--seconds", "work after which a search is cut off (default: 120)", 120.0),
-    _seconds("--client-ms", "what a group of tasks takes of the client (default: 2.3)", 2.3),
+    _seconds("--client-ms", "what a group of tasks takes of the client (default: 1.4)", 1.4),
     _seconds("--latency-ms", "time between client and worker (default: 5)", 5.0),
 )
 _START = (

@@ -12,6 +12,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from provetree import OptimalTreeClassifier
 from provetree.bench.arguments import among, words
 from provetree.bench.data import BenchTable, load_table
@@ -38,6 +40,7 @@ RULES = (
     "price-path",
     "direction",
     "directions",
+    "directions-of-data",
 )
 
 
@@ -71,6 +74,8 @@ def rules_of(table: BenchTable, free: Any) -> dict[str, Mapping[str, Any]]:
     if len(free.classes_) == 2:
         found["direction"] = {"monotonic_cst": {top: 1}}
         found["directions"] = {"monotonic_cst": [1] * p}
+        higher = table.X[table.y == 1].mean(axis=0) >= table.X[table.y == 0].mean(axis=0)
+        found["directions-of-data"] = {"monotonic_cst": np.where(higher, 1, -1).tolist()}
     return found
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "binned",
     "made_up_mixed",
     "made_up_rewards",
+    "read_cells",
     "read_task_table",
     "read_with_target",
 ]
@@ -78,6 +79,15 @@ def read_with_target(name: str, columns: Columns = "all") -> TaskTable:
     >>> table.X.tolist(), table.y.tolist(), table.categorical
     ([[1.0, 1.0], [nan, 0.0]], [5.0, 7.5], (1,))
     """
+    X, target, categorical = read_cells(name, columns)
+    y = np.array([float(cell) for cell in target])
+    return TaskTable(name, X, y, categorical)
+
+
+def read_cells(
+    name: str, columns: Columns = "all"
+) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[int, ...]]:
+    """Return the columns of a table as numbers, the cells of the last one, and what holds codes."""
     path = data_folder() / f"{name}.csv.gz"
     if not path.is_file():
         raise DataNotFoundError(f"There is no table '{name}' in the data folder.")
@@ -94,8 +104,7 @@ def read_with_target(name: str, columns: Columns = "all") -> TaskTable:
             codes = {text: code for code, text in enumerate(sorted(set(column) - {""}))}
             categorical.append(len(found))
             found.append(np.array([codes.get(cell, np.nan) for cell in column]))
-    y = np.array([float(cell) for cell in target])
-    return TaskTable(name, np.ascontiguousarray(np.column_stack(found)), y, tuple(categorical))
+    return np.ascontiguousarray(np.column_stack(found)), target, tuple(categorical)
 
 
 def binned(table: TaskTable, n_bins: int = 10) -> TaskTable:

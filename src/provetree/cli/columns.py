@@ -114,6 +114,9 @@ def learn_columns(
         if column is not None and read is not None:
             columns.append(column)
             values.append(read)
+    if not notes:
+        only = f"the table has the target '{target}' only"
+        raise UserError(f"No column is left to learn from: {only}.")
     if not columns:
         listed = "; ".join(f"'{name}' is {note}" for name, note in notes[:5])
         more = "; ..." if len(notes) > 5 else ""

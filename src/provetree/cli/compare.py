@@ -155,7 +155,8 @@ def run_method(words: str, method: type[Any], data: Data, parameters: dict[str, 
                 from provetree.estimators.binarizer import Binarizer
 
                 binarizer = Binarizer().fit(train, data.y_train)
-                train, test = binarizer.transform(train), binarizer.transform(test)
+                train = binarizer.transform(train)
+                test = binarizer.transform(test) if data.test.height else test
             estimator.fit(train, data.y_train)
     except (ImportError, MemoryError, NotImplementedError, ValueError) as error:
         return Compared(words, problem=f"left out: {error}")

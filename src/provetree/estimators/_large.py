@@ -69,6 +69,6 @@ def fit_table_of_dask(
     seconds = None
     if model.time_limit is not None:
         seconds = max(0.1, float(model.time_limit) - (time.perf_counter() - began))
-    found = large.solve(prepared, limits, seconds, on_progress)
+    found = large.solve(prepared, limits, seconds, on_progress, room=room)
     model._search_seconds = time.perf_counter() - began
     return model._finished(prepared, found)

@@ -16,7 +16,9 @@ from provetree.problem.problem import Problem
 from provetree.problem.rules import Rules, read_rules
 from provetree.search.engine import ExactSearch, Lender, Splits
 from provetree.search.memory import cache_bytes
-from provetree.search.ruled import MOST_PATH_PRICES, PartRules, RuledSearch, shares_columns
+from provetree.search.part_rules import MOST_PATH_PRICES, PartRules, shares_columns
+from provetree.search.ruled import RuledSearch
+from provetree.search.streamed import StreamedSearch
 from provetree.solution import Engine, Limits, Progress, Solution
 
 __all__ = ["SearchedTree"]
@@ -26,6 +28,8 @@ class SearchedTree(TreeEstimator):
     """An estimator with the options of the exact search."""
 
     max_depth: int
+    max_leaf_nodes: int | None
+    alpha: float
     max_work: int | None
     max_memory: int | str | None
     n_jobs: int | None
@@ -46,6 +50,15 @@ class SearchedTree(TreeEstimator):
             return self._under_rules(prepared, rules, on_progress)
         engine = self._engine(initial_splits(initial_tree, X, prepared, type(self).__name__))
         return self._solved(engine, prepared.problem, on_progress)
+
+    def _streamed(
+        self, prepared: Prepared, on_progress: Callable[[Progress], None] | None
+    ) -> tuple[Prepared, Solution]:
+        """Return the best tree over sums that were left aside, and the table with those it took."""
+        self._rules(prepared)
+        engine = StreamedSearch(prepared)
+        found = self._solved(engine, prepared.problem, on_progress)
+        return replace(prepared, problem=engine.searched), found
 
     def _rules(self, prepared: Prepared) -> Rules:
         """Return the rules that the tree must keep, and keep their sentences."""
@@ -116,6 +129,8 @@ class SearchedTree(TreeEstimator):
                 jobs,
             ),
             int(self.max_depth),
+            None if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            self.alpha,
             on_progress,
         )
         started = time.perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ from provetree.options import TREE_OPTIONS, ParameterError, documented, validate
 from provetree.problem.costs import read_cost_matrix
 from provetree.problem.prepare import Prepared, prepare_for
 from provetree.problem.rules import rules_given
+from provetree.search.streamed import MOST_CELLS, MOST_DEPTH
 from provetree.solution import Progress, Solution
 from provetree.tree.smoothing import Smoothing
 from provetree.tree.values import Values
@@ -224,10 +226,21 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
 
             others = {"sample_costs": sample_costs, "initial_tree": initial_tree}
             return fit_table_of_dask(self, X, y, sample_weight, on_progress, **others)
-        prepared = prepare_for(self, X, y, sample_weight, sample_costs=sample_costs)
+        streams = initial_tree is None and sample_costs is None and self._may_stream()
+        prepared = prepare_for(
+            self,
+            X,
+            y,
+            sample_weight,
+            sample_costs=sample_costs,
+            most_cells=MOST_CELLS if streams else None,
+        )
         # Model files say what the cost is about; the costs of the rows themselves stay out.
         self._told_in_fit = {} if sample_costs is None else {"sample_costs": "of each row"}
-        found = self._search(X, prepared, initial_tree, on_progress)
+        if prepared.aside:
+            prepared, found = self._streamed(prepared, on_progress)
+        else:
+            found = self._search(X, prepared, initial_tree, on_progress)
         if self.refine_pairs and found.status != "interrupted":
             from provetree.search.turning import turn_pairs
 
@@ -236,6 +249,12 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
                 seconds = max(0.0, float(self.time_limit) - self._search_seconds)
             found = turn_pairs(prepared, found, seconds)
         return self._finished(prepared, found)
+
+    def _may_stream(self) -> bool:
+        """Whether sums of two columns that are too many to be kept can be searched in a stream."""
+        plain = self.criterion == "errors" and self.cost_matrix is None and not rules_given(self)
+        whole = self.checkpoint is None and self.executor is None and self.max_work is None
+        return plain and whole and not self.refine_pairs and self.max_depth <= MOST_DEPTH
 
     def _check_turning(self, sample_costs: Any) -> None:
         """Refuse to turn what is no question about two columns, or of another loss."""
@@ -277,7 +296,8 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         The file is a certificate: ``provetree check``, or the checkers in ``provetree-check`` that
         share no line with this package, see from it that no tree costs less. A search that is cut
         off has a certificate of the bound that it reached. Only errors are certified: the
-        `criterion` must be "errors", without costs.
+        `criterion` must be "errors", without costs and rules. The search runs in this process,
+        without an `executor`.
 
         Parameters
         ----------
@@ -307,6 +327,15 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         """
         validate(TREE_OPTIONS, vars(self), type(self).__name__)
         check_certifiable(self, sample_weight, weight)
+        if is_dask(X) or is_dask(y):
+            raise ValueError("Certificates are about tables in memory, and X or y is one of Dask.")
+        if self.executor is not None:
+            warnings.warn(
+                "Certificates are written by a search in this process: "
+                f"executor={self.executor!r} is not used.",
+                UserWarning,
+                stacklevel=2,
+            )
         prepared = prepare_for(self, X, y, sample_weight)
         self._told_in_fit = {}
         engine = CertifyingSearch(self._engine())

@@ -13,7 +13,7 @@ from provetree.estimators._tree_regressor import TreeRegressor
 from provetree.options import documented, validate
 from provetree.problem.pairs import check_pairs
 from provetree.problem.prepare import Prepared, prepare_for
-from provetree.selection.choose import Grid, choose, paired_columns_of
+from provetree.selection.choose import Grid, choose
 from provetree.selection.options import (
     FOREST_SHARES,
     LEAST_ROWS,
@@ -21,7 +21,7 @@ from provetree.selection.options import (
     REGRESSOR_CV_OPTIONS,
     SHRINKAGE,
 )
-from provetree.selection.path import path_end
+from provetree.selection.path import folds_of, path_end
 from provetree.selection.settings import as_list
 from provetree.solution import Solution
 
@@ -116,7 +116,12 @@ class OptimalTreeRegressorCV(TreeRegressor):
         self.splits = splits
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> OptimalTreeRegressorCV:
         """Choose on held-out rows how the tree is grown, and grow it on all rows.
 
@@ -124,6 +129,8 @@ class OptimalTreeRegressorCV(TreeRegressor):
         ----------
         X, y, sample_weight
             The training rows, as in :meth:`OptimalTreeRegressor.fit`.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row: rows of one group are never on both sides of a fold.
 
         Returns
         -------
@@ -150,6 +157,7 @@ class OptimalTreeRegressorCV(TreeRegressor):
             max_leaf_nodes=None,
             splits="columns",
         )
+        folds = folds_of(self.cv, prepared, type(self).__name__, groups)
         depth = int(self.max_depth)
         grid = Grid(
             depth,
@@ -163,15 +171,13 @@ class OptimalTreeRegressorCV(TreeRegressor):
         left = None
         if self.time_limit is not None:
             left = max(self.time_limit - (time.monotonic() - started), 0.0)
-        chosen = choose(prepared, grid, self.cv, left, self.n_jobs)
+        chosen = choose(prepared, grid, folds, left, self.n_jobs)
         self.path_ = chosen.path
         self.candidates_ = [one._asdict() for one in chosen.candidates]
         self.cv_scores_ = np.array([scores.mean(axis=0) for scores in chosen.scores])
         for name, value in chosen.candidate._asdict().items():
             setattr(self, f"{name}_", value)
-        self.pair_columns_ = None
-        if self.splits_ == "pairs":
-            self.pair_columns_ = paired_columns_of(prepared, np.arange(len(prepared.codes)))
+        self.pair_columns_ = chosen.paired
         point = self.path_.choose(self.rule)
         self.n_leaves_ = point.n_leaves
         self._search_seconds = time.monotonic() - started

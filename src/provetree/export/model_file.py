@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provetree.number_types import Float
 from provetree.problem.losses import LOSSES
-from provetree.solution import Progress, Solution, Status, relative_gap
+from provetree.solution import USER_STATUSES, Progress, Solution, Status, relative_gap
 from provetree.tree.serialise import write_float
 from provetree.tree.tree import Tree
 
@@ -37,7 +37,6 @@ VERSION = 1
 _KINDS = ("number", "category", "date")
 #: Signs that may accompany the numbers of a column.
 SIGNS = ("%", "€", "$", "£", "¥")
-_STATUSES: tuple[str, ...] = get_args(Status)
 #: How many moments of a search are kept; a plot needs no more.
 _MOST_HISTORY = 400
 
@@ -454,8 +453,8 @@ def _proof_data(proof: Proof) -> dict[str, Any]:
 def _read_proof(data: Mapping[str, Any]) -> Proof:
     status = data["status"]
     _must(
-        status in _STATUSES,
-        f"the status of the proof must be one of {', '.join(map(repr, _STATUSES))}. "
+        status in USER_STATUSES,
+        f"the status of the proof must be one of {', '.join(map(repr, USER_STATUSES))}. "
         f"Got {status!r} instead.",
     )
     cost, bound = _read_number(data["cost"]), _read_number(data["lower_bound"])

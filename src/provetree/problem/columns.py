@@ -114,18 +114,18 @@ class ColumnSequence(Sequence[Column]):
         Yields the feature, the kind and the category of the column, the values behind both ranks,
         and the highest rank.
         """
-        at = np.array(columns, dtype=np.int64)
-        ends = self.ends[at]
-        starts = np.where(at > 0, self.ends[at - 1], 0)
-        return zip(
-            self._features[at].tolist(),
-            [_KINDS[kind] for kind in self._kinds[at].tolist()],
-            self._categories[at].tolist(),
-            self.values[starts + np.array(low, dtype=np.int64)].tolist(),
-            self.values[starts + np.array(high, dtype=np.int64)].tolist(),
-            (ends - starts - 1).tolist(),
-            strict=True,
-        )
+        # One number at a time: a tree has few splits, and for these arrays take longer.
+        end, value = self.ends.item, self.values.item
+        for c, before, after in zip(columns, low, high, strict=True):
+            start = end(c - 1) if c > 0 else 0
+            yield (
+                self._features.item(c),
+                _KINDS[self._kinds.item(c)],
+                self._categories.item(c),
+                value(start + before),
+                value(start + after),
+                end(c) - start - 1,
+            )
 
     def all_values(self) -> list[Float]:
         """Return the values behind the ranks of each column."""

@@ -19,7 +19,7 @@ from provetree.problem.costs import read_cost_matrix, read_sample_costs
 from provetree.problem.inputs import as_table, column_names, encode_labels, row_weights
 from provetree.problem.learned import Predicts, whole_weights
 from provetree.problem.losses import OF_NUMBERS
-from provetree.problem.pairs import check_pairs, paired_columns, sums_among
+from provetree.problem.pairs import check_memory, check_pairs, paired_columns, sums_among
 from provetree.problem.problem import Problem, build_problem
 from provetree.problem.ratios import ratios_among
 from provetree.problem.rules import blanked, read_forbidden
@@ -68,6 +68,11 @@ class Prepared:
     targets: Targets | None = None  # the numbers to predict, or the costs or rewards of actions
     row_costs: Float | None = None  # what each prediction costs each row, where labels have costs
     category_splits: str = "one"
+    aside: tuple[Derived, ...] = ()  # sums of two columns that are not ranked: they are too many
+    #: The depth and the number of leaves that were asked for, whatever splits cost: a penalty alone
+    #: makes those of the problem smaller.
+    depth: int = 0
+    most_leaves: int | None = None
 
     def whole_weights(self) -> NDArray[np.int64]:
         """Return the weights in the whole units of the problem; 0 for rows that count as absent."""
@@ -163,6 +168,7 @@ def prepare(
     category_splits: str = "one",
     forbidden_columns: Any = None,
     max_memory: int | str | None = None,
+    most_cells: int | None = None,
     **limits: Any,
 ) -> Prepared:
     """Validate a training table and make its problem; `limits` are those of ``build_problem``.
@@ -172,7 +178,8 @@ def prepare(
     about ratios of positive columns as well; see :mod:`provetree.problem.ratios`. With
     `category_splits` "groups", several categories may go left; see
     :mod:`provetree.problem.category_groups`. No split is about
-    `forbidden_columns`.
+    `forbidden_columns`. Sums that have more than `most_cells` cells (rows x sums) are left aside
+    for :mod:`provetree.search.streamed`; None ranks them all.
 
     What `y` holds follows from the loss and from what the tree predicts: labels, numbers
     ("squared_error", "absolute_error"), or the costs or rewards of actions ("linear"). With costs
@@ -211,14 +218,19 @@ def prepare(
             loss = "linear"
             row_costs = learned["targets"] if cost_matrix is None else learned["cost_matrix"][codes]
     weights = row_weights(sample_weight, class_weight, classes, codes)
+    aside: tuple[Derived, ...] = ()
     if splits != "columns":
         levels = encoder.categories
         among = paired_columns(pair_columns, encoder.feature_names, levels, owner)
-        n_sums = n_angles + (splits == "ratios")
-        check_pairs(levels, among, n_sums, owner, n_rows=len(encoded), max_memory=max_memory)
-        limits["combinations"] = sums_among(encoded, weights, levels, among, n_angles)
+        n_sums = check_pairs(levels, among, n_angles + (splits == "ratios"), owner, splits)
+        sums: tuple[Derived, ...] = sums_among(encoded, weights, levels, among, n_angles)
         if splits == "ratios":
-            limits["combinations"] += ratios_among(encoded, weights, levels, among)
+            sums += ratios_among(encoded, weights, levels, among)
+        if most_cells is not None and len(sums) * len(encoded) > most_cells:
+            aside = sums
+        else:
+            check_memory(n_sums, len(encoded), owner, max_memory)
+            limits["combinations"] = sums
     if category_splits == "groups":
         of_rows = row_costs if targets is None else targets.values
         scores = category_scores(codes, of_rows, len(classes), loss)
@@ -245,6 +257,9 @@ def prepare(
         targets,
         row_costs,
         category_splits,
+        aside,
+        int(max_depth),
+        limits.get("max_leaf_nodes"),
     )
 
 

@@ -204,7 +204,7 @@ class Problem:
             return self.cost_scale.weight_scale / self.cost_scale.unit
         return float(self.error_scale * self.weight_scale)
 
-    @property
+    @cached_property
     def root_error(self) -> int:
         """Integer weight that the best single leaf misclassifies, or its cost in units."""
         if self.is_measured:

@@ -49,7 +49,8 @@ _NO_TIE_RULE = _core.SWITCHES["tie_rule"]
 class SharedTime:
     """How a search of a large table and blocks of its rows share a time limit.
 
-    The search itself may take ``search_seconds``.
+    The search itself may take ``search_seconds``. Under rules it has all of the time: the trees of
+    blocks know none.
 
     Examples
     --------
@@ -59,12 +60,14 @@ class SharedTime:
     10.0
     """
 
-    def __init__(self, problem: Problem, limits: Limits, kernel: str = "auto") -> None:
+    def __init__(
+        self, problem: Problem, limits: Limits, kernel: str = "auto", *, under_rules: bool = False
+    ) -> None:
         self._problem, self._began = problem, time.perf_counter()
         self._seconds = self.search_seconds = limits.seconds
         self._blocks: BlockBound | None = None
         large = problem.n_rows >= LARGE and 0 < problem.max_depth <= _DEEPEST
-        if not large or problem.is_measured or math.isinf(limits.seconds):
+        if not large or under_rules or problem.is_measured or math.isinf(limits.seconds):
             return
         self._blocks = BlockBound(
             problem, kernel=kernel, n_jobs=limits.n_jobs, memory_limit=limits.memory_limit

@@ -98,6 +98,9 @@ class ExactSearch:
         What paths pay once, in weights; at most 64.
     priced : tuple of tuples of int
         For each ordered column the numbers of the prices it asks for.
+    below : int, optional
+        Trees that cost less are looked for, in whole costs of the problem. Where there is none the
+        status is "nothing_below": then this is proven, and the tree is any one.
 
     Examples
     --------
@@ -120,6 +123,7 @@ class ExactSearch:
     groups: tuple[tuple[int, ...], ...] = ()
     prices: tuple[int, ...] = ()
     priced: tuple[tuple[int, ...], ...] = ()
+    below: int | None = None
 
     def solve(
         self,
@@ -153,7 +157,8 @@ class ExactSearch:
                     now = ClusterProgress(now.seconds, now.cost, now.lower_bound, *counts)
                 on_progress(now)
 
-        shared = SharedTime(problem, limits, kernel)
+        ruled = bool(self.directions or self.groups or self.prices)
+        shared = SharedTime(problem, limits, kernel, under_rules=ruled)
         found = _core.search(
             problem.table,
             None if on_progress is None else tell,
@@ -179,6 +184,7 @@ class ExactSearch:
             groups=self.groups,
             prices=self.prices,
             priced=self.priced,
+            **({} if self.below is None else {"below": self.below}),
         )
         if self.on_certified is not None:
             self.on_certified(found)

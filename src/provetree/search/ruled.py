@@ -3,8 +3,10 @@
 The fixed part of a tree sends the rows to its open ends; each of these is a problem of its own, and
 their best trees together are the best tree: they share nothing but the leaves. A limit on leaves is
 shared out in all ways. Columns with a price are tried by branch and bound: the best tree without
-some columns costs no more than any tree without them, whatever else it pays. Prices that every path
-pays once are kept by the core: they depend on the path and not on the rows, as penalties do.
+some columns costs no more than any tree without them, whatever else it pays. Where several searches
+give one tree, each looks for trees that cost less than the best so far: that there is none is
+enough. Prices that every path pays once are kept by the core: they depend on the path and not on
+the rows, as penalties do.
 """
 
 from __future__ import annotations
@@ -20,44 +22,28 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree import _core
 from provetree.errors import InfeasibleError
 from provetree.problem.node_problem import node_problem
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.problem.rules import FixedSplit, Rules, blanked
-from provetree.problem.weights import MAX_TOTAL_WEIGHT, as_decimal
+from provetree.search.engine import ExactSearch
+from provetree.search.part_rules import PartRules, part_rules, shares_columns
 from provetree.solution import Engine, Limits, Progress, Solution, Status
 from provetree.tree.graft import grafted, labelled_leaf
 from provetree.tree.tree import Tree
 
-__all__ = [
-    "MOST_PATH_PRICES",
-    "PartRules",
-    "RuledSearch",
-    "in_whole_prices",
-    "shares_columns",
-    "with_missing_columns",
-    "without_columns",
-]
+__all__ = ["RuledSearch", "without_columns"]
 
 RowNumbers: TypeAlias = NDArray[np.intp]
 #: Makes the engine of an open part of a tree, given what it must keep to.
-EngineMaker: TypeAlias = Callable[["PartRules"], Engine]
+EngineMaker: TypeAlias = Callable[[PartRules], Engine]
 
-#: The core keeps what a path has paid for in one word.
-MOST_PATH_PRICES = 64
 #: Time for a search whose time is over: it gives a first tree and a bound.
 _LEAST_SECONDS = 1e-3
-
-
-@dataclass(frozen=True)
-class PartRules:
-    """What the core keeps, for each ordered column of an open part; empty where it has no rule."""
-
-    directions: tuple[int, ...] = ()
-    groups: tuple[tuple[int, ...], ...] = ()  # the numbers of the groups that it is in
-    prices: tuple[int, ...] = ()  # of what paths pay for once, in weights
-    priced: tuple[tuple[int, ...], ...] = ()  # the numbers of the prices that it asks for
+#: Ties between the trees that are compared do not matter.
+_NO_TIE_RULE = _core.SWITCHES["tie_rule"]
 
 
 @dataclass(frozen=True)
@@ -105,6 +91,10 @@ class RuledSearch:
         Time for everything together, and what each search may use.
     depth : int
         The depth that was asked for; that of the problem is no larger than its rows allow.
+    max_leaf_nodes : int or None
+        The limit on leaves that was asked for.
+    alpha : float
+        The penalty that was asked for: that of the problem is no larger than a single leaf costs.
     """
 
     prepared: Prepared
@@ -112,6 +102,8 @@ class RuledSearch:
     make_engine: EngineMaker
     limits: Limits
     depth: int
+    max_leaf_nodes: int | None = None
+    alpha: float = 0.0
     on_progress: Callable[[Progress], None] | None = None
     _started: float = field(default_factory=time.monotonic)
     _ended: Status | None = None
@@ -120,6 +112,8 @@ class RuledSearch:
     #: What the other parts of the tree cost while one is searched: at most, and at least.
     _beside: list[tuple[float, float]] = field(default_factory=list)
     _undecided: int = 0  # choices that are open while a part is searched
+    #: The leaves that all rows may have, and their problem with all columns.
+    _whole: tuple[int, Problem] | None = None
 
     def solve(self) -> Solution:
         """Return the best tree that keeps the rules."""
@@ -141,18 +135,31 @@ class RuledSearch:
 
     def _check(self) -> None:
         """Refuse fixed splits that no tree within the limits can have."""
-        fixed, problem = self.rules.fixed, self.prepared.problem
+        fixed = self.rules.fixed
         splits = {path: split for path, split in fixed.items() if not split.is_leaf}
         deepest = max((len(path) + 1 for path in splits), default=0)
         if deepest > self.depth:
             raise InfeasibleError(
                 f"No tree of depth {self.depth} keeps the 'fixed_splits', which are {deepest} deep."
             )
-        if len(splits) > problem.max_splits:
+        if len(splits) >= self._most_leaves:
             raise InfeasibleError(
-                f"No tree of {problem.max_splits + 1} leaves keeps the 'fixed_splits', which make "
+                f"No tree of {self._most_leaves} leaves keeps the 'fixed_splits', which make "
                 f"{len(splits) + 1}."
             )
+
+    @property
+    def _most_leaves(self) -> int:
+        """The most leaves of a tree.
+
+        A problem leaves out trees whose penalties alone cost more than a single leaf does. Where
+        splits are fixed there is no single leaf, so that only what was asked for counts.
+        """
+        problem = self.prepared.problem
+        if not self.rules.fixed:
+            return problem.max_splits + 1
+        most = min(1 << min(self.depth, 30), problem.n_samples // problem.min_samples_leaf)
+        return max(1, most if self.max_leaf_nodes is None else min(most, self.max_leaf_nodes))
 
     def _tell(self, progress: Progress) -> None:
         """Tell where the whole tree stands while a part is searched; who listens may end it.
@@ -162,7 +169,7 @@ class RuledSearch:
         """
         assert self.on_progress is not None
         problem, seconds = self.prepared.problem, time.monotonic() - self._started
-        if self._undecided or problem.max_splits + 1 < 2 ** min(self.depth, 30):
+        if self._undecided or self._most_leaves < 2 ** min(self.depth, 30):
             cost = problem.to_user_cost(problem.error_scale * problem.root_error)
             self.on_progress(Progress(seconds, cost, 0))
             return
@@ -218,8 +225,11 @@ class RuledSearch:
             column = max(undecided, key=lambda c: (prices[c], -c))
             with_it = inside | {column}
             heapq.heappush(waiting, (low + prices[column], next(order), with_it, out, part))
-            without = self._best(out | {column})
-            least = without.bound + sum(prices[c] for c in inside)
+            paid = sum(prices[c] for c in inside)
+            without = self._best(out | {column}, best.cost - paid)
+            if without.status == "nothing_below":
+                continue
+            least = without.bound + paid
             heapq.heappush(waiting, (max(low, least), next(order), inside, out | {column}, without))
         assert best is not None
         bound = min([bound, best.cost, *(entry[0] for entry in waiting)])
@@ -227,14 +237,15 @@ class RuledSearch:
 
     # -- the fixed part ----------------------------------------------------------------------
 
-    def _best(self, forbidden: frozenset[int]) -> _Part:
-        """Return the best tree without some columns, prices not counted."""
+    def _best(self, forbidden: frozenset[int], below: float = math.inf) -> _Part:
+        """Return the best tree without some columns, prices not counted, that costs less."""
         weights = self.prepared.weights
         rows = np.arange(len(self.prepared.encoded))
         if weights is not None:
             rows = rows[weights > 0]
-        leaves = self.prepared.problem.max_splits + 1
-        return self._node("", rows, forbidden, leaves, ())
+        if "" not in self.rules.fixed:
+            return self._open("", rows, forbidden, self._most_leaves, (), below)
+        return self._node("", rows, forbidden, self._most_leaves, ())
 
     def _node(
         self,
@@ -372,7 +383,7 @@ class RuledSearch:
         """Join the trees of both sides of a fixed split."""
         here = self._leaf(rows)
         tree = grafted(here, split, missing_left, one.tree, other.tree, self._missing(rows, split))
-        penalty = _user_penalty(self.prepared.problem)
+        penalty = _user_penalty(self.prepared.problem) * max(1, self.alpha)
         if split.column not in self._asked_above(path):
             penalty += self.rules.path_prices.get(split.column, 0)
         return _Part(
@@ -398,16 +409,29 @@ class RuledSearch:
     def _problem(
         self, rows: RowNumbers, forbidden: frozenset[int], depth: int, leaves: int
     ) -> Problem:
-        # Columns that divide the rows alike may differ in direction, price and groups.
-        return node_problem(
-            without_columns(self.prepared, forbidden),
+        """Return the problem of some rows; one of all rows is made once, and then loses columns."""
+        if depth == self.depth and self._whole is not None and leaves == self._whole[0]:
+            return _without(self._whole[1], forbidden)
+        is_whole = depth == self.depth and depth > 0
+        rules = self.rules
+        problem = node_problem(
+            self.prepared if is_whole else without_columns(self.prepared, forbidden),
             rows,
             depth=depth,
             budget=leaves - 1,
+            # Columns that divide the rows alike may differ in what is asked of them.
             keep_duplicates=bool(
-                self.rules.directions or self.rules.groups or self.rules.path_prices
+                rules.directions
+                or rules.groups
+                or rules.prices
+                or rules.path_prices
+                or (is_whole and forbidden)
             ),
         )
+        if not is_whole:
+            return problem
+        self._whole = leaves, problem
+        return _without(problem, forbidden)
 
     def _leaf(self, rows: RowNumbers) -> Tree:
         """Return the tree without splits, for what its node holds."""
@@ -421,8 +445,9 @@ class RuledSearch:
         forbidden: frozenset[int],
         leaves: int,
         sides: tuple[bool, ...],
+        below: float = math.inf,
     ) -> _Part:
-        """Return the best tree of an open part."""
+        """Return the best tree of an open part that costs less than something."""
         forbidden = forbidden | self.rules.forbidden_at(path)
         above = self._asked_above(path)
         groups = self.rules.groups
@@ -439,17 +464,60 @@ class RuledSearch:
             return known  # the best tree of more leaves has no more than these
         if groups is None or len(groups) == 1 or shares_columns(groups):
             inside = groups if groups is not None and len(groups) > 1 else None
-            return self._keep(key, leaves, self._solved(rows, forbidden, path, leaves, inside))
+            problem = self._problem(rows, forbidden, self.depth - len(path), leaves)
+            return self._keep(key, leaves, self._solved(problem, path, inside, below))
         # A path of one group of columns cannot leave it: the first split settles it for all.
-        self._undecided += 1
         every = frozenset(range(self.prepared.problem.n_features))
-        found = [
-            self._solved(rows, forbidden | (every - group), path, leaves, None) for group in groups
+        problems = [
+            self._problem(rows, forbidden | (every - group), self.depth - len(path), leaves)
+            for group in groups
         ]
+        return self._keep(key, leaves, self._best_of(problems, path, below))
+
+    def _best_of(self, problems: list[Problem], path: str, below: float) -> _Part:
+        """Return the best tree of several problems of the same rows.
+
+        The most promising one comes first, by the best tree of two levels; of the others only
+        trees that cost less are looked for.
+        """
+        self._undecided += 1
+        if len(problems) > 1:
+            problems.sort(key=self._promise)
+        best: _Part | None = None
+        bound = math.inf
+        statuses: list[Status] = []
+        for problem in problems:
+            found = self._solved(problem, path, None, min(below, best.cost if best else math.inf))
+            bound = min(bound, found.bound)
+            statuses.append(found.status)
+            better = best is None or (found.cost, found.tree.n_splits) < (
+                best.cost,
+                best.tree.n_splits,
+            )
+            if better:
+                best = found
         self._undecided -= 1
-        best = min(found, key=lambda part: (part.cost, part.tree.n_splits))
-        best = replace(best, bound=min(part.bound for part in found), status=_worst(found))
-        return self._keep(key, leaves, best)
+        assert best is not None
+        stopped = [each for each in statuses if each not in ("optimal", "nothing_below")]
+        status: Status = stopped[0] if stopped else "optimal"
+        if not stopped and bound >= below:
+            status = "nothing_below"
+        return replace(best, bound=min(bound, best.cost), status=status)
+
+    def _promise(self, problem: Problem) -> float:
+        """Return what the best tree of two levels costs."""
+        shallow = problem.of_depth(min(2, problem.max_depth))
+        return ExactSearch(switches=_NO_TIE_RULE).solve(shallow, self._limits_now()).cost
+
+    def _limits_now(self) -> Limits:
+        """Return the limits of a search that begins now."""
+        seconds: float | None = None
+        if self.limits.time_limit is not None:
+            left = self.limits.time_limit - (time.monotonic() - self._started)
+            seconds = max(_LEAST_SECONDS, 0.0 if self._ended == "interrupted" else left)
+        elif self._ended == "interrupted":
+            seconds = _LEAST_SECONDS
+        return replace(self.limits, time_limit=seconds)
 
     def _keep(self, key: Any, leaves: int, part: _Part) -> _Part:
         if leaves >= 2 ** (self.depth - len(key[0])):
@@ -458,144 +526,39 @@ class RuledSearch:
 
     def _solved(
         self,
-        rows: RowNumbers,
-        forbidden: frozenset[int],
+        problem: Problem,
         path: str,
-        leaves: int,
         groups: tuple[frozenset[int], ...] | None,
+        below: float,
     ) -> _Part:
         """Solve an open part in what is left of the time; `groups` are those that share columns."""
-        problem = self._problem(rows, forbidden, self.depth - len(path), leaves)
-        directions: tuple[int, ...] = ()
-        if self.rules.directions is not None:
-            problem = with_missing_columns(problem, self.rules.directions)
-            ways = self.rules.directions
-            directions = tuple(_direction(problem, c, ways) for c in range(len(problem.columns)))
-        inside: tuple[tuple[int, ...], ...] = ()
-        if groups is not None:
-            asked = [frozenset(problem.columns_of(column.feature)) for column in problem.columns]
-            inside = tuple(
-                tuple(at for at, group in enumerate(groups) if own <= group) for own in asked
-            )
-        prices: tuple[int, ...] = ()
-        asked_for: tuple[tuple[int, ...], ...] = ()
-        of_path = {
-            column: price
-            for column, price in self.rules.path_prices.items()
-            if column not in self._asked_above(path)
-        }
-        if of_path:
-            problem, prices = in_whole_prices(problem, list(of_path.values()))
-            asked_for = tuple(
-                tuple(
-                    number
-                    for number, feature in enumerate(of_path)
-                    if feature in problem.columns_of(column.feature)
-                )
-                for column in problem.columns
-            )
-        if problem.is_measured and not problem.cost_scale.root > 0:
-            cost = problem.to_user_cost(0)
-            return _Part(labelled_leaf(problem), cost, cost)
-        seconds: float | None = None
-        if self.limits.time_limit is not None:
-            left = self.limits.time_limit - (time.monotonic() - self._started)
-            seconds = max(_LEAST_SECONDS, 0.0 if self._ended == "interrupted" else left)
-        elif self._ended == "interrupted":
-            seconds = _LEAST_SECONDS
+        problem, kept = part_rules(problem, self.rules, self._asked_above(path), groups, below)
         # Prices are not in what a part costs, and other losses add up in units of their own.
         priced = self.rules.prices or self.rules.path_prices
         silent = self.on_progress is None or priced or problem.is_measured
-        limits = replace(self.limits, time_limit=seconds)
-        found = self.make_engine(PartRules(directions, inside, prices, asked_for)).solve(
-            problem, limits, None if silent else self._tell
+        found = self.make_engine(kept).solve(
+            problem, self._limits_now(), None if silent else self._tell
         )
         for name, number in found.counters.items():
             if isinstance(number, int):
                 self._counters[name] = self._counters.get(name, 0) + number
-        if found.status != "optimal" and self._ended != "interrupted":
+        if found.status not in ("optimal", "nothing_below") and self._ended != "interrupted":
             self._ended = found.status
         return _Part(found.tree, found.cost, found.lower_bound, found.status)
 
 
-def in_whole_prices(problem: Problem, prices: list[float]) -> tuple[Problem, tuple[int, ...]]:
-    """Return a problem whose weights are so fine that prices are whole weights, and the prices.
-
-    No tree that pays more than a leaf gets wrong is better than that leaf, so prices end there.
-
-    Examples
-    --------
-    >>> from provetree import build_problem
-    >>> from provetree.search.ruled import in_whole_prices
-    >>> problem = build_problem([[1.0], [2.0], [3.0]], [0, 1, 0], n_classes=2, max_depth=2)
-    >>> finer, whole = in_whole_prices(problem, [0.5, 9.0])
-    >>> finer.weights.tolist(), whole
-    ([2, 2, 2], (1, 3))
-    """
-    wanted = [as_decimal(price) * problem.weight_scale for price in prices]
-    times = math.lcm(*(price.denominator for price in wanted))
-    if times * int(problem.weights.sum()) > MAX_TOTAL_WEIGHT:
-        raise ValueError(
-            "The 'column_costs' of paths must be decimals so short that they can be counted with "
-            f"the weights of the rows. Got {prices!r}."
-        )
-    most = times * problem.root_error + 1
-    whole = tuple(min(int(price * times), most) for price in wanted)
-    finer = replace(
-        problem,
-        weights=problem.weights * times,
-        weight_scale=problem.weight_scale * times,
-        split_penalty=problem.split_penalty * times,
-    )
-    return finer, whole
-
-
-def with_missing_columns(problem: Problem, directions: tuple[int, ...]) -> Problem:
-    """Return a problem with a column "is it missing?" for each number with a direction.
-
-    That split has no direction: what is missing is neither low nor high. The other splits of such
-    a column have one, wherever missing values go.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provetree import build_problem
-    >>> from provetree.search.ruled import with_missing_columns
-    >>> X = np.array([[1.5], [np.nan], [2.5]])
-    >>> problem = build_problem(X, [0, 1, 0], n_classes=2, max_depth=1)
-    >>> with_missing_columns(problem, (1,)).ranks.tolist()
-    [[1, 2, 0], [0, 1, 2], [1, 1, 0]]
-    """
-    firsts = [
-        c
-        for c, column in enumerate(problem.columns)
-        if column.kind == "missing_first"
-        and any(directions[own] for own in problem.columns_of(column.feature))
-    ]
-    if not firsts:
+def _without(problem: Problem, forbidden: frozenset[int]) -> Problem:
+    """Return a problem without the ordered columns that are about some features."""
+    asked = [problem.columns_of(column.feature) for column in problem.columns]
+    kept = [c for c, columns in enumerate(asked) if forbidden.isdisjoint(columns)]
+    if len(kept) == len(asked):
         return problem
-    more = problem.columns.take(firsts).cut_after(1)
-    ranks = np.minimum(problem.ranks[firsts], 1)
-    return replace(
+    fewer = replace(
         problem,
-        columns=problem.columns.followed_by(more),
-        ranks=np.ascontiguousarray(np.concatenate([problem.ranks, ranks])),
+        columns=problem.columns.take(kept),
+        ranks=np.ascontiguousarray(problem.ranks[kept]),
     )
-
-
-def _direction(problem: Problem, c: int, directions: tuple[int, ...]) -> int:
-    """Return the direction of an ordered column; sums of columns are checked to have none."""
-    column = problem.columns[c]
-    if column.feature >= problem.n_features:
-        return 0
-    if column.kind == "missing_first" and len(column.values) == 2:
-        return 0  # only missing values go left
-    return directions[column.feature]
-
-
-def shares_columns(groups: tuple[frozenset[int], ...]) -> bool:
-    """Tell whether two groups have a column in common."""
-    return sum(map(len, groups)) > len(frozenset().union(*groups))
+    return fewer if kept else replace(fewer, max_depth=0, max_splits=0)
 
 
 def _worst(parts: list[_Part]) -> Status:

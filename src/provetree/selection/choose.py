@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -31,10 +31,10 @@ from provetree.search.engine import ExactSearch
 from provetree.selection.forest import FEWEST_ROWS, forest_targets, mixed_targets
 from provetree.selection.frontier import FrontierPoint, solve_frontier
 from provetree.selection.pair_columns import columns_worth_pairing
-from provetree.selection.path import TuningPath, folds_of, joined_path
+from provetree.selection.path import Folds, TuningPath, joined_path
 from provetree.selection.pruning import best_prunings
 from provetree.selection.scores import explained_share, mean_losses
-from provetree.selection.time_shares import time_shares
+from provetree.selection.time_shares import started_jobs, time_shares
 from provetree.solution import Limits, Progress, Solution
 from provetree.tree.build import build_tree
 from provetree.tree.shrinkage import shrunk_towards_path
@@ -87,6 +87,8 @@ class Grid:
     shrinkage: Sequence[float]
     max_work: int | None
     splits: Sequence[str] = ("columns",)
+    #: The columns worth pairing, by the rows they were found on.
+    _paired: dict[int, list[int]] = field(default_factory=dict, repr=False)
 
     @property
     def searches(self) -> list[Candidate]:
@@ -110,30 +112,45 @@ class Grid:
         """Return a share of the steps, at least one."""
         return None if self.max_work is None else max(1, round(self.max_work * share))
 
-    def problem(self, prepared: Prepared, rows: NDArray[np.intp], one: Candidate) -> Problem:
+    def problem(
+        self,
+        prepared: Prepared,
+        rows: NDArray[np.intp],
+        one: Candidate,
+        until: float = math.inf,
+    ) -> Problem:
         """Return the problem of some rows with the limits of a candidate."""
         return prepared.problem_of(
             rows,
-            more=_sums(prepared, rows) if one.splits == "pairs" else (),
+            more=self._sums(prepared, rows, until) if one.splits == "pairs" else (),
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=one.min_samples_leaf,
         )
 
+    def paired(
+        self, prepared: Prepared, rows: NDArray[np.intp], until: float = math.inf
+    ) -> list[int]:
+        """Return the columns that sums are made of where some rows are learned from."""
+        key = hash(rows.tobytes())
+        if key not in self._paired:
+            assert prepared.targets is not None  # for the type checker
+            weights = None if prepared.weights is None else prepared.weights[rows]
+            self._paired[key] = columns_worth_pairing(
+                prepared.encoded[rows],
+                prepared.targets.values[rows],
+                weights,
+                prepared.encoder.categories,
+                until,
+            )
+        return self._paired[key]
 
-def paired_columns_of(prepared: Prepared, rows: NDArray[np.intp]) -> list[int]:
-    """Return the columns that sums are made of where some rows are learned from."""
-    assert prepared.targets is not None  # for the type checker
-    weights = None if prepared.weights is None else prepared.weights[rows]
-    return columns_worth_pairing(
-        prepared.encoded[rows], prepared.targets.values[rows], weights, prepared.encoder.categories
-    )
-
-
-def _sums(prepared: Prepared, rows: NDArray[np.intp]) -> tuple[Combination, ...]:
-    """Return the sums that some rows are asked about."""
-    levels, among = prepared.encoder.categories, paired_columns_of(prepared, rows)
-    return sums_among(prepared.encoded, prepared.weights, levels, among)
+    def _sums(
+        self, prepared: Prepared, rows: NDArray[np.intp], until: float
+    ) -> tuple[Combination, ...]:
+        """Return the sums that some rows are asked about."""
+        levels, among = prepared.encoder.categories, self.paired(prepared, rows, until)
+        return sums_among(prepared.encoded, prepared.weights, levels, among)
 
 
 class Chosen(NamedTuple):
@@ -141,12 +158,13 @@ class Chosen(NamedTuple):
 
     path: TuningPath  # of all rows, with the chosen candidate
     candidate: Candidate
+    paired: list[int] | None  # the columns that sums are made of
     candidates: list[Candidate]
     scores: list[Float]  # of each candidate: folds x numbers of leaves
 
 
 def choose(
-    prepared: Prepared, grid: Grid, cv: Any, time_limit: float | None, n_jobs: int | None
+    prepared: Prepared, grid: Grid, folds: Folds, time_limit: float | None, n_jobs: int | None
 ) -> Chosen:
     """Return the candidate that does best on rows held out, and its path on all rows."""
     end = None if time_limit is None else time.monotonic() + time_limit
@@ -155,18 +173,20 @@ def choose(
     grid = replace(grid, max_leaf_nodes=min(grid.max_leaf_nodes, whole.max_splits + 1))
     if whole.n_rows < FEWEST_ROWS:
         grid = replace(grid, forest_share=[0.0])
-    folds = folds_of(cv, prepared)
     if not folds:
         raise ValueError(
             "Choosing by cross-validation needs at least 2 rows, to hold some out. "
             f"Got n_samples={len(every_row)}."
         )
-    for_folds = None if time_limit is None else time_limit * (1 - _LAST_SHARE)
+    n_jobs = started_jobs(n_jobs, time_limit, __name__)
+    for_folds = None if end is None else max(end - time.monotonic(), 0.0) * (1 - _LAST_SHARE)
     of_folds = Parallel(n_jobs=n_jobs)(
+        # One fold is scored, however short the time is.
         delayed(_fold_scores)(prepared, grid, train, test, seconds)
-        for (train, test), seconds in zip(
-            folds, time_shares(for_folds, len(folds), n_jobs), strict=True
+        for number, ((train, test), seconds) in enumerate(
+            zip(folds, time_shares(for_folds, len(folds), n_jobs), strict=True)
         )
+        if number == 0 or seconds is None or seconds > 0
     )
     scores = [np.array(lines) for lines in zip(*of_folds, strict=True)]
     best = best_candidate(grid, scores)
@@ -175,7 +195,9 @@ def choose(
     if end is not None:  # a tree of a single leaf would help nobody
         left = max(end - time.monotonic(), _LEAST_SECONDS)
     points, candidate = _grown(prepared, grid, grid.candidates[best], size, left)
-    return Chosen(joined_path(points, prepared, scores[best]), candidate, grid.candidates, scores)
+    path = joined_path(points, prepared, scores[best])
+    paired = grid.paired(prepared, every_row) if candidate.splits == "pairs" else None
+    return Chosen(path, candidate, paired, grid.candidates, scores)
 
 
 def best_candidate(grid: Grid, scores: list[Float]) -> int:
@@ -243,7 +265,8 @@ def _fold_scores(
         if no_forest or (n_scored and time.monotonic() >= end):
             found += [[-math.inf] * grid.max_leaf_nodes for _ in grid.shrinkage]
             continue
-        problem = grid.problem(prepared, train, one)
+        until = math.inf if left is None else time.monotonic() + _FOREST_SHARE * left
+        problem = grid.problem(prepared, train, one, until)
         followed = mixed_targets(problem, forest, one.forest_share)
         found += judge.scores(_search(followed, left, grid.work(_SHORT_SHARE)).tree, grid)
         n_scored += 1
@@ -352,10 +375,10 @@ def _grown(
     began = time.monotonic()
     end = math.inf if seconds is None else began + seconds
     every_row = np.arange(len(prepared.codes))
-    problem = grid.problem(prepared, every_row, candidate)
+    until = math.inf if seconds is None else began + seconds * _FOREST_SHARE
+    problem = grid.problem(prepared, every_row, candidate, until)
     forest: Float | None = None
     if candidate.forest_share:
-        until = math.inf if seconds is None else began + seconds * _FOREST_SHARE
         forest = forest_targets(prepared.problem_of(every_row, max_depth=1), until)
     if forest is None:
         candidate = candidate._replace(forest_share=0.0)

@@ -1,4 +1,4 @@
-"""The folds of a cross-validation that chooses a classifier: repeated where rows are few.
+"""The folds of a cross-validation; of one that chooses a classifier, repeated where rows are few.
 
 Where the table has too few rows, or a class too few, it makes the folds that can be made, and says
 what it did not do.
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Fold", "FoldPlan", "plan_folds", "repeats_for"]
+__all__ = ["Fold", "FoldPlan", "folds_of", "plan_folds", "repeats_for"]
 
 #: The training rows and the rows held out.
 Fold: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp]]"
@@ -64,9 +64,9 @@ def plan_folds(
     if cv is None:
         return FoldPlan([], [])
     if not isinstance(cv, (int, np.integer)):
-        return FoldPlan([_folds_of_splitter(cv, codes, groups, owner)], [])
+        return FoldPlan([_folds_of_splitter(cv, codes, groups, owner, True, None)], [])
     if groups is not None:
-        return _of_groups(int(cv), codes, groups, owner)
+        return _of_groups(int(cv), codes, groups, owner, repeats_for(len(codes)))
     return _stratified(int(cv), codes, classes)
 
 
@@ -104,20 +104,17 @@ def _spread(codes: NDArray[np.intp], n_folds: int, seed: int) -> list[Fold]:
     return [(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(n_folds)]
 
 
-def _of_groups(asked: int, codes: NDArray[np.intp], groups: Any, owner: str) -> FoldPlan:
+def _of_groups(
+    asked: int, codes: NDArray[np.intp], groups: Any, owner: str, n_rounds: int
+) -> FoldPlan:
     from sklearn.model_selection import StratifiedGroupKFold
 
-    n_groups = len(np.unique(groups))
-    if n_groups < 2:
-        raise ValueError(
-            f"The 'groups' of {owner}.fit must name at least 2 groups to cross-validate. "
-            f"Got {n_groups}."
-        )
+    n_groups = _count_groups(groups, owner)
     n_folds, notes = min(asked, n_groups), []
     if n_folds < asked:
         notes.append(f"There are {n_groups} groups, so {n_folds} folds were made and not {asked}.")
     rounds = []
-    for seed in range(repeats_for(len(codes))):
+    for seed in range(n_rounds):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
@@ -134,6 +131,62 @@ def _by_group(groups: NDArray[Any], n_folds: int) -> list[Fold]:
     return [(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(n_folds)]
 
 
+def folds_of(
+    cv: Any,
+    labels: NDArray[Any],
+    groups: Any,
+    owner: str,
+    *,
+    of_classes: bool,
+    table: Any = None,
+) -> list[Fold]:
+    """Return one round of the folds that `cv` asks for: none for None, of an int with a fixed seed.
+
+    An int makes at most one fold for each row, or for each group where there are groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provetree.selection.folds import folds_of
+    >>> [len(test) for _, test in folds_of(2, np.arange(5.0), None, "fit", of_classes=False)]
+    [3, 2]
+    """
+    groups = None if groups is None else _checked_groups(groups, len(labels))
+    if cv is None:
+        return []
+    if not isinstance(cv, (int, np.integer)):
+        return _folds_of_splitter(cv, labels, groups, owner, of_classes, table)
+    if groups is not None and of_classes:
+        return _of_groups(int(cv), labels, groups, owner, 1).rounds[0]
+    units = len(labels) if groups is None else _count_groups(groups, owner)
+    if units < 2:
+        return []
+    splitter = _splitter_of(min(int(cv), units), labels, groups, of_classes)
+    return list(splitter.split(np.zeros((len(labels), 1)), labels, groups))
+
+
+def _splitter_of(n_folds: int, labels: NDArray[Any], groups: Any, of_classes: bool) -> Any:
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+    if groups is not None:
+        return GroupKFold(n_folds)
+    # A class with enough rows must be in every fold; a class of one row cannot be.
+    if of_classes and int(np.unique(labels, return_counts=True)[1].min()) >= n_folds:
+        return StratifiedKFold(n_folds, shuffle=True, random_state=0)
+    return KFold(n_folds, shuffle=True, random_state=0)
+
+
+def _count_groups(groups: NDArray[Any], owner: str) -> int:
+    n_groups = len(np.unique(groups))
+    if n_groups < 2:
+        where = owner if owner[:1].islower() else f"{owner}.fit"
+        raise ValueError(
+            f"The 'groups' of {where} must name at least 2 groups to cross-validate. "
+            f"Got {n_groups}."
+        )
+    return n_groups
+
+
 def _checked_groups(groups: Any, n_rows: int) -> NDArray[Any]:
     named = np.asarray(groups)
     if named.shape != (n_rows,):
@@ -141,42 +194,78 @@ def _checked_groups(groups: Any, n_rows: int) -> NDArray[Any]:
             f"The 'groups' must name a group for each of the {n_rows} rows. "
             f"Got an array of shape {named.shape}."
         )
-    return named
+    try:
+        unnamed = np.array([name is None or name != name for name in named.tolist()])
+        if not unnamed.any():
+            np.unique(named)
+            return named
+    except TypeError:  # such as numbers and text, which have no order
+        raise ValueError(
+            "The 'groups' must be all numbers or all text. Got "
+            f"{' and '.join(sorted({type(name).__name__ for name in named.tolist()}))}."
+        ) from None
+    row = int(unnamed.argmax())
+    raise ValueError(
+        f"The 'groups' must name a group for each of the {n_rows} rows. "
+        f"Got {named[row]} for row {row}, counted from 0."
+    )
 
 
-def _row_numbers(rows: Any) -> NDArray[np.intp]:
+def _row_numbers(rows: Any, owner: str) -> NDArray[np.intp]:
     """Return the numbers of rows, which may be given as a mask."""
     given = np.asarray(rows)
-    return np.flatnonzero(given) if given.dtype == np.bool_ else given.astype(np.intp)
+    if given.dtype == np.bool_:
+        return np.flatnonzero(given)
+    if given.dtype.kind not in "iu" and given.size:
+        raise ValueError(
+            f"The 'cv' parameter of {owner} must give folds as numbers of rows, or as masks. "
+            f"Got {given.dtype} such as {given.ravel()[0]}."
+        )
+    return given.astype(np.intp)
 
 
-def _folds_of_splitter(cv: Any, codes: NDArray[np.intp], groups: Any, owner: str) -> list[Fold]:
+def _folds_of_splitter(
+    cv: Any, labels: NDArray[Any], groups: Any, owner: str, of_classes: bool, table: Any
+) -> list[Fold]:
     from sklearn.model_selection import check_cv
 
-    splitter = check_cv(cv, codes, classifier=True)
+    splitter = check_cv(cv, labels, classifier=of_classes)
     name = type(cv).__name__
     try:
-        folds = list(splitter.split(np.zeros((len(codes), 1)), codes, groups))
+        rows = np.zeros((len(labels), 1)) if table is None else table
+        folds = [(train, test) for train, test in splitter.split(rows, labels, groups)]
     except (ValueError, TypeError) as error:
         if groups is None and "group" in str(error).lower():
             raise ValueError(
-                f"The 'cv' parameter of {owner}, {name}, needs groups: fit(X, y, groups=...)."
+                f"The 'cv' parameter of {owner}, {name}, needs groups: {_with_groups(owner)}."
             ) from None
+        reason = " ".join(str(error).split()).rstrip(".")
         raise ValueError(
-            f"The 'cv' parameter of {owner}, {name}, cannot divide this table: {error}"
+            f"The 'cv' parameter of {owner}, {name}, cannot divide this table: {reason}."
         ) from None
-    whole = [(_row_numbers(train), _row_numbers(test)) for train, test in folds]
-    beyond = [rows.max() for fold in whole for rows in fold if len(rows)]
-    if beyond and max(beyond) >= len(codes):
+    whole = [(_row_numbers(train, owner), _row_numbers(test, owner)) for train, test in folds]
+    parts = [rows for fold in whole for rows in fold if len(rows)]
+    wrong = [at for rows in parts for at in (rows.max(), rows.min()) if not _is_row(at, labels)]
+    if wrong:
         raise ValueError(
-            f"The 'cv' parameter of {owner} must give folds of the {len(codes)} rows. "
-            f"Got row {max(beyond)}, counted from 0."
+            f"The 'cv' parameter of {owner} must give folds of the {len(labels)} rows. "
+            f"Got row {wrong[0]}, counted from 0."
         )
     if not whole or any(len(train) == 0 or len(test) == 0 for train, test in whole):
         raise ValueError(
             f"The 'cv' parameter of {owner} must give folds with rows to train on and rows held "
-            f"out. Got {len(whole)} folds, and one of them is empty."
+            f"out. Got {len(whole)} {'fold' if len(whole) == 1 else 'folds'}, one of them empty."
             if whole
             else f"The 'cv' parameter of {owner} must give at least one fold. Got none."
         )
     return whole
+
+
+def _is_row(at: int, labels: NDArray[Any]) -> bool:
+    """Tell whether a number is that of a row; as everywhere in numpy, -1 is the last one."""
+    return -len(labels) <= at < len(labels)
+
+
+def _with_groups(owner: str) -> str:
+    """Return how groups are given to a function, or to an estimator."""
+    return f"{owner}(..., groups=...)" if owner[:1].islower() else "fit(X, y, groups=...)"

@@ -29,7 +29,7 @@ from provetree.selection.error_hull import (
     with_coarse_weights,
 )
 from provetree.selection.path import Folds, folds_of
-from provetree.selection.time_shares import time_shares
+from provetree.selection.time_shares import started_jobs, time_shares
 from provetree.solution import Status
 from provetree.tree.tree import Tree
 from provetree.tree.values import ClassTotals
@@ -305,6 +305,7 @@ def operating_points(
     cv: Any = 5,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    groups: ArrayLike | None = None,
 ) -> OperatingCurve:
     """Return the proven best trees along all costs of false positives and false negatives.
 
@@ -328,6 +329,8 @@ def operating_points(
         folds that do not fit in are left out.
     n_jobs : int, default=None
         Folds at once, as in joblib; None follows ``joblib.parallel_config``.
+    groups : array-like of shape (n_samples,), default=None
+        The group of each row: rows of one group are never on both sides of a fold.
 
     Returns
     -------
@@ -361,7 +364,7 @@ def operating_points(
         **limits,
     )
     positive = _positive_code(prepared, positive_label)
-    folds = folds_of(cv, prepared)
+    folds = folds_of(cv, prepared, "operating_points", groups)
     hull = solve_hull(prepared.problem, _part_of(end, 0.5 if folds else 1.0))
     interrupted = any(point.status == "interrupted" for point in hull.points)
     judged = [] if interrupted else _held_out(prepared, folds, hull, end, n_jobs, limits)
@@ -418,6 +421,7 @@ def _held_out(
         for train, _ in folds:
             yield prepared.problem_of(train, **limits)
 
+    n_jobs = started_jobs(n_jobs, _part_of(end, 1.0), __name__)
     shares = time_shares(_part_of(end, 1.0), len(folds), n_jobs)
     found: list[list[Tree] | None] = Parallel(n_jobs=n_jobs)(
         delayed(_trees_at)(problem, costs, seconds)

@@ -7,7 +7,8 @@ them over processes or a cluster.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,17 +21,18 @@ from provetree.options import validate
 from provetree.problem.losses import OF_NUMBERS
 from provetree.problem.prepare import Prepared, prepare
 from provetree.problem.problem import Problem
+from provetree.selection.folds import folds_of as folds_for
 from provetree.selection.frontier import FrontierPoint, solve_frontier
-from provetree.selection.options import PATH_OPTIONS
+from provetree.selection.options import FOLDS, PATH_OPTIONS
 from provetree.selection.scores import SCORE_NAMES, scores_on_rows
-from provetree.selection.time_shares import time_shares
+from provetree.selection.time_shares import started_jobs, time_shares
 from provetree.solution import Status
 from provetree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Folds", "PathPoint", "TuningPath", "fold_scores", "folds_of", "path_of", "tuning_path"]
+__all__ = ["Folds", "PathPoint", "TuningPath", "folds_of", "path_of", "tuning_path"]
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ def tuning_path(
     splits: str = "columns",
     n_angles: int = 2,
     category_splits: str = "one",
+    groups: ArrayLike | None = None,
 ) -> TuningPath:
     """Return the proven best tree of every number of leaves, and its cross-validated score.
 
@@ -170,6 +173,8 @@ def tuning_path(
     category_splits
         As for :class:`~provetree.OptimalTreeClassifier`. Orders of categories are found on the
         training rows of each fold.
+    groups : array-like of shape (n_samples,), default=None
+        The group of each row: rows of one group are never on both sides of a fold.
 
     Returns
     -------
@@ -206,7 +211,8 @@ def tuning_path(
         category_splits=category_splits,
         **limits,
     )
-    return path_of(prepared, max_leaf_nodes, cv, time_limit, n_jobs, **limits)
+    folds = folds_of(cv, prepared, "tuning_path", groups)
+    return path_of(prepared, max_leaf_nodes, folds, time_limit, n_jobs, **limits)
 
 
 #: Where a path ends by default; plots of more sizes are unreadable.
@@ -219,13 +225,12 @@ Folds: TypeAlias = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 def path_of(
     prepared: Prepared,
     max_leaf_nodes: int | None,
-    cv: Any,
+    folds: Folds,
     time_limit: float | None,
     n_jobs: int | None,
     **limits: Any,
 ) -> TuningPath:
     """Return the tuning path of a prepared table, with the other limits of its problem."""
-    folds = folds_of(cv, prepared)
 
     def problems() -> Iterator[Problem]:
         """Yield the problem of all rows, then those of the folds; each is made when it is due."""
@@ -236,25 +241,6 @@ def path_of(
     n_leaves = path_end(prepared.problem, max_leaf_nodes)
     whole, *others = _solve_paths(problems(), 1 + len(folds), n_leaves, time_limit, n_jobs)
     return joined_path(whole, prepared, _held_out(others, prepared, folds))
-
-
-def fold_scores(
-    prepared: Prepared,
-    folds: Folds,
-    n_leaves: int,
-    time_limit: float | None,
-    n_jobs: int | None,
-    candidates: Sequence[dict[str, Any]],
-) -> list[Float]:
-    """Return, for each of several sets of limits, the scores of each fold and number of leaves.
-
-    One limit on time holds for all of them.
-    """
-    problems = (prepared.problem_of(train, **limits) for limits in candidates for train, _ in folds)
-    n_tasks = len(candidates) * len(folds)
-    paths = _solve_paths(problems, n_tasks, n_leaves, time_limit, n_jobs)
-    of_candidate = [paths[at : at + len(folds)] for at in range(0, n_tasks, len(folds))]
-    return [_held_out(own, prepared, folds) for own in of_candidate]
 
 
 def path_end(problem: Problem, max_leaf_nodes: int | None) -> int:
@@ -288,29 +274,12 @@ def joined_path(whole: list[FrontierPoint], prepared: Prepared, held_out: Float)
     return TuningPath(tuple(points), n_folds, name)
 
 
-def folds_of(cv: Any, prepared: Prepared) -> Folds:
+def folds_of(cv: Any, prepared: Prepared, owner: str, groups: Any = None) -> Folds:
     """Return the folds that `cv` asks for, at most one for each row; none where it is None."""
-    if cv is None:
-        return []
-    labels = prepared.codes if prepared.targets is None else prepared.targets.values
-    if isinstance(cv, (int, np.integer)) and cv > len(labels):
-        cv = len(labels)  # each row by itself
-        if cv < 2:
-            return []
-    return list(_splitter(cv, prepared).split(prepared.encoded, labels))
-
-
-def _splitter(cv: Any, prepared: Prepared) -> Any:
-    from sklearn.model_selection import KFold, StratifiedKFold, check_cv
-
     of_classes = prepared.targets is None
-    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        codes = prepared.codes
-        # A class with enough rows must be in every fold; a class of one row cannot be.
-        if of_classes and int(np.bincount(codes)[np.unique(codes)].min()) >= cv:
-            return StratifiedKFold(int(cv), shuffle=True, random_state=0)
-        return KFold(int(cv), shuffle=True, random_state=0)
-    return check_cv(cv, prepared.codes, classifier=of_classes)
+    labels = prepared.codes if prepared.targets is None else prepared.targets.values
+    validate((FOLDS,), {"cv": cv}, owner)
+    return folds_for(cv, labels, groups, owner, of_classes=of_classes, table=prepared.encoded)
 
 
 def _solve_paths(
@@ -321,7 +290,10 @@ def _solve_paths(
     n_jobs: int | None,
 ) -> list[list[FrontierPoint]]:
     """Return the path of each problem; one limit on time holds for all of them."""
-    shares = time_shares(time_limit, n_tasks, n_jobs)
+    end = math.inf if time_limit is None else time.monotonic() + time_limit
+    n_jobs = started_jobs(n_jobs, time_limit, __name__)
+    left = None if time_limit is None else max(end - time.monotonic(), 0.0)
+    shares = time_shares(left, n_tasks, n_jobs)
     paths: list[list[FrontierPoint]] = Parallel(n_jobs=n_jobs)(
         delayed(solve_frontier)(problem, n_leaves, seconds)
         for problem, seconds in zip(problems, shares, strict=True)

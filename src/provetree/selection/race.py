@@ -1,13 +1,15 @@
 """A race of settings over folds: trees of all sizes for each, and those that cannot win drop out.
 
-The first lap brings every criterion with one least number of rows; the leaders then try the others;
-what time is left goes to more folds for those that are close. All searches have the same time, so
-that settings are compared fairly; a fold that no time is left for is not begun.
+The first lap brings every criterion with one least number of rows; the leaders then try smaller
+ones, and impurities larger ones; what time is left goes to more folds for those that are close. All
+searches have the same time, so that settings are compared fairly; a fold that no time is left for
+is not begun.
 """
 
 from __future__ import annotations
 
 import math
+import multiprocessing
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -16,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from provetree.number_types import Float
@@ -24,6 +27,7 @@ from provetree.selection.folds import Fold
 from provetree.selection.scoring import RowScorer
 from provetree.selection.settings import Setting, TuningTable
 from provetree.selection.sizes import searched_sizes, solve_sizes
+from provetree.selection.time_shares import jobs_within
 from provetree.tree.tree import Tree
 
 __all__ = ["Entrant", "Race", "TuningProgress", "grow", "work_of"]
@@ -42,6 +46,8 @@ _WORK_PER_CELL, _LEAST_WORK, _MOST_WORK = 150, 100_000, 4_000_000
 #: Sizes that are behind by more than this many standard errors are not searched on later folds,
 #: unless they are a little larger than one that is not.
 _SIZES_BEHIND, _MARGIN = 1.0, 1.5
+#: Searches of other processes may be so many seconds late.
+_LATE = 0.3
 
 
 class TuningProgress(NamedTuple):
@@ -185,8 +191,10 @@ class Race:
         tell: Callable[[TuningProgress], None] | None = None,
     ) -> None:
         self.table, self.scorer, self.rounds, self.deadline = table, scorer, rounds, deadline
-        self.n_jobs, self.tell = n_jobs, tell
         self.started = time.monotonic()
+        left = deadline - self.started
+        self.n_jobs = jobs_within(n_jobs, None if math.isinf(left) else left)
+        self.tell = tell
         self.folds = [fold for one_round in rounds for fold in one_round]
         self.n_first = len(rounds[0]) if rounds else 0
         self.entrants: list[Entrant] = []
@@ -204,14 +212,14 @@ class Race:
         if not self.folds or self.left() <= 0:
             return
         first = [s for s in settings if s.min_samples_leaf == settings[0].min_samples_leaf]
-        self.seconds = self._seconds_of_a_search(len(first), len(settings) > len(first))
+        others = [s for s in settings if s not in first]
+        large = [s for s in others if self._has_large_leaves(s, settings)]
+        small = [s for s in others if s.min_samples_leaf not in {x.min_samples_leaf for x in large}]
+        self.seconds = self._seconds_of_a_search(len(first) + len(large), bool(small))
         self.entrants = [Entrant(setting) for setting in first]
         self._lap(self.entrants, range(self.n_first))
-        later = [
-            Entrant(setting)
-            for setting in settings
-            if setting not in first and self._follows_a_leader(setting)
-        ]
+        follows = self._follows_a_leader
+        later = [Entrant(s) for s in others if s in large or (s in small and follows(s))]
         self.entrants += later
         self._lap(later, range(self.n_first))
         for number in range(1, len(self.rounds)):
@@ -241,6 +249,16 @@ class Race:
                 return False
             self._compare(number + 1)
         return True
+
+    def _has_large_leaves(self, setting: Setting, settings: Sequence[Setting]) -> bool:
+        """Tell whether a setting is about purity in leaves larger than the first ones.
+
+        Shares of few rows are poor probabilities. The accuracy seldom tells whether larger leaves
+        are better, so they are tried whoever leads. Trees of few errors gain nothing by them.
+        """
+        n_rows = len(self.folds[0][0])
+        larger = _least(setting, n_rows) > _least(settings[0], n_rows)
+        return larger and setting.criterion != "errors"
 
     def _follows_a_leader(self, setting: Setting) -> bool:
         """Tell whether a setting is that of a leader with another least number of rows."""
@@ -285,13 +303,22 @@ class Race:
         if self.interrupted or not self._has_time():
             return False
         self._say(playing[0], number)
-        found: list[Grown] = Parallel(n_jobs=self.n_jobs)(
-            delayed(grow)(self._lean, entrant.setting, self.folds[number][0], self.seconds)
-            for entrant in playing
-        )
+        try:
+            found: list[Grown] = Parallel(n_jobs=self.n_jobs, timeout=self._patience())(
+                delayed(grow)(self._lean, entrant.setting, self.folds[number][0], self.seconds)
+                for entrant in playing
+            )
+        except (TimeoutError, multiprocessing.TimeoutError):
+            return False  # processes that take long to start on a busy machine
         for entrant, grown in zip(playing, found, strict=True):
             self._keep(entrant, number, grown)
         return not self.interrupted
+
+    def _patience(self) -> float | None:
+        """Return the seconds to wait for a search of another process, if that can be said."""
+        backend, _ = get_active_backend()
+        patient = math.isinf(self.left()) or not backend.supports_timeout
+        return None if patient else max(self.left(), 0.0) + _LATE
 
     def _has_time(self) -> bool:
         """Tell whether another search can end in time: as long as the slowest so far."""

@@ -189,6 +189,9 @@ def runner_ups(
     The subtrees of an optimal tree are optimal, so nothing can cost less than they do.
     """
     deadline = math.inf if time_limit is None else clock() + time_limit
+    # A tree with another split may cost more than a single leaf, and have more splits than one that
+    # costs less.
+    most = 2**prepared.depth if prepared.most_leaves is None else int(prepared.most_leaves)
     splits = np.flatnonzero(tree.feature >= 0).tolist()
     sizes = splits_below(tree)
     passes = tree.decision_path(prepared.encoded).tocsc()
@@ -201,8 +204,8 @@ def runner_ups(
             prepared,
             rows,
             order=order,
-            depth=prepared.problem.max_depth - int(tree.node_depth[node]),
-            budget=prepared.problem.max_splits - (tree.n_splits - sizes[node]),
+            depth=prepared.depth - int(tree.node_depth[node]),
+            budget=most - 1 - (tree.n_splits - sizes[node]),
         )
         search = NodeSearch(
             problem,

@@ -39,6 +39,14 @@ _WEIGHTS: dict[str, tuple[float, ...]] = {
     "average_precision": (0.0, 1.0),
 }
 _ANY_WEIGHTS = (0.0, 0.5, 1.0)
+#: Scorers of scikit-learn that are for two classes, and what does the same for more.
+_OF_TWO_CLASSES = {
+    "roc_auc": "roc_auc_ovr",
+    "f1": "f1_macro",
+    "precision": "precision_macro",
+    "recall": "recall_macro",
+    "jaccard": "jaccard_macro",
+}
 #: The shrinkage of probabilities while they are compared, in rows; the one of the tree that is
 #: chosen is chosen itself.
 _STRENGTH = 10.0
@@ -167,7 +175,7 @@ def scorer_of(scoring: Any, table: TuningTable, class_weight: Any, owner: str) -
             weights = table.prepared.weights
         less = _steadied(table, weights)
         return RowScorer(table, "accuracy", _accuracy(table, weights), less=less)
-    if is_cost_matrix(scoring):
+    if is_cost_matrix(scoring) and not _names_scorers(scoring):
         try:
             costs = read_cost_matrix(scoring, table.prepared.classes, owner)
         except ValueError as error:
@@ -189,6 +197,11 @@ def is_cost_matrix(scoring: Any) -> bool:
     return isinstance(scoring, Mapping) or hasattr(scoring, "__len__")
 
 
+def _names_scorers(scoring: Any) -> bool:
+    """Tell whether it is several scorers, as scikit-learn takes them elsewhere."""
+    return isinstance(scoring, (list, tuple, set)) and any(isinstance(x, str) for x in scoring)
+
+
 def _known_scorer(scoring: Any, owner: str) -> Any:
     if callable(scoring):
         return scoring
@@ -196,7 +209,7 @@ def _known_scorer(scoring: Any, owner: str) -> Any:
 
     try:
         return get_scorer(scoring)
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError):
         raise ParameterError(
             f"The 'scoring' parameter of {owner} must be the name of a scorer of scikit-learn, a "
             f"callable, or a cost matrix. Got {scoring!r} instead."
@@ -216,14 +229,35 @@ def _try(scorer: RowScorer, table: TuningTable, owner: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             score = float(scorer._score(leaf, np.arange(table.n_rows)))
-        reason = "the score is not a number" if math.isnan(score) else None
+        unusable = math.isnan(score) or score == math.inf  # minus infinity may be what it says
+        reason = f"the score of a single leaf is {score}" if unusable else None
     except (ValueError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
+        reason = reason.replace(f"'{_TreeModel.__name__}' object", "a tree")
+        reason = reason.replace(_TreeModel.__name__, "a tree")
     if reason is not None:
         raise ValueError(
             f"The 'scoring' parameter of {owner}, {scorer.name}, cannot score this table of "
-            f"{classes} {'class' if classes == 1 else 'classes'}: {reason}."
+            f"{classes} {'class' if classes == 1 else 'classes'}: "
+            f"{_lack(scorer.name, table.prepared.classes, reason)}."
         )
+
+
+def _lack(name: str, classes: NDArray[Any], reason: str) -> str:
+    """Return what a scorer of scikit-learn lacks in a table, and what to take; else the reason."""
+    labels = classes.tolist()
+    if name not in _OF_TWO_CLASSES:
+        return reason
+    if len(labels) == 1:
+        return f"it needs rows of two classes, and all rows are of {labels[0]!r}"
+    if len(labels) > 2:
+        return f"it is for two classes; {_OF_TWO_CLASSES[name]} is for more"
+    if "pos_label" in reason:
+        return (
+            f"it takes 1 as the positive label, and these are {labels[0]!r} and {labels[1]!r}; "
+            f"sklearn.metrics.make_scorer({name}_score, pos_label={labels[1]!r}) says which it is"
+        )
+    return reason
 
 
 def leaf_of(table: TuningTable) -> Tree:

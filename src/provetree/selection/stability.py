@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from provetree.export.words import split_text
 from provetree.problem.combinations import Combination
 from provetree.problem.inputs import as_table
-from provetree.selection.time_shares import time_shares
+from provetree.selection.time_shares import started_jobs, time_shares
 from provetree.tree.tree import Tree
 
 __all__ = ["SplitStability", "Stability", "stability"]
@@ -154,7 +155,10 @@ def stability(
     draws = [
         rng.multinomial(len(labels), np.full(len(labels), 1 / len(labels))) for _ in range(n_refits)
     ]
-    shares = time_shares(time_limit, n_refits, n_jobs)
+    end = math.inf if time_limit is None else time.monotonic() + time_limit
+    n_jobs = started_jobs(n_jobs, time_limit, __name__)
+    left = None if time_limit is None else max(end - time.monotonic(), 0.0)
+    shares = time_shares(left, n_refits, n_jobs)
     refits: list[tuple[Tree, bool, float]] = Parallel(n_jobs=n_jobs)(
         delayed(_refit)(model, table, labels, draw, seconds)
         for draw, seconds in zip(draws, _while_there_is_time(shares), strict=False)

@@ -44,7 +44,7 @@ def cross_validated(table: StudioTable, wishes: Wishes, seconds: float, job: Job
     The wishes are kept in every fold. Where a fold has no rows for a fixed question, there is no
     figure, and a sentence says so.
     """
-    folds: Folds = folds_of(_N_FOLDS, table.prepared)
+    folds: Folds = folds_of(_N_FOLDS, table.prepared, "the studio")
     scores = []
     limit = max(seconds / _N_FOLDS, _LEAST_SECONDS)
     for train, held_out in folds:

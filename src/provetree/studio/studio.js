@@ -450,6 +450,7 @@
   // ---- colours
   const dark = () => document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   const nameTheme = () => { $("theme").textContent = dark() ? "Light colours" : "Dark colours"; };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", nameTheme);
   $("theme").addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; nameTheme(); });
   nameTheme();
   window.studio = { state: () => state, tree: () => tree };

@@ -252,10 +252,11 @@ class Tree(Questions):
         return tree
 
     def _set(self, fields: Mapping[str, object]) -> None:
+        keep = object.__setattr__
         for name, field in fields.items():
             if isinstance(field, np.ndarray):
-                field.flags.writeable = False
-            object.__setattr__(self, name, field)
+                field.setflags(write=False)
+            keep(self, name, field)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"A Tree cannot be changed: tried to set {name!r}.")

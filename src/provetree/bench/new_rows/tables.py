@@ -7,8 +7,6 @@ to write it.
 
 from __future__ import annotations
 
-import csv
-import gzip
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from provetree.bench.data import DataNotFoundError, data_folder, read_manifest
+from provetree.bench.data import data_folder, read_manifest
+from provetree.bench.task_tables import read_cells
 
 __all__ = [
     "MOST_ROWS",
@@ -110,22 +109,9 @@ def read_class_table(name: str, most_rows: int | None = MOST_ROWS) -> ClassTable
     >>> table.X.tolist(), table.y.tolist(), table.categorical
     ([[1.0, 1.0], [nan, 0.0]], [1, 0], (1,))
     """
-    path = data_folder() / f"{name}.csv.gz"
-    if not path.is_file():
-        raise DataNotFoundError(f"There is no table '{name}' in the data folder.")
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        _, *rows = csv.reader(lines)
-    found, categorical = [], []
-    *cells, target = zip(*rows, strict=True)
-    for position, column in enumerate(cells):
-        try:
-            found.append(np.array([float(cell) if cell else np.nan for cell in column]))
-        except ValueError:
-            codes = {text: code for code, text in enumerate(sorted(set(column) - {""}))}
-            categorical.append(position)
-            found.append(np.array([codes.get(cell, np.nan) for cell in column]))
+    X, target, categorical = read_cells(name)
     y = np.unique(np.array(target), return_inverse=True)[1].reshape(-1).astype(np.int64)
-    table = ClassTable(name, np.column_stack(found), y, tuple(categorical))
+    table = ClassTable(name, X, y, categorical)
     if most_rows is not None and len(y) > most_rows:
         table = table.rows(_sample(y, most_rows))
     return table

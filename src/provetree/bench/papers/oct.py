@@ -35,7 +35,7 @@ from provetree.solution import Limits
 from provetree.tree.layout import Layout, placed_to_tree
 from provetree.tree.tree import Tree
 
-__all__ = ["run"]
+__all__ = ["of_iris", "run"]
 
 #: Data sets of Table 4, with the average in-sample accuracy of (P) in percent.
 _TABLE_4 = {
@@ -84,7 +84,7 @@ def run(options: PaperOptions) -> int:
 # -- tables ------------------------------------------------------------------------------------
 
 
-def _of_iris(options: PaperOptions, number: str) -> Iterator[tuple[list[int], list[str]]]:
+def of_iris(options: PaperOptions, number: str) -> Iterator[tuple[list[int], list[str]]]:
     """Yield the limits (depth, least rows, ...) of each line asked for, and its published cells."""
     for name, cells in published("oct", number).items():
         limits = [int(word) for word in name.split()]
@@ -113,7 +113,7 @@ def _iris_cells(
 
 def _table_1(options: PaperOptions) -> str:
     rows = []
-    for (depth, least), (*cells, of_cart) in _of_iris(options, "1"):
+    for (depth, least), (*cells, of_cart) in of_iris(options, "1"):
         for alpha, cell in zip(("0", "0.1", "0.5", "0.9"), cells, strict=True):
             ours = _iris_cells(options, depth, least, alpha=alpha)
             grown = _solve(_Task("iris", None, depth, least, "0", None, "cart"), options)
@@ -128,7 +128,7 @@ def _table_1(options: PaperOptions) -> str:
 def _table_2(options: PaperOptions) -> str:
     rows = []
     ways = ("oct plain", "oct plain+cart", "oct tight none", "oct tight", "search")
-    for (depth, least), cells in _of_iris(options, "2"):
+    for (depth, least), cells in of_iris(options, "2"):
         ours = _iris_cells(options, depth, least, ways=ways)
         rows.append((depth, least, *figures(cells[0]), *ours))
     header = (
@@ -140,7 +140,7 @@ def _table_2(options: PaperOptions) -> str:
 
 def _table_3(options: PaperOptions) -> str:
     rows = []
-    for (depth, least, splits), cells in _of_iris(options, "3"):
+    for (depth, least, splits), cells in of_iris(options, "3"):
         ours = _iris_cells(options, depth, least, splits=splits)
         rows.append((depth, least, splits, *_thesis(cells[0]), *ours))
     header = "D | N_min | C | thesis s | thesis acc. | OCT plain | OCT tight | exact search"

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from provetree.bench.data import load_split, load_table
-from provetree.bench.paper import SPLITS, PaperOptions, pass_on_interrupt, published, timed
+from provetree.bench.paper import SPLITS, PaperOptions, pass_on_interrupt, timed
+from provetree.bench.papers.oct import of_iris
 from provetree.bench.report import format_seconds, titled_table
 
 __all__ = ["run"]
@@ -73,11 +74,8 @@ def run(options: PaperOptions) -> int:
 
 
 def _table_1(options: PaperOptions) -> str:
-    limits = [[int(word) for word in name.split()] for name in published("oct", "2")]
     rows, cells = [], []
-    for depth, least in limits:
-        if not options.wants_dataset("iris") or not options.wants_depth(depth):
-            continue
+    for (depth, least), _ in of_iris(options, "2"):
         for columns in (None, 2):
             ours = [
                 _solve(_Task("iris", None, depth, least, None, columns, way), options)
@@ -92,10 +90,7 @@ def _table_1(options: PaperOptions) -> str:
 
 def _table_2(options: PaperOptions) -> str:
     rows, cells = [], []
-    for name in published("oct", "3"):
-        depth, least, splits = map(int, name.split())
-        if not options.wants_dataset("iris") or not options.wants_depth(depth):
-            continue
+    for (depth, least, splits), _ in of_iris(options, "3"):
         ours = [
             _solve(_Task("iris", None, depth, least, splits, None, way), options)
             for way in (*_STARTS, "search")
