@@ -193,7 +193,8 @@ class _Run:
         """Let the core prove that no tree of all sums costs less than what is known."""
 
         def tell(_: float, cost: int, bound: int) -> None:
-            costs = cost // self._factor, bound // self._factor
+            # A better cost than what is known is of a tree that is put together only at the end.
+            costs = max(cost, known) // self._factor, bound // self._factor
             self._tell(*(self.problem.to_user_cost(x) for x in costs))
 
         return _core.prove_sums(
