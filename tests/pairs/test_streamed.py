@@ -181,7 +181,7 @@ def test_progress_tells_bounds_of_all_sums(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_proof_may_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pure noise: the proof takes more than fifty times as long as until it first tells of itself."""
+    """Pure noise: the proof takes fifty times as long as until it first tells of itself."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(5000, 20)), rng.integers(0, 2, 5000)
     monkeypatch.setattr(estimator, "MOST_CELLS", 0)
