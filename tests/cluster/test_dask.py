@@ -54,8 +54,12 @@ def client(cluster: LocalCluster) -> Iterator[Client]:
 
 
 def assert_clean(client: Client) -> None:
-    """Nothing of a search is left on the cluster: no data, no task, no thread at work."""
-    end = time.monotonic() + 20.0
+    """Nothing of a search is left on the cluster: no data, no task, no thread at work.
+
+    A worker that was killed has its data until the scheduler has seen that it is gone, and asking
+    it what it does ends only then: on a busy machine one look can take half a minute.
+    """
+    end = time.monotonic() + LONG
     while time.monotonic() < end:
         left = [*client.has_what().values(), *client.processing().values()]
         # A lambda travels by value: workers do not know this file.
