@@ -84,7 +84,8 @@ def test_a_model_keeps_its_task(cars: Path, tmp_path: Path, capsys: Any) -> None
 
     numbers = tmp_path / "numbers.csv"
     polars.DataFrame({"x": np.arange(80) / 7, "y": np.arange(80) ** 1.5}).write_csv(numbers)
-    told(capsys, "fit", str(numbers), "-t", "y", "--test-share", "0", "--save", model, "-q")
+    words = ["--test-share", "0", "--save", model, "--depth", "3", "-q"]
+    told(capsys, "fit", str(numbers), "-t", "y", *words)
     told(capsys, "export", model, "--to", "sklearn", "-o", str(tmp_path / "tree.pickle"))
     tree = pickle.loads((tmp_path / "tree.pickle").read_bytes())
     assert type(tree).__name__ == "DecisionTreeRegressor"

@@ -58,7 +58,8 @@ def awkward_problem(seed: int, larger: int = 1) -> tuple[Problem, int]:
 
 
 @pytest.mark.parametrize(
-    "block", [0, *(pytest.param(b, marks=pytest.mark.slow) for b in range(1, BLOCKS))]
+    "block",
+    [0, 1, 2, 3, *(pytest.param(b, marks=pytest.mark.fuzz) for b in range(4, BLOCKS))],
 )
 def test_a_search_in_many_pieces_ends_as_the_whole_does(block: int, tmp_path: Path) -> None:
     file = tmp_path / "proof"

@@ -22,7 +22,7 @@ BLOCKS = 5
 
 
 @pytest.mark.parametrize(
-    "block", [0, *(pytest.param(b, marks=pytest.mark.slow) for b in range(1, BLOCKS))]
+    "block", [0, 1, *(pytest.param(b, marks=pytest.mark.fuzz) for b in range(2, BLOCKS))]
 )
 @pytest.mark.parametrize("way", [0, OFF["bits"], OFF["bits"] | TINY_SAMPLES])
 def test_a_search_in_pieces_ends_as_the_naive_twin_does(
