@@ -391,16 +391,16 @@ def test_without_a_client_the_sentence_says_what_to_do() -> None:
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", range(20))
 def test_many_small_proofs_among_kills_joins_and_limits(part: int) -> None:
-    """100 runs each: no wrong bound, no other tree, nothing left behind."""
+    """50 runs each: no wrong bound, no other tree, nothing left behind."""
     rng = np.random.default_rng(part)
     faults = without_workers = 0
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        for run in range(100):
+        for run in range(50):
             seed = 1000 * part + run
             problem = hard_problem(int(rng.integers(20, 160)), int(rng.integers(3, 5)), seed)
             plain = core_search(problem)
@@ -446,5 +446,5 @@ def test_many_small_proofs_among_kills_joins_and_limits(part: int) -> None:
             cluster.scale(2)
             client.wait_for_workers(1, timeout=LONG)
         assert_clean(client)
-    assert faults > 30
+    assert faults > 15
     assert without_workers <= 2
