@@ -18,7 +18,7 @@ constexpr double kLongPass = 5e8;  // steps: where all rows take more, some of t
 constexpr double kShortPass = 1e5, kShortPassOfFour = 1e7;
 constexpr Index kFewestRows = 300;
 constexpr Index kMoreRows = 4;  // times as many rows once the first ones have shown what they can
-constexpr std::uint64_t kCheap = 10'000'000;
+constexpr std::uint64_t kCheap = 10'000'000, kStepOfMeasure = 8;
 constexpr Index kNoRow = ~Index{0};
 
 // Steps of a search where two children close each column: there are (2 p)^(d - 2) problems of depth two, each with one
@@ -114,9 +114,10 @@ Cost bound_of_hard_rows(NodeSolver& whole, const Node& root, Shape shape, const 
 }  // namespace
 
 bool targets_pay(const Context& context, Shape shape) {
-    if (context.table.measure) return false;  // the rows of a target are chosen by their classes
     if (context.eager_improvement()) return shape.depth > 2;
-    return shape.depth > 3 && steps_of_pass(context.table, shape) >= (shape.depth > 4 ? kShortPass : kShortPassOfFour);
+    // A step of a measure takes longer than one that counts errors, and so does the whole proof.
+    const bool short_proof = shape.depth == 4 && !context.table.measure;
+    return shape.depth > 3 && steps_of_pass(context.table, shape) >= (short_proof ? kShortPassOfFour : kShortPass);
 }
 
 RootAnswer prove_by_targets(NodeSolver& solver, const Node& root, const RootRequest& request, std::uint64_t enough) {
@@ -127,8 +128,10 @@ RootAnswer prove_by_targets(NodeSolver& solver, const Node& root, const RootRequ
     best.take(request.start);
     best.lower = context.found.bound;
     const std::uint64_t begin = context.monitor.steps();
+    // Where a step takes longer the steps are fewer, but one target is tried wherever all rows are passed in `enough`.
+    const std::uint64_t most = context.table.measure ? enough / kStepOfMeasure : enough;
     const auto go_on = [&] {
-        return !answer.stopped && best.lower < best.upper && context.monitor.steps() - begin < enough;
+        return !answer.stopped && best.lower < best.upper && context.monitor.steps() - begin < most;
     };
     const auto keep_bound = [&](Cost bound) {
         context.found.bound = best.lower = best.relaxed = std::max({bound, best.lower, context.found.bound});
@@ -136,6 +139,7 @@ RootAnswer prove_by_targets(NodeSolver& solver, const Node& root, const RootRequ
     const double pass = steps_of_pass(context.table, shape), share = kLongPass / pass;
     Index rows = share >= 1 ? root.rows : std::max(kFewestRows, static_cast<Index>(share * root.rows));
     if (context.eager_improvement()) rows = 4;
+    if (context.table.measure) rows = root.rows;  // hard rows are chosen by their classes
     for (; rows < root.rows / 2 && go_on(); rows *= kMoreRows) {
         best.offer(context.found);
         try {

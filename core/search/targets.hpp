@@ -5,7 +5,7 @@
 //
 // What is proven on some of the rows holds for all of them. Where all rows take long even once, the first searches have
 // those that are hardest to tell apart: the rows that the best tree gets wrong, each with its nearest rows among those
-// that the tree takes it for.
+// that the tree takes it for. That is for errors; other losses have all rows from the first target on.
 #pragma once
 
 #include "intervals/node_solver.hpp"

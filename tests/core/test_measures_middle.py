@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from testkit.core_calls import ALL_OFF, KERNELS, OFF
+from testkit.core_calls import ALL_OFF, EAGER_IMPROVEMENT, KERNELS, OFF
 from testkit.measure_calls import (
     TESTING,
     measure_search,
@@ -174,3 +174,51 @@ def test_streed_is_never_better_and_nearly_always_as_good() -> None:
         assert ours <= theirs + rounding, seed
         alike += ours >= theirs - rounding
     assert alike >= 98
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_bound_from_targets_holds(loss: str) -> None:
+    """Whenever the work is over, the bound is at most the optimum, which the whole proof tells."""
+    used = raised = 0
+    for seed in range(8):
+        case = middle_case(loss, seed, max_depth=3)
+        table = measure_table(case)
+        switches = OFF["bits"] | OFF["improvement"]
+        whole = measure_search(case, table, switches=switches, max_work=20_000_000)
+        if whole["status"] != "optimal":
+            continue
+        for work in (2_000, 20_000, 100_000, 500_000):
+            switches = EAGER_IMPROVEMENT | OFF["bits"] | OFF["start"]
+            found = measure_search(case, table, switches=switches, max_work=work)
+            assert found["lower_bound"] <= whole["cost"] <= found["cost"], (seed, work)
+            assert (found["status"] == "optimal") == (found["lower_bound"] == found["cost"])
+            used += found["counters"]["targets"] > 0
+            raised += found["status"] == "work_limit" and found["lower_bound"] > 0
+    assert used >= 5
+    assert raised >= 1
+
+
+@pytest.mark.parametrize(("loss", "depth"), [("gini", 4), ("squared_error", 4), ("gini", 5)])
+def test_a_deep_proof_has_a_bound_long_before_it_ends(loss: str, depth: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 1000))
+    score = X[0] * X[1] + rng.normal(size=1000)
+    numbers = loss == "squared_error"
+    case = replace(
+        middle_case(loss, 0),
+        ranks=np.ascontiguousarray(X.argsort().argsort().astype(np.uint32)),
+        values=tuple(np.sort(X)),
+        classes=np.zeros(1000, np.int32) if numbers else (score > 0).astype(np.int32),
+        weights=np.ones(1000, dtype=int),
+        counts=np.ones(1000, dtype=np.int64),
+        n_classes=1 if numbers else 2,
+        targets=score[:, None] if numbers else None,
+        max_depth=depth,
+        max_splits=2**depth - 1,
+        min_samples_leaf=1,
+        penalty=0.0,
+    )
+    found = measure_search(case, measure_table(case), max_work=200_000_000)
+    assert found["status"] == "work_limit"
+    assert found["counters"]["targets"] >= 1
+    assert found["cost"] // 100 <= found["lower_bound"] < found["cost"]
