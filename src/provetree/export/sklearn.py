@@ -121,7 +121,9 @@ def to_sklearn_regressor(tree: Tree) -> DecisionTreeRegressor:
     -------
     sklearn.tree.DecisionTreeRegressor
         A fitted regressor. The impurity of a node is its variance, or its mean absolute deviation
-        where the numbers are medians, as scikit-learn has it: the mean over the outputs.
+        where the numbers are medians, as scikit-learn has it: the mean over the outputs. Older
+        versions of scikit-learn read no missing values in trees of medians: there the model's
+        ``criterion`` is "squared_error", and the predictions are the same.
 
     Raises
     ------
@@ -141,15 +143,24 @@ def to_sklearn_regressor(tree: Tree) -> DecisionTreeRegressor:
     if not isinstance(values, Numbers):
         raise _other_kind(tree, "a DecisionTreeRegressor", "to_sklearn")
     squared = values.statistic == "mean"
-    criterion = "squared_error" if squared else "absolute_error"
     n_outputs = tree.n_classes
+    rows = np.zeros((2, tree.n_features), dtype=np.float32)
     toy = np.zeros((2, n_outputs) if n_outputs > 1 else 2)
-    model = DecisionTreeRegressor(max_depth=1, criterion=criterion).fit(
-        np.zeros((2, tree.n_features), dtype=np.float32), toy
-    )
+    model = DecisionTreeRegressor(max_depth=1).fit(rows, toy)
+    if not squared:
+        of_medians = DecisionTreeRegressor(max_depth=1, criterion="absolute_error").fit(rows, toy)
+        model = of_medians if _reads_missing_values(of_medians) else model
     impurity = (np.square(values.spread) if squared else values.spread).mean(axis=1)
     _fill(model, tree, tree.value[:, :, np.newaxis], impurity)
     return model
+
+
+def _reads_missing_values(model: DecisionTreeRegressor) -> bool:
+    try:
+        model.predict(np.full((1, model.n_features_in_), np.nan))
+    except ValueError:
+        return False
+    return True
 
 
 def _must_predict(tree: Tree, kind: str, what: str, instead: str) -> None:
