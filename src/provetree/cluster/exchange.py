@@ -289,6 +289,8 @@ class DaskExchange:
             else:  # nobody has the table, and Dask has not said so
                 self._sent.lost(group.table)
             self._given_out_again(group)
+        for group in groups:  # what holds a failure may refer to futures for long
+            group.future.release()
         return answers
 
     def _fetched(self, groups: list[_Group]) -> list[list[Answer] | None]:
@@ -378,6 +380,8 @@ class DaskExchange:
         self._wanted_numbers.clear()
         if groups and self._client.status == "running":
             self._client.cancel([group.future for group in groups], asynchronous=False)
+            for group in groups:
+                group.future.release()
 
     def _is_well(self) -> bool:
         """Tell whether there is a scheduler and a worker, or hope of them."""

@@ -82,7 +82,16 @@ class SentTable:
                 sending.result(_LEAVING)
 
     def forget(self) -> None:
-        """Let go of the table on all workers; what is on its way is let go of when it arrives."""
+        """Let go of the table on all workers; what is on its way is let go of when it arrives.
+
+        Dask lets go by itself once nothing refers to a future, but a failure that was caught may
+        refer to it for long.
+        """
+        for future in (self._future, *self._askers.values()):
+            if future is not None:
+                future.release()
+        if self._sending is not None:
+            self._sending.add_done_callback(_let_go)
         self._sending = self._future = None
         self._askers = {}
         self._spread = False
@@ -118,6 +127,11 @@ class SentTable:
                     key=f"take_the_table-{self._future.key}-{worker}",  # type: ignore[union-attr]
                     pure=False,
                 )
+
+
+def _let_go(sending: Sending[Future]) -> None:
+    with suppress(Exception):  # nothing has arrived
+        sending.result().release()
 
 
 def _take(table: ProofTable) -> None:
