@@ -147,7 +147,7 @@ void NodeSolver::divide_next(const Node& node, const SplitName& split, std::size
 // budget nor on what the path has asked about (directions, groups and prices of columns). A minimum leaf size breaks
 // monotonicity, and certificates know bounds along one column only. Many columns make more pairs than are met twice.
 std::unique_ptr<PairBounds> NodeSolver::pairs_below(const Node& node, Shape shape, const PairBounds* known) const {
-    if (context_.off(kNoSplitPairs) || context_.rules || context_.constrained() || node.measure) return nullptr;
+    if (context_.off(kNoSplitPairs) || context_.rules || context_.constrained()) return nullptr;
     if (shape.depth < 4 || shape.splits != Shape::full(shape.depth)) return nullptr;
     if (context_.certifies || context_.table.columns > kManyColumns) return nullptr;
     return known ? std::make_unique<PairBounds>(context_, *known) : std::make_unique<PairBounds>(context_);

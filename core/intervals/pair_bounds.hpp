@@ -6,6 +6,8 @@
 // - P within R: F(R) >= F(P), because the best tree of R costs no more on some of its rows;
 // - R within P: F(R) >= F(P) - weight of P without R, because the best tree of R gets at most these wrong on P.
 //
+// Losses other than errors have both as well: a row adds nothing below zero and at most its reach, which is its weight.
+//
 // Rows of a sample stay in it. So P of an earlier sample is within what the same two splits let pass now, and tells of
 // R in the first way only; P of a later sample tells nothing. What samples weigh tells which is the later one.
 #pragma once

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "base/splitmix.hpp"
 
@@ -12,12 +13,13 @@ bool CellRows::fit(const Table& table) {
     const Measure* measure = table.measure;
     if (!measure || measure->kind() != MeasureKind::kSquared || measure->width() != 1) return false;
     if (measure->total_weight() > kMostWeight) return false;
-    std::size_t features = 0;
-    for (Index top : table.tops) {
+    for (Index top : table.tops)
         if (top >= kMostValues) return false;
-        features += top;
-    }
-    return features <= std::min(kMostFeatures, kMostPerColumn * table.columns);
+    return features(table) <= std::min(kMostFeatures, kMostPerColumn * table.columns);
+}
+
+std::size_t CellRows::features(const Table& table) {
+    return std::accumulate(table.tops.begin(), table.tops.end(), std::size_t{0});
 }
 
 CellRows::CellRows(const Table& table)

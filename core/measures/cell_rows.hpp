@@ -43,6 +43,7 @@ class CellRows {
     };
 
     static bool fit(const Table& table);
+    static std::size_t features(const Table& table);  // thresholds of all columns
     explicit CellRows(const Table& table);
 
     const Measure& measure() const { return measure_; }

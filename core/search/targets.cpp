@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "intervals/root_search.hpp"
+#include "measures/cell_rows.hpp"
 #include "start/greedy.hpp"
 #include "sweeps/finisher.hpp"
 #include "tree/route.hpp"
@@ -19,12 +20,22 @@ constexpr double kShortPass = 1e5, kShortPassOfFour = 1e7;
 constexpr Index kFewestRows = 300;
 constexpr Index kMoreRows = 4;  // times as many rows once the first ones have shown what they can
 constexpr std::uint64_t kCheap = 10'000'000, kStepOfMeasure = 8;
+constexpr std::size_t kFewFeatures = 80;
 constexpr Index kNoRow = ~Index{0};
 
 // Steps of a search where two children close each column: there are (2 p)^(d - 2) problems of depth two, each with one
 // row in 2^(d - 2).
 double steps_of_pass(const Table& table, Shape shape) {
     return 2 * static_cast<double>(table.rows) * std::pow(static_cast<double>(table.columns), shape.depth - 1);
+}
+
+bool proven_by_cells(const Context& context) { return !context.off(kNoBits) && CellRows::fit(context.table); }
+
+// Cells prove all but the first levels at once, so no target takes much less than a proof of depth four, nor, with few
+// features, than one of depth five.
+bool cells_end_soon(const Context& context, Shape shape) {
+    return proven_by_cells(context) &&
+           (shape.depth == 4 || (shape.depth == 5 && CellRows::features(context.table) <= kFewFeatures));
 }
 
 // What two children of each column can show: on the lowest level each problem has one row in 2^(d - 2), and it is not
@@ -115,6 +126,7 @@ Cost bound_of_hard_rows(NodeSolver& whole, const Node& root, Shape shape, const 
 
 bool targets_pay(const Context& context, Shape shape) {
     if (context.eager_improvement()) return shape.depth > 2;
+    if (cells_end_soon(context, shape)) return false;
     // A step of a measure takes longer than one that counts errors, and so does the whole proof.
     const bool short_proof = shape.depth == 4 && !context.table.measure;
     return shape.depth > 3 && steps_of_pass(context.table, shape) >= (short_proof ? kShortPassOfFour : kShortPass);
@@ -129,7 +141,9 @@ RootAnswer prove_by_targets(NodeSolver& solver, const Node& root, const RootRequ
     best.lower = context.found.bound;
     const std::uint64_t begin = context.monitor.steps();
     // Where a step takes longer the steps are fewer, but one target is tried wherever all rows are passed in `enough`.
-    const std::uint64_t most = context.table.measure ? enough / kStepOfMeasure : enough;
+    // Where cells are near the end of the proof, it is the only one.
+    const bool one = proven_by_cells(context) && shape.depth == 5;
+    const std::uint64_t most = one ? 1 : context.table.measure ? enough / kStepOfMeasure : enough;
     const auto go_on = [&] {
         return !answer.stopped && best.lower < best.upper && context.monitor.steps() - begin < most;
     };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,10 @@ import pytest
 from provetree import _core
 from provetree.problem.problem import Problem, build_problem
 from testkit.core_calls import OFF, TEXT_TASKS, TINY_SAMPLES, core_search
+from testkit.measure_calls import measure_search, measure_table, penalty_units, tolerance
 from testkit.naive import naive_search
+from testkit.naive_measures import LOSSES, MeasureCase, NaiveMeasures
+from testkit.random_measures import middle_case, random_case
 from testkit.random_problems import random_problem
 
 #: Bits solve tables of few values without these bounds.
@@ -75,6 +79,63 @@ def test_what_was_proven_on_an_earlier_sample_is_about_fewer_rows(seed: int) -> 
     assert core_search(problem, switches=SWEEPS | TINY_SAMPLES)["cost"] == right
     old = _core.UNSOUND_SWITCHES["pairs_of_old_samples"]
     assert core_search(problem, switches=SWEEPS | TINY_SAMPLES | old)["cost"] != right
+
+
+def first_rows(case: MeasureCase, rows: int) -> MeasureCase:
+    """A case of the first rows of another."""
+    seen = [np.unique(own[:rows], return_inverse=True) for own in case.ranks]
+    return replace(
+        case,
+        ranks=np.array([ranks.reshape(-1) for _, ranks in seen], dtype=np.uint32),
+        values=tuple(own[kept] for own, (kept, _) in zip(case.values, seen, strict=True)),
+        classes=case.classes[:rows],
+        weights=case.weights[:rows],
+        counts=case.counts[:rows],
+        targets=None if case.targets is None else case.targets[:rows],
+    )
+
+
+def check_loss(loss: str, seeds: range, extra: int = 0) -> None:
+    """Trees of depth four, with no limit but the depth: only these have bounds of two splits."""
+    for seed in seeds:
+        case = replace(
+            random_case(loss, 7_200_000 + seed, max_depth=4), max_splits=15, min_samples_leaf=1
+        )
+        table = measure_table(case)
+        wanted = NaiveMeasures(case, penalty_units(case, table) * table.cost_unit).solve()
+        found = measure_search(case, table, switches=SWEEPS | extra)
+        assert found["cost"] == found["lower_bound"], seed
+        assert abs(found["cost"] * table.cost_unit - wanted) <= tolerance(case), seed
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_other_losses_have_the_answer_of_their_naive_twin(loss: str) -> None:
+    check_loss(loss, range(40))
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("loss", LOSSES)
+def test_other_losses_on_many_more(loss: str, block: int) -> None:
+    for extra in (0, OFF["lipschitz"]):
+        check_loss(loss, range(40 + 500 * block, 40 + 500 * (block + 1)), extra)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_other_losses_cost_the_same_without_them(loss: str) -> None:
+    """On tables where they save nodes, by sweeps and by cells."""
+    saved = 0
+    for seed in range(3):
+        case = first_rows(middle_case(loss, seed, max_depth=3), 45)
+        case = replace(case, max_depth=4, max_splits=15, min_samples_leaf=1)
+        table = measure_table(case)
+        for more in (0, SWEEPS):
+            with_them, without = (
+                measure_search(case, table, switches=more | off) for off in (0, OFF["split_pairs"])
+            )
+            assert with_them["cost"] == with_them["lower_bound"] == without["cost"], seed
+            saved += with_them["counters"]["nodes"] < without["counters"]["nodes"]
+    assert saved >= 1
 
 
 def steps_of(problem: Problem, switches: int, **arguments: Any) -> int:
