@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from provetree.cluster.sent_table import Client, Future, SentTable
@@ -37,6 +38,8 @@ _LONG, _SHORT = 10.0, 2.0
 _PER_THREAD = 2
 #: Seconds between two looks at the cluster, and between two tellings of a better cost.
 _BETWEEN_LOOKS, _BETWEEN_TELLINGS = 1.0, 0.3
+#: Seconds in which all workers have heard of a better cost.
+_TELLING = 2.0
 #: Seconds without a heartbeat after which a worker that owes answers is taken to hang.
 _SILENT = 3.0
 #: Seconds to fetch answers from a worker that has them.
@@ -274,6 +277,13 @@ class DaskExchange:
     def _taken(self, keys: list[str]) -> list[tuple[int, bytes]]:
         """Return the answers of groups that are done, or see to it that they come."""
         groups = [self._out.pop(key) for key in keys if key in self._out]
+        try:
+            return self._answers_of(groups)
+        finally:
+            for group in groups:  # what holds a failure may refer to futures for long
+                group.future.release()
+
+    def _answers_of(self, groups: list[_Group]) -> list[tuple[int, bytes]]:
         answers: list[tuple[int, bytes]] = []
         finished = [group for group in groups if group.future.status == "finished"]
         for group, found in zip(finished, self._fetched(finished), strict=True):
@@ -289,8 +299,6 @@ class DaskExchange:
             else:  # nobody has the table, and Dask has not said so
                 self._sent.lost(group.table)
             self._given_out_again(group)
-        for group in groups:  # what holds a failure may refer to futures for long
-            group.future.release()
         return answers
 
     def _fetched(self, groups: list[_Group]) -> list[list[Answer] | None]:
@@ -422,7 +430,7 @@ class DaskExchange:
             if cut >= self._told_cut or table is None:
                 continue
             self._told_cut = cut
-            try:
-                self._client.run(lower_cut_on, table, job, cut, on_error="ignore", workers=None)
-            except Exception:  # tasks that are given out from now on know it anyway
-                continue
+            told = partial(self._client.run, lower_cut_on, table, job, cut, on_error="ignore")
+            with suppress(Exception):  # tasks that are given out from now on know it anyway
+                # One that hangs must not keep what comes later from the others.
+                self._client.sync(partial(told, asynchronous=True), callback_timeout=_TELLING)

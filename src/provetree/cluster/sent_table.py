@@ -22,7 +22,7 @@ __all__ = ["Client", "Future", "SentTable"]
 Client: TypeAlias = Any
 Future: TypeAlias = Any
 
-#: Seconds after which sending is tried anew, and bytes for which there is one more second.
+#: Seconds after which sending is tried beside the last try, and bytes for which there is one more.
 _SENDING, _BYTES_PER_SECOND = 5.0, 1e7
 #: Seconds to wait, in the end, for a table that is on its way: the scheduler has it arrive anyway.
 _LEAVING = 5.0
@@ -44,10 +44,11 @@ class SentTable:
     def __init__(self, client: Client, table: ProofTable) -> None:
         self._client, self._table = client, table
         self._seconds = _SENDING + table.n_bytes / _BYTES_PER_SECOND
-        self._sending: Sending[Future] | None = None
+        self._sendings: list[Sending[Future]] = []  # the first that arrives counts
+        self._late: list[Sending[Future]] = []  # those that nobody needs
         self._future: Future | None = None
         self._askers: dict[str, Future] = {}  # by worker
-        self._sent_at = 0.0
+        self._began = self._sent_at = 0.0
         self._spread = False
 
     @property
@@ -75,11 +76,11 @@ class SentTable:
 
     def close(self) -> None:
         """Let go of the table, also where it is still on its way and would stay for good."""
-        sending = self._sending
         self.forget()
-        if sending is not None:
+        end = time.monotonic() + _LEAVING
+        for sending in self._late:
             with suppress(Exception):
-                sending.result(_LEAVING)
+                sending.result(max(0.0, end - time.monotonic()))
 
     def forget(self) -> None:
         """Let go of the table on all workers; what is on its way is let go of when it arrives.
@@ -90,29 +91,38 @@ class SentTable:
         for future in (self._future, *self._askers.values()):
             if future is not None:
                 future.release()
-        if self._sending is not None:
-            self._sending.add_done_callback(_let_go)
-        self._sending = self._future = None
+        self._give_up_sendings()
+        self._future = None
         self._askers = {}
         self._spread = False
 
+    def _give_up_sendings(self) -> None:
+        # They go on: were they cancelled, their tables could arrive all the same, for nobody.
+        for sending in self._sendings:
+            sending.add_done_callback(_let_go)
+        self._late = [late for late in self._late if not late.done()] + self._sendings
+        self._sendings = []
+
     def _arrived(self, workers: Iterable[str]) -> bool:
-        if self._sending is None:
-            self._sending = self._send(list(workers))
-        if not self._sending.done():
-            return False
-        sending, self._sending = self._sending, None
-        if sending.cancelled() or sending.exception() is not None:
-            return False  # no scheduler, no worker, or one that has just left: once more
-        self._future, self._sent_at = sending.result(), time.monotonic()
-        return True
+        now = time.monotonic()
+        for sending in [one for one in self._sendings if one.done()]:
+            self._sendings.remove(sending)
+            if sending.cancelled() or sending.exception() is not None:
+                continue  # no scheduler, no worker, or one that has just left: once more
+            self._future, self._sent_at = sending.result(), now
+            self._give_up_sendings()
+            return True
+        # What is slow may be on its way all the same, so the next try waits longer.
+        if now - self._began >= self._seconds * len(self._sendings):
+            self._sendings.append(self._send(list(workers)))
+            self._began = now
+        return False
 
     def _send(self, workers: list[str]) -> Sending[Future]:
         async def send() -> Future:
-            sent = self._client.scatter(
+            return await self._client.scatter(
                 self._table, workers=workers, hash=False, timeout=self._seconds, asynchronous=True
             )
-            return await asyncio.wait_for(sent, self._seconds)
 
         return asyncio.run_coroutine_threadsafe(send(), self._client.loop.asyncio_loop)
 
