@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 import numpy as np
@@ -82,15 +83,22 @@ def _predict_folder(
     """Predict the files of a folder one after the other, into one CSV file."""
     if as_json:
         raise UserError("--json is for the rows of one file. Predictions of a folder are CSV.")
+    tables = tables_of(folder)
     try:
-        with (
-            open(output, "w", encoding="utf-8") if output != "-" else nullcontext(sys.stdout) as to
-        ):
-            for number, table in enumerate(tables_of(folder)):
+        with _opened(output) as to:
+            for number, table in enumerate(tables):
                 written = _with_predictions(model, model_file, table, proba, laplace, only)
                 to.write(written.write_csv(include_header=number == 0))
     except OSError as error:
         raise UserError(f"'{output}' could not be written: {error.strerror}.") from None
+
+
+def _opened(output: str) -> AbstractContextManager[TextIO]:
+    if output == "-":
+        return nullcontext(sys.stdout)
+    if output.endswith(".gz"):
+        return gzip.open(output, "wt", encoding="utf-8")
+    return open(output, "w", encoding="utf-8")
 
 
 def _with_predictions(
