@@ -11,7 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provetree import OptimalTreeClassifier
+from provetree import (
+    ClusterError,
+    OptimalPolicyTree,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+)
 from provetree.large import fit as large_fit
 from provetree.large import search as large_search
 
@@ -189,6 +194,49 @@ NUMBERS = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
 def test_bad_parts_are_named(X: Any, y: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         OptimalTreeClassifier().fit(X, y)
+
+
+@pytest.mark.parametrize("memory", [None, TINY])
+def test_a_part_may_have_nothing_of_a_column(memory: Any) -> None:
+    """Then it says nothing of its type, whatever pandas calls it."""
+    X, y, _ = random_table(1)
+    n = len(X)
+    for name, nothing in (("a", None), ("c", np.nan)):
+        first, second = X.iloc[: n // 2], X.iloc[n // 2 :].astype({name: object})
+        second = second.assign(**{name: nothing})
+        labels = frames(*[pd.DataFrame({"y": part}) for part in (y[: n // 2], y[n // 2 :])])["y"]
+        for parts_of in ([first, second], [second, first]):
+            rows = frames(*parts_of)
+            model = OptimalTreeClassifier(max_depth=1, max_memory=memory).fit(rows, labels)
+            assert model.encoder_.categories[0] is None
+            assert model.encoder_.categories[2] is not None
+            assert model.score(rows, labels) == pytest.approx(1 - model.objective_ / n)
+
+
+def test_tables_of_other_kinds_are_told() -> None:
+    flat = da.from_array(np.arange(4.0), chunks=2)
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array instead"):
+        OptimalTreeClassifier().fit(flat, flat > 1)
+    words = frames(*[pd.DataFrame({"w": ["much", "more"]})] * 2)["w"]
+    with pytest.raises(ValueError, match="The partition 0 has weights that are not numbers"):
+        OptimalTreeClassifier().fit(frames(NUMBERS, NUMBERS), LABELS, words)
+    with pytest.raises(TypeError, match="table of Dask was passed for X, but OptimalTreeRegressor"):
+        OptimalTreeRegressor().fit(frames(NUMBERS, NUMBERS), LABELS)
+    far = OptimalTreeClassifier(executor="dask", max_memory=TINY)
+    with pytest.raises(ClusterError, match="needs an active client"):
+        far.fit(frames(NUMBERS, NUMBERS), LABELS)
+
+
+def test_numbers_and_actions_of_dask_tables_are_arrays_of_dask() -> None:
+    rewards = pd.DataFrame({"wait": [1.0, 0.0], "act": [0.0, 1.0]})
+    for model in (
+        OptimalTreeRegressor(max_depth=1).fit(NUMBERS, [0.0, 1.0]),
+        OptimalTreeRegressor(max_depth=1).fit(NUMBERS, [[0.0, 1.0], [1.0, 0.0]]),
+        OptimalPolicyTree(max_depth=1).fit(NUMBERS, rewards),
+    ):
+        found = model.predict(frames(NUMBERS, NUMBERS))
+        assert isinstance(found, da.Array)
+        np.testing.assert_array_equal(found.compute(), np.concatenate([model.predict(NUMBERS)] * 2))
 
 
 def test_labels_must_be_of_dask_too() -> None:

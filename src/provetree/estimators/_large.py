@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from provetree.cluster.client import active_client
 from provetree.large.fit import IN_MEMORY, LargeTable
 from provetree.large.table import DaskTable
 from provetree.options import byte_count
@@ -42,6 +43,8 @@ def fit_table_of_dask(
 ) -> OptimalTreeClassifier:
     """Fit a classifier to a table of Dask."""
     owner, began = type(model).__name__, time.perf_counter()
+    if model.executor is not None:
+        active_client()  # which also the parts are computed by
     large = LargeTable(DaskTable(X, y, sample_weight, owner), model.n_jobs, owner)
     room = IN_MEMORY if model.max_memory is None else byte_count(model.max_memory)
     if large.n_bytes <= room:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from provetree.estimators._sklearn import ClassifierFace
@@ -94,6 +94,36 @@ class TreeClassifier(ClassifierFace, TreeEstimator):
                 f"[0.0, inf). Got {laplace!r} instead."
             )
         return self.tree_.predict_proba(encoded, laplace)
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the rows that are classified right.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from provetree import OptimalTreeClassifier
+        >>> OptimalTreeClassifier().fit([[1], [2]], [0, 1]).score([[0], [9]], [0, 0])
+        0.5
+        """
+        if not is_dask(X):
+            return float(super().score(X, y, sample_weight))
+        from sklearn.metrics import accuracy_score
+
+        given: Any = (y, self.predict(X), sample_weight)
+        labels, found, weights = (one.compute() if is_dask(one) else one for one in given)
+        return float(accuracy_score(labels, found, sample_weight=weights))
 
     def to_sklearn(self) -> DecisionTreeClassifier:
         """Return the tree as a fitted ``DecisionTreeClassifier`` of scikit-learn.

@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from provetree.estimators._initial_tree import initial_splits
 from provetree.estimators._searched_tree import SearchedTree
 from provetree.estimators._sklearn import PolicyFace
+from provetree.large.predict import predicted
+from provetree.large.table import is_dask
 from provetree.number_types import Float
 from provetree.options import POLICY_OPTIONS, documented, validate
 from provetree.problem.actions import read_action_costs, read_budget
@@ -363,6 +366,10 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         >>> OptimalPolicyTree(max_depth=1).fit([[1], [2], [3]], rewards).predict([[0], [9]])
         array(['act', 'wait'], dtype='<U4')
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            actions: NDArray[Any] = predicted(self.predict, X, None, self.actions_.dtype)
+            return actions
         chosen = self.predict_index(X)
         return np.asarray(self.actions_[chosen])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -115,11 +116,15 @@ def _check(looks: list[Look], owner: str) -> None:
                 f"{', '.join(names)}, and the partition {first} has "
                 f"{', '.join(name for name, _ in kinds)}."
             )
-        for (name, kind), (_, other) in zip(look.kinds, kinds, strict=True):
-            if kind != other:
+    for place, (name, _) in enumerate(kinds):
+        # A column of which a part has nothing is of the type that it has elsewhere.
+        known = [(number, look.kinds[place][1]) for number, look in seen if look.kinds[place][1]]
+        for number, kind in known:
+            if kind != known[0][1]:
                 raise ValueError(
                     f"All partitions must have the same types: column {name!r} holds {kind} values "
-                    f"in the partition {number}, and {other} values in the partition {first}."
+                    f"in the partition {number}, and {known[0][1]} values in the partition "
+                    f"{known[0][0]}."
                 )
 
 
@@ -129,7 +134,10 @@ def _joined(parts: list[Any]) -> Any:
     import pandas
     from pandas.api.types import union_categoricals
 
-    joined = pandas.concat(parts, ignore_index=True)
+    with warnings.catch_warnings():
+        # Older versions of pandas tell what they do about columns of which a part has nothing.
+        warnings.simplefilter("ignore", FutureWarning)
+        joined = pandas.concat(parts, ignore_index=True)
     for place, name in enumerate(joined.columns):
         columns = [part.iloc[:, place] for part in parts]
         if all(str(column.dtype) == "category" for column in columns):

@@ -68,7 +68,12 @@ def look_at(number: int, X: Any, y: Any, w: Any, most: int) -> Look:
         fault = f"The partition {number} has {len(X)} rows of X and {n} labels."
     elif n and any(map(is_missing, labels[_few(labels)].tolist())):
         fault = f"Labels are missing in the partition {number} of y."
-    weights = None if w is None else np.asarray(w, dtype=float).ravel()
+    weights = None
+    if w is not None:
+        try:
+            weights = np.asarray(w, dtype=float).ravel()
+        except (TypeError, ValueError):
+            fault = fault or f"The partition {number} has weights that are not numbers."
     if fault is None and weights is not None:
         if len(weights) != n:
             fault = f"The partition {number} has {n} rows and {len(weights)} weights."
@@ -101,7 +106,7 @@ def _few(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _kinds(X: Any) -> tuple[tuple[str, str], ...]:
-    """Return name and kind, "number" or "category", of each column."""
+    """Return name and kind of each column: "number", "category", or "" where all are missing."""
     if not hasattr(X, "iloc"):
         array = np.asarray(X)
         kind = "number" if array.dtype.kind in "biuf" else "category"
@@ -110,6 +115,9 @@ def _kinds(X: Any) -> tuple[tuple[str, str], ...]:
     for name, dtype in zip(X.columns, X.dtypes, strict=True):
         plain = getattr(dtype, "kind", "O") in "biuf" and str(dtype) != "category"
         found.append((str(name), "number" if plain else "category"))
+    for place, (name, _) in enumerate(found):
+        if len(X) and X.iloc[:, place].isna().all():
+            found[place] = (name, "")
     return tuple(found)
 
 

@@ -46,6 +46,11 @@ class DaskTable:
                     f"{name!r} must be a table or array of Dask where X is one, with the same "
                     f"partitions: {owner} got {type(given).__name__} instead."
                 )
+        if len(X.shape) != 2:
+            raise ValueError(
+                f"Expected 2D array, got {len(X.shape)}D array instead: {owner} needs a table for "
+                "X. Reshape your data."
+            )
         self.n_columns = int(X.shape[1])
         together = _as_one(X, y, sample_weight)
         if together is not None:

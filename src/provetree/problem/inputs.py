@@ -53,6 +53,10 @@ def as_table(X: Any, owner: str) -> Any:
         table: Any = masked.astype(np.float64).filled(np.nan) if masked.mask.any() else masked.data
     elif hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError(f"A lazy table was passed for X, but {owner} needs data: use X.collect().")
+    elif hasattr(X, "__dask_graph__") and hasattr(X, "columns"):
+        raise TypeError(
+            f"A table of Dask was passed for X, but {owner} needs data: use X.compute()."
+        )
     elif hasattr(X, "shape") and (isinstance(X, np.ndarray) or hasattr(X, "columns")):
         table = X
     elif is_sparse(X):

@@ -240,7 +240,7 @@ class _Column:
             return np.array([*(float(level) for level in levels), np.nan])[codes]  # type: ignore[arg-type]
         assert self._objects is not None
         self._must_be_numbers(self._objects)
-        raise AssertionError("a column of numbers is held as numbers")
+        return np.full(len(self._objects), np.nan)  # else it would be held as numbers
 
     def _must_be_numbers(self, values: Iterable[object]) -> None:
         for value in values:
