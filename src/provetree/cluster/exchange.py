@@ -212,6 +212,7 @@ class DaskExchange:
 
     def __enter__(self) -> DaskExchange:
         self._watched.threads = self._client.nthreads()
+        self.most_workers = len(self._watched.threads)
         for work in (self._watch, self._tell):
             thread = threading.Thread(target=work, name="provetree-cluster", daemon=True)
             thread.start()
