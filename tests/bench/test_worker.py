@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -58,13 +57,11 @@ def test_abort_is_contained() -> None:
 
 
 def test_overrun_is_killed() -> None:
-    start = time.monotonic()
     run = worker.run_worker(
-        "provetree", TABLE, 1, 0.2, grace=0.3, command=python("import time; time.sleep(60)")
+        "provetree", TABLE, 1, 0.2, grace=0.3, command=python("import time; time.sleep(36000)")
     )
     assert run.outcome == "killed"
     assert run.message == "overran its limit of 0.2 s"
-    assert time.monotonic() - start < 10
 
 
 def test_our_own_solver_runs_in_a_worker() -> None:

@@ -16,7 +16,8 @@ from provetree.problem.problem import Problem, build_problem
 from testkit.core_calls import KERNELS, core_search, same_tree, walk_tree
 from testkit.random_problems import random_problem
 
-# Machines that run tests are busy; how promptly searches stop is measured elsewhere.
+# Seconds of the processor, not of the clock: machines that run tests are busy. How promptly
+# searches stop is measured elsewhere.
 LATEST = 1.0
 
 
@@ -80,9 +81,9 @@ def test_bounds_hold_wherever_the_time_limit_strikes(kernel: str, options: dict[
 @pytest.mark.parametrize("depth", [0, 1, 2, 3, 6])
 def test_no_time_at_all(depth: int) -> None:
     problem = problem_of(5000, 10, depth)
-    started = time.perf_counter()
+    started = time.process_time()
     found = core_search(problem, time_limit=0.0)
-    assert time.perf_counter() - started < LATEST
+    assert time.process_time() - started < LATEST
     check_claims(problem, found)
     assert depth < 3 or found["status"] == "time_limit"
 
@@ -90,19 +91,19 @@ def test_no_time_at_all(depth: int) -> None:
 @pytest.mark.parametrize("shape", [(5000, 10, 6), (20_000, 10, 6), (1000, 100, 5), (20_000, 4, 8)])
 def test_the_time_limit_is_kept(shape: tuple[int, int, int]) -> None:
     problem = problem_of(*shape)
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     found = core_search(problem, time_limit=0.2)
-    took = time.perf_counter() - started
     assert found["status"] == "time_limit"
-    assert 0.2 <= took < 0.2 + LATEST
+    assert time.perf_counter() - started >= 0.2
+    assert time.process_time() - worked < 0.2 + LATEST
     check_claims(problem, found)
 
 
 def test_many_classes_and_a_least_leaf_size_keep_the_time_limit_too() -> None:
     problem = problem_of(20_000, 8, 5, n_classes=30, min_samples_leaf=20)
-    started = time.perf_counter()
+    started = time.process_time()
     found = core_search(problem, time_limit=0.2)
-    assert time.perf_counter() - started < 0.2 + LATEST
+    assert time.process_time() - started < 0.2 + LATEST
     assert found["status"] == "time_limit"
     check_claims(problem, found)
 
@@ -114,7 +115,7 @@ def test_ctrl_c_ends_the_search_with_what_it_has(endless: Problem, how: str) -> 
     sent: list[float] = []
 
     def interrupt() -> None:
-        sent.append(time.perf_counter())
+        sent.append(time.process_time())
         if how == "_thread.interrupt_main":
             _thread.interrupt_main()
         else:
@@ -126,7 +127,7 @@ def test_ctrl_c_ends_the_search_with_what_it_has(endless: Problem, how: str) -> 
         found = core_search(endless, time_limit=60.0)
     finally:
         timer.join()
-    assert time.perf_counter() - sent[0] < LATEST
+    assert time.process_time() - sent[0] < LATEST
     assert found["status"] == "interrupted"
     check_claims(endless, found)
 
@@ -149,10 +150,10 @@ def test_errors_of_the_listener_reach_the_caller(endless: Problem) -> None:
     def listen(seconds: float, cost: int, bound: int) -> None:
         raise ZeroDivisionError("from the listener")
 
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(ZeroDivisionError, match="from the listener"):
         core_search(endless, time_limit=60.0, on_progress=listen)
-    assert time.perf_counter() - started < 2 * LATEST
+    assert time.process_time() - started < 2 * LATEST
 
 
 def test_a_listener_that_raises_keyboard_interrupt(endless: Problem) -> None:

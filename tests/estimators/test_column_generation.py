@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -350,16 +352,15 @@ def test_cp_sat_prices_the_same_tree():
 
 def test_interrupted_fits_warn():
     program = (
-        "import signal, threading, time, warnings\n"
+        "import warnings\n"
         "from sklearn.datasets import load_breast_cancer\n"
         "from provetree import ColumnGenerationClassifier\n"
+        "from provetree.colgen.run import Run\n"
+        "from testkit.interrupts import ctrl_c_within\n"
         "X, y = load_breast_cancer(return_X_y=True)\n"
         "clf = ColumnGenerationClassifier(max_depth=4, candidate_factor=20)\n"
-        "def strike():\n"
-        "    time.sleep(1.5)\n"
-        "    signal.raise_signal(signal.SIGINT)\n"
-        "threading.Thread(target=strike, daemon=True).start()\n"
-        "with warnings.catch_warnings(record=True) as seen:\n"
+        "warned = warnings.catch_warnings(record=True)\n"
+        "with ctrl_c_within(Run, 'solve', 1.5), warned as seen:\n"
         "    warnings.simplefilter('always')\n"
         "    clf.fit(X, y)\n"
         "assert clf.status_ in ('interrupted', 'candidate_optimal', 'optimal'), clf.status_\n"
@@ -368,7 +369,11 @@ def test_interrupted_fits_warn():
         "assert (clf.status_ == 'interrupted') == told\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
 

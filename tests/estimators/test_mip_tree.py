@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import signal
-import threading
 
 import numpy as np
 import pytest
@@ -23,8 +20,10 @@ from provetree.errors import InfeasibleError
 from provetree.mip.engine import NoTreeError
 from provetree.mip.options import MIP_OPTIONS
 from provetree.options import ParameterError
+from provetree.solvers import highs
 from provetree.solvers.highs import Highs
 from provetree.solvers.solver import Outcome, SolverError
+from testkit.interrupts import ctrl_c_within
 from testkit.mip_cases import StartOnly
 from testkit.sklearn_checks import all_checks
 
@@ -123,13 +122,9 @@ def test_time_limit_gives_the_best_tree_and_a_valid_bound():
 def test_ctrl_c_gives_the_best_tree_and_a_valid_bound():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(120, 4)), rng.integers(0, 2, 120)
-    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        with pytest.warns(ConvergenceWarning, match="MIPTreeClassifier keeps the best tree so far"):
-            clf = MIPTreeClassifier(max_depth=2, scaling="rank", time_limit=120).fit(X, y)
-    finally:
-        timer.cancel()
+    warned = pytest.warns(ConvergenceWarning, match="MIPTreeClassifier keeps the best tree so far")
+    with ctrl_c_within(highs, "interrupts", 1.0), warned:
+        clf = MIPTreeClassifier(max_depth=2, scaling="rank", time_limit=600).fit(X, y)
     assert clf.status_ == "interrupted"
     assert clf.lower_bound_ <= clf.objective_ == (clf.predict(X) != y).sum()
 

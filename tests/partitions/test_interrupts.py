@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from provetree import ExactSearch, Limits, PartitionTreeClassifier, improved_greedy_partition
+from provetree import (
+    ExactSearch,
+    Limits,
+    PartitionTreeClassifier,
+    _core,
+    improved_greedy_partition,
+)
 from provetree.partitions import refinement as module
 from provetree.partitions.refinement import PartitionSearch
+from testkit.interrupts import ctrl_c_within
 from testkit.partition_cases import build, by_search
 
 
@@ -20,23 +24,13 @@ def hard(n=600):
     return rng.normal(size=(n, 6)), rng.integers(0, 2, n)
 
 
-def pressed_after(seconds):
-    timer = threading.Timer(seconds, signal.raise_signal, [signal.SIGINT])
-    timer.daemon = True
-    return timer
-
-
 @pytest.mark.parametrize("refinement_kind", ["heuristic", "exact"])
 def test_ctrl_c_in_a_search_keeps_the_best_tree(refinement_kind):
     X, y = hard()
     clf = PartitionTreeClassifier(refinement=refinement_kind, max_depth=4)
-    timer = pressed_after(0.6)
-    timer.start()
-    try:
-        with pytest.warns(ConvergenceWarning, match="interrupted"):
-            clf.fit(X, y)
-    finally:
-        timer.cancel()
+    search = module._Run, "solution"
+    with ctrl_c_within(*search, 0.6), pytest.warns(ConvergenceWarning, match="interrupted"):
+        clf.fit(X, y)
     assert clf.status_ == "interrupted"
     assert 0 <= clf.lower_bound_ <= clf.objective_ < 300
     assert (clf.predict(X) != y).sum() == clf.objective_
@@ -58,13 +52,8 @@ def test_ctrl_c_between_the_parts(monkeypatch):
 def test_ctrl_c_while_rows_are_clustered():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20000, 12)), rng.integers(0, 2, 20000)
-    timer = pressed_after(0.3)
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            improved_greedy_partition(X, y)
-    finally:
-        timer.cancel()
+    with ctrl_c_within(_core.partitions, "partition", 0.3), pytest.raises(KeyboardInterrupt):
+        improved_greedy_partition(X, y)
 
 
 def test_ctrl_c_in_the_clustering_of_the_engine(monkeypatch):

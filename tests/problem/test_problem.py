@@ -280,7 +280,7 @@ def test_building_is_fast(n: int, p: int, limit: float) -> None:
     X, y = rng.normal(size=(n, p)), rng.integers(0, 2, n)
     taken = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         build(X, y)
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     assert min(taken) < limit

@@ -174,10 +174,10 @@ def test_one_limit_holds_for_the_whole_call() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 12))
     y = (X[:, 0] + rng.normal(size=1500) > 1).astype(int)
-    started = time.monotonic()
+    started = time.process_time()
     found = operating_points(X, y, max_depth=4, cv=5, time_limit=1.0)
-    # More than the limit: other work on the machine must not fail the test.
-    assert time.monotonic() - started < 5.0
+    # Seconds of the processor, and more than the limit: a busy machine must not fail the test.
+    assert time.process_time() - started < 5.0
     assert not found.complete
     assert len(found.points) >= 2
     assert found.n_folds in range(6)

@@ -6,8 +6,8 @@ HiGHS is always there; the others are tested where they are installed.
 from __future__ import annotations
 
 import importlib
-import os
 import signal
+import sys
 import threading
 
 import numpy as np
@@ -22,6 +22,7 @@ from provetree.solvers.solver import (
     SolverMissingError,
     get_solver,
 )
+from testkit.interrupts import ctrl_c_within
 
 PACKAGES = {"gurobi": "gurobipy", "scip": "pyscipopt", "cp-sat": "ortools"}
 
@@ -133,12 +134,8 @@ def test_ctrl_c_keeps_the_best_point(solver):
     model, target = market_split(1)
     point = np.zeros(model.n_variables)
     point[model.variable("under").positions] = target
-    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        outcome = solver.solve(model, start=point, limits=SolveLimits(time_limit=120))
-    finally:
-        timer.cancel()
+    with ctrl_c_within(sys.modules[type(solver).__module__], "interrupts"):
+        outcome = solver.solve(model, start=point, limits=SolveLimits(time_limit=600))
     assert outcome.status == "interrupted"
     assert outcome.objective <= target.sum() + 1e-6
     assert 0 - 1e-6 <= outcome.bound <= outcome.objective

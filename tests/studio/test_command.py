@@ -43,14 +43,14 @@ def test_runs_until_it_is_interrupted(data: Path) -> None:
         assert lines[0] == "data.csv: 90 rows, 30 to test on\n"
         url = lines[1].split()[-1]
         assert url.startswith("http://127.0.0.1:")
-        line = http.client.HTTPConnection(url.split("/")[2], timeout=30)
+        line = http.client.HTTPConnection(url.split("/")[2], timeout=300)
         line.request("GET", url[url.index("/?") :])
         assert line.getresponse().status == 200
         line.close()
         assert "data.studio.json" in lines[2]
     finally:
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=60)
+        rest, errors = process.communicate(timeout=600)
     assert (rest, errors) == ("Stopped.\n", "")
     assert process.returncode == 0
     kept = data.with_suffix(".studio.json")

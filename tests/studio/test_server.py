@@ -195,7 +195,7 @@ def test_saved_files(client: Any) -> None:
 
 
 def asked(opened: Studio, path: str, **headers: str) -> Any:
-    line = http.client.HTTPConnection("127.0.0.1", opened.port, timeout=20)
+    line = http.client.HTTPConnection("127.0.0.1", opened.port, timeout=300)
     line.request("GET", path, headers={"X-Studio-Token": opened.token, **headers})
     answer = line.getresponse()
     body = answer.read()
@@ -215,12 +215,12 @@ def test_a_real_server_starts_and_stops() -> None:
         assert opened._socket.getsockname()[0] == "127.0.0.1"
         port = opened.port
     with pytest.raises(ConnectionError):
-        http.client.HTTPConnection("127.0.0.1", port, timeout=2).request("GET", "/")
+        http.client.HTTPConnection("127.0.0.1", port, timeout=300).request("GET", "/")
 
 
 def test_an_open_stream_does_not_keep_the_server() -> None:
     opened, _ = open_studio(hard_table(), Wishes(max_depth=5))
-    line = http.client.HTTPConnection("127.0.0.1", opened.port, timeout=20)
+    line = http.client.HTTPConnection("127.0.0.1", opened.port, timeout=300)
     line.request("GET", "/api/events", headers={"X-Studio-Token": opened.token})
     answer = line.getresponse()
     assert answer.readline().startswith(b"data: {")

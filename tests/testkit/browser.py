@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+#: What a page may take on a busy machine, in seconds; far more than on an idle one.
+SECONDS = 300.0
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -33,6 +36,14 @@ def chromium() -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find(), args=["--no-sandbox"])
+        new_page = browser.new_page
+
+        def patient_page(**settings: Any) -> Any:
+            page = new_page(**settings)
+            page.set_default_timeout(1000 * SECONDS)
+            return page
+
+        browser.new_page = patient_page
         try:
             yield browser
         finally:

@@ -43,4 +43,4 @@ def hard_table() -> StudioTable:
 
 def done(session: Session, *, figures: bool = False) -> Any:
     """Wait for the current version and return it."""
-    return session.wait_for_proof(60.0, figures=figures)
+    return session.wait_for_proof(600.0, figures=figures)

@@ -25,6 +25,8 @@ __all__ = ["Studio", "open_studio", "studio"]
 
 #: Seconds that a server may take to begin.
 _LONGEST_START = 20.0
+#: Seconds in which one that runs answers, also on a busy machine.
+_LONGEST_ANSWER = 10.0
 #: Seconds that it may take to end; what is left then ends with the program.
 _LONGEST_STOP = 20.0
 
@@ -143,7 +145,7 @@ def _answers(address: Mapping[str, Any]) -> bool:
     """Tell whether a studio answers at an address."""
     if not address:
         return False
-    line = http.client.HTTPConnection("127.0.0.1", int(address["port"]), timeout=1.0)
+    line = http.client.HTTPConnection("127.0.0.1", int(address["port"]), timeout=_LONGEST_ANSWER)
     try:
         line.request("GET", f"/?token={address['token']}")
         return line.getresponse().status == 200
