@@ -205,10 +205,13 @@ def check_choices(case: Case, found: NearOptimalTrees, naive: list[tuple[int, Na
             assert whole(other.cost) == min(without)
         else:
             assert whole(other.cost) > found._limit
-    assert found.fewest_columns().value == min(len(tree.features) for _, tree in naive)
+    fewest = found.fewest_columns()
+    assert (fewest.value, whole(fewest.cost)) == min((len(t.features), cost) for cost, t in naive)
     prices = {f"c{f}": 1.5 * f for f in range(case.X.shape[1])}
-    cheapest = min(sum(1.5 * f for f in tree.features) for _, tree in naive)
-    assert found.cheapest(prices).value == cheapest
+    cheapest = found.cheapest(prices)
+    assert (cheapest.value, whole(cheapest.cost)) == min(
+        (sum(1.5 * f for f in tree.features), cost) for cost, tree in naive
+    )
     grown = [tree.margin for _, tree in naive if tree.n_splits]
     widest = found.widest_margins()
     if grown:
@@ -444,6 +447,8 @@ def test_bad_questions_are_refused_in_one_sentence() -> None:
         found.cheapest([1, 2])
     with pytest.raises(IndexError, match="must be an int from 0 to"):
         found[found.n_trees]
+    with pytest.raises(IndexError, match="must be an int from 0 to"):
+        found[0:2]
     with pytest.raises(ValueError, match="The 'n' of sample must be an int"):
         found.sample(-1)
     with pytest.raises(ValueError, match="The 'n_resamples' of most_stable must be an int"):

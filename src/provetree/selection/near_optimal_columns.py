@@ -229,16 +229,21 @@ def checked_prices(
     return prices
 
 
+#: Sets of columns of the least price that are tried for the best tree among them.
+_MOST_SETS = 100
+
+
 def cheapest_columns(
     found: NearOptimalTrees,
     prices: Mapping[int, Fraction],
     why: str,
     time_limit: float | None,
 ) -> NearOptimalTree:
-    """Return a tree within the limit whose columns cost least together.
+    """Return a tree within the limit whose columns cost least together; of those the best.
 
     Columns that do not suffice tell that a tree needs one of the others. Of the sets that heed all
     that was told so, the cheapest is tried next; the first that suffices is the cheapest of all.
+    Other sets of that price have a column that it has not.
     """
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit
     problem, limit = found.problem, found._limit
@@ -255,11 +260,24 @@ def cheapest_columns(
 
     among_all = set(problem.columns.features.tolist())
     free = {feature for feature in among if prices[feature] == 0}
+    best: list[Solution] = []
+    least, n_sets = Fraction(0), 0
     while True:
         chosen = _cheapest_hitting(needs, among - free, prices) | free
+        price = sum((prices[feature] for feature in chosen), Fraction(0))
+        if best and price > least:
+            break
         solution = solved(chosen)
         if suffices(solution):
-            break
+            best, least = [min([*best, solution], key=lambda each: each.cost)], price
+        if best:
+            n_sets += 1
+            rest = frozenset(among - chosen)
+            over = n_sets == _MOST_SETS or time.monotonic() >= deadline
+            if over or not rest or best[0].cost <= found.optimum:
+                break
+            needs.append(rest)
+            continue
         if time.monotonic() >= deadline or solution.status != "optimal":
             return _cheapest_known(found, prices, why)
         # As many more columns as do not suffice either: the fewer are left, the more is told.
@@ -270,10 +288,8 @@ def cheapest_columns(
             if not suffices(trial):
                 chosen = chosen | {feature}
         needs.append(frozenset(among - chosen))
-    value = _price(solution, prices)
-    return found._found(
-        solution.tree, problem.to_whole_cost(solution.cost), why=why, value=value, proven=True
-    )
+    value, cost = _price(best[0], prices), problem.to_whole_cost(best[0].cost)
+    return found._found(best[0].tree, cost, why=why, value=value, proven=True)
 
 
 def _price(solution: Solution | NearOptimalTree, prices: Mapping[int, Fraction]) -> float:
