@@ -146,6 +146,15 @@ def test_labels() -> None:
     assert labels([str(i / 7) for i in range(12)])[1] == str(1 / 7)
 
 
+def test_labels_that_float64_does_not_hold_stay_text() -> None:
+    """Two labels became one beyond 2**53, and infinity ended in a traceback."""
+    for values in (["9007199254740992", "9007199254740993"], ["inf", "1"]):
+        table = polars.DataFrame({"y": values})
+        assert learn_target(table, "y", "classification").values == values
+    table = polars.DataFrame({"y": [2**53, 2**53 + 1]})
+    assert len(set(learn_target(table, "y", "classification").values)) == 2
+
+
 def test_no_labels_in_a_list() -> None:
     with pytest.raises(UserError, match=r"The target 'y' must hold labels or numbers: .* Got List"):
         learn_target(polars.DataFrame({"y": [[1], [2]]}), "y")

@@ -39,6 +39,8 @@ _FEWEST_IDENTIFIERS = 20
 _MOST_CLASSES = 50
 #: Of more different whole numbers than this, a target is a number to predict.
 _MOST_WHOLE_CLASSES = 30
+#: From here on, float64 skips whole numbers.
+_MOST_EXACT = 2**53
 #: More classes of whole numbers than this are worth a note.
 _FEW_CLASSES = 10
 
@@ -261,8 +263,11 @@ def _labels(labels: Series, target: str) -> list[Any]:
         )
     numbers = labels.cast(polars.Float64, strict=False)
     all_numbers = numbers.null_count() == 0 and not labels.str.contains(_LEADING_ZERO).any()
-    if all_numbers and bool((numbers == numbers.round(0)).all()):
-        return [int(x) for x in numbers.to_list()]
+    if all_numbers:
+        # Infinity is no whole number, and beyond 2**53 float64 takes several numbers for one.
+        whole = (numbers == numbers.round(0)) & (numbers.abs() < _MOST_EXACT)
+        if bool(whole.all()):
+            return [int(x) for x in numbers.to_list()]
     return [str(label) for label in labels.to_list()]
 
 
