@@ -397,3 +397,13 @@ def test_actions_that_are_all_alike_are_one_leaf():
     none = OptimalPolicyTree(budget={0: 0.0}).fit(X, np.full((80, 3), 2.5))
     assert none.treatment_shares_[0] == 0
     assert none.value_ == 2.5
+
+
+def test_no_bound_is_below_the_tree_where_weights_are_rounded() -> None:
+    """The bound is worked out with the weights as the search rounds them."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        X, weights = rng.integers(0, 5, (12, 1)), rng.random(12)
+        rewards = np.column_stack([np.ones(12), rng.integers(0, 2, 12)])
+        policy = OptimalPolicyTree(max_depth=1, budget=[None, 0.5]).fit(X, rewards, weights)
+        assert policy.value_bound_ >= policy.value_

@@ -253,6 +253,8 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         weight = float(solution.tree.values.weight[0])
         self.value_ = _reward(solution.tree) / weight
         self.value_bound_ = most / weight
+        if self.alpha == 0:  # digits of weights that the search rounded put no bound below the tree
+            self.value_bound_ = max(self.value_bound_, self.value_)
         self.treatment_shares_ = action_use(solution.tree) / weight
         return self
 
