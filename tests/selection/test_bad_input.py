@@ -95,6 +95,31 @@ def test_other_functions_take_as_many_folds_as_rows() -> None:
     assert operating_points(X[:4], [0, 1, 0, 1], max_depth=1).n_folds == 4
 
 
+def test_rows_of_weight_zero_are_in_no_fold() -> None:
+    """Folds without weight held out had no score, and those without any to train on an error."""
+    weights = np.zeros(60)
+    weights[::12] = 1.0  # five rows
+    held_out = OptimalTreeRegressorCV(max_depth=1, forest_share=0, rule="one_standard_error")
+    assert np.isfinite(held_out.fit(X, X[:, 0], weights).cv_scores_).all()
+    weighted = tuning_path(X, Y, weights, max_depth=1)
+    few = tuning_path(X[::12], Y[::12], max_depth=1)
+    assert [p.cv_score for p in weighted.points] == [p.cv_score for p in few.points]
+    weights[12:] = 0.0
+    alone = OptimalTreeCV(max_depth=1).fit(X, Y, weights)
+    assert "Without its rows of weight zero, the table has one row" in alone.path_.notes[0]
+    with pytest.raises(ValueError, match="n_samples=1 that weigh something"):
+        held_out.fit(X, X[:, 0], weights)
+    with pytest.raises(ValueError, match="must give a fold with weight to train on and weight"):
+        tuning_path(X, Y, weights, max_depth=1, cv=GroupKFold(2), groups=np.arange(60) > 30)
+
+
+def test_a_path_without_scores_chooses_no_size() -> None:
+    path = tuning_path(X, Y, max_depth=1, cv=None)
+    for rule in ("best", "one_standard_error"):
+        with pytest.raises(ValueError, match="this path has none: make it with 'cv'"):
+            path.choose(rule)
+
+
 #: The other functions that cross-validate, on the same rows.
 OTHERS: dict[str, Callable[..., Any]] = {
     "OptimalTreeRegressorCV": lambda cv, **fit: OptimalTreeRegressorCV(

@@ -181,7 +181,9 @@ class OptimalTreeCV(TreeClassifier):
         scorer = scorer_of(self.scoring, table, fixed, owner)
         if scorer.costs is not None:
             table = replace(table, costs=scorer.costs)
-        plan = plan_folds(self.cv, prepared.codes, prepared.classes, groups, owner)
+        plan = plan_folds(
+            self.cv, prepared.codes, prepared.classes, groups, owner, prepared.weights
+        )
         with ProgressLine() as line:
             tell = _both(line.say if self.verbose else None, on_progress)
             tuned = tune(

@@ -174,9 +174,11 @@ def choose(
     if whole.n_rows < FEWEST_ROWS:
         grid = replace(grid, forest_share=[0.0])
     if not folds:
+        weights = prepared.weights
+        n_rows = len(every_row) if weights is None else int((weights > 0).sum())
         raise ValueError(
             "Choosing by cross-validation needs at least 2 rows, to hold some out. "
-            f"Got n_samples={len(every_row)}."
+            f"Got n_samples={n_rows}{'' if weights is None else ' that weigh something'}."
         )
     n_jobs = started_jobs(n_jobs, time_limit, __name__)
     for_folds = None if end is None else max(end - time.monotonic(), 0.0) * (1 - _LAST_SHARE)

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from provetree.number_types import Float
+
 __all__ = ["Fold", "FoldPlan", "folds_of", "plan_folds", "repeats_for"]
 
 #: The training rows and the rows held out.
@@ -48,9 +50,16 @@ def repeats_for(n_rows: int) -> int:
 
 
 def plan_folds(
-    cv: Any, codes: NDArray[np.intp], classes: NDArray[Any], groups: Any, owner: str
+    cv: Any,
+    codes: NDArray[np.intp],
+    classes: NDArray[Any],
+    groups: Any,
+    owner: str,
+    weights: Float | None = None,
 ) -> FoldPlan:
     """Return the folds that `cv` asks for: of an int, stratified, shuffled and repeated.
+
+    Rows of weight zero count as absent, as in training.
 
     Examples
     --------
@@ -64,10 +73,41 @@ def plan_folds(
     if cv is None:
         return FoldPlan([], [])
     if not isinstance(cv, (int, np.integer)):
-        return FoldPlan([_folds_of_splitter(cv, codes, groups, owner, True, None)], [])
+        given = _folds_of_splitter(cv, codes, groups, owner, True, None)
+        return FoldPlan([_weighing_folds(given, weights, owner)], [])
+    rows = _weighing_rows(len(codes), weights)
     if groups is not None:
-        return _of_groups(int(cv), codes, groups, owner, repeats_for(len(codes)))
-    return _stratified(int(cv), codes, classes)
+        plan = _of_groups(int(cv), codes[rows], groups[rows], owner, repeats_for(len(rows)))
+    else:
+        plan = _stratified(int(cv), codes[rows], classes)
+    notes = plan.notes
+    if len(rows) < len(codes):
+        present = "Without its rows of weight zero, the table has"
+        notes = [note.replace("The table has", present) for note in notes]
+    return FoldPlan([_among(rows, one_round) for one_round in plan.rounds], notes)
+
+
+def _weighing_rows(n_rows: int, weights: Float | None) -> NDArray[np.intp]:
+    """Return the rows that weigh something."""
+    return np.arange(n_rows) if weights is None else np.flatnonzero(weights > 0)
+
+
+def _among(rows: NDArray[np.intp], folds: list[Fold]) -> list[Fold]:
+    """Return folds of some rows as folds of the table."""
+    return [(rows[train], rows[test]) for train, test in folds]
+
+
+def _weighing_folds(folds: list[Fold], weights: Float | None, owner: str) -> list[Fold]:
+    """Return the folds that have weight to train on and weight held out."""
+    if weights is None:
+        return folds
+    found = [fold for fold in folds if all(weights[part].sum() > 0 for part in fold)]
+    if not found:
+        raise ValueError(
+            f"The 'cv' parameter of {owner} must give a fold with weight to train on and weight "
+            "held out. Got none with both."
+        )
+    return found
 
 
 def _stratified(asked: int, codes: NDArray[np.intp], classes: NDArray[Any]) -> FoldPlan:
@@ -139,10 +179,12 @@ def folds_of(
     *,
     of_classes: bool,
     table: Any = None,
+    weights: Float | None = None,
 ) -> list[Fold]:
     """Return one round of the folds that `cv` asks for: none for None, of an int with a fixed seed.
 
-    An int makes at most one fold for each row, or for each group where there are groups.
+    An int makes at most one fold for each row, or for each group where there are groups. Rows of
+    weight zero count as absent, as in training.
 
     Examples
     --------
@@ -155,14 +197,17 @@ def folds_of(
     if cv is None:
         return []
     if not isinstance(cv, (int, np.integer)):
-        return _folds_of_splitter(cv, labels, groups, owner, of_classes, table)
+        given = _folds_of_splitter(cv, labels, groups, owner, of_classes, table)
+        return _weighing_folds(given, weights, owner)
+    rows = _weighing_rows(len(labels), weights)
+    labels, groups = labels[rows], None if groups is None else groups[rows]
     if groups is not None and of_classes:
-        return _of_groups(int(cv), labels, groups, owner, 1).rounds[0]
+        return _among(rows, _of_groups(int(cv), labels, groups, owner, 1).rounds[0])
     units = len(labels) if groups is None else _count_groups(groups, owner)
     if units < 2:
         return []
     splitter = _splitter_of(min(int(cv), units), labels, groups, of_classes)
-    return list(splitter.split(np.zeros((len(labels), 1)), labels, groups))
+    return _among(rows, list(splitter.split(np.zeros((len(labels), 1)), labels, groups)))
 
 
 def _splitter_of(n_folds: int, labels: NDArray[Any], groups: Any, of_classes: bool) -> Any:

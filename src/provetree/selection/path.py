@@ -104,7 +104,18 @@ class TuningPath:
     @property
     def best(self) -> PathPoint:
         """The smallest size of the best cross-validated score."""
-        return max(self.points, key=lambda point: (point.cv_score, -point.n_leaves))
+        return max(self._scored, key=lambda point: (point.cv_score, -point.n_leaves))
+
+    @property
+    def _scored(self) -> list[PathPoint]:
+        """The sizes with a score on rows held out."""
+        scored = [point for point in self.points if not math.isnan(point.cv_score)]
+        if not scored:
+            raise ValueError(
+                "A size is chosen by scores on rows held out, and this path has none: make it with "
+                "'cv', of two rows or more."
+            )
+        return scored
 
     @property
     def one_standard_error(self) -> PathPoint:
@@ -152,7 +163,7 @@ def tuning_path(
     y : array-like of shape (n_samples,)
         Their labels, or the numbers to predict.
     sample_weight : array-like of shape (n_samples,), default=None
-        Their weights, in training and in the scores.
+        Their weights, in training and in the scores. Rows of weight zero are in no fold.
     criterion : str, default="errors"
         What the trees minimise. "errors", "gini", "entropy" and "pessimistic" take labels and are
         scored by accuracy; "squared_error" (scored by R²) and "absolute_error" (by D²: the same
@@ -279,7 +290,15 @@ def folds_of(cv: Any, prepared: Prepared, owner: str, groups: Any = None) -> Fol
     of_classes = prepared.targets is None
     labels = prepared.codes if prepared.targets is None else prepared.targets.values
     validate((FOLDS,), {"cv": cv}, owner)
-    return folds_for(cv, labels, groups, owner, of_classes=of_classes, table=prepared.encoded)
+    return folds_for(
+        cv,
+        labels,
+        groups,
+        owner,
+        of_classes=of_classes,
+        table=prepared.encoded,
+        weights=prepared.weights,
+    )
 
 
 def _solve_paths(

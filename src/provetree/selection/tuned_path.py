@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -104,5 +103,4 @@ class TunedPath(TuningPath):
         """The smallest size that did best on the rows held out, of those that were scored."""
         if self.merits:
             return self.points[max(range(len(self.merits)), key=lambda i: (self.merits[i], -i))]
-        scored = [point for point in self.points if not math.isnan(point.cv_score)]
-        return max(scored, key=lambda point: (point.cv_score, -point.n_leaves))
+        return super().best
