@@ -95,6 +95,15 @@ def test_other_functions_take_as_many_folds_as_rows() -> None:
     assert operating_points(X[:4], [0, 1, 0, 1], max_depth=1).n_folds == 4
 
 
+def test_class_weights_are_told_without_a_fold() -> None:
+    """They were in the tree, and None in what was said to be chosen."""
+    clf = choose(class_weight="balanced", time_limit=1e-3)
+    assert "nothing was cross-validated" in clf.path_.notes[-1]
+    assert clf.class_weight_ == clf.chosen_classifier().class_weight == "balanced"
+    weighed = choose(scoring="balanced_accuracy", time_limit=1e-3)
+    assert set(weighed.class_weight_) == {0, 1}
+
+
 def test_rows_of_weight_zero_are_in_no_fold() -> None:
     """Folds without weight held out had no score, and those without any to train on an error."""
     weights = np.zeros(60)

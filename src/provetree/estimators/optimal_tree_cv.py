@@ -261,13 +261,12 @@ class OptimalTreeCV(TreeClassifier):
 
     def _keep_choice(self, tuned: Tuned) -> None:
         path, setting = tuned.path, tuned.setting
-        chosen = [tried for tried in path.tried if tried.outcome == "chosen"]
         self.path_ = path
         self.n_leaves_ = tuned.point.n_leaves
         self.max_depth_ = tuned.max_depth
         self.criterion_ = setting.criterion
         self.min_samples_leaf_ = setting.min_samples_leaf
-        self.class_weight_ = chosen[0].class_weight if chosen else None
+        self.class_weight_ = tuned.class_weight
         self.splits_ = setting.splits
         self.pair_columns_ = tuned.paired
         self.best_score_ = tuned.point.cv_score

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -52,6 +52,7 @@ class Tuned(NamedTuple):
     """What was chosen, and the tree of all rows."""
 
     setting: Setting
+    class_weight: Mapping[Any, float] | str | None  # of the setting, in numbers
     paired: list[int] | None  # the columns that sums are made of
     path: TunedPath
     point: PathPoint
@@ -130,7 +131,16 @@ def tune(
         calibrated = partial(held_out_calibration, trees, judged, folds)
     paired = table.paired(np.arange(table.n_rows)) if setting.splits == "pairs" else None
     solution, depth = proven(point)
-    return Tuned(setting, paired, path, point, solution, depth, smoothing, calibrated)
+    weight = _class_weight(setting, table)
+    return Tuned(setting, weight, paired, path, point, solution, depth, smoothing, calibrated)
+
+
+def _class_weight(setting: Setting, table: TuningTable) -> Mapping[Any, float] | str | None:
+    """Return the class weights of a setting on all rows, by label where it balances them."""
+    weight, prepared = setting.class_weight, table.prepared
+    if isinstance(weight, (int, float)):
+        return balancing(prepared.codes, table.sample_weight, prepared.classes, weight)
+    return weight
 
 
 def _winner(race: Race) -> Entrant | None:
