@@ -95,6 +95,19 @@ def test_other_functions_take_as_many_folds_as_rows() -> None:
     assert operating_points(X[:4], [0, 1, 0, 1], max_depth=1).n_folds == 4
 
 
+@pytest.mark.parametrize("n_jobs", [0, True, "two"])
+def test_a_number_of_jobs(n_jobs: Any) -> None:
+    sentence = "The 'n_jobs' parameter of .* must be an int other than 0 or None"
+    for call in (
+        lambda: choose(n_jobs=n_jobs),
+        lambda: OptimalTreeRegressorCV(n_jobs=n_jobs).fit(X, X[:, 0]),
+        lambda: tuning_path(X, Y, n_jobs=n_jobs),
+        lambda: operating_points(X, Y, n_jobs=n_jobs),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            call()
+
+
 def test_class_weights_are_told_without_a_fold() -> None:
     """They were in the tree, and None in what was said to be chosen."""
     clf = choose(class_weight="balanced", time_limit=1e-3)

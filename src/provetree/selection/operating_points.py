@@ -45,7 +45,14 @@ _OPTIONS = tuple(
     option
     for option in TREE_OPTIONS
     if option.name
-    in ("max_depth", "max_leaf_nodes", "min_samples_leaf", "categorical_features", "time_limit")
+    in (
+        "max_depth",
+        "max_leaf_nodes",
+        "min_samples_leaf",
+        "categorical_features",
+        "time_limit",
+        "n_jobs",
+    )
 )
 
 

@@ -105,6 +105,7 @@ PATH_OPTIONS: tuple[Option, ...] = (
     _tree["splits"],
     _tree["n_angles"],
     _tree["category_splits"],
+    _tree["n_jobs"],
 )
 
 _FOLDS = Option(
@@ -115,10 +116,7 @@ FOLDS = replace(_FOLDS, allowed=(_CV, _NONE))
 _JOBS = Option(
     "n_jobs",
     None,
-    (
-        Allowed("an int", "int", lambda value: isinstance(value, int)),
-        _NONE,
-    ),
+    _tree["n_jobs"].allowed,
     "Tasks at once, as in joblib. None follows ``joblib.parallel_config``, which can name a "
     "cluster.",
 )
