@@ -374,3 +374,9 @@ def test_a_proof_of_fewer_splits_says_nothing_of_more(tmp_path: Path) -> None:
     """Sides were claimed to need two splits, which a search for trees of few splits had shown."""
     table = certified_table(141, tmp_path, most_rows=18)
     assert provetree_check.check(table.path, table.cells).startswith("no tree of depth 4")
+
+
+def test_a_certificate_is_about_the_last_fit(tmp_path: Path) -> None:
+    clf = OptimalTreeClassifier(max_depth=1).certify([[1], [2]], [0, 1], tmp_path / "proof.ptc")
+    assert clf.certificate_.bound == 0
+    assert not hasattr(clf.fit([[1], [2], [3]], [0, 1, 0]), "certificate_")

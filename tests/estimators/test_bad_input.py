@@ -24,6 +24,13 @@ def dates(library):
     return library.DataFrame({"when": days})
 
 
+class Foreign:
+    """A table of another library, such as pyarrow, whose columns are arrays and not names."""
+
+    shape = (3, 1)
+    columns = (np.zeros(3),)
+
+
 @pytest.mark.parametrize(
     ("table", "error", "words"),
     [
@@ -46,6 +53,7 @@ def dates(library):
             np.array([[1j], [2], [3]], dtype=object), ValueError, "Complex", id="complex object"
         ),
         pytest.param(pl.LazyFrame({"a": [1, 2, 3]}), TypeError, "collect", id="lazy"),
+        pytest.param(Foreign(), TypeError, r"Foreign was .* use X.to_pandas\(\)", id="arrow"),
         pytest.param(dates(pd), ValueError, "'when' holds dates or times", id="pandas dates"),
         pytest.param(dates(pl), ValueError, "'when' holds dates or times", id="polars dates"),
         pytest.param(dates(pd).to_numpy(), ValueError, "holds dates or times", id="array of dates"),

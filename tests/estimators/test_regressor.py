@@ -251,6 +251,9 @@ def test_targets_that_are_no_data_yet():
         OptimalTreeRegressor().fit(X, pl.DataFrame({"y": Y}).lazy())
     with pytest.raises(TypeError, match=r"must be a dense array. Got sparse data: use toarray"):
         OptimalTreeRegressor().fit(X, scipy.sparse.csr_matrix(Y[:, None]))
+    foreign = type("Foreign", (), {"shape": (3, 1), "columns": (Y,)})()  # a table of Arrow
+    with pytest.raises(TypeError, match="must be an array, a list, or a table of pandas or polars"):
+        OptimalTreeRegressor().fit(X, foreign)
 
 
 def test_targets_of_other_types():

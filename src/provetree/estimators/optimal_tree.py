@@ -340,10 +340,12 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
         self._told_in_fit = {}
         engine = CertifyingSearch(self._engine())
         found = self._solved(engine, prepared.problem, None)
-        self.certificate_ = engine.write(
+        certificate = engine.write(
             path, prepared, (self.max_depth, self.max_leaf_nodes), WhatIsRead(target, weight)
         )
-        return self._finished(prepared, found)
+        self._finished(prepared, found)
+        self.certificate_ = certificate
+        return self
 
     def _labels_again(self, values: Values) -> NDArray[np.int32] | None:
         if getattr(self, "_told_in_fit", None):

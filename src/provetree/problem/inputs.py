@@ -57,7 +57,13 @@ def as_table(X: Any, owner: str) -> Any:
         raise TypeError(
             f"A table of Dask was passed for X, but {owner} needs data: use X.compute()."
         )
-    elif hasattr(X, "shape") and (isinstance(X, np.ndarray) or hasattr(X, "columns")):
+    elif isinstance(X, np.ndarray) or (hasattr(X, "shape") and hasattr(X, "columns")):
+        if not isinstance(X, np.ndarray) and not is_named_table(X):
+            kind = f"{type(X).__module__}.{type(X).__qualname__}"
+            raise TypeError(
+                f"A {kind} was passed for X, but {owner} takes arrays, lists, and tables of pandas "
+                "and polars: use X.to_pandas() or polars.from_arrow(X)."
+            )
         table = X
     elif is_sparse(X):
         raise TypeError(
@@ -79,6 +85,12 @@ def as_table(X: Any, owner: str) -> Any:
             "Reshape your data."
         )
     return table
+
+
+def is_named_table(given: object) -> bool:
+    """Tell whether this is a table of pandas or polars, or of a library with the same face."""
+    of_pandas = hasattr(given, "iloc") and hasattr(given, "dtypes")
+    return of_pandas or (hasattr(given, "get_columns") and hasattr(given, "schema"))
 
 
 def is_sparse(given: object) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provetree.number_types import Float
-from provetree.problem.inputs import is_missing, is_sparse
+from provetree.problem.inputs import is_missing, is_named_table, is_sparse
 
 __all__ = ["MOST_TARGET", "Targets", "read_actions", "read_table", "read_targets"]
 
@@ -98,6 +98,11 @@ def _as_numbers(given: Any, what: str) -> Float:
     """Return an array of finite float64."""
     if hasattr(given, "collect") and hasattr(given, "lazy"):
         raise TypeError(f"{what} must be data. Got a lazy table: use collect().")
+    if hasattr(given, "columns") and not isinstance(given, np.ndarray) and not is_named_table(given):
+        raise TypeError(
+            f"{what} must be an array, a list, or a table of pandas or polars. "
+            f"Got {type(given).__module__}.{type(given).__qualname__}."
+        )
     if is_sparse(given):
         raise TypeError(f"{what} must be a dense array. Got sparse data: use toarray().")
     if isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
