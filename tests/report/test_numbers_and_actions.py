@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from provetree import (
     OptimalPolicyTree,
+    OptimalTreeClassifier,
     OptimalTreeRegressor,
     OptimalTreeRegressorCV,
     StoredModel,
@@ -187,3 +189,34 @@ def test_the_report_of_a_policy_tree(tmp_path: Path) -> None:
     assert "reward of this tree" in page
     assert f"it brings {policy.value_:.4g} a row" in page
     assert f"<b>{policy.value_ * 80:.6g}</b>" in page
+
+
+def test_what_targets_have_in_common_hides_nothing(tmp_path: Path) -> None:
+    """CART lost the digits of targets near 1e9, and so did the chart and the residuals."""
+    rng = np.random.default_rng(0)
+    X, offset = rng.normal(size=(120, 2)), 1e9
+    y = np.round(3 * X[:, 0] + rng.normal(size=120), 2)
+    pages, facts = [], []
+    for more in (0.0, offset):
+        reg = OptimalTreeRegressor(max_depth=2).fit(X[:80], y[:80] + more)
+        path = tmp_path / "report.html"
+        test = {"X_test": X[80:], "y_test": y[80:] + more}
+        write_report(reg, path, X[:80], y[:80] + more, **test)
+        pages.append(path.read_text(encoding="utf-8"))
+        facts.append(evidence_of(reg, X[:80], y[:80] + more, **test))
+    near, far = facts
+    assert far["cart"]["train"]["r2"] == pytest.approx(near["cart"]["train"]["r2"], abs=1e-6)
+    assert np.allclose(np.array(far["points"]["test"]) - offset, near["points"]["test"], atol=1e-3)
+    ticks = re.findall(r'class="tick"[^>]*>(\d{9,})<', pages[1])
+    assert len(set(ticks)) >= 4
+    held_out = re.compile(r"<td>([-\d.]+)</td><td>[\d.]+</td></tr>")
+    assert held_out.findall(pages[1]) == held_out.findall(pages[0]) != []
+
+
+def test_cart_is_not_said_to_have_asked_what_it_did_not(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    path = tmp_path / "report.html"
+    for splits, words in (("columns", "the same kinds of questions"), ("pairs", "one column or")):
+        clf = OptimalTreeClassifier(max_depth=1, splits=splits).fit(X, X.sum(axis=1) > 0)
+        write_report(clf, path, X, X.sum(axis=1) > 0)
+        assert words in path.read_text(encoding="utf-8")

@@ -27,11 +27,12 @@ class Cart:
     model: DecisionTreeClassifier | DecisionTreeRegressor
     categories: tuple[Any, ...]
     seconds: float
+    middle: Float | None = None  # of the numbers that it predicts
 
     def predict(self, encoded: Float) -> NDArray[Any]:
         """Return the class codes, or the numbers, of encoded rows."""
         found: NDArray[Any] = self.model.predict(expanded(encoded, self.categories))
-        return found
+        return found if self.middle is None else found + self.middle
 
     @property
     def n_leaves(self) -> int:
@@ -84,7 +85,10 @@ def fit_cart(
     """
     # scikit-learn takes no limit that leaves the root alone; too few rows to split do.
     alone = max_depth == 0 or max_leaf_nodes == 1
-    kind = DecisionTreeRegressor if learned.dtype.kind == "f" else DecisionTreeClassifier
+    of_numbers = learned.dtype.kind == "f"
+    # scikit-learn works with squares: what numbers have in common would use up their digits.
+    middle = learned.mean(axis=0) if of_numbers else None
+    kind = DecisionTreeRegressor if of_numbers else DecisionTreeClassifier
     model = kind(
         max_depth=None if max_depth is None else max(1, max_depth),
         max_leaf_nodes=None if alone else max_leaf_nodes,
@@ -93,8 +97,9 @@ def fit_cart(
         random_state=0,
     )
     began = time.monotonic()
-    model.fit(expanded(encoded, tuple(categories)), learned, sample_weight=sample_weight)
-    return Cart(model, tuple(categories), time.monotonic() - began)
+    given = learned if middle is None else learned - middle
+    model.fit(expanded(encoded, tuple(categories)), given, sample_weight=sample_weight)
+    return Cart(model, tuple(categories), time.monotonic() - began, middle)
 
 
 def expanded(encoded: Float, categories: tuple[Any, ...]) -> NDArray[np.float32]:

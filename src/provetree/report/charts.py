@@ -15,6 +15,8 @@ Point: TypeAlias = tuple[float, float]
 
 _WIDTH, _HEIGHT = 640, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 44
+#: Letters of a number that fit beside the picture.
+_MOST_BESIDE = 7
 
 
 @dataclass(frozen=True)
@@ -124,16 +126,24 @@ def _axes(
     """Draw the grid, its numbers and the names of the axes."""
     (low_x, high_x), (low_y, high_y) = across, up
     parts = []
-    for y in _ticks(low_y, high_y, 5):
+    ticks = _ticks(low_y, high_y, 5)
+    for y in ticks:
         _, at = place(low_x, y)
-        shown = f"{100 * y:.4g} %" if percent else f"{y:.6g}"
+        shown = f"{100 * y:.4g} %" if percent else f"{y:.{_digits_of(ticks, 6)}g}"
         parts.append(_line("grid", (_LEFT, at), (_WIDTH - _RIGHT, at)))
-        parts.append(_text("tick", (_LEFT - 6, at + 4), shown, "end"))
-    for x in _ticks(low_x, high_x, 8):
+        # Long numbers stand on their line, where there is room.
+        where, anchor = (_LEFT - 6, at + 4), "end"
+        if len(shown) > _MOST_BESIDE:
+            where, anchor = (_LEFT + 4, at - 3), "start"
+        parts.append(_text("tick", where, shown, anchor))
+    ticks = _ticks(low_x, high_x, 8)
+    digits = _digits_of(ticks, 4)
+    # Long numbers need the room of two.
+    for x in ticks[:: 2 if digits > 6 else 1]:
         if whole_x and x != round(x):
             continue
         at, _ = place(x, low_y)
-        parts.append(_text("tick", (at, _HEIGHT - _BOTTOM + 16), f"{x:.4g}"))
+        parts.append(_text("tick", (at, _HEIGHT - _BOTTOM + 16), f"{x:.{digits}g}"))
     middle = (_HEIGHT - _BOTTOM + _TOP) / 2
     parts.append(_text("axis", ((_WIDTH + _LEFT) / 2, _HEIGHT - 8), x_label))
     turned = f'<g transform="translate(14 {middle:g}) rotate(-90)">'
@@ -215,6 +225,14 @@ def _ticks(low: float, high: float, most: int) -> list[float]:
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [k * step for k in range(first, last + 1)]
+
+
+def _digits_of(ticks: Sequence[float], least: int) -> int:
+    """Return the digits that tell neighbouring ticks apart, and at least so many."""
+    if len(ticks) < 2:
+        return least
+    step, largest = ticks[1] - ticks[0], max(abs(tick) for tick in ticks)
+    return min(max(least, 2 + math.floor(math.log10(largest / step))), 17) if step > 0 else least
 
 
 def sparkline(counts: Sequence[int]) -> str:

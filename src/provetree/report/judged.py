@@ -113,7 +113,10 @@ def shown_points(predicted: Float, targets: Float) -> list[list[float]]:
     if len(chosen) > _MOST_POINTS:
         chosen = np.linspace(0, len(targets) - 1, _MOST_POINTS).round().astype(int)
     pairs = np.column_stack([predicted.reshape(targets.shape)[chosen, 0], targets[chosen, 0]])
-    return [[float(f"{x:.6g}") for x in pair] for pair in pairs.tolist()]
+    # Six digits of what the numbers differ by, not of what they have in common.
+    apart = float(np.ptp(pairs)) if pairs.size else 0.0
+    decimals = 5 - math.floor(math.log10(apart)) if apart > 0 else 6
+    return [[round(x, decimals) for x in pair] for pair in pairs.tolist()]
 
 
 def action_facts(chosen: NDArray[np.intp], outcomes: Float, rewards: bool) -> dict[str, Any]:

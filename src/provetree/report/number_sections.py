@@ -20,6 +20,7 @@ from provetree.export.words import (
 )
 from provetree.report.charts import scatter_chart, sparkline
 from provetree.report.markup import table
+from provetree.report.sentences import cart_words
 from provetree.tree.tree import Tree
 from provetree.tree.values import Numbers
 
@@ -44,10 +45,9 @@ def number_quality(model: StoredModel) -> str:
                 header += [f"{words} R²", f"{words} mean error"]
         rows = [[name, *_scores(own, facts), str(leaves)] for name, own, leaves in trees]
         body += (
-            "<p>CART is the usual way to grow a tree: one split at a time, never looking back. It "
-            "had the same rows, the same depth and the same kinds of questions. R² is the share of "
-            "the variance that is explained: 1 is perfect, 0 is no better than the mean. The mean "
-            "error is the mean distance between a number and its prediction.</p>"
+            f"<p>{cart_words(model.tree)} R² is the share of the variance that is explained: 1 is "
+            "perfect, 0 is no better than the mean. The mean error is the mean distance between a "
+            "number and its prediction.</p>"
             + table([*header, "leaves"], rows, "Beside CART")
         )
     for part_name, where in _PARTS:
@@ -120,7 +120,8 @@ def residuals(model: StoredModel) -> str:
             count, mean, spread = of_leaf.get(str(leaf), (0, None, None))
             cells += [str(count)] if name == "test" else []
             # The mean of training residuals is zero, but for the last bits.
-            zero = mean is not None and abs(mean) <= 1e-9 * abs(tree.value).max()
+            rounding = max(1e-14 * abs(tree.value).max(), 1e-12 * (spread or 0.0))
+            zero = mean is not None and abs(mean) <= rounding
             cells += [_digits(0.0 if zero else mean), _digits(spread)]
         rows.append(cells)
     shape = model.facts.get("train", {}).get("residuals", {}).get("histogram")

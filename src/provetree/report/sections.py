@@ -26,7 +26,7 @@ from provetree.report.class_sections import calibration_part, operating_part
 from provetree.report.markup import table
 from provetree.report.near_optimal_section import near_optimal_part
 from provetree.report.number_sections import number_quality, residuals, saved_sentences
-from provetree.report.sentences import rules
+from provetree.report.sentences import cart_words, rules
 from provetree.report.tuning_section import tuning_part
 from provetree.tree.values import Actions
 
@@ -128,8 +128,7 @@ def _quality(model: StoredModel) -> Iterator[Section]:
         header = ["tree", "training errors", "training accuracy"]
         header += ["test accuracy"] if facts.get("test") else []
         parts.append(
-            "<p>CART is the usual way to grow a tree: one split at a time, never looking back. It "
-            "had the same rows, the same depth and the same kinds of questions.</p>"
+            f"<p>{cart_words(model.tree)}</p>"
             + table([*header, "leaves"], rows, "Beside CART")
         )
         parts.append(_saved(facts))

@@ -16,7 +16,7 @@ import numpy as np
 from provetree.export.words import counted, leaf_detail, prediction_text, short_number
 from provetree.tree.tree import Tree
 
-__all__ = ["Rule", "conditions_of", "explain_row", "question", "rules", "way_of"]
+__all__ = ["Rule", "cart_words", "conditions_of", "explain_row", "question", "rules", "way_of"]
 
 
 @dataclass
@@ -222,3 +222,19 @@ def _reason(tree: Tree, node: int, left: bool, x: float) -> str:
     if math.isnan(threshold) or threshold == math.inf:
         return ", not missing"
     return f", which is {'at most' if left else 'above'} {short_number(threshold)}"
+
+
+def cart_words(tree: Tree) -> str:
+    """Say what CART is, and what it had in common with a tree.
+
+    Examples
+    --------
+    >>> from provetree import OptimalTreeClassifier
+    >>> from provetree.report.sentences import cart_words
+    >>> cart_words(OptimalTreeClassifier().fit([[1], [2]], [0, 1]).tree_).rpartition(". ")[2]
+    'It had the same rows, the same depth and the same kinds of questions.'
+    """
+    words = "CART is the usual way to grow a tree: one split at a time, never looking back. It had "
+    if tree.combinations or any(tree.groups or ()):
+        return f"{words}the same rows and depth, and asked about one column or category at a time."
+    return f"{words}the same rows, the same depth and the same kinds of questions."
