@@ -98,7 +98,11 @@ def _as_numbers(given: Any, what: str) -> Float:
     """Return an array of finite float64."""
     if hasattr(given, "collect") and hasattr(given, "lazy"):
         raise TypeError(f"{what} must be data. Got a lazy table: use collect().")
-    if hasattr(given, "columns") and not isinstance(given, np.ndarray) and not is_named_table(given):
+    if (
+        hasattr(given, "columns")
+        and not isinstance(given, np.ndarray)
+        and not is_named_table(given)
+    ):
         raise TypeError(
             f"{what} must be an array, a list, or a table of pandas or polars. "
             f"Got {type(given).__module__}.{type(given).__qualname__}."

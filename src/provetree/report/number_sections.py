@@ -47,8 +47,7 @@ def number_quality(model: StoredModel) -> str:
         body += (
             f"<p>{cart_words(model.tree)} R² is the share of the variance that is explained: 1 is "
             "perfect, 0 is no better than the mean. The mean error is the mean distance between a "
-            "number and its prediction.</p>"
-            + table([*header, "leaves"], rows, "Beside CART")
+            "number and its prediction.</p>" + table([*header, "leaves"], rows, "Beside CART")
         )
     for part_name, where in _PARTS:
         part = facts.get(part_name)

@@ -128,8 +128,7 @@ def _quality(model: StoredModel) -> Iterator[Section]:
         header = ["tree", "training errors", "training accuracy"]
         header += ["test accuracy"] if facts.get("test") else []
         parts.append(
-            f"<p>{cart_words(model.tree)}</p>"
-            + table([*header, "leaves"], rows, "Beside CART")
+            f"<p>{cart_words(model.tree)}</p>" + table([*header, "leaves"], rows, "Beside CART")
         )
         parts.append(_saved(facts))
     for name, words in (("test", "rows the tree has not seen"), ("train", "training rows")):
