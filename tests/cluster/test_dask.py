@@ -155,6 +155,25 @@ def test_the_estimators_find_the_tree_of_one_thread(client: Client) -> None:
         assert told[-1].workers == 2
 
 
+def test_a_search_within_a_task_gives_its_thread_back() -> None:
+    """Else it would wait for tasks that wait for its thread."""
+    address = {"dashboard_address": ":0"}
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **address) as cluster,
+        Client(cluster) as client,
+    ):
+
+        def fit() -> str:
+            rng = np.random.default_rng(1)
+            X = rng.normal(size=(100, 4))
+            y = (X[:, 0] * X[:, 1] > 0) ^ (rng.random(100) < 0.2)
+            return str(OptimalTreeClassifier(executor="dask", time_limit=LONG).fit(X, y).status_)
+
+        assert client.submit(fit).result(LONG) == "optimal"
+        # The thread is there again for others.
+        assert client.submit(lambda: 1).result(LONG) == 1
+
+
 def test_a_worker_that_is_killed_costs_its_tasks_only(client: Client) -> None:
     victims = pids(client)
 

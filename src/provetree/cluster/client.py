@@ -110,8 +110,27 @@ def dask_workers(problem: Problem, limits: Limits, kernel: str) -> Iterator[Dask
     client = active_client()
     check_workers(client)
     table = ProofTable(problem, limits.memory_limit, kernel)
-    with DaskExchange(client, table, depth=problem.max_depth) as exchange:
+    with _leaving_its_thread(), DaskExchange(client, table, depth=problem.max_depth) as exchange:
         yield exchange
+
+
+@contextmanager
+def _leaving_its_thread() -> Iterator[None]:
+    """Give the thread of a task back to its worker, where a search is a task of the cluster itself.
+
+    It waits for other tasks, which might have no thread else, and then nothing would ever end.
+    """
+    distributed = _distributed()
+    try:
+        distributed.get_worker().get_current_task()
+    except Exception:  # versions of Dask differ in what they raise outside of tasks
+        yield
+        return
+    distributed.secede()
+    try:
+        yield
+    finally:
+        distributed.rejoin()
 
 
 def _distributed() -> Any:
