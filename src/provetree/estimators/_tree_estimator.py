@@ -75,7 +75,7 @@ class TreeEstimator(TableEstimator):
 
     def _keep(self, prepared: Prepared, solution: Solution) -> None:
         """Set the attributes of a fitted estimator; the caller of this is ``fit``."""
-        vars(self).pop("certificate_", None)  # it is about another fit
+        self.__dict__.pop("certificate_", None)  # it is about another fit
         keep_features(self, prepared.names, prepared.encoded.shape[1])
         self._keep_learned(prepared)
         self.encoder_ = prepared.encoder
