@@ -336,6 +336,7 @@ def _run(body: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=LONG,
         check=False,
+        start_new_session=True,
     )
 
 
@@ -388,6 +389,28 @@ def test_ctrl_c_keeps_the_best_tree(client: Client) -> None:
         client.scheduler.address,
     )
     assert done.stdout.split() == ["interrupted", "True"], done.stderr
+
+
+def test_ctrl_c_of_a_terminal_reaches_the_workers_as_well() -> None:
+    """Those of a cluster of its own must not die of it, each with a long message."""
+    done = _run(
+        """
+        from provetree.cluster.client import connected
+        sent = []
+
+        def interrupt(now):
+            if now.tasks and not sent:
+                sent.append(threading.Timer(1.0, os.killpg, (0, signal.SIGINT)))
+                sent[0].start()
+
+        with connected("local", 1):
+            X, y = rng.normal(size=(3000, 8)), rng.integers(0, 2, 3000)
+            far = OptimalTreeClassifier(max_depth=4, executor="dask")
+            print(far.fit(X, y, on_progress=interrupt).status_)
+        """
+    )
+    assert done.stdout.split() == ["interrupted"], done.stderr
+    assert "KeyboardInterrupt" not in done.stderr
 
 
 def test_a_lost_scheduler_leaves_the_best_tree(tmp_path: Path) -> None:

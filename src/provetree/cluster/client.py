@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,6 +26,9 @@ _SETTINGS = {
     # A worker of a local cluster that is killed starts anew, which takes a busy machine its time.
     "distributed.deploy.lost-worker-timeout": "120s",
 }
+#: A terminal sends Ctrl-C to the workers as well, which would die of it with long messages: it is
+#: for the client, which takes their tasks back.
+_IGNORE_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 
 def active_client() -> Client:
@@ -67,7 +71,11 @@ def connected(where: str, n_jobs: int | None) -> Iterator[Client]:
             return
         with (
             distributed.LocalCluster(
-                n_workers=thread_count(n_jobs), threads_per_worker=1, dashboard_address=":0"
+                n_workers=thread_count(n_jobs),
+                threads_per_worker=1,
+                dashboard_address=":0",
+                preload=_IGNORE_CTRL_C,
+                silence_logs=logging.ERROR,  # tasks that are taken back are no news
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
