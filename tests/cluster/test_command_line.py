@@ -29,7 +29,9 @@ def test_a_local_cluster_proves_the_same_tree(
 ) -> None:
     report = tmp_path / "report.html"
     found: list[dict[str, Any]] = []
-    for flags in (["--no-tune"], ["--cluster", "local", "--jobs", "1", "--report", str(report)]):
+    # The limit counts from the start, and a cluster may take long to start.
+    cluster = ["--cluster", "local", "--jobs", "1", "--time-limit", "none"]
+    for flags in (["--no-tune"], [*cluster, "--report", str(report)]):
         assert main(["fit", table, "--target", "label", "--json", "--no-extras", *flags]) == 0
         found.append(json.loads(capsys.readouterr().out))
     alone, far = found
