@@ -109,3 +109,15 @@ def test_time_is_kept() -> None:
         max_depth=1, splits="pairs", refine_pairs=True, time_limit=0.5, max_work=10**9
     ).fit(X, y)
     assert clf.objective_ >= clf.lower_bound_
+
+
+def test_penalties_of_weights_that_were_rounded() -> None:
+    """The penalty in units of the rows of a node may have more digits than the core counts in."""
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        X, weights = rng.normal(size=(40, 2)), rng.random(40)
+        y = X[:, 0] + 0.37 * X[:, 1] + 0.3 * rng.normal(size=40) > 0
+        asked = {"max_depth": 2, "alpha": 0.02, "splits": "pairs"}
+        plain = OptimalTreeClassifier(**asked).fit(X, y, weights)
+        turned = OptimalTreeClassifier(**asked, refine_pairs=True).fit(X, y, weights)
+        assert turned.objective_ <= plain.objective_

@@ -318,11 +318,9 @@ class _Turning:
         )
         penalty = self.penalty / self.problem.weight_scale * problem.weight_scale
         most = n_leaves - 1 if self.has_budget else problem.max_splits
-        problem = problem.with_limits(
-            max_splits=min(most, problem.max_splits),
-            error_scale=penalty.denominator,
-            split_penalty=penalty.numerator,
-        )
+        problem = problem.with_limits(max_splits=min(most, problem.max_splits))
+        if penalty > 0:  # of weights that were rounded it may have any digits
+            problem = problem.with_penalty(penalty)
         left = self.end - time.perf_counter()
         limits = Limits(None if math.isinf(left) else max(0.01, left))
         found = ExactSearch().solve(problem, limits)
