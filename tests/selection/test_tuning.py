@@ -427,7 +427,7 @@ def test_folds_that_cannot_be_made(cv: Any, groups: Any, words: str) -> None:
         ("max_depth", -1, "an int in the range [0, inf)"),
         ("cv", 1, "an int in the range [2, inf), a splitter"),
         ("rule", "two", "the str 'one_standard_error' or the str 'best'"),
-        ("n_jobs", "many", "an int or None"),
+        ("n_jobs", "many", "an int other than 0 or None"),
         ("criterion", ["errors", "luck"], "the str 'errors', the str 'gini'"),
         ("class_weight", "none", "the str 'auto', an instance of 'dict'"),
         ("scoring", 3, "the name of a scorer of scikit-learn, a callable"),
