@@ -1,7 +1,6 @@
 """Checks certificates of optimal decision trees; docs/certificate.md is the format, rule by rule.
 
-One file, numpy alone, meant to be read. `Proof.check_claim` checks a single claim from what earlier
-ones state. "checked" is said only if all claims hold. Nothing here knows how a proof was found.
+One file, numpy alone, to be read: `Proof.check_claim` checks one claim by what earlier ones state.
 """
 
 import argparse
@@ -26,7 +25,7 @@ WHOLE = "rows scale penalty depth splits min_leaf bound"  # numbers of the heade
 Header = namedtuple("Header", f"{WHOLE} made_by target weight classes features sum tree sample")
 LISTED = {"first", "last", "is", "empty"}  # features of which only some splits count
 MOST_COST, MOST_WEIGHT, MOST_DEPTH = 2**60, 2**50, 64
-FEW_RANKS, FEW_SPLITS, MOST_CELLS, STEP = 32, 16, 2**20, np.uint64(0x9E3779B97F4A7C15)
+FEW_RANKS, FEW_SPLITS, MOST_CELLS, STEP = 32, 640, 2**20, np.uint64(0x9E3779B97F4A7C15)
 
 
 class RefusedError(Exception):
@@ -63,17 +62,14 @@ def read_certificate(path):
 def read_csv(path):
     """Return the cells of a CSV file by the name of their column; None where missing."""
     text = Path(path).read_bytes().decode("utf-8-sig")
-    first = re.sub(r'"[^"]*"', "", text.lstrip("\r\n").split("\n", 1)[0])
-    separator = max(",;\t|", key=first.count)
-    lines = [x for x in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if x]
+    mark = max(",;\t|", key=re.sub(r'"[^"]*"', "", text.lstrip("\r\n").split("\n", 1)[0]).count)
+    lines = [x for x in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if x]
     need(lines and max(map(len, lines)) == len(lines[0]), "the table is empty or irregular")
-    names = [name.strip() or f"column {i}" for i, name in enumerate(lines[0], 1)]
-    cells = {}
+    names, cells = [name.strip() or f"column {i}" for i, name in enumerate(lines[0], 1)], {}
     for i, name in enumerate(names):
         again = names[: i + 1].count(name)
         name += f" (column {again} of this name)" * (again > 1)
-        column = [line[i] if i < len(line) else "" for line in lines[1:]]
-        cells[name] = [None if x in MISSING else x for x in column]
+        cells[name] = [None if i >= len(x) or x[i] in MISSING else x[i] for x in lines[1:]]
     return cells
 
 
@@ -84,38 +80,33 @@ def ordered_columns(features, cells, present):
         values, noise = [] if kind == "sum" else [cells[name][i] for i in present], 0.0
         if kind in ("category", "is", "empty"):
             choices = {"category": [*rest, None], "is": rest, "empty": [None]}[kind]
-            is_known = kind != "category" or {*values} <= {*choices}
-            need(is_known, f"column '{name}' has a category that is not in the certificate")
+            need(kind != "category" or {*values} <= {*choices}, f"'{name}' has a new category")
             found += [np.array([x != choice for x in values]) for choice in choices]
             continue
         if kind == "sum":
             (a, b, noise), (x, y) = map(number, rest[::2]), (known[i] for i in rest[1::2])
             need(np.isfinite([a, b, noise]).all() and noise >= 0, "a sum is wrong")
             with np.errstate(over="ignore", invalid="ignore"):
-                x, y = a * x, b * y
-                numbers = x + y
-            size = np.max(np.abs(x) + np.abs(y), initial=0, where=~np.isnan(numbers))
+                numbers, sizes = a * x + b * y, np.abs(a * x) + np.abs(b * y)
+            size = np.max(sizes, initial=0, where=~np.isnan(numbers))
             need(noise <= 1e-12 * size, "sums that differ are taken for equal")
         else:
             need(kind in ("number", "first", "last"), f"a feature of kind '{kind[:20]}'")
             numbers = known[at] = np.array([np.nan if x is None else number(x) for x in values])
-        # A rank says how many cuts are below the number.
-        gaps = np.isnan(numbers)
+        gaps = np.isnan(numbers)  # a rank says how many cuts are below the number
         distinct = np.unique(numbers[~gaps])
         cuts = distinct[:-1][np.diff(distinct) > noise]
         if kind in LISTED:
             cuts = np.array([number(x) for x in rest])
             need((cuts[1:] >= cuts[:-1]).all(), f"the splits of '{name}' are out of order")
-        # Missing values come before all numbers, and in another column after them.
-        ends = [-1, len(cuts) + 1] if gaps.any() else [0]
+        ends = [-1, len(cuts) + 1] if gaps.any() else [0]  # missing: before all, and after all
         ends = {"first": [0], "last": [len(cuts)]}.get(kind, ends)
         found += [np.where(gaps, end, np.searchsorted(cuts, numbers)) for end in ends]
     lists_splits = any(kind in LISTED for _, kind, *_ in features)
     for ranks in (np.unique(x, return_inverse=True)[1].ravel() for x in found):
         top = int(ranks.max())
         if top > 0 and (lists_splits or ranks.tobytes() not in repeats):
-            kept.append(ranks)
-            # Others may be equal, mirrored, or one split of a column of few values.
+            kept.append(ranks)  # others may be equal, mirrored, or a split of one of few values
             few = [(ranks > k) * 1 for k in range(top) if top < FEW_RANKS]
             repeats |= {x.tobytes() for y in (ranks, *few) for x in (y, y.max() - y)}
     return kept, lists_splits
@@ -148,9 +139,8 @@ class Table:
         columns, self.lists_splits = ordered_columns(header.features, cells, present)
         rows, place = np.unique(np.array([*columns, classes]).T, axis=0, return_inverse=True)
         self.ranks, self.classes = np.ascontiguousarray(rows[:, :-1].T), rows[:, -1]
-        self.weights, self.counts = np.zeros((2, len(rows)), dtype=np.int64)
-        np.add.at(self.weights, place.ravel(), weights)
-        np.add.at(self.counts, place.ravel(), 1)
+        sums = (np.bincount(place.ravel(), x) for x in (weights, None))
+        self.weights, self.counts = (x.astype(np.int64) for x in sums)
         numbers = np.c_[rows, self.weights, self.counts].astype(np.uint64) + np.uint64(1)
         keys = numbers @ STEP ** np.arange(numbers.shape[1], dtype=np.uint64)
         found = len(present), str(int((keys * (keys >> np.uint64(32))).sum()))
@@ -169,25 +159,17 @@ def serves(shape, other):
 
 
 class Node:
-    """The rows of a claim, and all splits of them: column by column, by rising rank.
-
-    A grid has a line for each column, a place for each split; `lines` are weights by class.
-    """
+    """The rows of a claim, and their splits: grids have a line for each column, by rising rank."""
 
     def __init__(self, proof, mask):
-        self.header, self.n, rows = proof.header, int(mask.sum()), np.flatnonzero(mask)
+        self.header, self.n, self.rows = proof.header, int(mask.sum()), np.flatnonzero(mask)
         self.classes = slice(len(proof.header.classes))  # of the lines: counts come after them
-        self.ranks, self.lines, codes = (x.take(rows, axis=1) for x in proof.by_row)
+        self.ranks, self.lines, codes = (x.take(self.rows, axis=1) for x in proof.by_row)
         counts = np.bincount(codes.ravel(), minlength=len(proof.rank))
         n_left = counts.cumsum() - proof.column * self.n
         kept = np.flatnonzero((counts > 0) & (n_left < self.n))
         self.column, self.rank, self.n_left = proof.column[kept], proof.rank[kept], n_left[kept]
-        self.below, is_few = None, len(kept) <= FEW_SPLITS * len(self.ranks)
-        if is_few:
-            self.below = (self.ranks[self.column] <= self.rank[:, None]).T.astype(proof.kind)
-        else:
-            order = proof.order[mask[proof.order]].reshape(len(self.ranks), -1)
-            self.order = (np.cumsum(mask) - 1)[order]
+        self.order = (np.cumsum(mask) - 1)[proof.order[mask[proof.order]]].reshape(codes.shape)
         self.left, self.total = self.left_of(self.lines), self.lines.sum(axis=1, keepdims=True)
         self.sides = self.left, self.total - self.left
         many = np.bincount(self.column, minlength=len(self.ranks))  # splits of each column
@@ -198,8 +180,6 @@ class Node:
 
     def left_of(self, lines):
         """Return sums left of all splits; a line has a number for each row."""
-        if self.below is not None:  # one product of matrices; its sums are whole and exact
-            return lines @ self.below
         sums = lines.take(self.order, axis=-1).cumsum(axis=-1).reshape(*lines.shape[:-1], -1)
         return sums.take(self.column * self.n + self.n_left - 1, axis=-1)
 
@@ -234,17 +214,15 @@ class Node:
 
     def work_out(self, splits, relaxed, lower):
         """Return grids of what both sides cost, leaves or stumps, by as few as close all splits."""
-        grids = np.zeros((2, 2, *self.before.shape), dtype=np.int64)
+        grids, on = np.zeros((2, 2, *self.before.shape), dtype=np.int64), np.flatnonzero(splits)
         for side, lines in enumerate(self.sides):
             grids[:, side, self.column, self.place] = self.leaves(lines) * (splits[side] == 0)
-        size = MOST_CELLS // self.ranks.size + 1
         for power in range((self.before.shape[1] - 1).bit_length() if any(splits) else -1, -1, -1):
             is_open = self.find_open(grids, relaxed, lower)  # finer and finer
             tries = np.flatnonzero(is_open & (self.place % 2**power == 0))
-            for some in np.split(tries, range(size, len(tries), size)) if len(tries) else ():
-                costs = self.stumps(some)
-                for side in np.flatnonzero(splits):
-                    grids[:, side, self.column[some], self.place[some]] = costs[:, side]
+            pieces = len(tries) * self.ranks.size // MOST_CELLS + 1
+            for now in np.array_split(tries, pieces) if len(tries) else ():
+                grids[:, on[:, None], self.column[now], self.place[now]] = self.stumps(now)[:, on]
         return grids
 
 
@@ -267,6 +245,11 @@ class Proof:
         by_class = np.eye(len(header.classes))[:, table.classes] * self.weights
         counts = [table.counts] * (header.min_leaf > 1)
         self.by_row = self.ranks, np.array([*by_class, *counts], dtype=self.kind), codes
+        # Of few splits, two classes and leaves of any size, all pairs of splits are looked at.
+        splits, self.by_pairs = np.flatnonzero(self.rank < (many - 1)[self.column]), None
+        if 0 < len(splits) <= FEW_SPLITS and len(header.classes) == 2 > header.min_leaf:
+            is_left = self.ranks[self.column[splits]] <= self.rank[splits, None]
+            self.by_pairs = np.ascontiguousarray(is_left.T, dtype=self.kind)
 
     def rows_of(self, k):
         """Return which rows a claim is about."""
@@ -279,6 +262,8 @@ class Proof:
         """Check one claim, taking the statements of earlier ones for granted."""
         shape, relaxed, lower, _, *cover = self.claims[k - 1]
         rows = self.rows_of(k)
+        if self.by_pairs is not None and not cover and smallest(*shape) == (2, 3):
+            return need(relaxed <= lower <= self.least_cost(rows), "a tree of depth 2 costs less")
         node = Node(self, rows)
         need(relaxed <= lower <= node.leaves(node.total)[0], "a single leaf costs less")
         few = node.n - 1 if len(node.column) else 0  # no tree of these rows has more splits
@@ -301,6 +286,22 @@ class Proof:
                 grids = node.work_out((left, splits - 1 - left), relaxed, lower)
             at = np.flatnonzero(node.find_open(grids, relaxed, lower))[:1]
             need(not len(at), f"column {node.column[at]} is open at rank {node.rank[at]}")
+
+    def least_cost(self, rows):
+        """Return what the best tree of depth 2 costs; d is the weight of class 1 less class 0.
+
+        A split into x and d - x makes |x| + |d - x| of |d|: the largest of |d|, 2x - d and d - 2x.
+        """
+        is_left, lines = self.by_pairs[rows], self.by_row[1][:, rows]
+        left, total, signs = lines @ is_left, lines.sum(axis=1, keepdims=True), lines[1] - lines[0]
+        inner, scale, cost = (is_left.T * signs) @ is_left, self.header.scale, self.header.penalty
+        for side, x in ((left, inner), (total - left, left[1] - left[0] - inner)):
+            extremes = [side[1] - side[0], side.sum(axis=0), x.max(axis=1), x.min(axis=1)]
+            d, weight, most, least = np.array(extremes).astype(np.int64)
+            right = np.max([abs(d), 2 * most - d, d - 2 * least], axis=0)
+            leaf, stump = scale * ((weight - [abs(d), right]) // 2)
+            cost = cost + np.minimum(leaf, stump + self.header.penalty)
+        return min(scale * int(total.min()), int(cost.min()))
 
     def bounds_of(self, k, node, rows, shapes, points):
         """Return grids of what earlier claims say of both sides of the splits of a cover."""
@@ -352,10 +353,9 @@ class Proof:
         text += f" and {h.splits + 1} leaves" * (h.splits < 2**h.depth - 1)
         text += f" with at least {h.min_leaf} rows in each leaf" * (h.min_leaf > 1)
         text += " over the listed splits" * self.table.lists_splits
-        if h.penalty == 0 and h.scale == 1 and self.table.weights.sum() == h.rows:
-            text += f" makes fewer than {h.bound} errors"
-        else:
-            text += f" costs less than {h.bound} ({h.scale} an error, {h.penalty} a split)"
+        costs = f" costs less than {h.bound} ({h.scale} an error, {h.penalty} a split)"
+        is_count = (h.scale, h.penalty, self.table.weights.sum()) == (1, 0, h.rows)
+        text += f" makes fewer than {h.bound} errors" if is_count else costs
         return f"{text} on these {h.rows} rows" + f" over {used} of {n} columns" * (used < n)
 
 

@@ -43,7 +43,7 @@ class FlatMap {
     template <class Change>
     void for_each(const Change& change) {
         for (Slot& slot : slots_)
-            if (!(slot.key == Key{})) change(slot.value);
+            if (!(slot.key == Key{})) change(slot.key, slot.value);
     }
 
     template <class Use>

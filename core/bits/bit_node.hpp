@@ -117,6 +117,8 @@ class BitNodes {
     // costs of all rows must fit in 31 bits. Leaves may have any size.
     void raise_floors(BitNode& node, std::uint32_t feature, const SideCosts& least, Cost cost_of_row, std::size_t level,
                       Floors& floors);
+    // Rows that have each feature and the one whose sides raised them last.
+    const std::int16_t* counted_together() const { return both_.data(); }
     // The same apart from the children and the scratch of the search, which may be at work meanwhile. Its steps are not
     // reported: see report_raise.
     void raise_floors_apart(BitNode& node, std::uint32_t feature, const SideCosts& least, Cost cost_of_row,

@@ -61,6 +61,8 @@ class SplitLoop {
     std::uint32_t feature() const { return feature_; }
     const Division& share() const { return *share_; }
     const SideCosts& sides() const { return sides_; }
+    // All splits of the node, most promising first.
+    const std::vector<std::uint32_t>& order() const { return order_; }
 
     // A split was tried, and its sides cost at least so much.
     void tried(std::uint32_t feature, std::int64_t left_splits, const SideCosts& sides) {
@@ -127,10 +129,11 @@ class BitRecursion {
         loss_ = loss;
         proven_.keep_bounds(factor);
     }
-    // From now on under another loss: what was counted stays.
+    // From now on under the loss that was refined, or the same one: what was counted stays, and so do bounds.
     void use(const Loss& loss) {
+        const Cost factor = loss_.error_scale / loss.error_scale;
+        proven_.coarsen_bounds(factor, loss_.split_penalty - factor * loss.split_penalty);
         loss_ = loss;
-        proven_.clear();
     }
     // From now on a sample of the rows is searched: of what is known nothing holds.
     void begin_sample() {

@@ -39,7 +39,16 @@ class ProvenSets {
     // Trees are forgotten. Bounds stay, `factor` times what they were.
     void keep_bounds(Cost factor) {
         for (Known& known : by_depth_)
-            known.for_each([&](Proven& one) { one = {one.lower * factor, kInfinite, nullptr}; });
+            known.for_each([&](const Key&, Proven& one) { one = {one.lower * factor, kInfinite, nullptr}; });
+    }
+    // Trees are forgotten. Costs become those that were multiplied by `factor`, with `of_split` more for each split: a
+    // tree of so many splits costs at least (bound - of_split * splits) / factor, rounded up as costs are whole.
+    void coarsen_bounds(Cost factor, Cost of_split) {
+        for (Known& known : by_depth_)
+            known.for_each([&](const Key& key, Proven& one) {
+                const Cost rest = one.lower - of_split * key.splits;
+                one = {rest > 0 ? (rest + factor - 1) / factor : 0, kInfinite, nullptr};
+            });
     }
     // Takes over what another thread has proven.
     void add(const ProvenSets& others) {

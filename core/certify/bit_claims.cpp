@@ -6,42 +6,6 @@
 
 namespace provetree {
 
-namespace {
-
-// Processors without an instruction for it need a call for std::popcount, which takes longer.
-int ones_in(std::uint64_t word) {
-    word -= word >> 1 & 0x5555555555555555;
-    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-    return static_cast<int>(((word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101 >> 56);
-}
-
-}  // namespace
-
-BitClaims::BitClaims(BitRecursion& recursion, ClaimLog& log) : recursion_(recursion), log_(log) {
-    const Table& table = recursion.context().table;
-    for (Index row = 0; row < table.rows; ++row) rows_.insert(rows_.end(), table.weights[row], row);
-    words_ = (rows_.size() + 63) / 64;
-    for (const Feature& feature : recursion.nodes().features()) {
-        Mask& mask = has_.emplace_back(words_, 0);
-        const Index* ranks = table.ranks + std::size_t{feature.column} * table.rows;
-        for (std::size_t i = 0; i < rows_.size(); ++i)
-            if (ranks[rows_[i]] > feature.rank) mask[i / 64] |= std::uint64_t{1} << (i % 64);
-    }
-}
-
-BitClaims::Mask BitClaims::rows_of(const Where& where) const {
-    const Table& table = recursion_.context().table;
-    Mask mask(words_, ~std::uint64_t{0});
-    if (rows_.size() % 64) mask.back() >>= 64 - rows_.size() % 64;
-    for (const Condition& one : where) {
-        const Index* ranks = table.ranks + std::size_t{one.column} * table.rows;
-        for (std::size_t i = 0; i < rows_.size(); ++i)
-            if (ranks[rows_[i]] < one.low || ranks[rows_[i]] > one.high)
-                mask[i / 64] &= ~(std::uint64_t{1} << (i % 64));
-    }
-    return mask;
-}
-
 BitClaims::Tried BitClaims::solve(BitNode& node, const Division& share, std::uint32_t feature, Cost bound,
                                   std::size_t level) {
     Tried split{feature, &share, {}};
@@ -51,24 +15,19 @@ BitClaims::Tried BitClaims::solve(BitNode& node, const Division& share, std::uin
 }
 
 // The best bound of a side from what is claimed for the sides of splits that were tried; the first that is enough.
-BitClaims::Borrowed BitClaims::borrow(const Mask& rows, std::span<const Tried> tried, std::uint32_t feature, bool right,
-                                      Cost enough) {
+BitClaims::Borrowed BitClaims::borrow(const BitNode& node, std::span<const Tried> tried, const Together& together,
+                                      std::uint32_t feature, bool right, Cost enough) const {
     Borrowed best;
-    const Mask& own = has_[feature];
     const Cost each = recursion_.loss().slack(1);
-    int all_gone = 0;  // rows of the node that are not on this side
-    lacks_.resize(words_);
-    for (std::size_t w = 0; w < words_; ++w) {
-        lacks_[w] = rows[w] & (right ? ~own[w] : own[w]);
-        all_gone += ones_in(lacks_[w]);
-    }
+    const Weight all = node.size(), own = recursion_.nodes().split_errors(node, feature).size_right;
     for (std::size_t t = 0; t < tried.size() && best.bound < enough; ++t) {
         if (std::max(tried[t].sides.left, tried[t].sides.right) <= best.bound) continue;
-        const Mask& other = has_[tried[t].feature];
-        int gone_right = 0;  // those on the right of the other split
-        for (std::size_t w = 0; w < words_; ++w) gone_right += ones_in(lacks_[w] & other[w]);
+        const std::int16_t* const with = together.data() + t * features();
+        const Weight both = with[feature], others = with[tried[t].feature];
         for (const bool of_right : {false, true}) {
-            const int gone = of_right ? gone_right : all_gone - gone_right;
+            // Rows of the side of the other split that are not on this one.
+            const Weight here = right ? both : others - both, there = right ? own - both : all - own - (others - both);
+            const Weight gone = of_right ? others - here : all - others - there;
             const Cost bound = (of_right ? tried[t].sides.right : tried[t].sides.left) - each * gone;
             if (bound > best.bound) best = {t, of_right, bound};
         }
@@ -101,7 +60,8 @@ ClaimNumber BitClaims::claim(BitNode& node, const Where& where, Shape shape, Cos
     const Cost wanted = bound - recursion_.loss().split_penalty;
     const std::vector<Division> shares = divisions(own);
     std::vector<Tried> tried;
-    std::vector<std::uint8_t> is_tried(has_.size() * shares.size(), 0);
+    Together together;
+    std::vector<std::uint8_t> is_tried(features() * shares.size(), 0);
     const auto share_number = [&](const Division& share) {
         return static_cast<std::size_t>(share.left_splits - shares[0].left_splits);
     };
@@ -109,23 +69,26 @@ ClaimNumber BitClaims::claim(BitNode& node, const Where& where, Shape shape, Cos
     while (splits.next(bound)) {
         const Division& share = shares[share_number(splits.share())];
         Tried split = solve(node, share, splits.feature(), bound, level);
-        if (split.sides.sum() > 0) splits.raise(split.feature, split.sides);
+        if (splits.raises()) {
+            splits.raise(split.feature, split.sides);
+            const std::int16_t* const with = recursion_.nodes().counted_together();
+            together.insert(together.end(), with, with + features());
+        }
         is_tried[split.feature * shares.size() + share_number(share)] = 1;
         tried.push_back(split);
     }
     // Splits that were passed over.
     std::vector<Closed> closed;
     const std::size_t solved = tried.size();
-    const Mask rows = rows_of(where);
-    for (std::uint32_t feature : recursion_.nodes().promising_order(node)) {
+    for (std::uint32_t feature : splits.order()) {
         for (const Division& share : shares) {
             if (is_tried[feature * shares.size() + share_number(share)]) continue;
             if (splits.raises()) {
                 const std::span<const Tried> first(tried.data(), solved);
                 Closed one{feature, {}};
-                one.sides[0] = borrow(rows, first, feature, false, wanted);
+                one.sides[0] = borrow(node, first, together, feature, false, wanted);
                 if (one.sides[0].bound < wanted)
-                    one.sides[1] = borrow(rows, first, feature, true, wanted - one.sides[0].bound);
+                    one.sides[1] = borrow(node, first, together, feature, true, wanted - one.sides[0].bound);
                 if (one.sides[0].bound + one.sides[1].bound >= wanted) {
                     closed.push_back(one);
                     continue;

@@ -17,14 +17,13 @@ namespace provetree {
 class BitClaims {
   public:
     // The loss of the recursion is that of the certificate.
-    BitClaims(BitRecursion& recursion, ClaimLog& log);
+    BitClaims(BitRecursion& recursion, ClaimLog& log) : recursion_(recursion), log_(log) {}
 
     // Writes a claim that no tree of the node costs less than `bound`, and all it rests on. Throws std::logic_error
     // where one does.
     ClaimNumber claim(BitNode& node, const Where& where, Shape shape, Cost bound, std::size_t level);
 
   private:
-    using Mask = std::vector<std::uint64_t>;
     // A split whose sides have claims, once they are needed.
     struct Tried {
         std::uint32_t feature;
@@ -45,21 +44,20 @@ class BitClaims {
     };
 
     Tried solve(BitNode& node, const Division& share, std::uint32_t feature, Cost bound, std::size_t level);
-    Borrowed borrow(const Mask& rows, std::span<const Tried> tried, std::uint32_t feature, bool right, Cost enough);
+    // Rows of a node that have two features: by the splits that were tried, then by all features.
+    using Together = std::vector<std::int16_t>;
+    Borrowed borrow(const BitNode& node, std::span<const Tried> tried, const Together& together, std::uint32_t feature,
+                    bool right, Cost enough) const;
     void claim_sides(BitNode& node, const Where& where, Tried& split, std::size_t level);
     ClaimBounds bounds(Cost lower) const { return {recursion_.nodes().any_leaf_size() ? lower : 0, lower}; }
     Where side(const Where& where, std::uint32_t feature, bool right) const {
         const Feature& of = recursion_.nodes().features()[feature];
         return side_of(where, of.column, of.rank, right, recursion_.context().table.tops[of.column]);
     }
-    Mask rows_of(const Where& where) const;
+    std::size_t features() const { return recursion_.nodes().features().size(); }
 
     BitRecursion& recursion_;
     ClaimLog& log_;
-    std::size_t words_ = 0;
-    std::vector<Index> rows_;  // of the table, as often as they weigh
-    std::vector<Mask> has_;    // by feature
-    Mask lacks_;               // scratch of borrow
 };
 
 }  // namespace provetree

@@ -55,8 +55,8 @@ class ClaimLog {
     ClaimNumber find(const Where& where, Shape shape, ClaimBounds bounds) const;
 
     std::uint64_t size() const { return claims_; }
-    // One line for each claim.
-    const std::string& text() const { return text_; }
+    // One line for each claim; nothing is left.
+    std::string take_text() { return std::exchange(text_, {}); }
 
   private:
     // The latest claim about some rows and a shape.

@@ -37,7 +37,8 @@ nb::dict counters_of(const SearchResult& result) {
 
 nb::dict dict_of_certified(SearchResult&& result) {
     Certified& found = result.certified;
-    return dict_of("bound"_a = found.bound, "claims"_a = found.claims, "text"_a = found.text,
+    return dict_of("bound"_a = found.bound, "claims"_a = found.claims,
+                   "text"_a = nb::bytes(found.text.data(), found.text.size()),
                    "weights"_a = to_numpy(std::move(found.weights)), "seconds"_a = result.certify_seconds);
 }
 

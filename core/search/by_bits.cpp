@@ -143,7 +143,7 @@ Certified ByBits::certify(const CertifyRequest& request) {
     }
     certified.bound = request.bound;
     certified.claims = log.size();
-    certified.text = log.text();
+    certified.text = log.take_text();
     return certified;
 }
 

@@ -175,7 +175,7 @@ Cost BySweeps::claim(const CertifyRequest& request, const Node& rows, bool solve
         IntervalClaims(solver_, log, solves)
             .claim(rows, {}, request.shape, {relaxed ? request.bound : 0, request.bound}, request.known, 0, number);
     certified.claims = log.size();
-    certified.text = log.text();
+    certified.text = log.take_text();
     return relaxed ? found.relaxed : found.lower;
 }
 

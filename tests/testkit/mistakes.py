@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import site
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -96,8 +97,10 @@ MISTAKES = {
 _SCRIPT = """
 import sys
 from pathlib import Path
+import provetree
 import provetree_check
 from testkit.certificates import certified_table, least_cost
+assert Path(provetree._core.__file__).is_relative_to(sys.argv[1]), "another core was found"
 folder, first, last = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 keys = "problems", "wrong", "refused", "false and refused", "not written", "lower bound", "fooled"
 seen = dict.fromkeys(keys, 0)
@@ -174,8 +177,9 @@ class MistakenCore:
             old.unlink()
         built = next(self.build.glob("_core*.so"))
         shutil.copy(built, package / "provetree")
-        paths = [package, ROOT / "provetree-check", ROOT / "tests"]
-        run = [sys.executable, "-c", _SCRIPT, str(self.folder), str(first), str(last)]
+        # Without site: an editable install would be found before this copy of the package.
+        paths = [package, ROOT / "provetree-check", ROOT / "tests", *site.getsitepackages()]
+        run = [sys.executable, "-S", "-c", _SCRIPT, str(self.folder), str(first), str(last)]
         environment = self.environment | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
         found = subprocess.run(run, check=True, capture_output=True, text=True, env=environment)
         counts: dict[str, int] = eval(found.stdout)  # a dict of the script above

@@ -118,22 +118,25 @@ def write_certificate(
     told = json.dumps(header, ensure_ascii=False, separators=(",", ":"))
     # The last claim is about all rows, and about as large trees as were asked for.
     claims = certified["text"]
-    last = claims.rfind("\n", 0, -1) + 1
-    stated = claims[last:].partition("]")[2]
-    root = f"[[{asked_depth},{asked_splits}]{stated}" if claims else ""
-    content = f"provetree certificate 1\n{told}\n{claims[:last]}{root}".encode()
-    digest = hashlib.sha256(content)
-    end = f"digest {digest.hexdigest()}\n".encode()
-    digest.update(end)
-    with open(path, "wb") as file:
-        file.write(content)
-        file.write(end)
+    last = claims.rfind(b"\n", 0, -1) + 1
+    stated = claims[last:].partition(b"]")[2]
+    root = f"[[{asked_depth},{asked_splits}]".encode() + stated if claims else b""
+    head = f"provetree certificate 1\n{told}\n".encode()
+    parts: list[bytes | memoryview] = [head, memoryview(claims)[:last], root]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    parts.append(f"digest {digest.hexdigest()}\n".encode())
+    digest.update(parts[-1])
+    with open(path, "wb", buffering=0) as file:
+        for part in parts:
+            file.write(part)
     return Certificate(
         path=os.fspath(path),
         digest=digest.hexdigest(),
         bound=problem.to_user_cost(certified["bound"]),
         n_claims=certified["claims"],
-        n_bytes=len(content) + len(end),
+        n_bytes=sum(map(len, parts)),
         seconds=certified["seconds"],
     )
 
