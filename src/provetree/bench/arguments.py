@@ -334,7 +334,7 @@ _CERTIFICATES = (
     _count("--depth", "maximum depth of the trees (default: 3)", 3),
     _names("--tables", "only these tables of the suite, by full or short name"),
     _seconds("--limit", "time limit per fit in seconds (default: 60)", 60.0),
-    _seconds("--check-limit", "seconds for each checker (default: 300)", 300.0),
+    _seconds("--check-limit", "seconds of the processor for each checker (default: 300)", 300.0),
     _count("--repeat", "rounds for short fits, the least time counts (default: 3)", 3),
     _path("--compiled", "the compiled checker (default: only the one in Python runs)", "PROGRAM"),
     _path("--keep", "folder to keep the certificates in", "FOLDER"),

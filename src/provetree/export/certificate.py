@@ -128,7 +128,7 @@ def write_certificate(
         digest.update(part)
     parts.append(f"digest {digest.hexdigest()}\n".encode())
     digest.update(parts[-1])
-    with open(path, "wb", buffering=0) as file:
+    with open(path, "wb") as file:
         for part in parts:
             file.write(part)
     return Certificate(
