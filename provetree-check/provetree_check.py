@@ -12,8 +12,8 @@ import os
 import re
 import sys
 from collections import namedtuple
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
-from multiprocessing import Pool
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # --jobs shares the work among processes
@@ -387,9 +387,9 @@ def main(arguments=None):
         need(1 <= part <= parts and given.jobs >= 1, "there is no such part, or no job")
         cells, jobs = read_csv(given.table), range(part, part + parts * given.jobs, parts)
         tasks = [(given.certificate, cells, job, parts * given.jobs) for job in jobs]
-        with Pool(given.jobs) as pool:
-            said, *_ = pool.starmap(check, tasks)
-    except (RefusedError, OSError, EOFError, ValueError, csv.Error, MemoryError) as error:
+        with ProcessPoolExecutor(given.jobs) as pool:
+            said, *_ = pool.map(check, *zip(*tasks))
+    except (RefusedError, OSError, RuntimeError, ValueError, csv.Error, MemoryError) as error:
         print(f"not checked: {error}", file=sys.stderr)
         return 1
     print(f"checked: {said}" if parts == 1 else f"part {part} of {parts} holds of: {said}")

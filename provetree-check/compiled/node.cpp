@@ -60,6 +60,7 @@ const vector<Column>& Node::columns() {
     vector<int> place(filters ? table.classes.size() : 0, -1);
     for (size_t i = 0; i < rows_.size() && filters; ++i) place[static_cast<size_t>(rows_[i])] = static_cast<int>(i);
     const size_t n_classes = static_cast<size_t>(ground_.n_classes);
+    vector<std::uint64_t> keys;  // ranks, each with its row
     for (size_t c = 0; c < table.ranks.size(); ++c) {
         const Ranks& ranks = table.ranks[c];
         const auto rank = [&](int i) { return ranks[static_cast<size_t>(rows_[static_cast<size_t>(i)])]; };
@@ -72,8 +73,11 @@ const vector<Column>& Node::columns() {
             for (int row : base_.orders[c])
                 if (place[static_cast<size_t>(row)] >= 0) column.order.push_back(place[static_cast<size_t>(row)]);
         } else {
-            for (size_t i = 0; i < rows_.size(); ++i) column.order.push_back(static_cast<int>(i));
-            std::stable_sort(column.order.begin(), column.order.end(), [&](int a, int b) { return rank(a) < rank(b); });
+            keys.clear();
+            for (size_t i = 0; i < rows_.size(); ++i)
+                keys.push_back(static_cast<std::uint64_t>(rank(static_cast<int>(i))) << 32 | i);
+            std::sort(keys.begin(), keys.end());
+            for (std::uint64_t key : keys) column.order.push_back(static_cast<int>(key & 0xffffffff));
         }
         vector<i64> sums(n_classes, 0);
         i64 count = 0;
@@ -112,19 +116,24 @@ void Node::fill_lanes(const Try* first, size_t count, const vector<T>& steps, ve
     }
 }
 
-// The rows of two classes in the order of a column, and where their values change.
-void Node::choose_classes(const Column& column, int i, int j, vector<int>& order, vector<int>& ends) const {
-    order.clear();
-    ends.clear();
-    size_t next = 0;
-    for (size_t at = 0; at < column.order.size(); ++at) {
-        if (next < column.ends.size() && static_cast<size_t>(column.ends[next]) == at) {
-            ends.push_back(static_cast<int>(order.size()));
-            ++next;
+// The rows of two classes in the order of each column, and where its values change.
+const vector<Node::Chosen>& Node::choose_classes(int i, int j) {
+    vector<Chosen>& chosen = chosen_[{i, j}];
+    if (!chosen.empty()) return chosen;
+    for (const Column& column : columns_) {
+        Chosen found;
+        size_t next = 0;
+        for (size_t at = 0; at < column.order.size(); ++at) {
+            if (next < column.ends.size() && static_cast<size_t>(column.ends[next]) == at) {
+                found.ends.push_back(static_cast<int>(found.order.size()));
+                ++next;
+            }
+            const int row = column.order[at], label = class_of(row);
+            if (label == i || label == j) found.order.push_back(row);
         }
-        const int row = column.order[at], label = class_of(row);
-        if (label == i || label == j) order.push_back(row);
+        chosen.push_back(std::move(found));
     }
+    return chosen;
 }
 
 // Leaves of any size. A stump has two labels, i and j: only the extremes of (class j - class i) left of its split
@@ -149,7 +158,6 @@ void Node::solve_lanes(Try* first, size_t count) {
         for (size_t i = 0; i < j; ++i) labels.push_back({-total_[i] - total_[j], {i, j}});
     std::sort(labels.begin(), labels.end());
     vector<T> lanes, steps(n), extremes;
-    vector<int> order, ends;
     for (const auto& [weight, both] : labels) {
         const auto [i, j] = both;
         bool matters = false;
@@ -165,11 +173,11 @@ void Node::solve_lanes(Try* first, size_t count) {
         fill_lanes(first, count, steps, lanes);
         extremes.assign(4 * kLanes, 0);
         T* const at = extremes.data();
-        for (const Column& column : columns_) {
-            if (n_classes > 2) choose_classes(column, static_cast<int>(i), static_cast<int>(j), order, ends);
-            sweep<T>(n_classes > 2 ? order : column.order, n_classes > 2 ? ends : column.ends, lanes, steps, at,
-                     at + kLanes, at + 2 * kLanes, at + 3 * kLanes);
-        }
+        const vector<Chosen>* const chosen =
+            n_classes > 2 ? &choose_classes(static_cast<int>(i), static_cast<int>(j)) : nullptr;
+        for (size_t c = 0; c < columns_.size(); ++c)
+            sweep<T>(chosen ? (*chosen)[c].order : columns_[c].order, chosen ? (*chosen)[c].ends : columns_[c].ends,
+                     lanes, steps, at, at + kLanes, at + 2 * kLanes, at + 3 * kLanes);
         for (size_t side = 0; side < 2; ++side) {
             for (size_t l = 0; l < count; ++l) {
                 const i64 most = at[2 * side * kLanes + l], least = at[(2 * side + 1) * kLanes + l];
@@ -320,7 +328,11 @@ void Node::work_out_by_sweeps(Shape shape, i64 relaxed, i64 lower) {
     }
     for (;;) {
         vector<Try> tries;
-        for (size_t c = 0; c < columns_.size(); ++c) find_open(columns_[c], known[c], shape, relaxed, lower, c, tries);
+        for (size_t c = 0; c < columns_.size(); ++c) {
+            const size_t before = tries.size();
+            if (known[c].is_open) find_open(columns_[c], known[c], shape, relaxed, lower, c, tries);
+            known[c].is_open = tries.size() > before;  // what is closed stays closed
+        }
         if (tries.empty()) return;
         solve(tries);
         for (const Try& one : tries) {

@@ -1,6 +1,8 @@
 // The rows of a claim, and claims of depth 0, 1 and 2 that are worked out anew.
 #pragma once
 
+#include <map>
+
 #include "bits.hpp"
 
 namespace ptcheck {
@@ -46,13 +48,17 @@ class Node {
     };
     struct Known {  // by position; -1: not worked out
         vector<i64> leaf[2], least[2], exact[2];
+        bool is_open = true;
+    };
+    struct Chosen {  // rows of two classes in the order of a column
+        vector<int> order, ends;
     };
     template <class T>
     void fill_lanes(const Try* first, size_t count, const vector<T>& steps, vector<T>& lanes) const;
     void solve(vector<Try>& tries);
     template <class T>
     void solve_lanes(Try* first, size_t count);
-    void choose_classes(const Column& column, int i, int j, vector<int>& order, vector<int>& ends) const;
+    const vector<Chosen>& choose_classes(int i, int j);
     int class_of(int row) const { return ground_.table.classes[static_cast<size_t>(rows_[static_cast<size_t>(row)])]; }
     void solve_any(Try& split);
     Stump stump_of(const vector<char>& in);
@@ -67,6 +73,7 @@ class Node {
     i64 weight_ = 0, leaf_ = 0, count_ = 0;
     bool has_columns_ = false;
     vector<Column> columns_;
+    std::map<std::pair<int, int>, vector<Chosen>> chosen_;
 };
 
 }  // namespace ptcheck

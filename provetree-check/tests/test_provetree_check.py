@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import multiprocessing
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +54,17 @@ def test_processes_and_parts_say_the_same():
 def test_what_is_not_shown_is_refused(changes, why, tmp_path):
     with pytest.raises(RefusedError, match=why):
         check(certificate_with(changes, tmp_path), read_csv(FILES / "table.csv"))
+
+
+@pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="needs a copy of itself")
+def test_a_process_that_dies_is_no_proof(tmp_path):
+    """A pool that waits for a worker that was killed, for want of memory say, waits forever."""
+    kills = "import os, provetree_check as p; p.Proof.check_claim = lambda *_: os._exit(9)"
+    ends = f"import sys; {kills}; sys.exit(p.main(sys.argv[1:]))"
+    words = [sys.executable, "-c", ends, FILES / "proof.ptc", FILES / "table.csv"]
+    done = subprocess.run(words, cwd=FILES.parents[1], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1
+    assert done.stderr.startswith("not checked: ")
 
 
 def test_an_unknown_version_is_refused(tmp_path):

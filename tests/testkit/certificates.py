@@ -201,10 +201,10 @@ def least_cost(certificate: bytes, cells: dict[str, list[str | None]]) -> int:
             cost = leaf(mask)
             for left in {mask & split for split in splits} - {0, mask} if budget > 0 else ():
                 for on_left in range(budget):
-                    sides = best(left, depth - 1, on_left) + best(
-                        mask & ~left, depth - 1, budget - 1 - on_left
-                    )
-                    cost = min(cost, sides + header.penalty)
+                    side = best(left, depth - 1, on_left) + header.penalty
+                    if side < cost:
+                        right = best(mask & ~left, depth - 1, budget - 1 - on_left)
+                        cost = min(cost, side + right)
             known[mask, depth, budget] = cost
         return known[mask, depth, budget]
 
