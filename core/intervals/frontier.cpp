@@ -28,6 +28,7 @@ Frontier::Frontier(Context& context, const Loss& loss, const Node& node, const N
 void Frontier::open(const Survey& survey) {
     const std::vector<Division> any = divisions(shape_);
     families_.reserve(node_.columns.size() * std::max<std::size_t>(2, any.size()));
+    count_leaves();
     for (Index c = 0; c < node_.columns.size(); ++c) {
         const int direction = direction_of(node_.columns[c]);
         const std::vector<Division> shares = direction ? divisions_with_leaf(shape_) : any;
@@ -38,7 +39,6 @@ void Frontier::open(const Survey& survey) {
                                  hints_from(relatives_, node_, node_.columns[c], share.left_splits, loss_),
                                  survey.order.empty() ? 0 : survey.order[c],
                                  {}});
-            if (direction) count_leaves(families_.back());
             if (pairs_) pairs_->add_hints(side_, node_, node_.columns[c], loss_, families_.back().hints);
             // At either end of a column one side has no rows, and the other one has all of them.
             DeepPoint& low = points_.emplace_back();
@@ -54,32 +54,16 @@ void Frontier::open(const Survey& survey) {
     }
 }
 
-// What the side that is a leaf costs, at a split for every so many rows.
-void Frontier::count_leaves(Family& family) const {
-    const NodeColumn& column = node_.columns[family.column];
-    const bool on_left = family.share.left.depth == 0;
-    const std::size_t label = static_cast<std::size_t>(label_of(direction_of(column), !on_left));
-    const Index step = std::max<Index>(1, node_.rows / kCountedSplits);
-    Weight whole = 0;  // of the other class
-    for (Index row = 0; row < node_.rows; ++row) whole += node_.classes[row] != label ? node_.weights[row] : 0;
-    Weight others = 0, weight = 0;
-    Index last = 0;
-    for (Index i = 0; i + 1 < node_.rows; ++i) {
-        const Index row = column.order[i] & entry::kRowMask;
-        weight += node_.weights[row];
-        if (node_.classes[row] != label) others += node_.weights[row];
-        if (i + 1 < last + step || !Node::is_split(column, i + 1)) continue;
-        last = i + 1;
-        DeepPoint point;
-        point.rank = column.ranks[i];
-        point.position = last;
-        point.weight = weight;
-        point.left = on_left ? loss_.leaf(others) : 0;
-        point.right = on_left ? 0 : loss_.leaf(whole - others);
-        family.hints.push_back(std::move(point));
+// What leaves beside splits with a direction get wrong.
+void Frontier::count_leaves() {
+    if (!context_.rules || !context_.rules->directed() || context_.off(kNoClassCounts)) return;
+    labelled_.resize(node_.columns.size());
+    for (Index c = 0; c < node_.columns.size(); ++c) {
+        const int direction = direction_of(node_.columns[c]);
+        if (!direction) continue;
+        labelled_[c].count(node_, node_.columns[c], direction);
+        context_.monitor.work(node_.rows);
     }
-    if (!family.hints.empty()) tidy(family.hints, loss_);
-    context_.monitor.work(node_.rows);
 }
 
 bool Frontier::look_between(std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within,
@@ -102,8 +86,17 @@ bool Frontier::look_between(std::uint32_t family, const DeepPoint& a, const Deep
         open = {std::max(open.first, within.first), std::min(open.last, within.last)};
         if (!open.empty()) stretches.add(open, bound, 0, 0);
     };
+    const LabelledSides* const leaf = labelled(family);
+    const bool on_right = leaf && leaf_on_right(family);
     const auto add_between = [&](Index low, const SideBounds& at_low, Index high, const SideBounds& at_high) {
         if (high - low < 2) return;
+        if (leaf) {
+            const BoundedEnds ends{low, high, on_right ? at_low.left : at_low.right,
+                                   on_right ? at_high.left : at_high.right};
+            const OpenSplits found = open_beside_leaf(*leaf, on_right, column, ends, cut, loss_, lipschitz);
+            if (!found.open.empty()) add(found.open, found.bound);
+            return;
+        }
         const OpenRange range = open_range(at_low, at_high, cut, loss_, lipschitz);
         if (!range.open) return;
         const Positions open = positions_of(column, low, high, range.from, range.upto);
@@ -119,6 +112,7 @@ bool Frontier::look_between(std::uint32_t family, const DeepPoint& a, const Deep
             here.left = std::max(here.left, b.left - loss_.slack(b.weight - here.weight));
             here.right = std::max(here.right, before.right - loss_.slack(here.weight - before.weight));
         }
+        if (leaf) (on_right ? here.right : here.left) = loss_.leaf(leaf->errors(on_right, hint->position));
         add_between(position, before, hint->position, here);
         position = hint->position;
         before = here;
@@ -203,7 +197,15 @@ bool Frontier::next_resumed(Attempt& attempt) {
 
 Index Frontier::choose_position(const Interval& interval, const Opening& opening) const {
     if (ties_ && opening.bound >= outcome_.upper) return widest_tie(interval);
-    return nearest_split(column(interval.family), opening.stretch.middle(), opening.stretch);
+    const NodeColumn& column = this->column(interval.family);
+    const Index middle = nearest_split(column, opening.stretch.middle(), opening.stretch);
+    // A minimum leaf size could forbid the smaller side.
+    if (!labelled(interval.family) || context_.constrained()) return middle;
+    const bool on_right = leaf_on_right(interval.family);
+    const std::uint32_t label = static_cast<std::uint32_t>(label_of(direction_of(column), on_right));
+    const Positions within{std::max(points_[interval.a].position + 1, column.first_split),
+                           std::min(points_[interval.b].position - 1, column.last_split)};
+    return past_rows_of_leaf(node_, column, middle, within, label, on_right);
 }
 
 // Only a tie can be found in the interval: its widest margin decides it. 0 where what there is is preferred.
@@ -323,12 +325,9 @@ void Frontier::offer(const Incumbent& found) {
 void Frontier::sample_has_grown(Weight added) {
     const Cost more = loss_.slack(added);
     ++sample_;
+    count_leaves();
     for (std::uint32_t f = 0; f < families_.size(); ++f) {
         points_[high_end(f)].weight = node_.weight;
-        if (direction_of(column(f))) {
-            families_[f].hints.clear();
-            count_leaves(families_[f]);
-        }
         for (std::uint32_t number : families_[f].settled) {
             DeepPoint& point = points_[number];
             point.weight = node_.weight_left(column(f), point.position);

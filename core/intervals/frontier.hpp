@@ -15,6 +15,7 @@
 #include "loss/loss.hpp"
 #include "proof/checkpoint.hpp"
 #include "run/context.hpp"
+#include "sweeps/labelled_sides.hpp"
 #include "sweeps/open_splits.hpp"
 #include "sweeps/profile.hpp"
 #include "tasks/split_task.hpp"
@@ -135,8 +136,6 @@ class Frontier {
         Positions stretch{}, all{};
     };
 
-    static constexpr Index kCountedSplits = 256;
-
     // The points before the first and after the last split of a family.
     static std::uint32_t low_end(std::uint32_t family) { return 2 * family; }
     static std::uint32_t high_end(std::uint32_t family) { return 2 * family + 1; }
@@ -149,7 +148,13 @@ class Frontier {
     Cost price_of(const NodeColumn& column) const {
         return context_.rules ? loss_.leaf(context_.rules->price(column.id, node_.paid)) : 0;
     }
-    void count_leaves(Family& family) const;
+    // What the leaf beside a split with a direction gets wrong; null where there is none, or where it is not counted.
+    const LabelledSides* labelled(std::uint32_t family) const {
+        const Index c = families_[family].column;
+        return labelled_.empty() || !direction_of(node_.columns[c]) ? nullptr : &labelled_[c];
+    }
+    bool leaf_on_right(std::uint32_t family) const { return families_[family].share.right.depth == 0; }
+    void count_leaves();
     std::uint32_t add_point(std::uint32_t family, DeepPoint&& point);
     bool look_between(std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within,
                       Opening& opening) const;
@@ -181,7 +186,8 @@ class Frontier {
     Outcome outcome_;
     Cost relaxed_;  // least relaxed bound of the splits settled
     std::vector<Family> families_;
-    std::deque<DeepPoint> points_;  // stable: intervals refer to them by number
+    std::vector<LabelledSides> labelled_;  // by column of the node; empty where no column has a direction
+    std::deque<DeepPoint> points_;         // stable: intervals refer to them by number
     std::priority_queue<Interval> heap_;
     std::vector<Attempt> resumed_;  // splits that an earlier search was at: they are tried before all others
     std::uint64_t sample_ = 0;      // times the sample of rows has grown

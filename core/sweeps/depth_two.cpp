@@ -65,12 +65,10 @@ void DepthTwo::inherit(const Node& node, const NodeColumn& column, Relatives rel
     std::inplace_merge(points.begin() + first, points.begin() + from_inner, points.end(), before);
 }
 
-// A stump gets all but two classes wrong: with three or more, counting classes bounds splits before any sweep. Under a
-// direction, it is the leaf of a class that they bound.
+// A stump gets all but two classes wrong: with three or more, counting classes bounds splits before any sweep.
 void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::vector<PanelPoint>& points) {
     // A point for every so many rows: together they cost about a sixteenth of a panel.
     const Index step = std::clamp<Index>(node.rows / 96, 64, 1024);
-    const int direction = direction_of(column);
     const std::size_t n_classes = node.by_class.size();
     const bool by_code = node.unit_weights && n_classes <= entry::kSharedCode;
     seen_.assign(std::max<std::size_t>(n_classes, 8), 0);
@@ -99,12 +97,6 @@ void DepthTwo::count_classes(const Node& node, const NodeColumn& column, std::ve
             add(right, node.by_class[cls] - seen_[cls]);
         }
         const Weight weight_left = node.weight_left(column, position), weight_right = node.weight - weight_left;
-        if (direction) {
-            const std::size_t of_left = static_cast<std::size_t>(label_of(direction, false)), of_right = 1 - of_left;
-            points.push_back({0, position, weight_left, weight_left - seen_[of_left],
-                              weight_right - (node.by_class[of_right] - seen_[of_right]), 0, 0, false});
-            continue;
-        }
         points.push_back({0, position, weight_left, weight_left - left[0], weight_right - right[0],
                           weight_left - left[0] - left[1], weight_right - right[0] - right[1], false});
     }
@@ -145,10 +137,14 @@ void DepthTwo::start(const Node& node, Relatives relatives) {
         begin.leaf_right = end.leaf_left = node.leaf_error();
         begin.stump_right = end.stump_left = best_stump_;
     }
-    const bool many = node.by_class.size() > 2;
+    const bool counts = node.by_class.size() > 2 && !context_.off(kNoClassCounts);
+    if (context_.rules && labelled_sides_.size() < node.columns.size()) labelled_sides_.resize(node.columns.size());
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
-        const bool counts = (many || direction_of(node.columns[c])) && !context_.off(kNoClassCounts);
         know_column(node, c, relatives, begin, end);
+        if (const int direction = direction_of(node.columns[c]); direction && !context_.off(kNoClassCounts)) {
+            labelled_sides_[c].count(node, node.columns[c], direction);
+            context_.monitor.work(node.rows);
+        }
         if (counts) {
             // Not part of what is kept: relatives count for themselves.
             merged_ = known_[c];
@@ -167,6 +163,7 @@ void DepthTwo::start(const Node& node, Relatives relatives) {
 // Adds the open regions of a column, given its points or a stretch of them.
 void DepthTwo::find_open(const Node& node, Index c, const std::vector<PanelPoint>& points) {
     const NodeColumn& column = node.columns[c];
+    labelled_ = direction_of(column) && !context_.off(kNoClassCounts) ? &labelled_sides_[c] : nullptr;
     const auto keep = [&](Positions open, Cost bound, std::size_t first, std::size_t last) {
         const std::uint32_t begin = static_cast<std::uint32_t>(next_points_.size());
         next_points_.insert(next_points_.end(), points.begin() + static_cast<std::ptrdiff_t>(first),

@@ -89,6 +89,7 @@ class DepthTwo : public TwoLevels {
     std::vector<std::uint32_t> lane_regions_;
     std::vector<LaneResult> results_;
     std::vector<std::vector<PanelPoint>> known_;  // per column what relatives told, kept for the profile
+    std::vector<LabelledSides> labelled_sides_;   // by column, of those with a direction
     std::vector<Evaluated> evaluated_;
     std::vector<Weight> seen_;
     // Tables with many columns: the least errors of each column's own stump, of all, and of the trees tried so far.

@@ -8,6 +8,7 @@
 #include "loss/loss.hpp"
 #include "run/context.hpp"
 #include "sweeps/depth_one.hpp"
+#include "sweeps/labelled_sides.hpp"
 #include "sweeps/open_splits.hpp"
 #include "sweeps/profile.hpp"
 #include "tree/outcome.hpp"
@@ -126,6 +127,34 @@ class TwoLevels {
         return either(range(true, false, room), range(false, true, room));
     }
 
+    // What the side costs that is no leaf, beside a split with a direction.
+    template <class Amount>
+    Cost other_side(const TwoSides<Amount>& point, bool leaf_on_right) const {
+        return leaf_on_right ? side_cost(point.leaf_left, point.stump_left, true)
+                             : side_cost(point.leaf_right, point.stump_right, true);
+    }
+    // What trees that begin with a split with a direction cost at least, where its leaves are counted.
+    template <class Amount>
+    Cost labelled_bound(const TwoSides<Amount>& point) const {
+        const auto cost = [&](bool on_right) {
+            return loss_.leaf(labelled_->errors(on_right, point.position)) + other_side(point, on_right);
+        };
+        return std::min(cost(false), cost(true));
+    }
+    // Which of them are open between two points.
+    template <class Amount>
+    OpenSplits labelled_range(const NodeColumn& column, const TwoSides<Amount>& a, const TwoSides<Amount>& b,
+                              Cost room) const {
+        const auto range = [&](bool on_right) {
+            const BoundedEnds ends{a.position, b.position, other_side(a, on_right), other_side(b, on_right)};
+            return open_beside_leaf(*labelled_, on_right, column, ends, room, loss_, !context_.off(kNoLipschitz));
+        };
+        const OpenSplits one = range(false), other = range(true);
+        if (one.open.empty() || other.open.empty()) return one.open.empty() ? other : one;
+        return {{std::min(one.open.first, other.open.first), std::max(one.open.last, other.open.last)},
+                std::min(one.bound, other.bound)};
+    }
+
     // Hands the stretches of a column that are open between its points, or at them, to `keep`. `closing`: the others
     // are closed.
     template <class Amount, class Keep>
@@ -148,7 +177,9 @@ class TwoLevels {
         for (std::size_t i = 0; i < points.size(); ++i) {
             const TwoSides<Amount>& a = points[i];
             if (!a.evaluated && a.position >= column.first_split && a.position <= column.last_split) {
-                const Cost bound = either_side ? point_bound(a, one_leaf) : here.left + here.right;
+                const Cost bound = labelled_     ? labelled_bound(a)
+                                   : either_side ? point_bound(a, one_leaf)
+                                                 : here.left + here.right;
                 if (bound < room)
                     stretches.add({a.position, a.position}, bound, i, i);
                 else if (closing)
@@ -158,6 +189,13 @@ class TwoLevels {
             const TwoSides<Amount>& b = points[i + 1];
             const SideBounds before = std::exchange(here, both_split(b));
             if (b.position - a.position < 2) continue;
+            if (labelled_) {
+                const OpenSplits found = labelled_range(column, a, b, room);
+                if (!found.open.empty()) stretches.add(found.open, found.bound, i, i + 1);
+                if (closing && context_.closings.heard())
+                    close_around(column, a.position, b.position, found.open, room);
+                continue;
+            }
             const OpenRange range =
                 either_side ? range_of_either_side(a, b, room) : open_range(before, here, room, loss_, lipschitz);
             const Positions open =
@@ -253,8 +291,9 @@ class TwoLevels {
     Cost limit_of_three_ = 0;
     Bounded three_;
     Cost relaxed_of_three_ = kInfinite;
-    Cost whole_leaf_ = 0;       // what the node costs as a leaf, whatever the minimum leaf size
-    Cost relaxed_ = kInfinite;  // what the splits evaluated cost at least without the minimum leaf size
+    const LabelledSides* labelled_ = nullptr;  // of the column at hand, where it has a direction and they are counted
+    Cost whole_leaf_ = 0;                      // what the node costs as a leaf, whatever the minimum leaf size
+    Cost relaxed_ = kInfinite;                 // what the splits evaluated cost at least without the minimum leaf size
 };
 
 }  // namespace provetree

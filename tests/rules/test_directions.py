@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 from provetree import OptimalTreeClassifier, Tree, load_model, verify
-from testkit.naive_rules import monotone_cost, naive_splits
+from testkit.naive_rules import monotone_cost, naive_splits, whole
 from testkit.random_rules import random_ruled_table
 
 N_FEW, N_MANY, CHUNK = 300, 100_000, 50
+UNITS = 20  # of a weight: penalties are fifths and twentieths of it
 
 
 def random_directions(seed: int) -> tuple[dict[str, Any], list[int]]:
@@ -34,14 +35,14 @@ def check(seed: int) -> Tree:
     """Fit a random table, and compare with brute force."""
     case, ways = random_directions(seed)
     X, y, weights, limits = case["X"], case["y"], case["weights"], case["limits"]
-    whole = np.ones(len(X)) if weights is None else weights
-    present = whole > 0
+    each = np.ones(len(X)) if weights is None else weights
+    present = each > 0
     columns = [[None if math.isnan(x) else x for x in column] for column in X[present].T.tolist()]
-    kept = [Fraction(w) for w in whole[present]]
+    kept = [whole(w) * UNITS for w in each[present]]
     labels = y[present].tolist()
     everything = (1 << len(labels)) - 1
     totals = [sum(w for w, label in zip(kept, labels, strict=True) if label == c) for c in (0, 1)]
-    penalty = Fraction(repr(case["alpha"])) * Fraction(min(totals))
+    penalty = whole(Fraction(repr(case["alpha"])) * min(totals))
     splits = naive_splits(columns, case["categorical"])
     expected = monotone_cost(splits, everything, labels, kept, ways, penalty=penalty, **limits)
     model = OptimalTreeClassifier(
@@ -51,11 +52,11 @@ def check(seed: int) -> Tree:
         monotonic_cst=ways,
     ).fit(X, y, weights)
     assert model.status_ == "optimal", seed
-    assert model.objective_ == pytest.approx(float(expected), abs=1e-9), seed
+    assert model.objective_ == pytest.approx(expected / UNITS, abs=1e-9), seed
     assert model.lower_bound_ == model.objective_, seed
     found = verify(model.tree_, X, y, sample_weight=weights, **limits)
-    total = found.cost + float(penalty) * model.tree_.n_splits
-    assert total == pytest.approx(float(expected), abs=1e-9), seed
+    total = found.cost + penalty * model.tree_.n_splits / UNITS
+    assert total == pytest.approx(expected / UNITS, abs=1e-9), seed
     assert found.ok, seed
     if len(model.classes_) == 2:
         goes_its_way(model, ways, np.random.default_rng(seed))

@@ -159,6 +159,71 @@ def test_trees_of_numbers_and_actions(seed: int, monkeypatch: pytest.MonkeyPatch
     assert gains[np.arange(len(X)), policy.tree_.predict(policy.encode(X))].sum() == -most, seed
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_one_split_along_the_order_is_the_best_of_all_groups(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two classes and of numbers, whatever the groups: so the pages say."""
+    monkeypatch.setattr(category_groups, "MOST_FOR_ALL_GROUPS", 4)
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(12, 30))
+    X = rng.integers(0, 8, (n, 2)).astype(float)
+    X[rng.random((n, 2)) < 0.1] = math.nan
+    classes, y = rng.integers(0, 2, n), rng.integers(0, 9, n)
+    weights = rng.integers(1, 4, n)
+    kept = [Fraction(int(w)) for w in weights]
+    divisions = naive_group_divisions(columns_of(X), [True, True], [], kept)
+    shared = {"max_depth": 1, "category_splits": "groups", "categorical_features": [0, 1]}
+
+    cost, _ = naive_cost(divisions, classes.tolist(), kept, max_depth=1)
+    tree = OptimalTreeClassifier(**shared).fit(X, classes, weights)
+    assert "ordered" in group_family(tree.encode(X), [range(8)] * 2).values()
+    assert tree.objective_ == cost
+
+    def squares(rows: int) -> Fraction:
+        own = [i for i in range(n) if rows >> i & 1]
+        total = sum(kept[i] for i in own)
+        mean = sum(kept[i] * int(y[i]) for i in own) / total
+        return sum((kept[i] * (int(y[i]) - mean) ** 2 for i in own), Fraction(0))
+
+    least, _ = naive_best(divisions, (1 << n) - 1, squares, max_depth=1)
+    number = OptimalTreeRegressor(**shared).fit(X, y, weights)
+    assert number.objective_ == pytest.approx(float(least), abs=1e-9)
+
+
+def columns_of(X: Any) -> list[list[float | None]]:
+    return [[None if math.isnan(x) else x for x in column] for column in X.T.tolist()]
+
+
+def test_orders_of_nodes_are_no_family_of_trees() -> None:
+    """The example of the pages: a row less, and the best tree along the orders of nodes is worse.
+
+    So such trees have no bound between thresholds, and one order serves the whole tree.
+    """
+    rows = [
+        *(("a", 0, 1, 1), ("a", 1, 0, 0), ("a", 1, 1, 0), ("b", 0, 0, 0)),
+        *(("b", 0, 1, 1), ("b", 1, 1, 1), ("c", 0, 0, 1), ("c", 1, 1, 0)),
+    ]
+
+    def best(own: list[tuple[str, int, int, int]], depth: int) -> int:
+        ones = sum(row[3] for row in own)
+        least = min(ones, len(own) - ones)
+        if depth == 0:
+            return least
+        held = {name: [row[3] for row in own if row[0] == name] for name, *_ in own}
+        order = sorted(held, key=lambda name: Fraction(sum(held[name]), len(held[name])))
+        for goes_left in [
+            *(lambda row, group=order[:size]: row[0] in group for size in range(1, len(order))),
+            *(lambda row, column=column: row[column] == 0 for column in (1, 2)),
+        ]:
+            left, right = [r for r in own if goes_left(r)], [r for r in own if not goes_left(r)]
+            if left and right:
+                least = min(least, best(left, depth - 1) + best(right, depth - 1))
+        return least
+
+    assert (best(rows, 2), best(rows[:-1], 2)) == (0, 1)
+
+
 def test_chains_hold_every_group_once() -> None:
     for n in range(1, 11):
         groups = []

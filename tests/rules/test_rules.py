@@ -23,10 +23,18 @@ from provetree import (
     verify,
 )
 from provetree.problem.rules import RULE_NAMES, rules_given
-from testkit.naive_rules import NaiveRules, NaiveSplit, naive_splits, ruled_cost
+from testkit.naive_rules import (
+    NaiveRules,
+    NaiveSplit,
+    leaf_totals,
+    naive_splits,
+    ruled_cost,
+    whole,
+)
 from testkit.random_rules import random_ruled_table
 
 N_FEW, N_MANY, CHUNK = 250, 100_000, 50
+UNITS = 20  # of a weight: prices are quarters of it, penalties fifths and twentieths
 RULES = ("forbidden", "fixed", "groups", "prices", "path_prices")
 
 
@@ -120,21 +128,22 @@ def check(seed: int, names: tuple[str, ...]) -> Tree | None:
     case = random_ruled_table(seed)
     given, naive = random_rules(case, names)
     X, y, weights, limits = case["X"], case["y"], case["weights"], case["limits"]
-    whole = np.ones(len(X)) if weights is None else weights
-    present = whole > 0
+    each = np.ones(len(X)) if weights is None else weights
+    present = each > 0
     columns = [[None if math.isnan(x) else x for x in column] for column in X[present].T.tolist()]
-    kept = [Fraction(w) for w in whole[present]]
     labels = y[present].tolist()
+    totals_of = leaf_totals(labels, [whole(w) * UNITS for w in each[present]])
 
-    def leaf(rows: int) -> Fraction:
-        own = [i for i in range(len(labels)) if rows >> i & 1]
-        totals = [sum(kept[i] for i in own if labels[i] == c) for c in set(labels)]
-        return Fraction(sum(kept[i] for i in own) - max(totals))
+    def leaf(rows: int) -> int:
+        totals = totals_of(rows).values()
+        return sum(totals) - max(totals)
 
     everything = (1 << len(labels)) - 1
-    penalty = Fraction(repr(case["alpha"])) * leaf(everything)
+    penalty = whole(Fraction(repr(case["alpha"])) * leaf(everything))
     splits = naive_splits(columns, case["categorical"])
-    expected = ruled_cost(splits, everything, leaf, naive, penalty=penalty, **limits)
+    expected = ruled_cost(
+        splits, everything, leaf, naive.in_units(UNITS), penalty=penalty, **limits
+    )
     model = OptimalTreeClassifier(
         **limits, alpha=case["alpha"], categorical_features=case["categorical"], **given
     )
@@ -144,14 +153,14 @@ def check(seed: int, names: tuple[str, ...]) -> Tree | None:
         return None
     model.fit(X, y, weights)
     assert model.status_ == "optimal", seed
-    assert model.objective_ == pytest.approx(float(expected), abs=1e-9), seed
+    assert model.objective_ == pytest.approx(expected / UNITS, abs=1e-9), seed
     assert model.lower_bound_ == model.objective_, seed
     keeps(model, naive, X, seed)
     found = verify(model.tree_, X, y, sample_weight=weights, **limits)
     prices = sum(naive.prices.get(c, 0) for c in model.tree_.columns_used)
     prices += paid_by_paths(model.tree_, naive.path_prices)
-    total = found.cost + float(penalty) * model.tree_.n_splits + float(prices)
-    assert total == pytest.approx(float(expected), abs=1e-9), seed
+    total = found.cost + penalty * model.tree_.n_splits / UNITS + float(prices)
+    assert total == pytest.approx(expected / UNITS, abs=1e-9), seed
     assert found.ok, (seed, found.violations)
     return model.tree_
 
