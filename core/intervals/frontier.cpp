@@ -1,6 +1,7 @@
 // The search of one node while it goes on; see intervals/frontier.hpp.
 #include "intervals/frontier.hpp"
 
+#include <cstdlib>
 #include <utility>
 
 #include "intervals/pair_bounds.hpp"
@@ -259,8 +260,21 @@ SplitTask Frontier::task_of(const Attempt& attempt) const {
                                      below.right - loss_.slack(weight - below.weight)});
     }
     // A child that stops as soon as it cannot improve says little of its neighbours: a raised budget closes more.
-    if (!context_.off(kNoSlack))
-        task.slack = std::min(task.cut, loss_.slack(std::min(weight - low.weight, high.weight - weight)) / 2);
+    if (!context_.off(kNoSlack)) {
+        Weight below_it = weight - low.weight, above_it = high.weight - weight;
+        if (const LabelledSides* leaf = labelled(interval.family)) {
+            // On one side of the split what the leaf gets wrong tells how far a bound goes, on the other what it does
+            // not.
+            const bool on_right = leaf_on_right(interval.family);
+            const Weight wrong_below =
+                             std::abs(leaf->errors(on_right, position) - leaf->errors(on_right, low.position)),
+                         wrong_above =
+                             std::abs(leaf->errors(on_right, high.position) - leaf->errors(on_right, position));
+            below_it = on_right ? below_it - wrong_below : wrong_below;
+            above_it = on_right ? wrong_above : above_it - wrong_above;
+        }
+        task.slack = std::min(task.cut, loss_.slack(std::min(below_it, above_it)) / 2);
+    }
     // A tree of a neighbouring child is a tree of this one: it costs no more on fewer rows, and at most their weight
     // more on more rows. So the optimum is known to lie below this, and only better splits are looked at from the
     // start. (A minimum leaf size would not carry over.)

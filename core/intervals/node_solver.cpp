@@ -184,7 +184,8 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
                                   .keep_profile = true,
                                   .level = level + 1,
                                   .pairs = pairs,
-                                  .side = {task.split.column, task.split.rank, right}};
+                                  .side = {task.split.column, task.split.rank, right},
+                                  .above = leaf_above(task)};
         Outcome& outcome = right ? answer.right : answer.left;
         Cost& least = right ? answer.least_right : answer.least_left;
         const bool is_leaf = direction && request.shape.depth == 0;
@@ -223,6 +224,16 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
                        split_plan(task.split.column, task.split.rank, answer.left.plan, answer.right.plan),
                        task.split.left_splits};
     return answer;
+}
+
+// The split as its sides see it. With a minimum leaf size the order of splits matters, and what is known of rows
+// without their path, or told of them, is about all trees.
+LeafAbove NodeSolver::leaf_above(const SplitTask& task) const {
+    const int direction = context_.rules ? context_.rules->direction(task.split.column) : 0;
+    if (!direction || context_.constrained() || context_.remembers_sets || context_.closings.heard()) return {};
+    const bool leaf_on_right = task.right.depth == 0;
+    if ((leaf_on_right ? task.left : task.right).depth != 2) return {};
+    return {task.split.column, label_of(direction, leaf_on_right)};
 }
 
 // A side that a direction makes a leaf of one class.

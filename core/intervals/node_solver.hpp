@@ -93,6 +93,7 @@ class NodeSolver {
     }
     Outcome search(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice* ties);
     void keep_pairs(const NodeRequest& request, const SplitName& split, const SplitAnswer& answer);
+    LeafAbove leaf_above(const SplitTask& task) const;
     Outcome labelled_leaf(const Node& side, int label) const;
     void conclude(const Node& node, const NodeRequest& request, const NodeRequest& on_rows, const Outcome& outcome);
     bool remembers(const Node& node, const NodeRequest& on_rows) const {

@@ -20,6 +20,21 @@ using PathGroups = std::vector<std::uint64_t>;
 // The class that a leaf beside a split with a direction predicts: one that must rise has the first class on its left.
 inline int label_of(int direction, bool right) { return (direction > 0) == right ? 1 : 0; }
 
+// The split above a node of depth two whose other side is a leaf of a class; no class where there is none. Two splits,
+// one below the other, whose leaves have the same class may change places: the tree predicts the same, asks the same
+// and has no more splits. So of such splits only those in the order of their columns are looked for. (Two of one column
+// are one.)
+//
+// What is proven so is proven of trees in that order, whatever the rows: bounds between row sets need that a tree of
+// which some rows leave out a split is still one of them. At depth two it is: what is left is a stump, and a stump of a
+// column with a direction can be seen with its leaf on either side, one of which is of the other class. Deeper it would
+// not be: between two leaves of one class there could be a leaf of the other, which only some rows reach.
+struct LeafAbove {
+    Index column = 0;
+    int label = -1;
+    bool comes_later(Index other, int other_label) const { return other_label == label && other <= column; }
+};
+
 struct Rules {
     // Of each column of the table: 1 where no leaf left of a split on it may predict the second class while one right
     // of it predicts the first, -1 for the other way round, 0 for neither. Two classes only. Empty: no directions.

@@ -18,6 +18,7 @@ class LabelledSides {
     void count(const Node& node, const NodeColumn& column, int direction) {
         const std::uint32_t of_left = static_cast<std::uint32_t>(label_of(direction, false));
         column_ = &column;
+        direction_ = direction;
         rows_ = node.rows;
         others_.resize(node.rows + std::size_t{1});
         Weight others = others_[0] = 0;
@@ -32,6 +33,9 @@ class LabelledSides {
         }
     }
 
+    Index column() const { return column_->id; }
+    // The class of the leaf.
+    int label(bool on_right) const { return label_of(direction_, on_right); }
     // Of a leaf on one side of the split after so many rows: all that is not of its class.
     Weight errors(bool on_right, Index position) const {
         if (!on_right) return others_[position];
@@ -43,6 +47,7 @@ class LabelledSides {
 
   private:
     const NodeColumn* column_ = nullptr;
+    int direction_ = 0;
     Index rows_ = 0;
     RawVector<Weight> others_;  // weight of what is not of the left leaf's class among the first rows
 };

@@ -128,6 +128,7 @@ struct NodeRequest {
     // nothing is.
     PairBounds* pairs = nullptr;
     SideOf side{};
+    LeafAbove above{};
 };
 
 // A profile to be filled, counted and kept; null where profiles are off or take too much memory already.

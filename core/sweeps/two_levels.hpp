@@ -41,6 +41,7 @@ class TwoLevels {
         level_ = request.level;
         ties_ = ties;
         paid_ = node.paid;
+        above_ = request.above;
         outcome_ = {};
         outcome_.upper = leaf_cost(context_, node, loss);
         relaxed_ = whole_leaf_ = leaf_cost_of(node, loss);
@@ -137,15 +138,21 @@ class TwoLevels {
     template <class Amount>
     Cost labelled_bound(const TwoSides<Amount>& point) const {
         const auto cost = [&](bool on_right) {
+            if (is_said_above(on_right)) return kInfinite;
             return loss_.leaf(labelled_->errors(on_right, point.position)) + other_side(point, on_right);
         };
         return std::min(cost(false), cost(true));
+    }
+    // Whether splits of the column at hand with their leaf on this side are looked for in another order.
+    bool is_said_above(bool leaf_on_right) const {
+        return above_.comes_later(labelled_->column(), labelled_->label(leaf_on_right));
     }
     // Which of them are open between two points.
     template <class Amount>
     OpenSplits labelled_range(const NodeColumn& column, const TwoSides<Amount>& a, const TwoSides<Amount>& b,
                               Cost room) const {
         const auto range = [&](bool on_right) {
+            if (is_said_above(on_right)) return OpenSplits{};
             const BoundedEnds ends{a.position, b.position, other_side(a, on_right), other_side(b, on_right)};
             return open_beside_leaf(*labelled_, on_right, column, ends, room, loss_, !context_.off(kNoLipschitz));
         };
@@ -282,6 +289,7 @@ class TwoLevels {
     Loss loss_;
     std::int64_t splits_ = 3;
     std::uint64_t paid_ = 0;  // by the path to the node
+    LeafAbove above_;
     Cost limit_ = kInfinite;
     std::size_t level_ = 0;
     TieChoice* ties_ = nullptr;

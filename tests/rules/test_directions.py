@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provetree import OptimalTreeClassifier, Tree, load_model, verify
+from provetree import OptimalTreeClassifier, Tree, _core, load_model, verify
 from testkit.naive_rules import monotone_cost, naive_splits, whole
-from testkit.random_rules import random_ruled_table
+from testkit.random_rules import random_ruled_table, searched_with
 
 N_FEW, N_MANY, CHUNK = 300, 100_000, 50
 UNITS = 20  # of a weight: penalties are fifths and twentieths of it
@@ -175,3 +175,56 @@ def test_tables_of_hundreds_of_rows(seed: int) -> None:
     model = OptimalTreeClassifier(**limits, monotonic_cst=ways).fit(X, y)
     assert model.status_ == "optimal"
     assert model.objective_ == expected
+
+
+def chain_cost(X: Any, y: Any, ways: list[int], depth: int) -> int:
+    """The least errors of trees whose splits all have a direction, on at most 64 rows.
+
+    One side of each split is a leaf, so a tree is a chain: a threshold and, or or, the rest of it.
+    What a tree predicts is a set of rows, as bits.
+    """
+    place = np.uint64(1) << np.arange(len(y), dtype=np.uint64)
+    whole, ones = place.sum(), place[y == 1].sum()
+    up = [
+        place[(column > value) if way > 0 else (column <= value)].sum()
+        for column, way in zip(X.T, ways, strict=True)
+        for value in np.unique(column)
+    ]
+    above = np.array(up, dtype=np.uint64)[:, None]
+    found = np.array([0, whole], dtype=np.uint64)
+    for _ in range(depth):
+        found = np.unique(np.concatenate([(above & found).ravel(), (above | found).ravel(), found]))
+    wrong = (found ^ ones).view(np.uint8).reshape(-1, 8)
+    return int(np.unpackbits(wrong, axis=1).sum(axis=1).min())
+
+
+def check_chains(seed: int) -> None:
+    """Trees of which every split has a direction, alone and with samples of few rows."""
+    rng = np.random.default_rng(seed)
+    n, p, depth = int(rng.integers(20, 65)), int(rng.integers(2, 5)), int(rng.integers(2, 5))
+    X = rng.integers(0, int(rng.choice([3, 5, 8])), (n, p)).astype(float)
+    ways = [int(way) for way in rng.choice([-1, 1], p)]
+    drift = X[:, 0] * ways[0] - X[:, -1] * ways[-1] if rng.random() < 0.5 else X @ np.array(ways)
+    middle = np.quantile(drift, rng.choice([0.2, 0.5, 0.8]))
+    y = ((drift > middle) ^ (rng.random(n) < rng.choice([0.1, 0.3]))).astype(int)
+    if rng.random() < 0.3:
+        y = 1 - y  # against all directions
+    if len(set(y.tolist())) < 2:
+        return
+    cost = chain_cost(X, y, ways, depth)
+    tiny = _core.TEST_SWITCHES["tiny_samples"] if seed % 3 == 0 else 0
+    model = searched_with(tiny)(max_depth=depth, monotonic_cst=ways).fit(X, y)
+    assert (model.status_, model.objective_, model.lower_bound_) == ("optimal", cost, cost), seed
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_chains_of_leaves(chunk: int) -> None:
+    for seed in range(25 * chunk, 25 * (chunk + 1)):
+        check_chains(seed)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("chunk", range(2, 400))
+def test_chains_of_leaves_on_many_tables(chunk: int) -> None:
+    for seed in range(50 * chunk, 50 * (chunk + 1)):
+        check_chains(seed)

@@ -16,9 +16,9 @@ from provetree import (
     build_problem,
 )
 from provetree.search import blocks
-from provetree.search.part_rules import PartRules
 from testkit.naive_all_rules import NaiveLimits, NaiveTable, error_leaf, least_cost
 from testkit.naive_rules import NaiveRules, NaiveSplit, monotone_cost, naive_splits, ruled_cost
+from testkit.random_rules import searched_with
 
 UNITS = 4  # of a weight: prices are quarters
 
@@ -41,16 +41,6 @@ def random_table(seed: int) -> tuple[np.random.Generator, Any, Any, dict[str, An
     return rng, X, y.astype(int), limits
 
 
-def searched_with(switches: int) -> type[OptimalTreeClassifier]:
-    """Classifiers whose searches under rules have parts switched on or off."""
-
-    class Switched(OptimalTreeClassifier):
-        def _engine_under(self, rules: PartRules) -> ExactSearch:
-            return ExactSearch(switches=switches, **vars(rules))
-
-    return Switched
-
-
 def naive_table(X: Any, y: Any, rules: NaiveRules) -> NaiveTable:
     columns = [[None if x != x else x for x in column] for column in X.T.tolist()]
     splits = naive_splits(columns, [False] * X.shape[1])
@@ -60,8 +50,10 @@ def naive_table(X: Any, y: Any, rules: NaiveRules) -> NaiveTable:
     return NaiveTable(splits, (1 << len(y)) - 1, leaf, UNITS, rules)
 
 
-@pytest.mark.parametrize("off", ["", "start", "lazy_rows", "packing"])
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize(
+    "off", ["", "start", "lazy_rows", "packing", "class_counts", "lipschitz", "slack"]
+)
+@pytest.mark.parametrize("seed", range(10))
 def test_rules_beside_directions(seed: int, off: str) -> None:
     """On samples of few rows as well: what is proven on some rows under rules holds for all."""
     tiny = _core.TEST_SWITCHES["tiny_samples"]

@@ -1,4 +1,4 @@
-"""Random tables for tests of rules."""
+"""Random tables for tests of rules, and searches of which parts are switched on or off."""
 
 from __future__ import annotations
 
@@ -6,6 +6,19 @@ import math
 from typing import Any
 
 import numpy as np
+
+from provetree import ExactSearch, OptimalTreeClassifier
+from provetree.search.part_rules import PartRules
+
+
+def searched_with(switches: int) -> type[OptimalTreeClassifier]:
+    """Classifiers whose searches under rules have parts switched on or off."""
+
+    class Switched(OptimalTreeClassifier):
+        def _engine_under(self, rules: PartRules) -> ExactSearch:
+            return ExactSearch(switches=switches, **vars(rules))
+
+    return Switched
 
 
 def random_ruled_table(seed: int) -> dict[str, Any]:
