@@ -304,10 +304,19 @@ void DepthTwo::refine(const Node& node) {
     next_points_.clear();
     next_regions_.clear();
     std::size_t lane = 0;
+    const bool same_cut = std::exchange(refined_cut_, cut()) == cut() && !by_sizes_ && !context_.closings.heard();
     for (std::uint32_t r = 0; r < regions_.size(); ++r) {
         const Region& region = regions_[r];
         const PanelPoint* old = points_.data() + region.begin;
         const PanelPoint* const old_end = points_.data() + region.end;
+        if (same_cut && (lane == lanes_.size() || lane_regions_[lane] != r)) {
+            // Nothing new is known of it.
+            const std::uint32_t begin = static_cast<std::uint32_t>(next_points_.size());
+            next_points_.insert(next_points_.end(), old, old_end);
+            next_regions_.push_back(
+                {region.column, region.open, region.bound, begin, static_cast<std::uint32_t>(next_points_.size())});
+            continue;
+        }
         merged_.clear();
         const bool touched = lane < lanes_.size() && lane_regions_[lane] == r;
         for (; lane < lanes_.size() && lane_regions_[lane] == r; ++lane) {
@@ -328,7 +337,7 @@ void DepthTwo::refine(const Node& node) {
             if (merged_.back().position == node.rows)
                 merged_.back().stump_left = std::max(merged_.back().stump_left, whole_stump_);
         }
-        if (touched && merged_.size() > 1) tidy(merged_);
+        if (touched && merged_.size() > 1 && !exact_) tidy(merged_);
         find_open(node, region.column, merged_);
     }
     points_.swap(next_points_);
@@ -387,6 +396,9 @@ void DepthTwo::begin(const Node& node, const NodeRequest& request, const Loss& l
     keep_profile_ = keep_profile_ && worth_keeping(node);
     panel_.start();
     wide_ = context_.wide(node.columns.size());
+    refined_cut_ = -1;
+    // Costs that are no bounds but exact are what their neighbours say already.
+    exact_ = node.by_class.size() <= 2 && !wide_ && !request.relatives.inner && !request.relatives.outer;
     plain_ = splits_ >= 3 && !context_.constrained() && !context_.rules && !context_.closings.heard();
 }
 

@@ -95,6 +95,8 @@ class DepthTwo : public TwoLevels {
     // Tables with many columns: the least errors of each column's own stump, of all, and of the trees tried so far.
     bool wide_ = false;
     bool plain_ = false;  // a lane is a tree and nothing more: nobody listens, and all trees of four leaves are allowed
+    bool exact_ = false;  // points are splits that were evaluated or have no row on a side, and their costs are exact
+    Cost refined_cut_ = 0;  // the cut that the open regions go by
     std::vector<Weight> stumps_;
     Weight best_stump_ = 0;
     std::vector<Cost> column_costs_;
