@@ -114,9 +114,7 @@ def complaints(twin: SmallTrees, seed: int, folder: Path) -> Iterator[str]:
 @pytest.mark.parametrize(
     "block", [0, *(pytest.param(b, marks=pytest.mark.fuzz) for b in range(1, BLOCKS))]
 )
-def test_the_search_equals_the_compiled_twin(
-    block: int, twin: SmallTrees, tmp_path: Path
-) -> None:
+def test_the_search_equals_the_compiled_twin(block: int, twin: SmallTrees, tmp_path: Path) -> None:
     first = FIRST_SEED + block * BLOCK
     wrong = [
         text for seed in range(first, first + BLOCK) for text in complaints(twin, seed, tmp_path)

@@ -1,4 +1,4 @@
-"""The least cost of small trees by trying all of them, compiled: a twin for millions of problems."""
+"""The least cost of small trees by trying all of them: compiled, for millions of problems."""
 
 from __future__ import annotations
 

@@ -50,12 +50,12 @@ class Result:
     #: ``"proven"``, ``"time_limit"``, ``"killed"``, ``"crashed"``, ``"not_installed"`` or
     #: ``"not_run"``.
     outcome: str = "not_run"
-    seconds: float | None = None  # shortest wall time of a fit
+    seconds: float | None = None  # shortest processor time of a fit
     errors: int | None = None  # training errors of its tree
     errors_float32: int | None = None  # training errors of its tree on the table rounded to float32
     cost: float | None = None  # errors plus the price of the leaves, where leaves have a price
     depth: int | None = None  # depth of its tree, for solvers that have no limit on the depth
-    runs: list[float] = field(default_factory=list)  # wall time of every fit
+    runs: list[float] = field(default_factory=list)  # processor time of every fit
     message: str = ""  # why it has no result, in one line
 
     @property
