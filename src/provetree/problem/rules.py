@@ -195,6 +195,8 @@ def read_rules(
     >>> rules.fixed[""].threshold, rules.sentences
     (40.0, ('The root asks age <= 40.',))
     """
+    if all(given.get(name) is None for name in RULE_NAMES):
+        return Rules()  # an eighth of the time of a small fit went into reading nothing
     called = list(names) if names is not None else [f"x{i}" for i in range(len(levels))]
     forbidden = read_forbidden(given.get("forbidden_columns"), names, len(levels), owner)
     fixed = _read_fixed(given.get("fixed_splits"), names, levels, owner)

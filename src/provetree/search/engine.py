@@ -245,7 +245,7 @@ def chosen_kernel() -> str:
     if forced is not None:
         return forced
     named = os.environ.get(KERNEL_VARIABLE, "").strip().lower()
-    return _known_kernel(f"The {KERNEL_VARIABLE} environment variable", named or "auto")
+    return _known_kernel(f"The {KERNEL_VARIABLE} environment variable", named) if named else "auto"
 
 
 @contextmanager
