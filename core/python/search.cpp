@@ -42,17 +42,18 @@ nb::dict dict_of_certified(SearchResult&& result) {
                    "weights"_a = to_numpy(std::move(found.weights)), "seconds"_a = result.certify_seconds);
 }
 
-nb::dict dict_of_result(SearchResult&& result) {
+nb::dict dict_of_result(SearchResult&& result, bool certified) {
     nb::list history;
     for (const ProgressPoint& point : result.history)
         history.append(nb::make_tuple(point.seconds, point.cost, point.bound));
-    return dict_of("column"_a = to_numpy(std::move(result.tree.column)),
-                   "rank_low"_a = to_numpy(std::move(result.tree.rank_low)),
-                   "rank_high"_a = to_numpy(std::move(result.tree.rank_high)),
-                   "left"_a = to_numpy(std::move(result.tree.left)), "right"_a = to_numpy(std::move(result.tree.right)),
-                   "label"_a = to_numpy(std::move(result.tree.label)), "cost"_a = result.tree.cost,
-                   "lower_bound"_a = result.lower_bound, "status"_a = status_name(result.status), "history"_a = history,
-                   "counters"_a = counters_of(result), "certified"_a = dict_of_certified(std::move(result)));
+    nb::dict told = dict_of(
+        "column"_a = to_numpy(std::move(result.tree.column)), "rank_low"_a = to_numpy(std::move(result.tree.rank_low)),
+        "rank_high"_a = to_numpy(std::move(result.tree.rank_high)), "left"_a = to_numpy(std::move(result.tree.left)),
+        "right"_a = to_numpy(std::move(result.tree.right)), "label"_a = to_numpy(std::move(result.tree.label)),
+        "cost"_a = result.tree.cost, "lower_bound"_a = result.lower_bound, "status"_a = status_name(result.status),
+        "history"_a = history, "counters"_a = counters_of(result));
+    if (certified) told["certified"] = dict_of_certified(std::move(result));
+    return told;
 }
 
 // An object of Python that has the workers: `begin(job)`, `trade(tasks, cut)`, which gives answers and how many tasks
@@ -146,7 +147,7 @@ nb::dict search_table(const BoundTable& bound, nb::object on_progress, nb::objec
     };
     SearchResult result = without_gil([&] { return run_search(bound.searched(), options, tick); });
     signals.rethrow();
-    return dict_of_result(std::move(result));
+    return dict_of_result(std::move(result), options.certify);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import NotRequired
 
 class Certified(TypedDict):
     """Claims of a certificate, and the rows (with their weights) that they are about."""
@@ -29,7 +30,7 @@ class SearchResult(TypedDict):
     status: Literal["optimal", "time_limit", "work_limit", "interrupted"]
     history: list[tuple[float, int, int]]
     counters: dict[str, int]
-    certified: Certified
+    certified: NotRequired[Certified]  # where it was asked for
 
 class SizedTree(TypedDict):
     """The best tree of at most so many leaves; proven where the bound is no less than the cost."""

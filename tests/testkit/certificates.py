@@ -342,7 +342,7 @@ def _change_problem(header: dict[str, Any], claims: list[Any], rng: np.random.Ge
         header[key] = now + by
         return
     lists = [x for x in (now or []) if isinstance(x, list)] if key == "classes" else [now]
-    some = [x for x in lists if isinstance(x, list) and isinstance(x[-1], int)]
+    some = [x for x in lists if isinstance(x, list) and x and isinstance(x[-1], int)]
     if some:
         some[int(rng.integers(len(some)))][-1] += by
 
