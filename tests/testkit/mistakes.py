@@ -93,6 +93,10 @@ MISTAKES = {
     ),
 }
 
+#: These two never changed anything in 1,500 small problems, not even bounds far too high there: how
+#: certificates take them is not shown. Twins and closings test them elsewhere.
+NEVER_MET = ("stumps of a superset", "counted classes")
+
 #: Run with the core that has the mistake: a table in, what came of it out.
 _SCRIPT = """
 import sys
