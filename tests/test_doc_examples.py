@@ -129,6 +129,7 @@ def test_docstrings(name: str) -> None:
             for package in packages:
                 pytest.importorskip(package)
     module = importlib.import_module(name)
+    importlib.import_module("provetree_check")  # says how many threads NumPy has, once
     environment = dict(os.environ)
     failed, _ = doctest.testmod(module)
     assert failed == 0
