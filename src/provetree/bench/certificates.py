@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from provetree.bench.arguments import among, words
@@ -125,14 +126,17 @@ def _measure(
         if turn == 0 and fits[0] > 5.0:
             break
     fit, write = min(fits), min(writes)
-    compiled, python = _Checked(), _Checked()
-    for turn in range(arguments.repeat):  # short checks take turns, too
-        if turn == 0 or (compiled.seconds is not None and compiled.seconds < 1.0):
-            again = _check_compiled(arguments.compiled, proof, csv, arguments.check_limit)
-            compiled = again if turn == 0 else compiled.least(again)
-        if turn == 0 or (python.seconds is not None and python.seconds < 1.0):
-            again = _check_in_python(proof, csv, arguments.check_limit)
-            python = again if turn == 0 else python.least(again)
+    checks = (
+        partial(_check_compiled, arguments.compiled, proof, csv, arguments.check_limit),
+        partial(_check_in_python, proof, csv, arguments.check_limit),
+    )
+    checked = [check() for check in checks]
+    for _ in range(1, arguments.repeat):  # short checks take turns, too
+        checked = [
+            one.least(check()) if one.seconds is not None and one.seconds < 1.0 else one
+            for one, check in zip(checked, checks, strict=True)
+        ]
+    compiled, python = checked
     row: list[object] = [name, model.status_, fit, write / fit]
     row += [proof.stat().st_size, model.certificate_.n_claims]
     row += [compiled.seconds, _times(compiled, fit), compiled.reading]
