@@ -20,7 +20,7 @@ constexpr double kShortPass = 1e5, kShortPassOfFour = 1e7;
 constexpr Index kFewestRows = 300;
 constexpr Index kMoreRows = 4;  // times as many rows once the first ones have shown what they can
 constexpr std::uint64_t kCheap = 10'000'000, kStepOfMeasure = 8;
-constexpr std::size_t kFewFeatures = 80;
+constexpr std::size_t kFewFeatures = 80;  // cells prove noise of so many thresholds at depth five in a few seconds
 constexpr Index kNoRow = ~Index{0};
 
 // Steps of a search where two children close each column: there are (2 p)^(d - 2) problems of depth two, each with one
