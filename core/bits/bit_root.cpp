@@ -119,7 +119,7 @@ BitRoot::BitRoot(BitRecursion& recursion, Shape shape, Cost limit, Incumbent& fo
       limit_(limit), found_(found), best_{recursion.loss().leaf(node_.leaf_error()), nullptr, 0},
       reported_(best_.upper) {}
 
-RootTasks::Next BitRoot::next(Cost, SplitTask& task) {
+RootTasks::Next BitRoot::next(Cost, bool, SplitTask& task) {
     if (over_) return Next::kOver;
     const Cost cut = std::min(limit_, best_.upper);
     const bool any = splits_->next(cut, [&](std::uint32_t feature, const Division& share, SideCosts& sides) {

@@ -67,7 +67,7 @@ class BitRoot final : public RootTasks {
     // Whether what is proven for a split bounds the others.
     bool raises() const { return splits_->raises(); }
 
-    Next next(Cost busy, SplitTask& task) override;
+    Next next(Cost busy, bool idle, SplitTask& task) override;
     bool settle(SplitTask& task, SplitAnswer& answer) override;
     void report(Cost busy) override;
     Cost cut() const override { return std::min(limit_, best_.upper); }

@@ -76,14 +76,14 @@ void DividedSplit::compose() {
                         task_.split.left_splits};
 }
 
-DividedSplit::Next DividedSplit::next(Cost cut, std::uint64_t& number, SplitTask& task) {
+DividedSplit::Next DividedSplit::next(Cost cut, bool beside, std::uint64_t& number, SplitTask& task) {
     while (!done_) {
         // Where the cut has fallen, trees of the side must cost so much less: a lower limit asks for less.
         if (cut < task_.cut) frontier_->lower_limit(limit_ - (task_.cut - cut));
         Next below = Next::kNothing;
-        if (ask_those_below(number, task, below)) return below;
+        if (ask_those_below(beside, number, task, below)) return below;
         Frontier::Attempt attempt;
-        if (frontier_->next(attempt)) {
+        if (frontier_->next(attempt, beside)) {
             const std::uint64_t sample = task_.sample;
             task = frontier_->task_of(attempt);
             task.number = number++;
@@ -100,10 +100,10 @@ DividedSplit::Next DividedSplit::next(Cost cut, std::uint64_t& number, SplitTask
 }
 
 // True where there is a task among the splits that were divided again. Those that are done are settled.
-bool DividedSplit::ask_those_below(std::uint64_t& number, SplitTask& task, Next& next) {
+bool DividedSplit::ask_those_below(bool beside, std::uint64_t& number, SplitTask& task, Next& next) {
     for (auto at = below_.begin(); at != below_.end();) {
         Below& one = at->second;
-        next = one.split->next(frontier_->cut(one.attempt.interval.family), number, task);
+        next = one.split->next(frontier_->cut(one.attempt.interval.family), beside, number, task);
         if (next == Next::kTask) return true;
         if (next == Next::kDone) {
             frontier_->settle(one.attempt, one.split->answer(), true);

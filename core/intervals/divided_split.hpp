@@ -26,9 +26,9 @@ class DividedSplit {
                  const Recall& recall);
 
     enum class Next { kTask, kNothing, kDone };
-    // A task, numbered by `number`. `cut`: what trees that begin with the split have to cost less than, now. Nothing:
-    // answers are to come. Done: `answer` has all there is.
-    Next next(Cost cut, std::uint64_t& number, SplitTask& task);
+    // A task, numbered by `number`. `cut`: what trees that begin with the split have to cost less than, now. `beside`:
+    // as in Frontier::next. Nothing: answers are to come. Done: `answer` has all there is.
+    Next next(Cost cut, bool beside, std::uint64_t& number, SplitTask& task);
     // Keeps the answer to a task that came from here; false where it did not.
     bool settle(const SplitTask& task, SplitAnswer& answer);
 
@@ -49,7 +49,7 @@ class DividedSplit {
     void begin_side(bool right, Cost limit);
     void end_side(Outcome&& found);
     void compose();
-    bool ask_those_below(std::uint64_t& number, SplitTask& task, Next& next);
+    bool ask_those_below(bool beside, std::uint64_t& number, SplitTask& task, Next& next);
 
     NodeSolver& solver_;
     SplitTask task_;

@@ -144,10 +144,13 @@ void Frontier::push(std::uint32_t family, std::uint32_t a, std::uint32_t b, Posi
 
 std::uint32_t Frontier::add_point(std::uint32_t family, DeepPoint&& point) {
     const std::uint32_t number = static_cast<std::uint32_t>(points_.size());
-    relaxed_ = std::min(relaxed_, point.left + point.right + loss_.split_penalty);
     points_.push_back(std::move(point));
     families_[family].settled.push_back(number);
     return number;
+}
+
+void Frontier::count_relaxed(const DeepPoint& point) {
+    relaxed_ = std::min(relaxed_, point.left + point.right + loss_.split_penalty);
 }
 
 Cost Frontier::least_open() const {
@@ -156,8 +159,14 @@ Cost Frontier::least_open() const {
     return least;
 }
 
-bool Frontier::next(Attempt& attempt) {
-    if (next_resumed(attempt)) return true;
+bool Frontier::next(Attempt& attempt, bool beside) {
+    bool any = next_resumed(attempt) || next_open(attempt);
+    while (!any && beside && open_beside()) any = next_open(attempt);
+    if (any) trying_.push_back({attempt});
+    return any;
+}
+
+bool Frontier::next_open(Attempt& attempt) {
     Interval& interval = attempt.interval;
     while (!heap_.empty() && heap_.top().bound < cut()) {
         interval = heap_.top();
@@ -177,6 +186,44 @@ bool Frontier::next(Attempt& attempt) {
         close(family, interval.open, opening.bound, Reason::kTieRule);
     }
     return false;
+}
+
+// Opens what is beside the split that has most beside it, of all that are being tried: the bounds with which it was
+// handed out hold at its point, and its answer will only raise them. False where there is no such split left.
+bool Frontier::open_beside() {
+    Trying* widest = nullptr;
+    for (Trying& one : trying_) {
+        const Interval& interval = one.attempt.interval;
+        if (one.early != kNoPoint || interval.bound >= cut(interval.family)) continue;
+        if (!widest || interval.open.size() > widest->attempt.interval.open.size()) widest = &one;
+    }
+    if (!widest) return false;
+    widest->early = early_point_of(widest->attempt);
+    const Interval& interval = widest->attempt.interval;
+    push(interval.family, interval.a, widest->early, interval.open);
+    push(interval.family, widest->early, interval.b, interval.open);
+    return true;
+}
+
+// What is known of the sides of a split when it is handed out.
+std::uint32_t Frontier::early_point_of(const Attempt& attempt) {
+    const SplitTask task = task_of(attempt);
+    return add_point(attempt.interval.family,
+                     {.rank = task.split.rank,
+                      .position = attempt.position,
+                      .weight = node_.weight_left(column(attempt.interval.family), attempt.position),
+                      .left = task.least_left,
+                      .right = task.least_right,
+                      .inner_left = task.inner_left,
+                      .outer_left = task.outer_left,
+                      .inner_right = task.inner_right,
+                      .outer_right = task.outer_right,
+                      .left_upper = task.most_left,
+                      .right_upper = task.most_right});
+}
+
+bool Frontier::is_early(std::uint32_t point) const {
+    return std::any_of(trying_.begin(), trying_.end(), [&](const Trying& one) { return one.early == point; });
 }
 
 // A split that an earlier search was at, as long as one of them is open.
@@ -307,19 +354,53 @@ void Frontier::settle(const Attempt& attempt, const SplitAnswer& answer, bool sa
           std::min(kInfinite, std::max(left.lower, answer.least_left) + std::max(right.lower, answer.least_right) +
                                   loss_.split_penalty),
           Reason::kTried);
-    const std::uint32_t number = add_point(family, {.rank = rank,
-                                                    .position = position,
-                                                    .weight = node_.weight_left(column, position),
-                                                    .left = answer.least_left,
-                                                    .right = answer.least_right,
-                                                    .inner_left = left.profile,
-                                                    .outer_left = same_rows ? left.profile : nullptr,
-                                                    .inner_right = right.profile,
-                                                    .outer_right = same_rows ? right.profile : nullptr,
-                                                    .left_upper = left.upper,
-                                                    .right_upper = right.upper});
+    DeepPoint point{.rank = rank,
+                    .position = position,
+                    .weight = node_.weight_left(column, position),
+                    .left = answer.least_left,
+                    .right = answer.least_right,
+                    .inner_left = left.profile,
+                    .outer_left = same_rows ? left.profile : nullptr,
+                    .inner_right = right.profile,
+                    .outer_right = same_rows ? right.profile : nullptr,
+                    .left_upper = left.upper,
+                    .right_upper = right.upper};
+    const std::uint32_t early = no_longer_tried(attempt);
+    if (early != kNoPoint) return tighten(early, std::move(point));
+    count_relaxed(point);
+    const std::uint32_t number = add_point(family, std::move(point));
     push(family, interval.a, number, interval.open);
     push(family, number, interval.b, interval.open);
+}
+
+// The number of the point of a split whose answer has come, where it had one before.
+std::uint32_t Frontier::no_longer_tried(const Attempt& attempt) {
+    // The last one handed out is the first to come back, where one thread searches.
+    const auto found = std::find_if(trying_.rbegin(), trying_.rend(), [&](const Trying& one) {
+        return one.attempt.interval.family == attempt.interval.family && one.attempt.position == attempt.position;
+    });
+    if (found == trying_.rend()) return kNoPoint;
+    const std::uint32_t early = found->early;
+    trying_.erase(std::next(found).base());
+    return early;
+}
+
+// The answer to a split that had its point before: what was known of it holds as well.
+void Frontier::tighten(std::uint32_t early, DeepPoint&& answer) {
+    DeepPoint& point = points_[early];
+    answer.left = std::max(answer.left, point.left);
+    answer.right = std::max(answer.right, point.right);
+    answer.left_upper = std::min(answer.left_upper, point.left_upper);
+    answer.right_upper = std::min(answer.right_upper, point.right_upper);
+    const auto keep = [](ProfilePtr& now, ProfilePtr& before) {
+        if (!now) now = std::move(before);
+    };
+    keep(answer.inner_left, point.inner_left);
+    keep(answer.outer_left, point.outer_left);
+    keep(answer.inner_right, point.inner_right);
+    keep(answer.outer_right, point.outer_right);
+    count_relaxed(answer);
+    point = std::move(answer);
 }
 
 void Frontier::accept(const Attempt& attempt, Cost cost, PlanPtr plan) {

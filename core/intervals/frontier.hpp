@@ -63,6 +63,7 @@ class Frontier {
         Interval interval{};
         Index position = 0;
     };
+    static constexpr std::uint32_t kNoPoint = ~std::uint32_t{0};
 
     // `start` is the tree to beat. With `ties` the split that the tie rule prefers is looked for, too. The weights of
     // the node may change later, where they are those of a sample.
@@ -72,8 +73,9 @@ class Frontier {
     // Lists all splits; to be called first.
     void open(const Survey& survey);
 
-    // The split to try next. False where nothing is open that can still win.
-    bool next(Attempt& attempt);
+    // The split to try next. False where nothing is open that can still win. `beside`: where all that is open is being
+    // tried, what lies beside one of these splits is opened before its answer is there.
+    bool next(Attempt& attempt, bool beside = false);
     // The split with all that is known of its sides.
     SplitTask task_of(const Attempt& attempt) const;
     // Keeps what was found out about a split, and what is still open beside it. `same_rows`: the rows it was solved on
@@ -130,6 +132,11 @@ class Frontier {
         std::uint32_t order;
         std::vector<std::uint32_t> settled;  // numbers of points
     };
+    // A split that was handed out, and the number of its point where that was needed before its answer.
+    struct Trying {
+        Attempt attempt;
+        std::uint32_t early = kNoPoint;
+    };
     // What is open between two points: the least bound (with the penalty), the stretch that has it, and all of it.
     struct Opening {
         Cost bound = 0;
@@ -156,12 +163,19 @@ class Frontier {
     bool leaf_on_right(std::uint32_t family) const { return families_[family].share.right.depth == 0; }
     void count_leaves();
     std::uint32_t add_point(std::uint32_t family, DeepPoint&& point);
+    void count_relaxed(const DeepPoint& point);
     bool look_between(std::uint32_t family, const DeepPoint& a, const DeepPoint& b, Positions within,
                       Opening& opening) const;
     // The interval between two points, as far as it is open within these positions. False where it is closed.
     bool find_interval(std::uint32_t family, std::uint32_t a, std::uint32_t b, Positions within, Interval& interval);
     void push(std::uint32_t family, std::uint32_t a, std::uint32_t b, Positions within);
     bool next_resumed(Attempt& attempt);
+    bool next_open(Attempt& attempt);
+    bool open_beside();
+    std::uint32_t early_point_of(const Attempt& attempt);
+    bool is_early(std::uint32_t point) const;
+    std::uint32_t no_longer_tried(const Attempt& attempt);
+    void tighten(std::uint32_t early, DeepPoint&& answer);
     Index choose_position(const Interval& interval, const Opening& opening) const;
     Index widest_tie(const Interval& interval) const;
     Cost bound_of_small_sides() const;
@@ -189,6 +203,7 @@ class Frontier {
     std::vector<LabelledSides> labelled_;  // by column of the node; empty where no column has a direction
     std::deque<DeepPoint> points_;         // stable: intervals refer to them by number
     std::priority_queue<Interval> heap_;
+    std::vector<Trying> trying_;
     std::vector<Attempt> resumed_;  // splits that an earlier search was at: they are tried before all others
     std::uint64_t sample_ = 0;      // times the sample of rows has grown
 };

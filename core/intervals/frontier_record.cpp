@@ -69,7 +69,7 @@ KnownNode Frontier::record() const {
             const DeepPoint& point = points_[numbers[i]];
             const bool open_after = open(numbers[i], i + 1 < numbers.size() ? numbers[i + 1] : high_end(f));
             KnownNode::Point kept = bounded(name_of(f, point.position), point);
-            kept.settled = true;
+            kept.settled = !is_early(numbers[i]);
             kept.left_upper = point.left_upper;
             kept.right_upper = point.right_upper;
             if (open_before || open_after) {
@@ -167,6 +167,7 @@ void Frontier::settle_known(std::uint32_t family, std::vector<DeepPoint> ends, c
                ends.end());
     std::uint32_t last = low_end(family);
     for (DeepPoint& point : ends) {
+        count_relaxed(point);
         const std::uint32_t number = add_point(family, std::move(point));
         list_between(family, last, number, known);
         last = number;

@@ -28,7 +28,7 @@ class RootSearch final : public RootTasks {
 
     RootAnswer run();
 
-    Next next(Cost busy, SplitTask& task) override;
+    Next next(Cost busy, bool idle, SplitTask& task) override;
     bool settle(SplitTask& task, SplitAnswer& answer) override;
     void report(Cost busy) override;
     Cost cut() const override { return frontier_.cut(); }
@@ -41,7 +41,8 @@ class RootSearch final : public RootTasks {
     bool holds_on_all_rows(const Frontier::Attempt& attempt, const SplitTask& task, SplitAnswer& answer);
     void solve_tasks(Cost& left);
     void run_by(Executor& executor, Cost& left);
-    bool next_of_divided(SplitTask& task);
+    bool next_task(bool beside, SplitTask& task);
+    bool next_of_divided(bool beside, SplitTask& task);
     void renew(SplitTask& task, const SplitAnswer& answer);
     bool keep(SplitTask& task, SplitAnswer& answer);
     Cost least_divided() const;
@@ -233,25 +234,30 @@ Outcome RootSearch::stopped(StopReason reason, Cost left) {
     return outcome;
 }
 
-RootTasks::Next RootSearch::next(Cost busy, SplitTask& task) {
+RootTasks::Next RootSearch::next(Cost busy, bool idle, SplitTask& task) {
     cut_now_.store(frontier_.cut(), std::memory_order_relaxed);
-    if (next_of_divided(task)) return Next::kTask;
+    // What cannot turn out to be needless comes first.
+    if (next_task(false, task) || (idle && next_task(true, task))) return Next::kTask;
+    // A tree that was found meanwhile can make all in vain that the others are at.
+    return std::min(busy, least_divided()) >= frontier_.cut() ? Next::kOver : Next::kNothing;
+}
+
+bool RootSearch::next_task(bool beside, SplitTask& task) {
+    if (next_of_divided(beside, task)) return true;
     Frontier::Attempt attempt;
-    if (!frontier_.next(attempt))
-        // A tree that was found meanwhile can make all in vain that the others are at.
-        return std::min(busy, least_divided()) >= frontier_.cut() ? Next::kOver : Next::kNothing;
+    if (!frontier_.next(attempt, beside)) return false;
     task = task_of(attempt);
     task.number = tasks_++;
     tried_.emplace(task.number, attempt);
-    return Next::kTask;
+    return true;
 }
 
 // Splits that were too long come first: they were the most promising ones. Those that are done are settled here.
-bool RootSearch::next_of_divided(SplitTask& task) {
+bool RootSearch::next_of_divided(bool beside, SplitTask& task) {
     for (auto at = divided_.begin(); at != divided_.end();) {
         DividedSplit& split = at->second;
         const std::uint32_t family = tried_.at(at->first).interval.family;
-        const DividedSplit::Next next = split.next(frontier_.cut(family), tasks_, task);
+        const DividedSplit::Next next = split.next(frontier_.cut(family), beside, tasks_, task);
         if (next == DividedSplit::Next::kTask) {
             task.bound = split.task().bound;  // what it bounds is the root, not a node below
             return true;

@@ -56,8 +56,8 @@ nb::dict dict_of_result(SearchResult&& result, bool certified) {
     return told;
 }
 
-// An object of Python that has the workers: `begin(job)`, `trade(tasks, cut)`, which gives answers and how many tasks
-// it wants, or None where it has nobody left, and `end()`.
+// An object of Python that has the workers: `begin(job)`, `trade(tasks, cut)`, which gives answers, how many tasks it
+// wants and how many can be worked at at a time, or None where it has nobody left, and `end()`.
 class PythonExchange final : public TaskExchange {
   public:
     PythonExchange(nb::object workers, Signals& signals) : workers_(std::move(workers)), signals_(signals) {}
@@ -80,6 +80,7 @@ class PythonExchange final : public TaskExchange {
                 traded.answers.emplace_back(nb::cast<std::uint64_t>(answer[0]), std::string(text.c_str(), text.size()));
             }
             traded.wanted = nb::cast<std::size_t>(back[1]);
+            traded.at_hand = nb::cast<std::size_t>(back[2]);
         });
         if (!anybody) throw StopSearch{StopReason::kInterrupted};
         return traded;

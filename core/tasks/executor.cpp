@@ -9,7 +9,7 @@ namespace provetree {
 
 void SerialExecutor::run(RootTasks& root, Cost& left) {
     SplitTask task;
-    while (root.next(kInfinite, task) == RootTasks::Next::kTask) {
+    while (root.next(kInfinite, false, task) == RootTasks::Next::kTask) {
         left = task.bound;
         for (bool settled = false; !settled;) {
             worker_.prepare(task);
@@ -53,7 +53,7 @@ void ThreadExecutor::work(RootTasks& root, SplitWorker& worker, std::size_t who)
         while (!over_) {
             if (leads) root.report(least_busy());
             SplitTask task;
-            const RootTasks::Next next = root.next(least_busy(), task);
+            const RootTasks::Next next = root.next(least_busy(), true, task);
             if (next == RootTasks::Next::kTask) {
                 busy_[who] = task.bound;
                 solve(root, worker, task, held);

@@ -24,8 +24,9 @@ class RootTasks {
         kNothing,  // nothing to hand out: the end, unless an answer that is still to come leaves something
         kOver,     // the end, whatever is still being solved
     };
-    // `busy`: the least bound of the tasks that are being solved; kInfinite where there are none.
-    virtual Next next(Cost busy, SplitTask& task) = 0;
+    // `busy`: the least bound of the tasks that are being solved; kInfinite where there are none. `idle`: whoever asks
+    // has nothing to do, so that a task which another one may turn out to have made needless is better than none.
+    virtual Next next(Cost busy, bool idle, SplitTask& task) = 0;
     // Keeps an answer. False: more rows are to be looked at, and the task, brought up to date, has to be solved again.
     virtual bool settle(SplitTask& task, SplitAnswer& answer) = 0;
     // Between two tasks, by the thread that called the search: what is proven is told and kept.

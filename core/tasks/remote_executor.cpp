@@ -33,6 +33,7 @@ void RemoteExecutor::run(RootTasks& root, Cost& left) {
             TaskExchange::Traded traded = exchange_.trade(texts, root.cut());
             texts.clear();
             wanted_ = traded.wanted;
+            at_hand_ = traded.at_hand;
             {
                 const Holding root_is_here(has_root_);
                 for (const auto& answer : traded.answers) take(root, answer, texts);
@@ -58,7 +59,7 @@ void RemoteExecutor::with_root(const std::function<void()>& use) {
 bool RemoteExecutor::fill(RootTasks& root, Texts& texts) {
     while (out_.size() < wanted_) {
         SplitTask task;
-        const RootTasks::Next next = root.next(least_busy(), task);
+        const RootTasks::Next next = root.next(least_busy(), out_.size() < at_hand_, task);
         if (next == RootTasks::Next::kOver) return false;
         if (next == RootTasks::Next::kNothing) return !out_.empty();
         put_out(task, texts);

@@ -22,6 +22,7 @@ class TaskExchange {
     struct Traded {
         std::vector<std::pair<std::uint64_t, std::string>> answers;  // by the number that the task was given with
         std::size_t wanted = 0;                                      // tasks that may be out at a time from now on
+        std::size_t at_hand = 0;                                     // tasks that can be worked at at a time
     };
     // A search begins; what was out before is no longer wanted. `job`: what its tasks have in common.
     virtual void begin(const std::string& job) = 0;
@@ -54,7 +55,7 @@ class RemoteExecutor final : public Executor {
     std::map<std::uint64_t, SplitTask> out_;
     std::multiset<Cost> bounds_;  // of the tasks that are out
     std::uint64_t given_ = 0;
-    std::size_t wanted_ = 1;
+    std::size_t wanted_ = 0, at_hand_ = 0;  // as the exchange says
     bool has_root_ = false;
 };
 

@@ -234,8 +234,11 @@ class Exchange(Protocol):
 
     def trade(
         self, tasks: list[tuple[int, bytes]], cut: int
-    ) -> tuple[list[tuple[int, bytes]], int] | None:
-        """Hand out tasks; return answers and how many tasks may be out, None to give up."""
+    ) -> tuple[list[tuple[int, bytes]], int, int] | None:
+        """Hand out tasks; return answers, how many may be out, and how many workers there are.
+
+        None to give up.
+        """
 
     def end(self) -> None:
         """Take back all that is out."""

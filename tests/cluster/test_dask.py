@@ -26,6 +26,7 @@ from distributed import Client, LocalCluster
 from distributed import scheduler as scheduler_module
 
 from provetree import ClusterError, OptimalTreeClassifier, OptimalTreeRegressor
+from provetree.cluster import exchange
 from provetree.cluster.client import active_client, check_workers, connected
 from provetree.cluster.exchange import DaskExchange
 from provetree.cluster.worker import Answer, ProofTable
@@ -257,6 +258,16 @@ def test_sending_that_takes_long_is_waited_for(client: Client, monkeypatch: Any)
     assert_same(found)
     for sending in workers._sent._late:
         sending.result(LONG)
+
+
+def test_tasks_that_a_group_has_not_begun_are_given_out_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "_GROUP_PATIENCE", 0.0)
+    monkeypatch.setattr(exchange, "_LEAST_PER_THREAD_SECONDS", 0.2)  # groups are large
+    found, workers = prove(client)
+    assert_same(found)
+    assert workers.tasks > 20
 
 
 def test_what_a_hanging_worker_has_is_given_to_another(client: Client) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from provetree import _core
+from provetree.cluster.worker import ProofTable, solve_tasks
 from provetree.problem.problem import Problem, build_problem
 from testkit.core_calls import (
     ALWAYS_WIDE,
@@ -83,6 +84,59 @@ def test_thousands_of_random_tables(part: int) -> None:
             check(deeper_problem(seed), seed)
 
 
+def test_splits_beside_those_that_are_tried_are_for_who_would_wait() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    problem = build_problem(X, rng.integers(0, 2, 60), n_classes=2, max_depth=3)
+    plain = core_search(problem, switches=OFF["bits"])
+    most = {}
+    for idle in (0, 12):
+
+        class Counts(LocalExchange):
+            most_out = 0
+
+            def trade(
+                self, tasks: list[tuple[int, bytes]], cut: int
+            ) -> tuple[list[tuple[int, bytes]], int, int] | None:
+                self.most_out = max(self.most_out, len(self._out) + len(tasks))
+                return super().trade(tasks, cut)
+
+        workers = Counts(problem.table, 0, wanted=20, steps=1 << 60, idle=idle)
+        far = core_search(problem, switches=OFF["bits"], workers=workers)
+        assert far["lower_bound"] == plain["lower_bound"]
+        assert same_tree(far, plain)
+        most[idle] = workers.most_out
+    # In the beginning there is one interval for each column and division of the budget.
+    assert most[12] >= 12 > most[0]
+
+
+def test_a_group_that_takes_too_long_is_given_back_with_what_it_has_not_begun() -> None:
+    problem = deeper_problem(3)
+    given: list[list[tuple[int, bytes]]] = []
+    jobs: list[str] = []
+
+    class Keeps(LocalExchange):
+        def begin(self, job: str) -> None:
+            jobs.append(job)
+            super().begin(job)
+
+        def trade(
+            self, tasks: list[tuple[int, bytes]], cut: int
+        ) -> tuple[list[tuple[int, bytes]], int, int] | None:
+            given.append(tasks)
+            return super().trade(tasks, cut)
+
+    core_search(problem, switches=OFF["bits"], workers=Keeps(problem.table, 0, wanted=9, idle=9))
+    tasks = max(given, key=len)
+    assert len(tasks) > 1
+    table = ProofTable(problem, 1 << 26)
+    for group_seconds, answered in ((0.0, 1), (1e9, len(tasks))):
+        answers = solve_tasks(
+            table, f"1 {jobs[0]}", tasks, 2**62, 1e9, group_seconds, wanted=lambda: True
+        )
+        assert [one.number for one in answers] == [number for number, _ in tasks[:answered]]
+
+
 def test_what_was_proven_is_kept_when_nobody_is_left() -> None:
     """Workers that give up leave the best tree and a true bound."""
     for seed in range(12):
@@ -94,7 +148,7 @@ def test_what_was_proven_is_kept_when_nobody_is_left() -> None:
 
             def trade(
                 self, tasks: list[tuple[int, bytes]], cut: int
-            ) -> tuple[list[tuple[int, bytes]], int] | None:
+            ) -> tuple[list[tuple[int, bytes]], int, int] | None:
                 self.left -= 1
                 return super().trade(tasks, cut) if self.left else None
 
@@ -130,7 +184,7 @@ def test_a_task_of_another_table_is_refused() -> None:
     class Keeps(LocalExchange):
         def trade(
             self, given: list[tuple[int, bytes]], cut: int
-        ) -> tuple[list[tuple[int, bytes]], int] | None:
+        ) -> tuple[list[tuple[int, bytes]], int, int] | None:
             tasks.extend(task for _, task in given)
             return super().trade(given, cut)
 

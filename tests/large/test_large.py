@@ -144,6 +144,7 @@ def test_predictions_of_dask_tables_are_arrays_of_dask() -> None:
     assert isinstance(model.predict(far), da.Array)
     np.testing.assert_array_equal(model.predict(far).compute(), model.predict(X))
     np.testing.assert_array_equal(model.predict_proba(far).compute(), model.predict_proba(X))
+    np.testing.assert_array_equal(model.apply(far).compute(), model.apply(X))
     numbers = X[["a", "b"]].to_numpy()
     other = OptimalTreeClassifier(max_depth=2).fit(numbers, y)
     array = da.from_array(numbers, chunks=(20, 1))

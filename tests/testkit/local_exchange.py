@@ -10,11 +10,20 @@ from provetree import _core
 class LocalExchange:
     """Solves the tasks that are out in random order, some of them late, some of them twice.
 
-    Most tasks that can be divided are handed back after some steps.
+    Most tasks that can be divided are handed back after some steps. `idle` is how many would like
+    to have a task; at random where it is None.
     """
 
-    def __init__(self, table: _core.Table, seed: int, *, wanted: int = 5, steps: int = 300) -> None:
-        self._table, self._wanted, self._steps = table, wanted, steps
+    def __init__(
+        self,
+        table: _core.Table,
+        seed: int,
+        *,
+        wanted: int = 5,
+        steps: int = 300,
+        idle: int | None = None,
+    ) -> None:
+        self._table, self._wanted, self._steps, self._idle = table, wanted, steps, idle
         self._random = np.random.default_rng(seed)
         self._out: dict[int, bytes] = {}
         self._solver: _core.TaskSolver | None = None
@@ -27,7 +36,7 @@ class LocalExchange:
 
     def trade(
         self, tasks: list[tuple[int, bytes]], cut: int
-    ) -> tuple[list[tuple[int, bytes]], int] | None:
+    ) -> tuple[list[tuple[int, bytes]], int, int] | None:
         assert self._solver is not None
         self._out.update(tasks)
         self.tasks += len(tasks)
@@ -46,7 +55,9 @@ class LocalExchange:
                 self._random.random() < 0.9
             ):  # else it is solved once more: the second answer is ignored
                 del self._out[number]
-        return answers, self._wanted
+        # Those who have nothing to do get what may turn out to be needless.
+        idle = int(self._random.integers(self._wanted + 1)) if self._idle is None else self._idle
+        return answers, self._wanted, idle
 
     def end(self) -> None:
         self.ends += 1

@@ -84,7 +84,7 @@ class MadeUpCluster:
 
     def trade(
         self, tasks: list[tuple[int, bytes]], cut: int
-    ) -> tuple[list[tuple[int, bytes]], int] | None:
+    ) -> tuple[list[tuple[int, bytes]], int, int] | None:
         """Solve what is handed out, and give back what would have come by then."""
         self.clock += time.thread_time() - self._left  # what the root took
         self._solver.lower_cut(cut)
@@ -100,7 +100,8 @@ class MadeUpCluster:
         self._left = time.thread_time()
         if self.spent > self.budget:
             return None
-        return answers, _PER_WORKER * self.workers * group_sizes(self._mean(), self.workers)[1]
+        most = _PER_WORKER * self.workers * group_sizes(self._mean(), self.workers)[1]
+        return answers, most, self.workers
 
     def end(self) -> None:
         """Nothing is left to take back."""

@@ -26,11 +26,15 @@ from provetree.errors import ClusterError
 
 #: Seconds that the core waits for an answer at most, before it looks after other things.
 _WAIT = 0.02
+#: Seconds for further answers after the first: Dask takes many at once as fast as one.
+_MORE = 0.01
 #: Seconds that a group of tasks should take, at least and for each thread: the client needs some
 #: milliseconds for a group, and must keep up with all of them. Groups of few tasks are smaller, but
 #: not so small that the client could not keep up at all. The most tasks of a group.
-_GROUP_SECONDS, _PER_THREAD_SECONDS, _LEAST_PER_THREAD_SECONDS = 0.25, 0.015, 0.001
+_GROUP_SECONDS, _PER_THREAD_SECONDS, _LEAST_PER_THREAD_SECONDS = 0.25, 0.015, 0.003
 _LARGEST_GROUP = 64
+#: A group that takes so many times as long is given back with the tasks that it has not begun.
+_GROUP_PATIENCE = 2.0
 #: Seconds after which a task is handed back to be divided: while there is enough to do, and while
 #: workers wait.
 _LONG, _SHORT = 10.0, 2.0
@@ -57,14 +61,17 @@ def group_sizes(task_seconds: float, threads: int) -> tuple[int, int]:
     --------
     >>> from provetree.cluster.exchange import group_sizes
     >>> group_sizes(task_seconds=0.005, threads=16), group_sizes(task_seconds=2.0, threads=16)
-    ((3, 50), (1, 1))
+    ((10, 50), (1, 1))
     """
 
     def size(seconds: float) -> int:
         return max(1, min(_LARGEST_GROUP, round(seconds / max(task_seconds, 1e-4))))
 
-    most = max(_GROUP_SECONDS, _PER_THREAD_SECONDS * threads)
-    return size(_LEAST_PER_THREAD_SECONDS * threads), size(most)
+    return size(_LEAST_PER_THREAD_SECONDS * threads), size(_group_seconds(threads))
+
+
+def _group_seconds(threads: int) -> float:
+    return max(_GROUP_SECONDS, _PER_THREAD_SECONDS * threads)
 
 
 def shared_size(tasks: int, sizes: tuple[int, int], places: int) -> int:
@@ -100,10 +107,14 @@ class Watched:
 
 
 def _solve_group(
-    tasks: list[tuple[int, bytes]], table: ProofTable, job: str, cut: int, seconds: float
+    tasks: list[tuple[int, bytes]],
+    table: ProofTable,
+    job: str,
+    cut: int,
+    caps: tuple[float, float],
 ) -> list[Answer]:
     """Solve a group, with what all groups have in common behind what is its own."""
-    return solve_tasks(table, job, tasks, cut, seconds)
+    return solve_tasks(table, job, tasks, cut, *caps)
 
 
 class DaskExchange:
@@ -145,6 +156,7 @@ class DaskExchange:
         self._failures: dict[int, int] = {}
         self._hanging: set[str] = set()  # workers that get nothing more
         self._waiting: list[list[tuple[int, bytes]]] = []  # groups for which there is nobody now
+        self._left_over: list[tuple[int, bytes]] = []  # of groups that took too long
         self._task_seconds = 0.05
         self._cut = self._told_cut = 2**62
         self._watched = Watched()
@@ -168,21 +180,22 @@ class DaskExchange:
 
     def trade(
         self, tasks: list[tuple[int, bytes]], cut: int
-    ) -> tuple[list[tuple[int, bytes]], int] | None:
-        """Hand tasks out, wait a moment, and return answers and how many tasks may be out."""
+    ) -> tuple[list[tuple[int, bytes]], int, int] | None:
+        """Hand tasks out, wait a moment, and return answers, and how many tasks may be out."""
         self._cut = cut
         if not self._is_well():
             return None
         groups, self._waiting = self._waiting, []
+        self._wanted_numbers.update(number for number, _ in tasks)
+        self.tasks += len(tasks)
+        tasks, self._left_over = tasks + self._left_over, []
         if tasks:
-            self._wanted_numbers.update(number for number, _ in tasks)
-            self.tasks += len(tasks)
             size = shared_size(len(tasks), self._sizes(), self._most_groups() - len(self._out))
             groups += [tasks[begin : begin + size] for begin in range(0, len(tasks), size)]
         self._submit(groups)
         answers = self._taken(self._keys_done())
         self._repeat_what_hangs()
-        return answers, self._most_out()
+        return answers, self._most_out(), sum(self._at_hand().values())
 
     def end(self) -> None:
         """Take back all that is out: nobody needs it."""
@@ -253,7 +266,9 @@ class DaskExchange:
         name = f"prove_splits_of_depth_{self._depth}-{self._token}"
         keys = [f"{name}-{self._groups_made + k}" for k in range(1, len(groups) + 1)]
         self._groups_made += len(groups)
-        same = (table, self._job, self._cut, _SHORT if starving else _LONG)
+        group_seconds = _GROUP_PATIENCE * _group_seconds(sum(at_hand.values()))
+        caps = (_SHORT if starving else _LONG, group_seconds)
+        same = (table, self._job, self._cut, caps)
         futures = self._client.map(
             _solve_group,
             groups,
@@ -269,8 +284,11 @@ class DaskExchange:
     def _keys_done(self) -> list[str]:
         """Wait a moment for groups that are done, and return all that are by then."""
         keys: list[str] = []
+        nothing_out = not self._out and not self._waiting
         with suppress(queue.Empty):
-            keys.append(self._done.get(timeout=_WAIT))
+            keys.append(self._done.get(timeout=0 if nothing_out else _WAIT))
+            if len(self._out) > sum(self._at_hand().values()):  # nobody waits
+                time.sleep(_MORE)
             while True:
                 keys.append(self._done.get_nowait())
         return keys
@@ -292,6 +310,12 @@ class DaskExchange:
                 self._given_out_again(group)
             else:
                 answers += self._kept(found)
+                done = {one.number for one in found}
+                self._left_over += [
+                    task
+                    for task in group.tasks
+                    if task[0] not in done and task[0] in self._wanted_numbers
+                ]
         for group in groups:
             if group in finished:
                 continue
@@ -386,6 +410,7 @@ class DaskExchange:
     def _forget(self) -> None:
         """Cancel what is out; the workers stop at once."""
         groups, self._out, self._waiting = list(self._out.values()), {}, []
+        self._left_over = []
         self._wanted_numbers.clear()
         if groups and self._client.status == "running":
             self._client.cancel([group.future for group in groups], asynchronous=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -116,19 +117,24 @@ def solve_tasks(
     tasks: list[tuple[int, bytes]],
     cut: int,
     seconds: float,
+    group_seconds: float = math.inf,
     wanted: Callable[[], bool] | None = None,
 ) -> list[Answer]:
     """Solve some tasks, one after the other, on a worker.
 
     A task that takes longer than `seconds`, where it can be divided, is handed back with what is
-    known by then. `wanted` says whether anybody waits for the answers; by default the worker of
+    known by then. Tasks that are not begun after `group_seconds` have no answer: others may have
+    nothing to do. `wanted` says whether anybody waits for the answers; by default the worker of
     Dask is asked.
     """
     wanted = _wanted_by_dask() if wanted is None else wanted
     answers = []
     with table.solver(job, cut) as solver, _watched(solver, wanted):
+        end = time.perf_counter() + group_seconds
         for number, task in tasks:
             began = time.perf_counter()
+            if answers and began > end:
+                break
             answer = solver.solve(task, seconds)
             if answer is None:
                 raise Stopped

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from provetree.estimators._sklearn import ClassifierFace
 from provetree.estimators._tree_estimator import TreeEstimator
-from provetree.large.predict import predicted
 from provetree.large.table import is_dask
 from provetree.number_types import Float
 from provetree.problem.prepare import Prepared
@@ -48,12 +45,7 @@ class TreeClassifier(ClassifierFace, TreeEstimator):
         >>> clf.predict([[1.4], [1.6], [9.0]])
         array([-1,  1, -1])
         """
-        if is_dask(X):
-            check_is_fitted(self)
-            labels: NDArray[Any] = predicted(self.predict, X, None, self.classes_.dtype)
-            return labels
-        encoded = self.encode(X)
-        return np.asarray(self.classes_[self.tree_.predict(encoded)])
+        return self._of_rows(X, lambda rows: self.classes_[self.tree_.predict(rows)])
 
     def predict_proba(self, X: Any, *, laplace: float | None = None) -> Float:
         """Predict the probability of each label: its share in the leaf, smoothed if that is asked.
@@ -82,18 +74,12 @@ class TreeClassifier(ClassifierFace, TreeEstimator):
         >>> clf.predict_proba([[5]], laplace=1).round(3)
         array([[0.667, 0.333]])
         """
-        if is_dask(X):
-            check_is_fitted(self)
-            rows = partial(self.predict_proba, laplace=laplace)
-            shares: Float = predicted(rows, X, len(self.classes_), np.float64)
-            return shares
-        encoded = self.encode(X)
         if laplace is not None and not 0.0 <= laplace < np.inf:
             raise ValueError(
                 "The 'laplace' parameter of predict_proba must be a float in the range "
                 f"[0.0, inf). Got {laplace!r} instead."
             )
-        return self.tree_.predict_proba(encoded, laplace)
+        return self._of_rows(X, lambda rows: self.tree_.predict_proba(rows, laplace))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the rows that are classified right.

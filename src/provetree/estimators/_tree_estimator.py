@@ -18,6 +18,8 @@ from provetree.estimators._features import check_features, keep_features
 from provetree.estimators._float32 import lost_in_float32
 from provetree.estimators._progress import ProgressLine
 from provetree.estimators._sklearn import TableEstimator
+from provetree.large.predict import predicted
+from provetree.large.table import is_dask
 from provetree.number_types import Float
 from provetree.options import thread_count
 from provetree.problem.inputs import as_table
@@ -165,6 +167,15 @@ class TreeEstimator(TableEstimator):
         check_features(self, table)
         return self.encoder_.transform(table)
 
+    def _of_rows(self, X: Any, found: Callable[[Float], NDArray[Any]]) -> NDArray[Any]:
+        """Return what is found for encoded rows; of a table of Dask, as an array of Dask."""
+        check_is_fitted(self)
+        if not is_dask(X):
+            return found(self.encode(X))
+        of_none = found(np.empty((0, self.n_features_in_)))
+        parts: NDArray[Any] = predicted(lambda part: found(self.encode(part)), X, of_none)
+        return parts
+
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Find the leaf of each row.
 
@@ -185,8 +196,7 @@ class TreeEstimator(TableEstimator):
         >>> clf.apply([[0], [5]])
         array([1, 2])
         """
-        encoded = self.encode(X)
-        return self.tree_.apply(encoded)
+        return self._of_rows(X, lambda rows: self.tree_.apply(rows))
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Find the nodes that each row passes on its way to its leaf.

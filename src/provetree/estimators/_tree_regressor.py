@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
 from provetree.estimators._sklearn import RegressorFace
 from provetree.estimators._tree_estimator import TreeEstimator
-from provetree.large.predict import predicted
-from provetree.large.table import is_dask
 from provetree.number_types import Float
 from provetree.problem.prepare import Prepared
 
@@ -47,13 +42,7 @@ class TreeRegressor(RegressorFace, TreeEstimator):
         >>> reg.predict([[1.4], [9.0]])
         array([0.5, 4.5])
         """
-        if is_dask(X):
-            check_is_fitted(self)
-            width = None if self.n_outputs_ == 1 else self.n_outputs_
-            numbers: Float = predicted(self.predict, X, width, np.float64)
-            return numbers
-        encoded = self.encode(X)
-        return self.tree_.predict(encoded)
+        return self._of_rows(X, lambda rows: self.tree_.predict(rows))
 
     def to_sklearn(self) -> DecisionTreeRegressor:
         """Return the tree as a fitted ``DecisionTreeRegressor`` of scikit-learn.

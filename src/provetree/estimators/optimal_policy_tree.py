@@ -12,13 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from provetree.estimators._initial_tree import initial_splits
 from provetree.estimators._searched_tree import SearchedTree
 from provetree.estimators._sklearn import PolicyFace
-from provetree.large.predict import predicted
-from provetree.large.table import is_dask
 from provetree.number_types import Float
 from provetree.options import POLICY_OPTIONS, documented, validate
 from provetree.problem.actions import read_action_costs, read_budget
@@ -368,12 +365,7 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         >>> OptimalPolicyTree(max_depth=1).fit([[1], [2], [3]], rewards).predict([[0], [9]])
         array(['act', 'wait'], dtype='<U4')
         """
-        if is_dask(X):
-            check_is_fitted(self)
-            actions: NDArray[Any] = predicted(self.predict, X, None, self.actions_.dtype)
-            return actions
-        chosen = self.predict_index(X)
-        return np.asarray(self.actions_[chosen])
+        return self._of_rows(X, lambda rows: self.actions_[self.tree_.predict(rows)])
 
     def predict_index(self, X: Any) -> NDArray[np.intp]:
         """Choose an action for each row, by its position among the columns of the rewards.
@@ -395,8 +387,7 @@ class OptimalPolicyTree(PolicyFace, SearchedTree):
         >>> policy.predict_index([[0], [9]])
         array([1, 0])
         """
-        encoded = self.encode(X)
-        return np.asarray(self.tree_.predict(encoded), dtype=np.intp)
+        return self._of_rows(X, lambda rows: np.asarray(self.tree_.predict(rows), dtype=np.intp))
 
     def value(self, X: Any, rewards: Any, sample_weight: ArrayLike | None = None) -> PolicyValue:
         """Return the mean reward of the policy on some rows, and its standard error.
