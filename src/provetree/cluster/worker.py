@@ -128,7 +128,7 @@ def solve_tasks(
     Dask is asked.
     """
     wanted = _wanted_by_dask() if wanted is None else wanted
-    answers = []
+    answers: list[Answer] = []
     with table.solver(job, cut) as solver, _watched(solver, wanted):
         end = time.perf_counter() + group_seconds
         for number, task in tasks:
