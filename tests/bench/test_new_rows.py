@@ -24,13 +24,14 @@ from provetree.bench.new_rows.results import (
     Key,
     Result,
     Work,
+    all_work,
     part_of,
     read_failures,
     read_results,
     score,
 )
 from provetree.bench.new_rows.statistics import alike_groups, mean_ranks, signed_rank_test
-from provetree.bench.new_rows.tables import ClassTable, Preparation, split_rows
+from provetree.bench.new_rows.tables import ClassTable, Preparation, largest_first, split_rows
 from provetree.bench.papers.ales import TABLE_7
 from provetree.cli import main
 
@@ -220,6 +221,16 @@ def test_parts_are_all_the_work_and_nothing_twice() -> None:
     work = paper_work(["iris", "magic04"], ["optimal", "cart-tuned"], 1.0)
     parts = [one for k in range(1, 4) for one in part_of(work, f"{k}/3")]
     assert sorted(one.key for one in parts) == sorted(one.key for one in work)
+
+
+def test_a_split_begins_with_its_largest_table(folder: Path) -> None:
+    sizes = {"common": (60, 2), "long": (10**7, 1), "rare": (60, 2), "wide": (19_000, 2)}
+    facts = {name: {"rows": rows, "features": each} for name, (rows, each) in sizes.items()}
+    (folder / "manifest.json").write_text(json.dumps(facts))
+    # Of the rows of a long table 20,000 are measured.
+    assert largest_first(["common", "long", "rare", "wide"]) == ("wide", "long", "common", "rare")
+    work = all_work(largest_first(facts), ["cart"], range(2), 1.0, [8])
+    assert [(one.key.split, one.key.table) for one in work[3:5]] == [(0, "rare"), (1, "wide")]
 
 
 def test_a_later_call_goes_on(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

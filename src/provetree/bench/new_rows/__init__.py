@@ -14,7 +14,7 @@ from provetree.bench.arguments import among, words
 from provetree.bench.new_rows.methods import METHODS
 from provetree.bench.new_rows.papers import paper_work
 from provetree.bench.new_rows.results import all_work, part_of, read_failures, read_results, run_all
-from provetree.bench.new_rows.tables import wanted_tables
+from provetree.bench.new_rows.tables import largest_first, wanted_tables
 
 __all__ = ["run"]
 
@@ -37,7 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
         work = paper_work(tables, methods, arguments.limit)
     else:
         sizes = _sizes(arguments.leaves)
-        work = all_work(tables, methods, range(arguments.splits), arguments.limit, sizes)
+        splits = range(arguments.splits)
+        work = all_work(largest_first(tables), methods, splits, arguments.limit, sizes)
     work = part_of(work, arguments.part)
     done = read_results(folder)
     work = [one for one in work if one.key not in done]
