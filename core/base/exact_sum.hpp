@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 namespace provetree {
 
@@ -15,6 +16,22 @@ class ExactSum {
         double rest = term;
         for (double& level : levels_) rest = add_to(level, rest);
         last_ += rest;
+    }
+
+    // Many terms go to sums beside each other, so that no addition waits for the one before it.
+    void add(const std::vector<double>& terms) {
+        double sums[kLevels + 1][kLanes] = {};
+        std::size_t i = 0;
+        for (; i + kLanes <= terms.size(); i += kLanes) {
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                double rest = terms[i + lane];
+                for (std::size_t level = 0; level < kLevels; ++level) rest = add_to(sums[level][lane], rest);
+                sums[kLevels][lane] += rest;
+            }
+        }
+        for (; i < terms.size(); ++i) add(terms[i]);
+        for (const auto& level : sums)
+            for (const double& sum : level) add(sum);
     }
 
     double rounded() const {
@@ -36,7 +53,7 @@ class ExactSum {
     }
 
   private:
-    static constexpr std::size_t kLevels = 3;
+    static constexpr std::size_t kLevels = 3, kLanes = 8;
 
     // Adds to a sum and tells what was rounded off.
     static double add_to(double& sum, double term) {

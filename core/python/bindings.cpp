@@ -2,13 +2,12 @@
 // copied into dicts.
 #include "python/bindings.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
-#include "base/exact_sum.hpp"
 #include "table/binary_table.hpp"
 #include "table/columns.hpp"
+#include "tree/node_sums.hpp"
 
 namespace provetree {
 
@@ -88,27 +87,9 @@ nb::object binary_table_of(const AnyTable& table, const Array1<const std::int32_
 // The weighted mean, and the sum of squares around it.
 nb::tuple mean_and_squares_of(const Array1<const double>& targets, const Array1<const double>& weights) {
     const std::size_t n = targets.shape(0);
-    must(weights.shape(0) == n, "mean_and_squares needs arrays over the same rows.");
-    const double *const target = targets.data(), *const weight = weights.data();
-    double total = 0;  // of whole numbers
-    ExactSum sum, rounding, squares;
-    std::vector<double> distances(n), terms(n);
-    for (std::size_t i = 0; i < n; ++i) total += weight[i];
-    for (std::size_t i = 0; i < n; ++i) terms[i] = weight[i] * target[i];
-    for (double term : terms) sum.add(term);
-    const double mean = sum.rounded() / total;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double apart = target[i] - mean;
-        distances[i] = weight[i] * apart;
-        terms[i] = distances[i] * apart;
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-        rounding.add(distances[i]);
-        squares.add(terms[i]);
-    }
-    // The mean is rounded to its last digit; what that adds to the squares is taken off again.
-    const double off = rounding.rounded();
-    return nb::make_tuple(mean, std::max(squares.rounded() - off * off / total, 0.0));
+    must(n > 0 && weights.shape(0) == n, "mean_and_squares needs arrays over the same rows, at least one.");
+    const MeanSquares found = mean_and_squares(targets.data(), weights.data(), n);
+    return nb::make_tuple(found.mean, found.squares);
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
-// The exact search for Python: the bound table, the search with its options, rows sent down a tree.
+// The exact search for Python: the bound table, the search with its options, rows sent down a tree and their sums.
 #include "search/search.hpp"
+
+#include <utility>
 
 #include "certify/table_digest.hpp"
 #include "python/bindings.hpp"
 #include "python/switch_bits.hpp"
 #include "search/task_solver.hpp"
 #include "tasks/remote_executor.hpp"
+#include "tree/node_sums.hpp"
 #include "tree/route.hpp"
 
 namespace provetree {
@@ -13,15 +16,65 @@ namespace provetree {
 namespace {
 
 nb::dict routed_rows_of(const BoundTable& bound, const std::vector<std::int64_t>& column,
-                        const std::vector<std::int64_t>& rank) {
+                        const std::vector<std::int64_t>& rank, bool keep_rows) {
     must(column.size() == rank.size(), "route_rows needs one rank for each column.");
-    Routed routed = without_gil([&] { return route_rows(bound.table(), column, rank); });
-    return dict_of("weights"_a = shaped(std::move(routed.weights), column.size(), bound.table().n_classes),
-                   "counts"_a = to_numpy(std::move(routed.counts)), "left"_a = to_numpy(std::move(routed.left)),
-                   "right"_a = to_numpy(std::move(routed.right)), "depth"_a = to_numpy(std::move(routed.depth)),
-                   "label"_a = to_numpy(std::move(routed.label)), "heavier_left"_a = routed.heavier_left,
-                   "last_left"_a = routed.last_left, "first_right"_a = routed.first_right, "lowest"_a = routed.lowest,
-                   "highest"_a = routed.highest);
+    Routed routed = without_gil([&] { return route_rows(bound.table(), column, rank, keep_rows); });
+    nb::dict told = dict_of(
+        "weights"_a = shaped(std::move(routed.weights), column.size(), bound.table().n_classes),
+        "counts"_a = to_numpy(std::move(routed.counts)), "left"_a = to_numpy(std::move(routed.left)),
+        "right"_a = to_numpy(std::move(routed.right)), "depth"_a = to_numpy(std::move(routed.depth)),
+        "label"_a = to_numpy(std::move(routed.label)), "heavier_left"_a = routed.heavier_left,
+        "last_left"_a = routed.last_left, "first_right"_a = routed.first_right, "lowest"_a = routed.lowest,
+        "highest"_a = routed.highest);
+    if (keep_rows) {
+        told["rows"] = to_numpy(std::move(routed.reached.rows));
+        told["begin"] = routed.reached.begin;
+        told["end"] = routed.reached.end;
+    }
+    return told;
+}
+
+// The rows of nodes as route_rows gave them, checked.
+NodeRows rows_of_nodes(const Array1<const std::int64_t>& rows, std::vector<std::int64_t> begin,
+                       std::vector<std::int64_t> end, std::size_t n_rows) {
+    const auto past = [](std::int64_t at, std::size_t size) { return at < 0 || std::cmp_greater(at, size); };
+    must(begin.size() == end.size(), "Nodes need one end for each begin.");
+    for (std::size_t node = 0; node < begin.size(); ++node)
+        must(!past(begin[node], rows.shape(0)) && !past(end[node], rows.shape(0)) && begin[node] < end[node],
+             "Nodes need one row or more, from a begin to an end.");
+    NodeRows reached{{rows.data(), rows.data() + rows.shape(0)}, std::move(begin), std::move(end)};
+    for (std::int64_t row : reached.rows) must(!past(row + 1, n_rows) && row >= 0, "Nodes need rows of the table.");
+    return reached;
+}
+
+RowNumbers numbers_of(const Array2<const double>& numbers, const Array1<const std::int64_t>& weights) {
+    must(weights.shape(0) == numbers.shape(0), "Sums of nodes need a weight for each row.");
+    return {numbers.data(), numbers.shape(1), weights.data()};
+}
+
+// Mean and sum of squares of each node and number.
+nb::tuple node_means_of(const Array2<const double>& numbers, const Array1<const std::int64_t>& weights,
+                        const Array1<const std::int64_t>& rows, std::vector<std::int64_t> begin,
+                        std::vector<std::int64_t> end) {
+    const RowNumbers of = numbers_of(numbers, weights);
+    const NodeRows reached = rows_of_nodes(rows, std::move(begin), std::move(end), numbers.shape(0));
+    const std::vector<MeanSquares> found = without_gil([&] { return node_means(of, reached); });
+    std::vector<double> means, squares;
+    for (const MeanSquares& each : found) {
+        means.push_back(each.mean);
+        squares.push_back(each.squares);
+    }
+    const std::size_t nodes = reached.begin.size();
+    return nb::make_tuple(shaped(std::move(means), nodes, of.width), shaped(std::move(squares), nodes, of.width));
+}
+
+// Sums of each node and number.
+auto node_totals_of(const Array2<const double>& numbers, const Array1<const std::int64_t>& weights,
+                    const Array1<const std::int64_t>& rows, std::vector<std::int64_t> begin,
+                    std::vector<std::int64_t> end) {
+    const RowNumbers of = numbers_of(numbers, weights);
+    const NodeRows reached = rows_of_nodes(rows, std::move(begin), std::move(end), numbers.shape(0));
+    return shaped(without_gil([&] { return node_totals(of, reached); }), reached.begin.size(), of.width);
 }
 
 nb::dict counters_of(const SearchResult& result) {
@@ -163,7 +216,9 @@ void register_search(nb::module_& module) {
         .def_prop_ro("cost_unit", &BoundTable::cost_unit)
         .def_prop_ro("constant", &BoundTable::constant)
         .def("digest", [](const BoundTable& bound) { return table_digest(bound.table()); });
-    module.def("route_rows", &routed_rows_of, "table"_a, "column"_a, "rank"_a);
+    module.def("route_rows", &routed_rows_of, "table"_a, "column"_a, "rank"_a, "keep_rows"_a = false);
+    module.def("node_means", &node_means_of, "numbers"_a, "weights"_a, "rows"_a, "begin"_a, "end"_a);
+    module.def("node_totals", &node_totals_of, "numbers"_a, "weights"_a, "rows"_a, "begin"_a, "end"_a);
     nb::class_<BoundTaskSolver>(module, "TaskSolver")
         .def(nb::init<nb::object, const std::string&, std::uint64_t, const std::string&>(), "table"_a, "job"_a,
              "memory_limit"_a, "kernel"_a = "auto")

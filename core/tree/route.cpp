@@ -35,9 +35,9 @@ void link_nodes(const std::vector<std::int64_t>& column, std::int64_t columns, R
     if (n_nodes == 0 || !waiting.empty()) throw std::invalid_argument("The nodes of a tree end before its last leaf.");
 }
 
-// Sends each row to its leaf.
+// Sends each row to its leaf, and notes that in `leaf_of` where it has room.
 void fill_leaves(const Table& table, const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank,
-                 Routed& routed) {
+                 Routed& routed, std::vector<std::size_t>& leaf_of) {
     const std::size_t n_nodes = column.size(), n_classes = static_cast<std::size_t>(table.n_classes);
     routed.weights.assign(n_nodes * n_classes, 0);
     routed.counts.assign(n_nodes, 0);
@@ -59,9 +59,31 @@ void fill_leaves(const Table& table, const std::vector<std::int64_t>& column, co
         }
         routed.weights[at * n_classes + static_cast<std::size_t>(table.classes[row])] += table.weights[row];
         routed.counts[at] += table.counts[row];
+        if (!leaf_of.empty()) leaf_of[row] = at;
     }
     for (auto* firsts : {&routed.first_right, &routed.lowest})
         std::replace(firsts->begin(), firsts->end(), kMost, kNone);
+}
+
+// Puts the rows in the order of their leaves. Children come after their parent, the left one first.
+void order_rows(const std::vector<std::size_t>& leaf_of, Routed& routed) {
+    NodeRows& reached = routed.reached;
+    const std::size_t n_nodes = routed.left.size();
+    reached.begin.assign(n_nodes, 0);
+    reached.end.assign(n_nodes, 0);
+    for (std::size_t leaf : leaf_of) ++reached.end[leaf];
+    std::int64_t before = 0;
+    for (std::size_t node = 0; node < n_nodes; ++node) {
+        reached.begin[node] = before;
+        before += reached.end[node];
+    }
+    reached.rows.resize(leaf_of.size());
+    std::vector<std::int64_t> next = reached.begin;
+    for (std::size_t row = 0; row < leaf_of.size(); ++row)
+        reached.rows[static_cast<std::size_t>(next[leaf_of[row]]++)] = static_cast<std::int64_t>(row);
+    for (std::size_t node = n_nodes; node-- > 0;)
+        reached.end[node] =
+            routed.right[node] < 0 ? next[node] : reached.end[static_cast<std::size_t>(routed.right[node])];
 }
 
 // Sums up what the leaves have. Children come after their parent.
@@ -87,10 +109,13 @@ void sum_up(std::size_t n_classes, Routed& routed) {
 
 }  // namespace
 
-Routed route_rows(const Table& table, const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank) {
+Routed route_rows(const Table& table, const std::vector<std::int64_t>& column, const std::vector<std::int64_t>& rank,
+                  bool keep_rows) {
     Routed routed;
     link_nodes(column, table.columns, routed);
-    fill_leaves(table, column, rank, routed);
+    std::vector<std::size_t> leaf_of(keep_rows ? table.rows : 0);
+    fill_leaves(table, column, rank, routed, leaf_of);
+    if (keep_rows) order_rows(leaf_of, routed);
     sum_up(static_cast<std::size_t>(table.n_classes), routed);
     return routed;
 }

@@ -71,6 +71,13 @@ class Routed(TypedDict):
     lowest: list[int]
     highest: list[int]
 
+class NodeRows(Routed):
+    """The same with the rows in the order of their leaves: a node has those from begin to end."""
+
+    rows: NDArray[np.int64]
+    begin: list[int]
+    end: list[int]
+
 class ItemsetResult(TypedDict):
     """The best tree in preorder (rows without the attribute first), and what is proven of it."""
 
@@ -185,8 +192,31 @@ def order_binary_table(
     Returns what ``merge_rows`` and ``order_columns`` return, or None where there are more values.
     """
 
-def route_rows(table: Table, column: Sequence[int], rank: Sequence[int]) -> Routed:
-    """Send rows down a tree in preorder (column -1 for a leaf; rank and below go left)."""
+def route_rows(
+    table: Table, column: Sequence[int], rank: Sequence[int], keep_rows: bool = False
+) -> NodeRows:
+    """Send rows down a tree in preorder (column -1 for a leaf; rank and below go left).
+
+    The rows themselves come with `keep_rows` only.
+    """
+
+def node_means(
+    numbers: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    begin: Sequence[int],
+    end: Sequence[int],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean of each number over the rows of each node, and the squares around it."""
+
+def node_totals(
+    numbers: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    begin: Sequence[int],
+    end: Sequence[int],
+) -> NDArray[np.float64]:
+    """Return the weighted sum of each number over the rows of each node."""
 
 class SumsProof(TypedDict):
     """What is proven of all trees, and the sums of one that costs less than what was known."""

@@ -16,7 +16,7 @@ from provetree.problem.problem import Problem
 from provetree.search.blocks import SharedTime
 from provetree.solution import ClusterProgress, Limits, Progress, Solution
 from provetree.tree.build import build_tree
-from provetree.tree.node_values import leaves_cost
+from provetree.tree.node_values import OnRows
 
 #: Name of the environment variable that chooses the kernels.
 KERNEL_VARIABLE = "PROVETREE_KERNEL"
@@ -200,7 +200,8 @@ class ExactSearch:
                     UserWarning,
                     stacklevel=2,
                 )
-        cost, bound = _user_costs(problem, found)
+        on_rows = OnRows(problem, found["column"].tolist(), found["rank_low"].tolist())
+        cost, bound = _user_costs(problem, found, on_rows)
         solution = Solution(
             tree=build_tree(
                 problem,
@@ -209,6 +210,7 @@ class ExactSearch:
                 # Where an action is not the one of least cost by rounding, it stays the core's.
                 # Under directions, a leaf may have to predict the class of fewer rows.
                 found["label"] if problem.loss == "linear" or self.directions else None,
+                on_rows=on_rows,
             ),
             cost=cost,
             lower_bound=bound,
@@ -219,7 +221,9 @@ class ExactSearch:
         return shared.improve(solution, on_progress)
 
 
-def _user_costs(problem: Problem, found: _core.SearchResult) -> tuple[float, float]:
+def _user_costs(
+    problem: Problem, found: _core.SearchResult, on_rows: OnRows
+) -> tuple[float, float]:
     """Return cost and bound of a search in the user's units.
 
     The cost of a measured loss is worked out anew on the rows. Where it is proven optimal, which
@@ -227,9 +231,8 @@ def _user_costs(problem: Problem, found: _core.SearchResult) -> tuple[float, flo
     """
     if not problem.is_measured:
         return problem.to_user_cost(found["cost"]), problem.to_user_cost(found["lower_bound"])
-    columns, ranks = found["column"].tolist(), found["rank_low"].tolist()
-    leaves = leaves_cost(problem, columns, ranks, found["label"].tolist())
-    cost = checked_cost(problem, found["cost"], leaves, len(columns) // 2)
+    leaves = on_rows.leaves_cost(found["label"].tolist())
+    cost = checked_cost(problem, found["cost"], leaves, len(on_rows.columns) // 2)
     if found["status"] == "optimal":
         return cost, cost
     return cost, min(cost, problem.to_user_bound(found["lower_bound"]))

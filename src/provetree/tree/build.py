@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from provetree import _core
 from provetree.problem.category_groups import CategoryOrder
 from provetree.problem.combinations import Combination, Ratio
-from provetree.tree.node_values import node_rows, values_on_rows
+from provetree.tree.node_values import OnRows
 from provetree.tree.threshold import midpoint, sum_threshold
 from provetree.tree.tree import Tree
 
@@ -27,12 +26,18 @@ if TYPE_CHECKING:
 
 
 def build_tree(
-    problem: Problem, column: ArrayLike, rank: ArrayLike, label: ArrayLike | None = None
+    problem: Problem,
+    column: ArrayLike,
+    rank: ArrayLike,
+    label: ArrayLike | None = None,
+    *,
+    on_rows: OnRows | None = None,
 ) -> Tree:
     """Return the tree whose splits are given as ordered columns and ranks, in preorder.
 
     The column of a leaf is -1. Rows of at most the rank of a split go left. `label` holds the
     classes of leaves that do not predict the one with the largest total, or the actions of leaves.
+    `on_rows` is this tree on the rows, where that is known.
 
     Examples
     --------
@@ -45,10 +50,11 @@ def build_tree(
     >>> tree.threshold[0], tree.value.tolist()
     (np.float64(3.0), [[2.0, 1.0], [2.0, 0.0], [0.0, 1.0]])
     """
-    columns = np.asarray(column, dtype=np.int64).tolist()
-    ranks = np.asarray(rank, dtype=np.int64).tolist()
-    routed = _core.route_rows(problem.table, columns, ranks)
-    splits = _user_splits(problem, columns, ranks, routed)
+    if on_rows is None:
+        columns = np.asarray(column, dtype=np.int64).tolist()
+        on_rows = OnRows(problem, columns, np.asarray(rank, dtype=np.int64).tolist())
+    routed = on_rows.routed
+    splits = _user_splits(problem, on_rows.columns, on_rows.ranks, routed)
     names: dict[str, Any] = {
         "n_features": problem.n_features,
         "feature_names": problem.feature_names,
@@ -57,11 +63,9 @@ def build_tree(
         "combinations": _numbered_again(problem, splits),
         "groups": splits.pop("groups"),
     }
-    if problem.targets is not None:
-        values = values_on_rows(problem, node_rows(problem, columns, ranks))
-        counts = routed["counts"]
-        return Tree(value=values, n_samples=counts, label=label, **splits, **names)
-    if label is None and problem.weight_scale == 1 and problem.of_numbers:
+    values = on_rows.values
+    exact = problem.weight_scale == 1 and values.kind != "actions"
+    if label is None and exact and problem.of_numbers:
         # Sums of integer weights are exact in any order: nothing is left to check or complete.
         seen, left = splits["missing_seen"], splits["missing_left"]
         sides = zip(seen, left, routed["heavier_left"], strict=True)
@@ -75,19 +79,13 @@ def build_tree(
             missing_seen=np.array(seen),
             left=routed["left"],
             right=routed["right"],
-            value=routed["weights"].astype(np.float64),
+            values=values,
             n_samples=routed["counts"],
-            label=routed["label"],
+            label=routed["label"] if values.kind == "classes" else values.best(),
             node_depth=routed["depth"],
             **names,
         )
-    return Tree(
-        value=problem.to_user_weight(routed["weights"].astype(np.float64)),
-        n_samples=routed["counts"],
-        label=label,
-        **splits,
-        **names,
-    )
+    return Tree(value=values, n_samples=routed["counts"], label=label, **splits, **names)
 
 
 def _numbered_again(problem: Problem, splits: dict[str, Any]) -> tuple[Combination, ...]:

@@ -237,17 +237,16 @@ class Tree(Questions):
         *,
         feature_names: Sequence[str] | None,
         class_names: Iterable[object] | None,
-        value: Float,
+        values: Values,
         **fields: object,
     ) -> Tree:
         """Return a tree from arrays that are already checked and complete.
 
-        For trees of classes from the core on tables of numbers: checking them can take longer than
-        the search.
+        For trees from the core on tables of numbers: checking them can take longer than the search.
         """
         tree = cls.__new__(cls)
         names, classes = named(feature_names, class_names)
-        fields |= {"value": value, "values": ClassTotals(value), "_hash": None}
+        fields |= {"value": values.value, "values": values, "_hash": None}
         tree._set({**fields, "feature_names": names, "class_names": classes})
         return tree
 
