@@ -17,6 +17,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut
 from provetree import OptimalTreeClassifier, OptimalTreeCV, runner_up_splits, stability, verify
 from provetree.options import ParameterError
 from provetree.selection import race
+from provetree.selection.folds import plan_folds
 from provetree.selection.settings import TuningTable
 from provetree.tree.smoothing import Smoothing
 from testkit.sklearn_checks import all_checks
@@ -126,6 +127,34 @@ def test_scoring_decides_about_a_rare_class() -> None:
     gain = [balanced_accuracy_score(y, clf.predict(X)) for clf in (by_errors, balanced)]
     assert gain[1] > gain[0] + 0.1
     assert balanced.path_.score == "balanced_accuracy"
+
+
+def test_folds_are_repeated_for_a_rare_class_where_classes_count_alike() -> None:
+    X, y = rare(2100)
+    X = np.round(X, 1)  # quick
+    few = np.flatnonzero(y)[120:]
+    y[few] = 0  # 120 rows of the rare class tell as much of it as 240 rows of two
+    rounds = {}
+    for scoring in ("accuracy", "balanced_accuracy"):
+        clf = OptimalTreeCV(**QUICK, time_limit=None, scoring=scoring).fit(X, y)
+        rounds[scoring] = clf.path_.n_folds / 5
+    assert rounds == {"accuracy": 1, "balanced_accuracy": 4}
+
+
+def test_repeated_folds_follow_the_rarest_class_there_is() -> None:
+    codes, classes = np.repeat([0, 2], [2000, 500]), np.array(["a", "b", "c"])
+
+    def rounds(codes: Any, **more: Any) -> int:
+        return len(plan_folds(5, codes, classes, None, "OptimalTreeCV", **more).rounds)
+
+    assert rounds(codes) == 1
+    assert rounds(codes, alike=True) == 2  # no row is of the class "b"
+    assert rounds(np.repeat([0, 2], [1250, 1250]), alike=True) == 1
+    absent = np.where(codes == 2, 0.0, 1.0)
+    assert rounds(codes, alike=True, weights=absent) == 1
+    groups = np.arange(2500) // 5
+    plan = plan_folds(5, codes, classes, groups, "OptimalTreeCV", alike=True)
+    assert len(plan.rounds) == 2
 
 
 def _cost(model: Any, X: Any, y: Any) -> float:

@@ -29,7 +29,12 @@ from provetree.selection.options import (
 )
 from provetree.selection.path import path_end
 from provetree.selection.race import TuningProgress
-from provetree.selection.scoring import class_weights_for, is_cost_matrix, scorer_of
+from provetree.selection.scoring import (
+    class_weights_for,
+    classes_count_alike,
+    is_cost_matrix,
+    scorer_of,
+)
 from provetree.selection.settings import ClassWeight, Setting, TuningTable, as_list, settings_of
 from provetree.selection.tune import Tuned, tune
 from provetree.solution import Solution
@@ -182,7 +187,13 @@ class OptimalTreeCV(TreeClassifier):
         if scorer.costs is not None:
             table = replace(table, costs=scorer.costs)
         plan = plan_folds(
-            self.cv, prepared.codes, prepared.classes, groups, owner, prepared.weights
+            self.cv,
+            prepared.codes,
+            prepared.classes,
+            groups,
+            owner,
+            prepared.weights,
+            alike=classes_count_alike(self.scoring),
         )
         with ProgressLine() as line:
             tell = _both(line.say if self.verbose else None, on_progress)

@@ -20,7 +20,7 @@ __all__ = ["Fold", "FoldPlan", "folds_of", "plan_folds", "repeats_for"]
 Fold: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp]]"
 
 #: Folds are repeated until about so many rows were held out: the score of a thousand rows has a
-#: standard error of one point.
+#: standard error of one point. Where classes count alike, the chance is that of the rarest.
 _ROWS_TO_HOLD_OUT = 2000
 _MOST_REPEATS = 4
 
@@ -56,10 +56,13 @@ def plan_folds(
     groups: Any,
     owner: str,
     weights: Float | None = None,
+    *,
+    alike: bool = False,
 ) -> FoldPlan:
     """Return the folds that `cv` asks for: of an int, stratified, shuffled and repeated.
 
-    Rows of weight zero count as absent, as in training.
+    Rows of weight zero count as absent, as in training. With `alike` the folds are for a score to
+    which all classes count alike, so that few rows of one class repeat them as few rows do.
 
     Examples
     --------
@@ -76,15 +79,23 @@ def plan_folds(
         given = _folds_of_splitter(cv, codes, groups, owner, True, None)
         return FoldPlan([_weighing_folds(given, weights, owner)], [])
     rows = _weighing_rows(len(codes), weights)
+    n_rounds = repeats_for(_telling_rows(codes[rows]) if alike else len(rows))
     if groups is not None:
-        plan = _of_groups(int(cv), codes[rows], groups[rows], owner, repeats_for(len(rows)))
+        plan = _of_groups(int(cv), codes[rows], groups[rows], owner, n_rounds)
     else:
-        plan = _stratified(int(cv), codes[rows], classes)
+        plan = _stratified(int(cv), codes[rows], classes, n_rounds)
     notes = plan.notes
     if len(rows) < len(codes):
         present = "Without its rows of weight zero, the table has"
         notes = [note.replace("The table has", present) for note in notes]
     return FoldPlan([_among(rows, one_round) for one_round in plan.rounds], notes)
+
+
+def _telling_rows(codes: NDArray[np.intp]) -> int:
+    """Return how many rows there would be if all classes were as rare as the rarest."""
+    counts = np.bincount(codes)
+    counts = counts[counts > 0]
+    return int(len(counts) * counts.min(initial=len(codes)))
 
 
 def _weighing_rows(n_rows: int, weights: Float | None) -> NDArray[np.intp]:
@@ -110,7 +121,9 @@ def _weighing_folds(folds: list[Fold], weights: Float | None, owner: str) -> lis
     return found
 
 
-def _stratified(asked: int, codes: NDArray[np.intp], classes: NDArray[Any]) -> FoldPlan:
+def _stratified(
+    asked: int, codes: NDArray[np.intp], classes: NDArray[Any], n_rounds: int
+) -> FoldPlan:
     n_rows, notes = len(codes), []
     n_folds = min(asked, n_rows)
     if n_folds < 2:
@@ -127,7 +140,7 @@ def _stratified(asked: int, codes: NDArray[np.intp], classes: NDArray[Any]) -> F
             "were scored without it."
         )
     rounds = []
-    for seed in range(repeats_for(n_rows)):
+    for seed in range(n_rounds):
         rounds.append(_spread(codes, n_folds, seed))
     return FoldPlan(rounds, notes)
 

@@ -26,7 +26,7 @@ from provetree.selection.settings import ClassWeight, TuningTable
 from provetree.tree.smoothing import Smoothing, log_loss
 from provetree.tree.tree import Tree
 
-__all__ = ["RowScorer", "class_weights_for", "scorer_of"]
+__all__ = ["RowScorer", "class_weights_for", "classes_count_alike", "scorer_of"]
 
 #: How classes are weighed where the class weights are left to the table, by the scorer: 0 is not at
 #: all, 1 is balanced. Probabilities that are to be right must not be weighed.
@@ -74,6 +74,18 @@ def class_weights_for(scoring: Any) -> list[ClassWeight]:
     if is_cost_matrix(scoring):
         powers = (0.0,)  # costs weigh the classes
     return [power or None for power in powers]
+
+
+def classes_count_alike(scoring: Any) -> bool:
+    """Tell whether a rare class counts as much as a common one, so that few rows decide.
+
+    Examples
+    --------
+    >>> from provetree.selection.scoring import classes_count_alike
+    >>> classes_count_alike("balanced_accuracy"), classes_count_alike("accuracy")
+    (True, False)
+    """
+    return isinstance(scoring, str) and scoring == "balanced_accuracy"
 
 
 class RowScorer:
