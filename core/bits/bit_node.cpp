@@ -199,10 +199,16 @@ std::vector<std::uint32_t> BitNodes::promising_order(const BitNode& node) {
     return order;
 }
 
-BitNodes::Floors BitNodes::no_floors(const BitNode& node) const {
+BitNodes::Floors BitNodes::no_floors(const BitNode& node) {
     const std::size_t lanes = static_cast<std::size_t>(lanes_);
-    Floors floors{std::vector<std::int32_t>(lanes, 0), std::vector<std::int32_t>(lanes, 0),
-                  std::vector<std::int16_t>(lanes, 0)};
+    Floors floors;
+    if (!spare_floors_.empty()) {
+        floors = std::move(spare_floors_.back());
+        spare_floors_.pop_back();
+    }
+    floors.with.assign(lanes, 0);
+    floors.without.assign(lanes, 0);
+    floors.rows_with.assign(lanes, 0);
     for (std::size_t c = 0; c < static_cast<std::size_t>(node.n_classes); ++c)
         for (std::size_t f = 0; f < lanes; ++f)
             floors.rows_with[f] = static_cast<std::int16_t>(floors.rows_with[f] + node.counts[c * lanes + f]);

@@ -112,7 +112,9 @@ class BitNodes {
         std::vector<std::int32_t> with, without;
         std::vector<std::int16_t> rows_with;
     };
-    Floors no_floors(const BitNode& node) const;
+    Floors no_floors(const BitNode& node);
+    // Room that the next ones may use.
+    void take_back(Floors&& floors) { spare_floors_.push_back(std::move(floors)); }
     // Raises them by what is proven for the sides of one split of the node, whose children are made at that level;
     // costs of all rows must fit in 31 bits. Leaves may have any size.
     void raise_floors(BitNode& node, std::uint32_t feature, const SideCosts& least, Cost cost_of_row, std::size_t level,
@@ -159,6 +161,7 @@ class BitNodes {
     LineVector<std::int16_t> stumps_, room_, both_;  // scratch of the kernel
     LineVector<float> sums_;                         // scratch of promising_order
     std::vector<std::uint64_t> scored_;
+    std::vector<Floors> spare_floors_;
 };
 
 }  // namespace provetree

@@ -43,7 +43,7 @@ void SplitLoop::set_floors(Cost cut) {
 
 BitRecursion::BitRecursion(Context& context, const BitKernel& kernel, const Loss& loss)
     : context_(context), loss_(loss), nodes_(context, kernel), bottoms_(context.memory_limit / 2),
-      proven_(context.memory_limit / 16) {}
+      proven_(context.memory_limit / 16), bottom_plans_{nullptr, stump_plan(), bottom_plan(2), bottom_plan(3)} {}
 
 Proven BitRecursion::solve(BitNode& node, Shape shape, Cost limit, std::size_t level) {
     shape = shape.on(static_cast<Index>(node.size()));
@@ -98,7 +98,7 @@ Cost BitRecursion::cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, 
 
 PlanPtr BitRecursion::plan_of_bottom(Cost cost, Weight leaf_error, Shape shape) const {
     if (cost >= loss_.leaf(leaf_error)) return nullptr;
-    return shape.depth == 1 ? stump_plan() : bottom_plan(static_cast<int>(shape.splits));
+    return bottom_plans_[shape.splits];
 }
 
 void BitRecursion::make_side(BitNode& node, std::uint32_t feature, bool right, std::size_t level, BitNode& child) {

@@ -20,6 +20,10 @@ class SplitLoop {
     // Trees below `cut` are looked for; it may fall later.
     SplitLoop(Context& context, BitNodes& nodes, const Loss& loss, BitNode& node, Shape shape, std::size_t level,
               std::vector<std::uint32_t> order, Cost cut);
+    ~SplitLoop() {
+        if (!floors_.with.empty()) nodes_.take_back(std::move(floors_));  // empty where it was moved
+    }
+    SplitLoop(SplitLoop&&) = default;
 
     // Goes to the next split that may cost less than `cut`; those passed over are closed. False: there is none.
     bool next(Cost cut) {
@@ -197,6 +201,7 @@ class BitRecursion {
     BitNodes nodes_;
     Bottoms bottoms_;
     ProvenSets proven_;
+    const PlanPtr bottom_plans_[4];  // by splits; small plans that many trees share
 };
 
 }  // namespace provetree

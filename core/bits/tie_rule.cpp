@@ -8,6 +8,7 @@ namespace provetree {
 
 std::vector<BitTieRule::Split> BitTieRule::splits(const BitNode& node) const {
     std::vector<Split> splits;
+    splits.reserve(features_.size());
     const auto same_column = [&](std::size_t f, std::size_t g) {
         return g < features_.size() && features_[g].column == features_[f].column;
     };
@@ -26,9 +27,10 @@ std::vector<BitTieRule::Split> BitTieRule::splits(const BitNode& node) const {
         }
         f = next;
     }
-    std::stable_sort(splits.begin(), splits.end(), [&](const Split& a, const Split& b) {
+    std::sort(splits.begin(), splits.end(), [&](const Split& a, const Split& b) {
         const Index left = features_[a.feature].column, right = features_[b.feature].column;
-        return left != right ? left < right : a.margin > b.margin;
+        if (left != right) return left < right;
+        return a.margin != b.margin ? a.margin > b.margin : a.feature < b.feature;
     });
     return splits;
 }

@@ -75,6 +75,8 @@ def _int(low: int) -> Allowed:
     """Allow whole numbers of at least `low`; booleans are not numbers here."""
 
     def holds(value: object) -> bool:
+        if type(value) is int:  # the common case, which asks no abstract class
+            return value >= low
         return isinstance(value, Integral) and not _is_bool(value) and int(value) >= low
 
     return Allowed(f"an int in the range [{low}, inf)", "int", holds)
@@ -87,10 +89,11 @@ def _float(low: float, high: float, ends: str, *, ints: bool = True) -> Allowed:
     """
 
     def holds(value: object) -> bool:
-        if not isinstance(value, Real) or _is_bool(value):
-            return False
-        if not ints and isinstance(value, Integral):
-            return False
+        if type(value) is not float:  # the common case, which asks no abstract class
+            if not isinstance(value, Real) or _is_bool(value):
+                return False
+            if not ints and isinstance(value, Integral):
+                return False
         try:
             number = float(value)
         except OverflowError:

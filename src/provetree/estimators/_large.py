@@ -64,6 +64,7 @@ def fit_table_of_dask(
             raise ValueError(f"{name!r} is for a table that fits into memory.")
     prepared = prepare_for(model, large.sample, large.labels, large.weights)
     model._told_in_fit = {}
+    model._rules(prepared)  # there are none
     limits = {
         "max_depth": int(model.max_depth),
         "max_leaf_nodes": model.max_leaf_nodes,

@@ -271,11 +271,12 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
             )
 
     def _finished(self, prepared: Prepared, found: Solution) -> OptimalTreeClassifier:
-        """Keep a solution, with the probabilities that were asked for."""
+        """Keep a solution whose rules were read, with the probabilities that were asked for."""
         smoothing = Smoothing.of(self.probabilities)
-        rules = self._rules(prepared)
-        if rules.directions is not None and prepared.problem.n_classes == 2:
-            smoothing = replace(smoothing or Smoothing("laplace", 0.0), directions=rules.directions)
+        if self.monotonic_cst is not None and prepared.problem.n_classes == 2:
+            directions = self._rules(prepared).directions
+            if directions is not None:
+                smoothing = replace(smoothing or Smoothing("laplace", 0.0), directions=directions)
         if smoothing is not None:
             found = replace(found, tree=found.tree.with_smoothing(smoothing))
         self._keep(prepared, found)
@@ -338,6 +339,7 @@ class OptimalTreeClassifier(TreeClassifier, SearchedTree):
             )
         prepared = prepare_for(self, X, y, sample_weight)
         self._told_in_fit = {}
+        self._rules(prepared)  # there are none
         engine = CertifyingSearch(self._engine())
         found = self._solved(engine, prepared.problem, None)
         certificate = engine.write(

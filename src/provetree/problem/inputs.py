@@ -184,9 +184,11 @@ def _must_be_labels(labels: NDArray[Any]) -> None:
 def _encode_small_ints(labels: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], Codes]:
     """Encode whole numbers that lie close together without sorting them."""
     unsigned = labels.dtype.kind == "u"  # these need not fit into int64
-    shifted = labels - labels.dtype.type(low) if unsigned else labels.astype(np.int64) - low
+    shifted = labels - labels.dtype.type(low) if unsigned else labels.astype(np.int64, copy=False) - low
     present = np.zeros(high - low + 1, dtype=np.bool_)
     present[shifted] = True
+    if labels.dtype == np.int64 and present.all():
+        return np.arange(low, high + 1), shifted
     places = np.flatnonzero(present)
     code_of = np.empty(len(present), dtype=np.intp)
     code_of[places] = np.arange(len(places))

@@ -19,6 +19,8 @@ __all__ = ["Learned", "Predicts", "present_rows", "what_is_learned", "whole_weig
 #: are costs of the other sign.
 Predicts: TypeAlias = Literal["classes", "numbers", "costs", "rewards"]
 
+_ONE = Fraction(1)
+
 
 class Learned(NamedTuple):
     """What a tree is to learn about each row: its class, or its targets, or both.
@@ -116,7 +118,7 @@ def present_rows(
     """Return the rows of a weight above zero, with whole weights."""
     if sample_weight is None:
         ones = np.ones(len(table), dtype=np.int64)
-        return table, learned, IntegerWeights(ones, Fraction(1), 0.0)
+        return table, learned, IntegerWeights(ones, _ONE, 0.0)
     given = check_weights(sample_weight, len(table))
     present = given > 0
     if not present.all():

@@ -358,7 +358,9 @@ class Problem:
         [0.1, 0.3]
         """
         scale = self.weight_scale
-        whole = np.asarray(weight, dtype=np.float64)
+        whole = np.array(weight, dtype=np.float64)
+        if scale == 1:
+            return whole
         if max(scale.numerator, scale.denominator) < 2**53:
             # Both factors are exact, so whole numbers and short decimals come out exact.
             return whole * scale.denominator / scale.numerator
@@ -569,4 +571,6 @@ def _levels(
             f"The 'categories' must have one entry for each of the {n_features} features. "
             f"Got {len(categories)} instead."
         )
+    if categories.count(None) == n_features:
+        return (None,) * n_features
     return tuple(None if level is None else tuple(level) for level in categories)

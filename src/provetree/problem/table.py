@@ -108,7 +108,9 @@ class TableEncoder:
         by_dtype = isinstance(wanted, str) and wanted == "from_dtype"
         chosen = set() if by_dtype else _chosen(wanted, table)
         categories: list[list[object] | None] = []
-        for index in range(table.n_features):
+        if table.numbers is not None and not chosen:
+            categories = [None] * table.n_features
+        for index in range(len(categories), table.n_features):
             if table.numbers is None or index in chosen:
                 column = table.column(index)
                 if index in chosen or (by_dtype and column.is_category):
@@ -129,7 +131,7 @@ class TableEncoder:
                 f"X has {table.n_features} features, but TableEncoder is expecting "
                 f"{self.n_features} features as input."
             )
-        if table.numbers is not None and all(level is None for level in self.categories):
+        if table.numbers is not None and self.categories.count(None) == len(self.categories):
             return table.numbers
         encoded = np.empty(table.shape)
         for index, categories in enumerate(self.categories):

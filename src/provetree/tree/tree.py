@@ -253,7 +253,7 @@ class Tree(Questions):
     def _set(self, fields: Mapping[str, object]) -> None:
         keep = object.__setattr__
         for name, field in fields.items():
-            if isinstance(field, np.ndarray):
+            if type(field) is np.ndarray:
                 field.setflags(write=False)
             keep(self, name, field)
 
