@@ -45,6 +45,11 @@ void ThreadExecutor::with_root(const std::function<void()>& use) {
 
 Cost ThreadExecutor::least_busy() const { return *std::min_element(busy_.begin(), busy_.end()); }
 
+std::size_t ThreadExecutor::n_busy() const {
+    return static_cast<std::size_t>(
+        std::count_if(busy_.begin(), busy_.end(), [](Cost bound) { return bound < kInfinite; }));
+}
+
 void ThreadExecutor::work(RootTasks& root, SplitWorker& worker, std::size_t who) {
     const bool leads = who == 0;
     std::unique_lock<std::mutex> held(lock_);
@@ -53,7 +58,7 @@ void ThreadExecutor::work(RootTasks& root, SplitWorker& worker, std::size_t who)
         while (!over_) {
             if (leads) root.report(least_busy());
             SplitTask task;
-            const RootTasks::Next next = root.next(least_busy(), true, task);
+            const RootTasks::Next next = root.next(least_busy(), idle(n_busy(), busy_.size()), task);
             if (next == RootTasks::Next::kTask) {
                 busy_[who] = task.bound;
                 solve(root, worker, task, held);

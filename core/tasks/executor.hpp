@@ -24,8 +24,8 @@ class RootTasks {
         kNothing,  // nothing to hand out: the end, unless an answer that is still to come leaves something
         kOver,     // the end, whatever is still being solved
     };
-    // `busy`: the least bound of the tasks that are being solved; kInfinite where there are none. `idle`: whoever asks
-    // has nothing to do, so that a task which another one may turn out to have made needless is better than none.
+    // `busy`: the least bound of the tasks that are being solved; kInfinite where there are none. `idle`: so many have
+    // nothing to do that a task which another one may turn out to have made needless is better than none.
     virtual Next next(Cost busy, bool idle, SplitTask& task) = 0;
     // Keeps an answer. False: more rows are to be looked at, and the task, brought up to date, has to be solved again.
     virtual bool settle(SplitTask& task, SplitAnswer& answer) = 0;
@@ -58,6 +58,9 @@ class Executor {
     void pass_as_text(ByteCount& held) { text_ = &held; }
 
   protected:
+    // Whether most of those who could work at tasks would wait. Where it is fewer of them, needless tasks would keep
+    // them from those that are about to come: that took longer on 16 threads.
+    static bool idle(std::size_t tasks, std::size_t workers) { return 2 * tasks < workers; }
     SplitAnswer solved(SplitWorker& worker, const SplitTask& task) const {
         if (!text_) return worker.solve(task);
         return unpack_answer(pack(worker.solve(unpack_task(pack(task), *text_))), *text_);
@@ -93,6 +96,7 @@ class ThreadExecutor final : public Executor {
     void solve(RootTasks& root, SplitWorker& worker, SplitTask& task, std::unique_lock<std::mutex>& held);
     void wait(std::unique_lock<std::mutex>& held, bool leads);
     Cost least_busy() const;
+    std::size_t n_busy() const;
 
     SplitWorker& leader_;
     Monitor& monitor_;

@@ -59,7 +59,7 @@ void RemoteExecutor::with_root(const std::function<void()>& use) {
 bool RemoteExecutor::fill(RootTasks& root, Texts& texts) {
     while (out_.size() < wanted_) {
         SplitTask task;
-        const RootTasks::Next next = root.next(least_busy(), out_.size() < at_hand_, task);
+        const RootTasks::Next next = root.next(least_busy(), idle(out_.size(), at_hand_), task);
         if (next == RootTasks::Next::kOver) return false;
         if (next == RootTasks::Next::kNothing) return !out_.empty();
         put_out(task, texts);

@@ -89,25 +89,26 @@ def test_splits_beside_those_that_are_tried_are_for_who_would_wait() -> None:
     X = rng.normal(size=(60, 2))
     problem = build_problem(X, rng.integers(0, 2, 60), n_classes=2, max_depth=3)
     plain = core_search(problem, switches=OFF["bits"])
-    most = {}
+    first = {}
     for idle in (0, 12):
 
         class Counts(LocalExchange):
-            most_out = 0
+            first = 0
 
             def trade(
                 self, tasks: list[tuple[int, bytes]], cut: int
             ) -> tuple[list[tuple[int, bytes]], int, int] | None:
-                self.most_out = max(self.most_out, len(self._out) + len(tasks))
+                self.first = self.first or len(tasks)
                 return super().trade(tasks, cut)
 
         workers = Counts(problem.table, 0, wanted=20, steps=1 << 60, idle=idle)
         far = core_search(problem, switches=OFF["bits"], workers=workers)
         assert far["lower_bound"] == plain["lower_bound"]
         assert same_tree(far, plain)
-        most[idle] = workers.most_out
-    # In the beginning there is one interval for each column and division of the budget.
-    assert most[12] >= 12 > most[0]
+        first[idle] = workers.first
+    # In the beginning there is one interval for each column. Those who wait get tasks until half
+    # of them have one.
+    assert first == {0: 2, 12: 6}
 
 
 def test_a_group_that_takes_too_long_is_given_back_with_what_it_has_not_begun() -> None:
