@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kMostSplits = 1024, kFewSplits = 16;  // in all; for each column on average
 constexpr i64 kMostBits = 1 << 17;
 
-inline __attribute__((always_inline)) i64 ones(std::uint64_t word) { return __builtin_popcountll(word); }
+i64 ones(std::uint64_t word) { return __builtin_popcountll(word); }
 
 // Extremes, for each first split, of what second splits send left: class 1 less class 0, of the rows on its left side
 // (most, least) and of those on its right side. `alone` is what each split sends left of all rows.
@@ -25,7 +25,7 @@ struct Chosen {
     i64 *weights, *alone;  // of what each split sends left: weight, and class 1 less class 0
 };
 
-inline __attribute__((always_inline)) void choose_rows(const Chosen& of) {
+void choose_rows(const Chosen& of) {
     for (size_t b = 0; b < of.width / 8; ++b) {
         for (size_t k = 0; k < of.words; ++k) {
             std::uint64_t* const into = of.blocks + (b * of.words + k) * 8;
@@ -42,7 +42,7 @@ inline __attribute__((always_inline)) void choose_rows(const Chosen& of) {
 }
 
 // All pairs of splits.
-inline __attribute__((always_inline)) void take_pairs(const Chosen& of, const Extremes& found) {
+void take_pairs(const Chosen& of, const Extremes& found) {
     choose_rows(of);
     const std::uint64_t* const blocks = of.blocks;
     const size_t words = of.words, second = of.second, width = of.width;
@@ -76,19 +76,6 @@ inline __attribute__((always_inline)) void take_pairs(const Chosen& of, const Ex
         }
     }
 }
-
-// The same loop, compiled for processors that count the bits of many words at once, and for all others.
-#if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((optimize("O3"),
-               target("avx512f,avx512dq,avx512vpopcntdq,popcnt"))) void take_pairs_fast(const Chosen& of,
-                                                                                        const Extremes& found) {
-    take_pairs(of, found);
-}
-bool is_fast() { return __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512dq"); }
-#else
-const auto take_pairs_fast = take_pairs;
-bool is_fast() { return false; }
-#endif
 
 }  // namespace
 
@@ -201,10 +188,7 @@ void BitTable::check_depth_two(const Bits& rows, Shape shape, i64 bound) const {
     const Extremes found{alone, weights + width, weights + 2 * width, weights + 3 * width, weights + 4 * width};
     const Chosen chosen{by_word_.data(), rows.data(), kept.data(),   words_,  words,
                         second,          width,       blocks.data(), weights, alone};
-    if (is_fast())
-        take_pairs_fast(chosen, found);
-    else
-        take_pairs(chosen, found);
+    take_pairs(chosen, found);
     const i64 zeros = weight(rows, 0), all = zeros + weight(rows, 1), difference = all - 2 * zeros;
     const i64 scale = ground_.scale, penalty = ground_.penalty;
     for (size_t f = 0; f < splits_; ++f) {

@@ -1,7 +1,7 @@
 // ptcheck: checks certificates of optimal decision trees, for long proofs. Written from docs/certificate.md alone; it
 // shares no line with the solver, and none with the checker in Python.
 //
-//     g++ -O3 -std=c++17 -pthread -o ptcheck *.cpp
+//     g++ -O3 -march=native -std=c++17 -pthread -o ptcheck *.cpp
 //     ptcheck proof.ptc table.csv [--jobs N] [--part I/N] [--times]
 //
 // It says "checked: ..." with exit status 0, or "not checked: ..." with exit status 1. Several pairs of files are

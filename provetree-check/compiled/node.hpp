@@ -46,34 +46,51 @@ class Node {
         size_t column, position;
         Stump sides[2];
     };
-    struct Known {  // by position; -1: not worked out
-        vector<i64> leaf[2], least[2], exact[2];
-        bool is_open = true;
+    // What the sides of a position of a column cost at least, as trees of depth one with leaves of any size.
+    struct Point {
+        size_t position;
+        i64 left, right;
+    };
+    // Splits of a column between two points; the open ones are among first to last.
+    struct Stretch {
+        size_t column;
+        Point from, upto;
+        size_t first, last;
+    };
+    struct Claimed {
+        i64 splits, relaxed, lower;
     };
     struct Chosen {  // rows of two classes in the order of a column
         vector<int> order, ends;
     };
-    template <class T>
-    void fill_lanes(const Try* first, size_t count, const vector<T>& steps, vector<T>& lanes) const;
+    void find_values(Column& column, const Ranks& ranks) const;
+    size_t rows_before(const Column& column, size_t position) const {
+        return position + 1 < column.positions() ? static_cast<size_t>(column.ends[position - 1]) : rows_.size();
+    }
+    void fill_masks(const Try* tries, size_t count);
     void solve(vector<Try>& tries);
-    template <class T>
+    template <class T, class Step>
     void solve_lanes(Try* first, size_t count);
     const vector<Chosen>& choose_classes(int i, int j);
     int class_of(int row) const { return ground_.table.classes[static_cast<size_t>(rows_[static_cast<size_t>(row)])]; }
     void solve_any(Try& split);
     Stump stump_of(const vector<char>& in);
-    void work_out_by_sweeps(Shape shape, i64 relaxed, i64 lower);
-    void find_open(const Column& column, const Known& known, Shape shape, i64 relaxed, i64 lower, size_t number,
-                   vector<Try>& tries) const;
+    void count_classes(const Column& column, size_t position, i64 (&leaf)[2], i64 (&least)[2]) const;
+    bool is_open(const Column& column, size_t position, const Claimed& claim, Stump left, Stump right) const;
+    bool narrow(Stretch& stretch, const Claimed& claim) const;
+    vector<Try> choose_tries(const vector<Stretch>& stretches, size_t taken) const;
+    void work_out_by_sweeps(const Claimed& claim);
 
     const Sorted& base_;
     const Ground& ground_;
     vector<int> rows_;
     vector<i64> total_;  // by class
-    i64 weight_ = 0, leaf_ = 0, count_ = 0;
+    i64 weight_ = 0, heaviest_ = 0, leaf_ = 0, count_ = 0;
+    size_t lanes_ = 1;  // splits that are worked out side by side
     bool has_columns_ = false;
     vector<Column> columns_;
     std::map<std::pair<int, int>, vector<Chosen>> chosen_;
+    vector<std::uint64_t> masks_;  // by row: the tries that send it left
 };
 
 }  // namespace ptcheck
