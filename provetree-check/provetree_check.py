@@ -1,7 +1,4 @@
-"""Checks certificates of optimal decision trees; docs/certificate.md is the format, rule by rule.
-
-One file, numpy alone, to be read: `Proof.check_claim` checks one claim by what earlier ones state.
-"""
+"""Checks certificates of optimal decision trees by docs/certificate.md: one file, to be read."""
 
 import argparse
 import csv
@@ -14,6 +11,8 @@ import sys
 from collections import namedtuple
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from itertools import combinations
+from operator import ge
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # --jobs shares the work among processes
@@ -21,10 +20,18 @@ import numpy as np  # noqa: E402
 
 MISSING = {"", "NA", "N/A", "NaN", "nan", "NULL", "null", "?"}
 NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?|inf|infinity)\s*", re.I | re.A)
-WHOLE = "rows scale penalty depth splits min_leaf bound"  # numbers of the header
-Header = namedtuple("Header", f"{WHOLE} made_by target weight classes features sum tree sample")
+WEIGHT = re.compile(r"\s*[+-]?[0.]*(\d\.?){0,18}[0.]*(e[+-]?\d{1,4})?\s*", re.I | re.A)
+WHOLE = r"\b(?:0|[1-9]\d{0,17})\b"  # in the forms below 0 is such a number, 1 one above 0, T a text
+PARTS = str.maketrans({"0": WHOLE, "1": r"\b[1-9]\d{0,17}\b", "T": r'"(?:[^"\\]|\\.)*"'})
+CLAIM = r"\[\[0,0\],0,0,\[(\[0,0,0\],?)*\](,\[0,0\],\[(\[0,0,0,0,0\],?)*\])?\]".translate(PARTS)
+KINDS = r'"number"|"empty"|"(category|first|last|is)"(,T)*|"sum",T,0,T,0,T'
+FORMS = rf"T T null|\[T,1,1\] \[(\[T,1\],?)*\] \[(\[T,({KINDS})\],?)*\] 0 T 1 0 0 0 0 -?0"
+FORMS = [*FORMS.split(), r"null|(0|[][,])+", r"null|\[(0,?)*\]"]
+FIELDS = "target weight classes features rows sum scale penalty depth splits min_leaf bound tree"
+Header = namedtuple("Header", f"made_by {FIELDS} sample")
+HEADER = ",".join(f'"{x}":({y.translate(PARTS)})' for x, y in zip(Header._fields, FORMS))
 LISTED = {"first", "last", "is", "empty"}  # features of which only some splits count
-MOST_COST, MOST_WEIGHT, MOST_DEPTH = 2**60, 2**50, 64
+MOST_COST, MOST_WEIGHT, MOST_DEPTH = 10**18, 2**50, 64
 FEW_RANKS, FEW_SPLITS, MOST_CELLS, STEP = 32, 640, 2**20, np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -45,22 +52,22 @@ def number(text):
 def read_certificate(path):
     """Return the header of a certificate, and its claims."""
     data = Path(path).read_bytes()
-    content, _, digest = data.rpartition(b"digest ")
+    content, _, digest = data.rpartition(b"\ndigest ")
     need(data.startswith(b"provetree certificate "), "this is no certificate")
     need(data.startswith(b"provetree certificate 1\n"), "its version is not known")
-    is_whole = digest == hashlib.sha256(content).hexdigest().encode() + b"\n"
+    is_whole = digest == hashlib.sha256(content + b"\n").hexdigest().encode() + b"\n"
     need(is_whole, "the certificate is cut off or damaged")
-    first, *claims = map(json.loads, content.decode().split("\n")[1:-1])
-    header = Header(**first)
-    need(header.depth <= MOST_DEPTH, "the depth is out of bounds")
-    for key in WHOLE.split():
-        least, most = (1 - MOST_COST if key == "bound" else key == "scale"), MOST_COST - 1
-        need(type(first[key]) is int and least <= first[key] <= most, f"'{key}' is out of bounds")
-    return header, claims
+    lines = content.decode().split("\n")[1:]
+    for k, line in enumerate(lines):
+        good = re.fullmatch(CLAIM if k else rf"\{{{HEADER}\}}", line, re.A)
+        need(good, f"claim {k} is not of the form" if k else "the header is not of the form")
+    header, *claims = map(json.loads, lines)
+    json.dumps(header, ensure_ascii=False).encode()  # fails where a text has half a character
+    need(header["depth"] <= MOST_DEPTH, "the depth is out of bounds")
+    return Header(**header), claims
 
 
-def read_csv(path):
-    """Return the cells of a CSV file by the name of their column; None where missing."""
+def read_csv(path):  # cells by the name of their column; None where missing
     text = Path(path).read_bytes().decode("utf-8-sig")
     mark = max(",;\t|", key=re.sub(r'"[^"]*"', "", text.lstrip("\r\n").split("\n", 1)[0]).count)
     lines = [x for x in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if x]
@@ -73,8 +80,7 @@ def read_csv(path):
     return cells
 
 
-def ordered_columns(features, cells, present):
-    """Return the ranks of the rows in all ordered columns that have splits of their own."""
+def ordered_columns(features, cells, present):  # ranks in all that have splits of their own
     found, known, kept, repeats = [], {}, [], set()
     for at, (name, kind, *rest) in enumerate(features):
         values, noise = [] if kind == "sum" else [cells[name][i] for i in present], 0.0
@@ -91,7 +97,6 @@ def ordered_columns(features, cells, present):
             size = np.max(sizes, initial=0, where=~np.isnan(numbers))
             need(noise <= 1e-12 * size, "sums that differ are taken for equal")
         else:
-            need(kind in ("number", "first", "last"), f"a feature of kind '{kind[:20]}'")
             numbers = known[at] = np.array([np.nan if x is None else number(x) for x in values])
         gaps = np.isnan(numbers)  # a rank says how many cuts are below the number
         distinct = np.unique(numbers[~gaps])
@@ -99,7 +104,7 @@ def ordered_columns(features, cells, present):
         if kind in LISTED:
             cuts = np.array([number(x) for x in rest])
             need((cuts[1:] >= cuts[:-1]).all(), f"the splits of '{name}' are out of order")
-        ends = [-1, len(cuts) + 1] if gaps.any() else [0]  # missing: before all, and after all
+        ends = [-1, len(cuts) + 1][: 1 + gaps.any()]  # missing: before all, and after all
         ends = {"first": [0], "last": [len(cuts)]}.get(kind, ends)
         found += [np.where(gaps, end, np.searchsorted(cuts, numbers)) for end in ends]
     lists_splits = any(kind in LISTED for _, kind, *_ in features)
@@ -121,85 +126,87 @@ class Table:
         for column in sorted(used | {header.target, name}):
             need(column in cells, f"the table has no column '{column}'")
         self.columns = len(used), len({*cells} - {header.target, name})
-        # Labels are the same where they are the same text or number.
         labels = [float(x) if x and NUMBER.fullmatch(x) else x for x in cells[header.target]]
         known = [float(x) if NUMBER.fullmatch(x) else x for x, _ in header.classes]
         code, weights = {x: i for i, x in enumerate(known)}, [1] * len(labels)
         if header.weight is not None:
-            need(all(abs(number(x)) < MOST_WEIGHT for x in cells[name]), "a weight is too large")
+            need(all(WEIGHT.fullmatch(x or "") for x in cells[name]), "a weight is none")
             weights = [Fraction(x.strip()) * Fraction(above, below) for x in cells[name]]
-            need(all(w.denominator == 1 and w >= 0 for w in weights), "a weight is not whole")
+            good = all(w.denominator == 1 and 0 <= w < MOST_WEIGHT for w in weights)
+            need(good, "a weight is not whole, or too large")
         need(len(code) == len(known), "two classes of the certificate are the same")
         present = [i for i, x in enumerate(labels) if weights[i] > 0 and x is not None]
         classes = [code.get(labels[i], -1) for i in present]
         need(present and min(classes) >= 0, "the table has no rows, or a label of its own")
         weights = [int(weights[i]) * header.classes[c][1] for i, c in zip(present, classes)]
-        is_small = sum(weights) < min(MOST_WEIGHT, MOST_COST // header.scale)
-        need(min(weights) > 0 and is_small, "the weights are too large, or not above zero")
+        need(sum(weights) < min(MOST_WEIGHT, MOST_COST // header.scale), "too much weight")
         columns, self.lists_splits = ordered_columns(header.features, cells, present)
         rows, place = np.unique(np.array([*columns, classes]).T, axis=0, return_inverse=True)
         self.ranks, self.classes = np.ascontiguousarray(rows[:, :-1].T), rows[:, -1]
-        sums = (np.bincount(place.ravel(), x) for x in (weights, None))
-        self.weights, self.counts = (x.astype(np.int64) for x in sums)
+        sums = [np.bincount(place.ravel(), x) for x in (weights, None)]
+        self.weights, self.counts = np.array(sums, dtype=np.int64)
         numbers = np.c_[rows, self.weights, self.counts].astype(np.uint64) + np.uint64(1)
         keys = numbers @ STEP ** np.arange(numbers.shape[1], dtype=np.uint64)
         found = len(present), str(int((keys * (keys >> np.uint64(32))).sum()))
         need(found == (header.rows, header.sum), "the certificate is about another table")
 
 
-def smallest(depth, splits):
-    """Return the smallest form of a shape."""
+def smallest(depth, splits):  # form of a shape
     depth = min(depth, splits, MOST_DEPTH)
     return depth, min(splits, 2**depth - 1)
-
-
-def serves(shape, other):
-    """Return whether what is claimed of trees of a shape holds for another one."""
-    return all(x >= y for x, y in zip(smallest(*shape), smallest(*other)))
 
 
 class Node:
     """The rows of a claim, and their splits: grids have a line for each column, by rising rank."""
 
     def __init__(self, proof, mask):
-        self.header, self.n, self.rows = proof.header, int(mask.sum()), np.flatnonzero(mask)
-        self.classes = slice(len(proof.header.classes))  # of the lines: counts come after them
-        self.ranks, self.lines, codes = (x.take(self.rows, axis=1) for x in proof.by_row)
+        self.header, self.n, rows = proof.header, int(mask.sum()), np.flatnonzero(mask)
+        self.ranks, self.lines, codes = (x.take(rows, axis=1) for x in proof.by_row)
         counts = np.bincount(codes.ravel(), minlength=len(proof.rank))
         n_left = counts.cumsum() - proof.column * self.n
         kept = np.flatnonzero((counts > 0) & (n_left < self.n))
-        self.column, self.rank, self.n_left = proof.column[kept], proof.rank[kept], n_left[kept]
+        self.column, self.rank = proof.column[kept], proof.rank[kept]
+        self.ends = self.column * self.n + n_left[kept] - 1  # the last row left of each split
         self.order = (np.cumsum(mask) - 1)[proof.order[mask[proof.order]]].reshape(codes.shape)
         self.left, self.total = self.left_of(self.lines), self.lines.sum(axis=1, keepdims=True)
-        self.sides = self.left, self.total - self.left
-        many = np.bincount(self.column, minlength=len(self.ranks))  # splits of each column
-        self.place = np.arange(len(kept)) - (np.cumsum(many) - many)[self.column]
-        before = np.zeros((len(many), many.max(initial=1)), dtype=np.int64)  # weight on the left
-        before[self.column, self.place] = self.left[self.classes].sum(axis=0)
-        self.before = np.maximum.accumulate(before, axis=1)
+        self.sides = np.stack([self.left, self.total - self.left])
+        self.fits = self.sides[:, -1].min(axis=0) >= self.header.min_leaf  # the counts of rows
+        place = np.arange(len(kept)) - np.searchsorted(self.column, self.column)
+        before = np.zeros((len(self.ranks), place.max(initial=0) + 1), dtype=np.int64)
+        self.at = self.column * before.shape[1] + place  # of each split in the grids
+        before.put(self.at, self.left[:-1].sum(axis=0))
+        self.before = np.maximum.accumulate(before, axis=1)  # weight on the left
 
-    def left_of(self, lines):
-        """Return sums left of all splits; a line has a number for each row."""
-        sums = lines.take(self.order, axis=-1).cumsum(axis=-1).reshape(*lines.shape[:-1], -1)
-        return sums.take(self.column * self.n + self.n_left - 1, axis=-1)
+    def left_of(self, lines):  # sums left of all splits; a line has a number for each row
+        sums = lines.take(self.order, axis=-1).cumsum(axis=-1, dtype=lines.dtype)
+        return sums.reshape(*lines.shape[:-1], -1).take(self.ends, axis=-1)
 
-    def leaves(self, lines):
-        """Return what leaves of such lines cost."""
-        by_class = lines[self.classes].astype(np.int64)
-        return self.header.scale * (by_class.sum(axis=0) - by_class.max(axis=0))
+    def leaves(self, lines, labels=1):  # what they cost, or trees of so many labels at least
+        by_class = np.sort(lines[..., :-1, :].astype(np.int64), axis=-2)
+        return self.header.scale * by_class[..., :-labels, :].sum(axis=-2)
 
     def stumps(self, tries):
         """Return what both sides of some splits cost as stumps: of any size, and as it must be."""
-        sets, found = self.ranks[self.column[tries]] <= self.rank[tries][:, None], []
-        inner = self.left_of(sets * self.lines[:, None])  # by line, try and split
-        for side, part in zip(self.sides, (inner, self.left[:, None] - inner)):
-            side, rest = side[:, tries], side[:, tries, None] - part
-            good = part[self.classes].max(axis=0) + rest[self.classes].max(axis=0)
-            fits = self.header.min_leaf < 2 or np.minimum(part, rest)[-1] >= self.header.min_leaf
-            wrong = side[self.classes].sum(axis=0) - [good.max(axis=1), (good * fits).max(axis=1)]
-            cost = self.header.scale * wrong.astype(np.int64) + self.header.penalty
-            found.append(np.minimum(cost, self.leaves(side)))
-        return np.stack(found, axis=1)
+        sets = self.ranks[self.column[tries]] <= self.rank[tries][:, None]
+        sides, large, far = self.sides[:, :, tries], True, int(self.total.sum()) + 1
+        if self.header.min_leaf > 1:
+            inner = self.left_of(sets * self.lines[-1])
+            parts = np.stack([inner, self.left[-1] - inner])
+            large = np.minimum(parts, sides[:, -1, :, None] - parts) >= self.header.min_leaf
+        right = np.stack([sides[:, :-1].max(axis=1)] * 2)
+        # A stump has two labels, i and j. With x the weight of j less that of i left of its split,
+        # it gets i + x right, or j - x: the extremes of x on each side are enough.
+        for i, j in combinations(np.argsort(-self.total[:-1, 0]), 2):
+            if (sides[:, i] + sides[:, j] <= right).all():
+                continue  # these labels are no better
+            inner = self.left_of(sets * (self.lines[j] - self.lines[i]))
+            parts = np.stack([inner, self.left[j] - self.left[i] - inner])
+            for best, where in zip(right, (True, large)):
+                up = sides[:, i] + parts.max(axis=2, where=where, initial=-far)
+                down = sides[:, j] - parts.min(axis=2, where=where, initial=far)
+                np.max([best, up, down], axis=0, out=best)
+        wrong = (sides[:, :-1].sum(axis=1) - right).astype(np.int64)
+        return np.minimum(self.header.scale * wrong + self.header.penalty, self.leaves(sides))
 
     def find_open(self, grids, relaxed, lower):
         """Return which splits what is known of both sides (any leaves; large ones) leaves open."""
@@ -207,23 +214,26 @@ class Node:
         left, right = grids[0]
         left = np.maximum(up(left, axis=1), up((left - slack)[back], axis=1)[back] + slack)
         right = np.maximum(up(right[back], axis=1)[back], up(right + slack, axis=1) - slack)
-        cost = (left + right)[self.column, self.place] + self.header.penalty
-        large = np.maximum([left, right], grids[1]).sum(axis=0)[self.column, self.place]
-        fits = self.header.min_leaf < 2 or np.minimum(*self.sides)[-1] >= self.header.min_leaf
-        return (cost < relaxed) | (large + self.header.penalty < lower) & fits
+        cost = (left + right).take(self.at) + self.header.penalty
+        large = np.maximum([left, right], grids[1]).sum(axis=0).take(self.at) + self.header.penalty
+        return (cost < relaxed) | (large < lower) & self.fits
 
-    def work_out(self, splits, relaxed, lower):
-        """Return grids of what both sides cost, leaves or stumps, by as few as close all splits."""
-        grids, on = np.zeros((2, 2, *self.before.shape), dtype=np.int64), np.flatnonzero(splits)
-        for side, lines in enumerate(self.sides):
-            grids[:, side, self.column, self.place] = self.leaves(lines) * (splits[side] == 0)
-        for power in range((self.before.shape[1] - 1).bit_length() if any(splits) else -1, -1, -1):
-            is_open = self.find_open(grids, relaxed, lower)  # finer and finer
-            tries = np.flatnonzero(is_open & (self.place % 2**power == 0))
-            pieces = len(tries) * self.ranks.size // MOST_CELLS + 1
-            for now in np.array_split(tries, pieces) if len(tries) else ():
-                grids[:, on[:, None], self.column[now], self.place[now]] = self.stumps(now)[:, on]
-        return grids
+    def work_out(self, grids, shapes, relaxed, lower):
+        """Find what both sides cost, leaves or stumps, by as few splits as close all of them."""
+        deep = np.array([depth > 0 for depth, _ in shapes])[:, None]
+        known, tried = grids.reshape(2, 2, -1), np.zeros(len(self.at), dtype=bool)
+        leaves, least = self.leaves(self.sides), self.leaves(self.sides, 2) + self.header.penalty
+        known[:, :, self.at] = np.where(deep, np.minimum(leaves, least), leaves)
+        while deep.any():
+            still = np.flatnonzero(self.find_open(grids, relaxed, lower))
+            if not len(still) or tried[still].any():
+                break
+            run = (tried.cumsum() + self.column)[still]  # of those between two that were tried
+            first = np.flatnonzero(np.diff(run, prepend=-1))
+            tries = still[first + np.diff(first, append=len(run)) // 2]
+            tried[tries] = True
+            for now in np.array_split(tries, len(tries) * self.ranks.size // MOST_CELLS + 1):
+                known[:, :, self.at[now]] = np.where(deep, self.stumps(now), leaves[:, now])
 
 
 class Proof:
@@ -231,28 +241,24 @@ class Proof:
 
     def __init__(self, header, claims, table):
         self.header, self.claims, self.table, self.ranks = header, claims, table, table.ranks
-        sample = table.weights if header.sample is None else header.sample
-        self.weights = np.array(sample, dtype=np.int64)
-        good = len(sample) == len(table.weights) and (self.weights <= table.weights).all()
-        need(good and (self.weights >= 0).all(), "the sample is none of the rows")
+        self.weights = np.array(table.weights if header.sample is None else header.sample)
+        good = self.weights.shape == table.weights.shape and (self.weights <= table.weights).all()
+        need(good, "the sample is none of the rows")
         many = table.ranks.max(axis=1, initial=-1) + 1
         self.column = np.repeat(np.arange(len(many)), many)
         self.rank = np.arange(many.sum()) - (np.cumsum(many) - many)[self.column]
         codes = table.ranks + (np.cumsum(many) - many)[:, None]  # a number for each rank
         self.order = np.argsort(table.ranks, axis=1, kind="stable")
-        # Weights below 2**24 have exact sums in single floats, all others in double ones.
-        self.kind = np.float32 if max(self.weights.sum(), header.rows) < 2**24 else float
-        by_class = np.eye(len(header.classes))[:, table.classes] * self.weights
-        counts = [table.counts] * (header.min_leaf > 1)
-        self.by_row = self.ranks, np.array([*by_class, *counts], dtype=self.kind), codes
+        by_class = np.eye(len(header.classes), dtype=int)[:, table.classes] * self.weights
+        lines, most = np.array([*by_class, table.counts]), max(self.weights.sum(), header.rows)
+        self.by_row = self.ranks, lines.astype(np.int32 if most < 2**30 else np.int64), codes
         # Of few splits, two classes and leaves of any size, all pairs of splits are looked at.
         splits, self.by_pairs = np.flatnonzero(self.rank < (many - 1)[self.column]), None
         if 0 < len(splits) <= FEW_SPLITS and len(header.classes) == 2 > header.min_leaf:
             is_left = self.ranks[self.column[splits]] <= self.rank[splits, None]
-            self.by_pairs = np.ascontiguousarray(is_left.T, dtype=self.kind)
+            self.by_pairs = is_left.T.astype(float, order="C"), by_class.astype(float)
 
-    def rows_of(self, k):
-        """Return which rows a claim is about."""
+    def rows_of(self, k):  # which rows a claim is about
         rows = self.weights > 0
         for column, low, high in self.claims[k - 1][3]:
             rows &= (self.ranks[column] >= low) & (self.ranks[column] <= high)
@@ -267,44 +273,39 @@ class Proof:
         node = Node(self, rows)
         need(relaxed <= lower <= node.leaves(node.total)[0], "a single leaf costs less")
         few = node.n - 1 if len(node.column) else 0  # no tree of these rows has more splits
-        if relaxed == 0 and self.header.min_leaf > 1:
-            few = min(few, int(node.total[-1, 0]) // self.header.min_leaf - 1)
+        if relaxed == 0:
+            few = min(few, int(node.total[-1, 0]) // max(1, self.header.min_leaf) - 1)
         few = min(few, -(-lower // self.header.penalty) - 1) if self.header.penalty else few
         own = smallest(*(min(x, max(0, few)) for x in shape))
         covered, points = cover or (own, [])
         depth, splits = smallest(*covered)
         need(cover or depth <= 2, "it is too deep to be worked out")
-        need(serves(covered, own), "its cover is of smaller trees")
+        need(all(map(ge, (depth, splits), own)), "its cover is of smaller trees")
+        good = all(max(x[3:]) < k and x[0] < len(self.ranks) for x in points)
+        need(good, "it refers to itself or to a later claim, or to no column")
         most = 2 ** max(0, depth - 1) - 1
         divisions = range(max(0, splits - 1 - most), min(most, splits - 1) + 1)
         need(len(divisions) <= self.header.rows, "its cover has more divisions than rows")
         for left in divisions:
-            if cover:
-                shapes = smallest(depth - 1, left), smallest(depth - 1, splits - 1 - left)
-                grids = self.bounds_of(k, node, rows, shapes, [x for x in points if x[1] == left])
-            else:
-                grids = node.work_out((left, splits - 1 - left), relaxed, lower)
+            shapes = [smallest(depth - 1, x) for x in (left, splits - 1 - left)]
+            grids = self.bounds_of(node, rows, shapes, [x for x in points if x[1] == left])
+            if not cover:
+                node.work_out(grids, shapes, relaxed, lower)
             at = np.flatnonzero(node.find_open(grids, relaxed, lower))[:1]
             need(not len(at), f"column {node.column[at]} is open at rank {node.rank[at]}")
 
-    def least_cost(self, rows):
-        """Return what the best tree of depth 2 costs; d is the weight of class 1 less class 0.
-
-        A split into x and d - x makes |x| + |d - x| of |d|: the largest of |d|, 2x - d and d - 2x.
-        """
-        is_left, lines = self.by_pairs[rows], self.by_row[1][:, rows]
-        left, total, signs = lines @ is_left, lines.sum(axis=1, keepdims=True), lines[1] - lines[0]
-        inner, scale, cost = (is_left.T * signs) @ is_left, self.header.scale, self.header.penalty
-        for side, x in ((left, inner), (total - left, left[1] - left[0] - inner)):
-            extremes = [side[1] - side[0], side.sum(axis=0), x.max(axis=1), x.min(axis=1)]
-            d, weight, most, least = np.array(extremes).astype(np.int64)
-            right = np.max([abs(d), 2 * most - d, d - 2 * least], axis=0)
-            leaf, stump = scale * ((weight - [abs(d), right]) // 2)
-            cost = cost + np.minimum(leaf, stump + self.header.penalty)
+    def least_cost(self, rows):  # of trees of depth 2; as `Node.stumps`, of all splits at once
+        (is_left, lines), scale, penalty = self.by_pairs, self.header.scale, self.header.penalty
+        is_left, lines = is_left[rows], lines[:, rows]
+        left, total, cost = lines @ is_left, lines.sum(axis=1, keepdims=True), penalty
+        inner = (is_left.T * (lines[1] - lines[0])) @ is_left
+        for side, part in ((left, inner), (total - left, left[1] - left[0] - inner)):
+            stump = np.maximum(side[0] + part.max(axis=1), side[1] - part.min(axis=1))
+            wrong = (side.sum(axis=0) - [side.max(axis=0), stump]).astype(np.int64)
+            cost = cost + np.minimum(scale * wrong[0], scale * wrong[1] + penalty)
         return min(scale * int(total.min()), int(cost.min()))
 
-    def bounds_of(self, k, node, rows, shapes, points):
-        """Return grids of what earlier claims say of both sides of the splits of a cover."""
+    def bounds_of(self, node, rows, shapes, points):  # grids of what earlier claims say of sides
         grids = np.zeros((2, 2, *node.before.shape), dtype=np.int64)
         for column, _, rank, *claims in points:
             low = rows & (self.ranks[column] <= rank)
@@ -312,29 +313,28 @@ class Proof:
             for side, part in enumerate((low, rows & ~low)):
                 if claims[side] == 0 or not 0 < part.sum() < node.n:
                     continue
-                need(0 < claims[side] < k, "it refers to itself or to a later claim")
                 shape, *bounds = self.claims[claims[side] - 1][:3]
-                need(serves(shape, shapes[side]), "it refers to a claim about smaller trees")
+                is_enough = all(map(ge, smallest(*shape), shapes[side]))
+                need(is_enough, "it refers to a claim about smaller trees")
                 own = self.rows_of(claims[side])
                 bounds[1] *= not (part & ~own).any()  # has it all rows of the side?
                 bounds = np.array(bounds) - self.header.scale * self.weights[own & ~part].sum()
                 grids[:, side, column, at] = np.maximum(grids[:, side, column, at], bounds)
         return grids
 
-    def tree_cost(self, node, rows, depth):
-        """Return what a tree costs: a label, or [column, rank, tree on the left, on the right]."""
-        header, table = self.header, self.table
-        need(depth <= header.depth, "the tree is deeper than the limits")
+    def tree_cost(self, node, rows, depth):  # of a label, or of [column, rank, left, right]
+        table = self.table
+        need(depth <= self.header.depth, "the tree is deeper than the limits")
         if type(node) is int:
-            need(table.counts[rows].sum() >= header.min_leaf, "a leaf of the tree is too small")
-            return header.scale * int(table.weights[rows & (table.classes != node)].sum())
+            count = table.counts[rows].sum()
+            need(count >= self.header.min_leaf, "a leaf of the tree is too small")
+            return self.header.scale * int(table.weights[rows & (table.classes != node)].sum())
         column, rank, *sides = node
-        low = self.ranks[column] <= rank
+        low = self.ranks[int(column)] <= int(rank)
         parts = zip(sides, (rows & low, rows & ~low), strict=True)
-        return header.penalty + sum(self.tree_cost(*part, depth + 1) for part in parts)
+        return self.header.penalty + sum(self.tree_cost(*part, depth + 1) for part in parts)
 
-    def check_last(self):
-        """Check the tree, and that the last claim is about the whole table and the limits."""
+    def check_last(self):  # and the tree
         header = self.header
         if header.tree is not None:
             cost = self.tree_cost(header.tree, self.table.counts > 0, 0)
@@ -342,16 +342,16 @@ class Proof:
             need(header.bound <= cost, "the tree costs less than the bound")
         if header.bound > 0:
             shape, relaxed, lower, where, *_ = self.claims[-1]
-            is_enough = serves(shape, (header.depth, header.splits))
+            is_enough = all(map(ge, smallest(*shape), smallest(header.depth, header.splits)))
             need(is_enough and not where, "the last claim is of smaller trees or of some rows only")
-            reached = lower if header.sample is None else relaxed
-            need(reached >= header.bound, "the last claim does not reach the bound")
+            reached = (relaxed if header.sample else lower) >= header.bound
+            need(reached, "the last claim does not reach the bound")
 
     def sentence(self):
         h, (used, n) = self.header, self.table.columns
-        text = f"no tree of depth {h.depth}"
-        text += f" and {h.splits + 1} leaves" * (h.splits < 2**h.depth - 1)
-        text += f" with at least {h.min_leaf} rows in each leaf" * (h.min_leaf > 1)
+        leaves = f" and {h.splits + 1} leaves" * (h.splits < 2**h.depth - 1)
+        leaves += f" with at least {h.min_leaf} rows in each leaf" * (h.min_leaf > 1)
+        text = f"no tree of depth {h.depth}{leaves}"
         text += " over the listed splits" * self.table.lists_splits
         costs = f" costs less than {h.bound} ({h.scale} an error, {h.penalty} a split)"
         is_count = (h.scale, h.penalty, self.table.weights.sum()) == (1, 0, h.rows)

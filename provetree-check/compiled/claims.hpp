@@ -39,6 +39,7 @@ struct Point {
 
 struct Claim {
     size_t where_begin, where_end;  // among all conditions
+    bool has_conditions;            // also such as all rows meet
     Shape shape;
     i64 relaxed, lower;
     bool has_cover;

@@ -60,6 +60,7 @@ static vector<vector<string>> lines_of(const string& text, char separator) {
 Cells read_csv(const string& path) {
     string text = read_file(path);
     need(text.rfind("\x1f\x8b", 0) != 0, "this checker reads no gzip files: unpack the table first");
+    need(is_utf8(text), "the table is no text in UTF-8");
     if (text.rfind("\xef\xbb\xbf", 0) == 0) text.erase(0, 3);
     need(text.find_first_not_of("\r\n") != string::npos, "the table is empty");
     vector<vector<string>> lines = lines_of(text, separator_of(text));

@@ -3,92 +3,122 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace ptcheck {
 
-void Header::read_features(const Json& given) {
-    for (const Json& one : given.items()) {
-        const vector<Json>& f = one.items();
-        need(f.size() >= 2, "a feature of the header is too short");
-        Feature feature{f[0].word(), f[1].word(), {}};
-        if (feature.kind == "sum") {
-            need(f.size() == 7, "a sum of two features needs five numbers");
-            const i64 last = static_cast<i64>(features.size()) - 1;
-            feature.a = number(f[2].word()), feature.b = number(f[4].word()), feature.noise = number(f[6].word());
-            feature.first = static_cast<size_t>(f[3].whole(0, last));
-            feature.second = static_cast<size_t>(f[5].whole(0, last));
-            const auto has_numbers = [&](size_t which) {
-                const string& kind = features[which].kind;
-                return kind == "number" || kind == "first" || kind == "last";
-            };
-            need(has_numbers(feature.first) && has_numbers(feature.second) && std::isfinite(feature.a) &&
-                     std::isfinite(feature.b) && std::isfinite(feature.noise) && feature.noise >= 0,
-                 "a sum of two features is wrong");
-        } else {
-            for (size_t i = 2; i < f.size(); ++i) feature.rest.push_back(f[i].word());
-        }
-        candidates = candidates || feature.lists_splits();
-        features.push_back(feature);
+void Header::read_feature(JsonReader& line) {
+    Feature feature;
+    line.expect("[");
+    feature.name = line.word();
+    line.expect(",");
+    for (const char* kind : {"number", "category", "sum", "first", "last", "is", "empty"})
+        if (line.passes(("\"" + string(kind) + "\"").c_str())) feature.kind = kind;
+    need(!feature.kind.empty(), "a kind of feature is not known");
+    const auto next = [&] {
+        line.expect(",");
+        return line.word();
+    };
+    const auto earlier = [&] {
+        line.expect(",");
+        const size_t which = static_cast<size_t>(line.whole(static_cast<i64>(features.size()) - 1));
+        const string& kind = features[which].kind;
+        need(kind == "number" || kind == "first" || kind == "last", "a sum of two features is wrong");
+        return which;
+    };
+    if (feature.kind == "sum") {
+        feature.a = number(next()), feature.first = earlier();
+        feature.b = number(next()), feature.second = earlier();
+        feature.noise = number(next());
+        need(std::isfinite(feature.a) && std::isfinite(feature.b) && std::isfinite(feature.noise) && feature.noise >= 0,
+             "a sum of two features is wrong");
+    } else if (feature.kind != "number" && feature.kind != "empty") {
+        while (line.passes(",")) feature.rest.push_back(line.word());
     }
+    line.expect("]");
+    candidates = candidates || feature.lists_splits();
+    features.push_back(feature);
 }
 
-void Header::read(const std::map<string, Json>& fields) {
-    static const std::set<string> known = {"made_by", "target", "weight",   "classes", "features",
-                                           "rows",    "sum",    "scale",    "penalty", "depth",
-                                           "splits",  "bound",  "min_leaf", "tree",    "sample"};
-    for (const auto& [key, value] : fields) need(known.count(key) > 0, "the header has a field that is not known");
-    need(fields.size() == known.size(), "a field of the header is missing");
-    const auto at = [&](const char* key) -> const Json& { return fields.at(key); };
-    target = at("target").word();
-    if (at("weight").kind != Json::kNull) {
-        const vector<Json>& w = at("weight").items();
-        need(w.size() == 3, "the weight needs a column and two numbers");
-        weight = w[0].word(), above = w[1].whole(1), below = w[2].whole(1);
+void Header::read_tree(JsonReader& line, i64 at) {
+    need(at <= depth, "the tree is deeper than the limits");
+    if (!line.passes("[")) return tree.push_back({-1, line.whole()});
+    const i64 column = line.whole();
+    line.expect(",");
+    tree.push_back({column, line.whole()});
+    for (int side = 0; side < 2; ++side) {
+        line.expect(",");
+        read_tree(line, at + 1);
+    }
+    line.expect("]");
+}
+
+void Header::read(JsonReader line) {
+    line.expect("{\"made_by\":");
+    line.word();
+    line.expect(",\"target\":");
+    target = line.word();
+    line.expect(",\"weight\":");
+    if (!line.passes("null")) {
+        line.expect("[");
+        weight = line.word();
         need(!weight.empty(), "the table has no column ''");
+        line.expect(",");
+        above = line.whole(kMostCost - 1, 1);
+        line.expect(",");
+        below = line.whole(kMostCost - 1, 1);
+        line.expect("]");
     }
-    for (const Json& one : at("classes").items()) {
-        need(one.items().size() == 2, "a class needs a label and a multiplier");
-        classes.emplace_back(one.list[0].word(), one.list[1].whole(1));
-    }
-    read_features(at("features"));
-    rows = at("rows").whole();
-    sum = at("sum").word();
-    scale = at("scale").whole(1);
-    penalty = at("penalty").whole();
-    depth = at("depth").whole(0, kMostDepth);
-    splits = at("splits").whole();
-    min_leaf = at("min_leaf").whole();
-    bound = at("bound").whole(1 - kMostCost);
-    tree = at("tree");
-    sampled = at("sample").kind != Json::kNull;
-    if (sampled)
-        for (const Json& one : at("sample").items()) sample.push_back(one.whole());
+    line.expect(",\"classes\":");
+    line.list([&] {
+        line.expect("[");
+        const string label = line.word();
+        line.expect(",");
+        classes.emplace_back(label, line.whole(kMostCost - 1, 1));
+        line.expect("]");
+    });
+    line.expect(",\"features\":");
+    line.list([&] { read_feature(line); });
+    line.expect(",\"rows\":");
+    rows = line.whole();
+    line.expect(",\"sum\":");
+    sum = line.word();
+    line.expect(",\"scale\":");
+    scale = line.whole(kMostCost - 1, 1);
+    line.expect(",\"penalty\":");
+    penalty = line.whole();
+    line.expect(",\"depth\":");
+    depth = line.whole(kMostDepth);
+    line.expect(",\"splits\":");
+    splits = line.whole();
+    line.expect(",\"min_leaf\":");
+    min_leaf = line.whole();
+    line.expect(",\"bound\":");
+    const i64 sign = line.passes("-") ? -1 : 1;
+    bound = sign * line.whole();
+    line.expect(",\"tree\":");
+    if (!line.passes("null")) read_tree(line, 0);
+    line.expect(",\"sample\":");
+    sampled = !line.passes("null");
+    if (sampled) line.list([&] { sample.push_back(line.whole()); });
+    line.expect("}");
+    line.end();
 }
 
 Header::Header(string given) : data(std::move(given)) {
     need(data.rfind("provetree certificate ", 0) == 0, "this is no certificate");
     need(data.rfind("provetree certificate 1\n", 0) == 0, "its version is not known");
-    const size_t end = data.rfind("digest ");
+    const size_t end = data.rfind("\ndigest ") + 1;  // 0 where there is none
     Sha256 digest;
-    if (end != string::npos) digest.add(data.data(), end);
-    need(end != string::npos && data[end - 1] == '\n' && data.substr(end + 7) == digest.hex() + "\n",
-         "the certificate is cut off or damaged");
-    size_t begin = data.find('\n') + 1;
+    digest.add(data.data(), end);
+    need(end > 0 && data.substr(end + 7) == digest.hex() + "\n", "the certificate is cut off or damaged");
     vector<std::pair<size_t, size_t>> lines;
-    while (begin < end) {
-        const size_t next = data.find('\n', begin);
-        lines.emplace_back(begin, next);
-        begin = next + 1;
-    }
+    for (size_t begin = data.find('\n') + 1; begin < end; begin = lines.back().second + 1)
+        lines.emplace_back(begin, data.find('\n', begin));
     need(!lines.empty(), "the certificate has no header");
-    JsonReader reader(data, lines[0].first, lines[0].second);
-    const Json header = reader.value();
-    reader.end();
-    need(header.kind == Json::kObject, "the header is no object");
-    read(header.fields);
+    const auto [first, last] = lines[0];
+    need(is_utf8(data.substr(first, last - first)), "the header is no text in UTF-8");
+    read(JsonReader(data, first, last));
     claims.assign(lines.begin() + 1, lines.end());
-    need(static_cast<i64>(claims.size()) <= kMostClaims, "there are too many claims");
 }
 
 }  // namespace ptcheck

@@ -1,6 +1,7 @@
 // The header of a certificate, and the lines of its claims.
 #pragma once
 
+#include <map>
 #include <utility>
 
 #include "json.hpp"
@@ -17,6 +18,11 @@ struct Feature {
     bool lists_splits() const { return kind == "first" || kind == "last" || kind == "is" || kind == "empty"; }
 };
 
+// A split "rank <= value" of a column, or a leaf (column -1) with the label `value`; nodes are in preorder.
+struct TreeNode {
+    i64 column, value;
+};
+
 struct Header {
     explicit Header(string data);
 
@@ -28,13 +34,14 @@ struct Header {
     vector<Feature> features;
     bool candidates = false;  // only the splits that are listed count
     i64 rows = 0, scale = 0, penalty = 0, depth = 0, splits = 0, min_leaf = 0, bound = 0;
-    Json tree;
+    vector<TreeNode> tree;  // empty where there is none
     bool sampled = false;
     vector<i64> sample;
 
   private:
-    void read_features(const Json& given);
-    void read(const std::map<string, Json>& fields);
+    void read(JsonReader line);
+    void read_feature(JsonReader& line);
+    void read_tree(JsonReader& line, i64 depth);
 };
 
 }  // namespace ptcheck

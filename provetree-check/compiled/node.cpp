@@ -348,7 +348,7 @@ void Node::count_classes(const Column& column, size_t position, i64 (&leaf)[2], 
     }
 }
 
-// Whether a split with such bounds of its sides may cost less than is claimed: trees of any leaves, and as they must be.
+// Whether a split with such bounds of its sides may cost less than is claimed: with any leaves, or as they must be.
 bool Node::is_open(const Column& column, size_t position, const Claimed& claim, Stump left, Stump right) const {
     i64 plain = left.plain + right.plain, fitting = left.fitting + right.fitting;
     if (claim.splits == 2) {  // one side is a leaf

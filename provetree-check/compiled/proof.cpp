@@ -18,44 +18,42 @@ static Ground ground_of(const Header& header, const Table& table) {
 
 Proof::Proof(const Header& header, const Table& table)
     : header_(header), table_(table), ground_(ground_of(header, table)), sorted_(ground_), bits_(ground_) {
-    for (size_t i = 0; i < header.claims.size(); ++i)
-        read_claim(JsonReader(header.data, header.claims[i].first, header.claims[i].second), static_cast<i64>(i) + 1);
+    for (const auto& [begin, end] : header.claims) {
+        const i64 k = static_cast<i64>(claims_.size()) + 1;
+        try {
+            read_claim(JsonReader(header.data, begin, end), k);
+        } catch (const Refused& error) {
+            throw Refused("claim " + std::to_string(k) + " of " + std::to_string(header.claims.size()) +
+                          " fails: " + error.what());
+        }
+    }
 }
 
 // Ranks beyond the highest one are as good as that.
 Condition Proof::read_condition(JsonReader& line) const {
-    line.expect('[');
+    line.expect("[");
     const int column = static_cast<int>(line.whole(static_cast<i64>(table_.ranks.size()) - 1));
     const i64 top = table_.tops[static_cast<size_t>(column)];
-    line.expect(',');
+    line.expect(",");
     const i64 low = line.whole();
-    line.expect(',');
+    line.expect(",");
     const i64 high = line.whole();
-    line.expect(']');
+    line.expect("]");
     return {column, static_cast<int>(std::min(low, top + 1)), static_cast<int>(std::min(high, top))};
 }
 
 static Shape read_shape(JsonReader& line) {
-    line.expect('[');
+    line.expect("[");
     const i64 depth = line.whole();
-    line.expect(',');
+    line.expect(",");
     const i64 splits = line.whole();
-    line.expect(']');
+    line.expect("]");
     return smallest(depth, splits);
 }
 
-void Proof::read_claim(JsonReader line, i64 k) {
-    Claim claim;
-    line.expect('[');
-    claim.shape = read_shape(line);
-    line.expect(',');
-    claim.relaxed = line.whole();
-    line.expect(',');
-    claim.lower = line.whole();
-    line.expect(',');
-    line.expect('[');
+void Proof::read_where(JsonReader& line, Claim& claim) {
     Where where;
-    for (bool more = !line.passes(']'); more; more = line.passes(',') || (line.expect(']'), false)) {
+    line.list([&] {
         const Condition one = read_condition(line);
         const auto same = std::find_if(where.begin(), where.end(),
                                        [&](const Condition& other) { return other.column == one.column; });
@@ -63,40 +61,55 @@ void Proof::read_claim(JsonReader line, i64 k) {
             where.push_back(one);
         else
             same->low = std::max(same->low, one.low), same->high = std::min(same->high, one.high);
-    }
+    });
     std::sort(where.begin(), where.end(), [](const Condition& a, const Condition& b) { return a.column < b.column; });
     claim.where_begin = conditions_.size();
+    claim.has_conditions = !where.empty();
     for (Condition& one : where) {
         const int top = table_.tops[static_cast<size_t>(one.column)];
         if (one.low > one.high) one = {one.column, top, top - 1};  // no rows, by ranks that the column has
         if (one.low > 0 || one.high < top) conditions_.push_back(one);
     }
     claim.where_end = conditions_.size();
+}
+
+void Proof::read_point(JsonReader& line, i64 k) {
+    Point point;
+    line.expect("[");
+    point.column = static_cast<int>(line.whole(static_cast<i64>(table_.ranks.size()) - 1));
+    line.expect(",");
+    point.left_splits = line.whole();
+    line.expect(",");
+    const i64 top = table_.tops[static_cast<size_t>(point.column)];
+    point.rank = static_cast<int>(std::min(line.whole(), top));
+    for (i64& number : point.claims) {
+        line.expect(",");
+        number = line.whole();
+        need(number < k, "it refers to itself or to a later claim");
+    }
+    line.expect("]");
+    points_.push_back(point);
+}
+
+void Proof::read_claim(JsonReader line, i64 k) {
+    Claim claim;
+    line.expect("[");
+    claim.shape = read_shape(line);
+    line.expect(",");
+    claim.relaxed = line.whole();
+    line.expect(",");
+    claim.lower = line.whole();
+    line.expect(",");
+    read_where(line, claim);
     claim.points_begin = points_.size();
-    claim.has_cover = line.passes(',');
+    claim.has_cover = line.passes(",");
     if (claim.has_cover) {
         claim.cover = read_shape(line);
-        line.expect(',');
-        line.expect('[');
-        for (bool more = !line.passes(']'); more; more = line.passes(',') || (line.expect(']'), false)) {
-            Point point;
-            line.expect('[');
-            point.column = static_cast<int>(line.whole(static_cast<i64>(table_.ranks.size()) - 1));
-            line.expect(',');
-            point.left_splits = line.whole();
-            line.expect(',');
-            const i64 top = table_.tops[static_cast<size_t>(point.column)];
-            point.rank = static_cast<int>(std::min(line.whole(), top));
-            for (i64& number : point.claims) {
-                line.expect(',');
-                number = line.whole(k - 1);
-            }
-            line.expect(']');
-            points_.push_back(point);
-        }
+        line.expect(",");
+        line.list([&] { read_point(line, k); });
     }
     claim.end = points_.size();
-    line.expect(']');
+    line.expect("]");
     line.end();
     claims_.push_back(claim);
 }
@@ -244,49 +257,42 @@ void Proof::check_claim(size_t k) const {
 }
 
 void Proof::check_tree() const {
-    i64 splits = 0, wrong = 0;
-    struct Waiting {
-        const Json* node;
-        vector<int> rows;
-        i64 depth;
-    };
-    vector<Waiting> waiting(1);
-    waiting[0].node = &header_.tree;
-    for (size_t row = 0; row < table_.classes.size(); ++row) waiting[0].rows.push_back(static_cast<int>(row));
-    while (!waiting.empty()) {
-        const Waiting one = std::move(waiting.back());
+    __int128 cost = 0;
+    i64 splits = 0;
+    vector<vector<int>> waiting(1);  // rows of the nodes that come next, the first of them last
+    for (size_t row = 0; row < table_.classes.size(); ++row) waiting[0].push_back(static_cast<int>(row));
+    for (const TreeNode& node : header_.tree) {
+        const vector<int> rows = std::move(waiting.back());
         waiting.pop_back();
-        need(one.depth <= header_.depth, "the tree is deeper than the limits");
-        if (one.node->kind == Json::kList) {
-            const vector<Json>& parts = one.node->list;
-            need(parts.size() == 4, "a node of the tree needs column, rank and two sides");
-            const i64 column = parts[0].whole(0, static_cast<i64>(table_.ranks.size()) - 1), rank = parts[1].whole();
+        if (node.column >= 0) {
+            need(node.column < static_cast<i64>(table_.ranks.size()), "the tree has a column that is none");
             need(++splits <= header_.splits, "the tree has too many splits");
+            cost += ground_.penalty;
             vector<int> sides[2];
-            for (int row : one.rows)
-                sides[table_.ranks[static_cast<size_t>(column)][static_cast<size_t>(row)] > rank].push_back(row);
-            waiting.push_back({&parts[3], std::move(sides[1]), one.depth + 1});
-            waiting.push_back({&parts[2], std::move(sides[0]), one.depth + 1});
+            for (int row : rows)
+                sides[table_.ranks[static_cast<size_t>(node.column)][static_cast<size_t>(row)] > node.value].push_back(
+                    row);
+            waiting.push_back(std::move(sides[1]));
+            waiting.push_back(std::move(sides[0]));
             continue;
         }
-        const i64 label = one.node->whole(-kMostCost);
         i64 count = 0;
-        for (int row : one.rows) {
+        for (int row : rows) {
             count += table_.counts[static_cast<size_t>(row)];
-            if (table_.classes[static_cast<size_t>(row)] != label) wrong += table_.weights[static_cast<size_t>(row)];
+            if (table_.classes[static_cast<size_t>(row)] != node.value)
+                cost += ground_.scale * table_.weights[static_cast<size_t>(row)];
         }
         need(count >= ground_.min_leaf, "a leaf of the tree is too small");
     }
-    need(splits == 0 || ground_.penalty < kMostCost / splits, "the costs are too large");
-    need(header_.bound <= wrong * ground_.scale + splits * ground_.penalty, "the tree costs less than the bound");
+    need(header_.bound <= cost, "the tree costs less than the bound");
 }
 
 void Proof::check_last() const {
-    if (header_.tree.kind != Json::kNull) check_tree();
+    if (!header_.tree.empty()) check_tree();
     if (header_.bound <= 0) return;
     need(!claims_.empty(), "there is no claim");
     const Claim& claim = claims_.back();
-    need(claim.shape.reaches(smallest(header_.depth, header_.splits)) && claim.where_begin == claim.where_end,
+    need(claim.shape.reaches(smallest(header_.depth, header_.splits)) && !claim.has_conditions,
          "the last claim is of smaller trees or of some rows only");
     need((header_.sampled ? claim.relaxed : claim.lower) >= header_.bound, "the last claim does not reach the bound");
 }

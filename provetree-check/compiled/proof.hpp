@@ -28,6 +28,8 @@ class Proof {
         i64 relaxed = 0, lower = 0;
     };
     Condition read_condition(JsonReader& line) const;
+    void read_where(JsonReader& line, Claim& claim);
+    void read_point(JsonReader& line, i64 k);
     void read_claim(JsonReader line, i64 k);
     void check_tree() const;
     void check_cover(size_t k, Rows& rows, Shape least) const;

@@ -50,8 +50,6 @@ class Ordering {
                 order_category(f);
                 continue;
             }
-            need(kind == "number" || kind == "first" || kind == "last" || kind == "sum",
-                 "a kind of feature is not known");
             kind == "sum" ? add_up(f) : read_numbers(f);
             order_numbers(f);
         }

@@ -21,6 +21,23 @@ string read_file(const string& path) {
     return content.str();
 }
 
+// As RFC 3629 says: no longer than needed, no halves of characters, none beyond the last one.
+bool is_utf8(const string& text) {
+    const auto byte = [&](size_t i) { return i < text.size() ? static_cast<u8>(text[i]) : 0; };
+    for (size_t i = 0; i < text.size();) {
+        const unsigned first = byte(i), second = byte(i + 1);
+        if (first >= 0x80 && (first < 0xC2 || first > 0xF4)) return false;
+        const size_t more = first < 0x80 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+        for (size_t k = 1; k <= more; ++k)
+            if ((byte(i + k) & 0xC0) != 0x80) return false;
+        if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) || (first == 0xF0 && second < 0x90) ||
+            (first == 0xF4 && second > 0x8F))
+            return false;
+        i += more + 1;
+    }
+    return true;
+}
+
 i64 whole(const string& text, i64 least, i64 most) {
     const size_t from = !text.empty() && text[0] == '-' ? 1 : 0;
     bool good =
@@ -31,7 +48,7 @@ i64 whole(const string& text, i64 least, i64 most) {
         value = std::strtoll(text.c_str(), nullptr, 10);
         good = errno == 0 && value >= least && value <= most;
     }
-    need(good, "'" + text.substr(0, 40) + "' in the header is no whole number that may stand there");
+    need(good, "'" + text.substr(0, 40) + "' is no whole number that may stand there");
     return value;
 }
 
@@ -91,11 +108,7 @@ i64 scaled_decimal(const string& cell, i64 numerator, i64 denominator) {
             if (after_point) --power;
         }
     }
-    if (at < text.size()) {
-        const long exponent = std::strtol(text.c_str() + at + 1, nullptr, 10);
-        need(std::labs(exponent) < 1000, "a weight is not whole");
-        power += exponent;
-    }
+    if (at < text.size()) power += std::strtol(text.c_str() + at + 1, nullptr, 10);
     while (!digits.empty() && digits.back() == '0') digits.pop_back(), ++power;
     digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
     if (digits.empty()) return 0;

@@ -15,7 +15,7 @@ using std::size_t;
 using std::string;
 using std::vector;
 
-constexpr i64 kMostCost = i64{1} << 60, kMostWeight = i64{1} << 50, kMostDepth = 64, kMostClaims = 20'000'000;
+constexpr i64 kMostCost = 1'000'000'000'000'000'000, kMostWeight = i64{1} << 50, kMostDepth = 64;
 
 // The certificate does not show what it claims; the message says where and why.
 struct Refused : std::runtime_error {
@@ -31,11 +31,13 @@ inline void need(bool holds, const string& why) {
 
 string read_file(const string& path);
 string stripped(const string& text);
-// A whole number of the header.
+bool is_utf8(const string& text);
+// A whole number among the arguments of the program.
 i64 whole(const string& text, i64 least = 0, i64 most = kMostCost - 1);
 bool is_number(const string& text, double& value);
 double number(const string& text);
-// A decimal number times numerator / denominator, if that is a whole number from 0 to kMostWeight.
+// A decimal number of at most 18 digits, but for zeros at its ends, times numerator / denominator, if that is a whole
+// number from 0 on, and below kMostWeight.
 i64 scaled_decimal(const string& cell, i64 numerator, i64 denominator);
 
 // SHA-256 as in FIPS 180-4.

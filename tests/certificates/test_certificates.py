@@ -13,12 +13,15 @@ import pytest
 
 from provetree import ColumnGenerationClassifier, DL85Classifier, OptimalTreeClassifier
 from testkit.certificates import (
+    CertifiedTable,
     as_text,
     certified_table,
     claims_too_much,
     mutated,
     parts_of,
+    respelled,
     sealed,
+    with_digest,
 )
 
 SOURCES = sorted((Path(__file__).parents[2] / "provetree-check" / "compiled").glob("*.cpp"))
@@ -97,21 +100,95 @@ def test_many_false_bounds_are_refused(tmp_path: Path) -> None:
         mutate_one(seed, tmp_path, 40)
 
 
+def same_language(path: Path, certificates: list[bytes], table, program: Path) -> list[bool]:
+    """Return which certificates are accepted, by both checkers or by none."""
+    csv, pairs, found = table.write_csv(path.with_suffix(".csv")), [], []
+    for k, certificate in enumerate(certificates):
+        found.append(accepted(certificate, table, path.parent))
+        path.with_suffix(f".{k}").write_bytes(certificate)
+        pairs += [path.with_suffix(f".{k}"), csv]
+    said = run(program, *pairs, *pairs[:2]).stdout  # of several, each line has a name
+    assert found == [f"{name}: checked: no tree" in said for name in map(str, pairs[::2])]
+    return found
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_both_checkers_agree_on_mutated_certificates(
     seed: int, tmp_path: Path, compiled: Path
 ) -> None:
     rng = np.random.default_rng(seed)
     table = certified_table(seed, tmp_path, most_rows=16)
-    csv, path = table.write_csv(tmp_path / "table.csv"), tmp_path / "mutated.ptc"
     original = table.path.read_bytes()
-    for _ in range(6):
-        certificate = mutated(original, rng)
-        by_python = accepted(certificate, table, tmp_path)
-        path.write_bytes(certificate)
-        found = run(compiled, path, csv)
-        assert found.returncode == (0 if by_python else 1)
-        assert ("checked: no tree" in found.stdout) == by_python
+    changed = [mutated(original, rng) for _ in range(6)]
+    respelt = [respelled(original, rng) for _ in range(20)]
+    same_language(tmp_path / "changed.ptc", changed + respelt, table, compiled)
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "is_good"),
+    [
+        ('"depth":', '"depth": ', False),
+        ('"depth":', '"depth":0', False),
+        ('"depth":', '"depth":+', False),
+        ('"penalty":0', '"penalty":-0', False),
+        ('"penalty":0', '"penalty":0.0', False),
+        ('"penalty":0', '"penalty":0e0', False),
+        ('"penalty":0', '"penalty":false', False),
+        ('"penalty":0', '"penalty":0,"penalty":0', False),
+        ('"tree":[', '"tree":[[', False),
+        ('"made_by":"', '"made_by":"\\u00e9\\/\\ud83d\\ude00', True),
+        ('"made_by":"', '"made_by":"\x7f\u2028', True),
+        ('"made_by":"', '"made_by":"\t', False),
+        ('"made_by":"', '"made_by":"\\ud83d', False),
+        ('"made_by":"', '"made_by":"\\x41', False),
+        ('"made_by":"provetree"', '"made_by":0', False),
+        ('"sample":null', '"sample":[]', False),
+        ('"number"', '"num\\u0062er"', False),
+        ('"number"', '"number","1"', False),
+        ("\n[[", "\n[ [", False),
+        ("\n[[", "\n[[0", False),
+        ("]]]\n", "],]]\n", False),
+        ("]]]\n", "]]]\r\n", False),
+        ("]]]\n", "]]]\n\n", False),
+    ],
+)
+def test_what_is_written_in_another_way_is_refused(
+    written: str, instead: str, is_good: bool, tmp_path: Path, compiled: Path
+) -> None:
+    path, cells = certify(tmp_path)
+    content = path.read_bytes().rpartition(b"digest ")[0].decode()
+    assert written in content
+    content = content.replace(written, instead, 1)
+    table = CertifiedTable(cells, None, path)
+    changed = with_digest(content.encode())
+    assert same_language(path, [changed], table, compiled) == [is_good]
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_good"),
+    [
+        ("2", True),
+        (" +02.50e-1\t", True),
+        ("0" * 30 + ".25" + "0" * 30, True),
+        ("25e-0002", True),
+        ("1e9999", False),
+        ("0.2500000000000000001", False),
+        ("-1", False),
+        ("0.1", False),
+        ("inf", False),
+        ("1_0", False),
+        ("1/4", False),
+        ("", False),
+        (".", False),
+    ],
+)
+def test_weights_are_read_alike(cell: str, is_good: bool, tmp_path: Path, compiled: Path) -> None:
+    """The weight of a row without a label: whatever it is, the certificate is about the others."""
+    X, y, path = [[0.0], [1.0], [2.0]], [0, 1, 0], tmp_path / "proof.ptc"
+    OptimalTreeClassifier(max_depth=1).certify(X, y, path, [0.25, 1.0, 1.0], weight="w")
+    cells = {"x0": ["0", "1", "2", "3"], "y": ["0", "1", "0", None], "w": ["0.25", "1", "1", cell]}
+    found = same_language(path, [path.read_bytes()], CertifiedTable(cells, None, path), compiled)
+    assert found == [is_good]
 
 
 def certify(folder: Path) -> tuple[Path, dict[str, list[str | None]]]:

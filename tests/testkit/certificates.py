@@ -228,9 +228,64 @@ def parts_of(data: bytes) -> tuple[dict[str, Any], list[Any]]:
 
 def sealed(header: dict[str, Any], claims: list[Any]) -> bytes:
     """Return a certificate whose digest fits."""
-    lines = ["provetree certificate 1", *map(json.dumps, [header, *claims]), ""]
-    content = "\n".join(lines).encode()
+    told = [json.dumps(line, separators=(",", ":")) for line in (header, *claims)]
+    return with_digest("\n".join(["provetree certificate 1", *told, ""]).encode())
+
+
+def with_digest(content: bytes) -> bytes:
+    """Return a certificate of such lines."""
     return content + f"digest {hashlib.sha256(content).hexdigest()}\n".encode()
+
+
+def respelled(data: bytes, rng: np.random.Generator) -> bytes:
+    """Return a certificate whose text has more or other characters in places; its digest fits."""
+    content = data[: data.rindex(b"digest ")]
+    for _ in range(int(rng.integers(1, 3))):
+        at = int(rng.integers(content.index(b"\n") + 1, len(content)))
+        more = _SPELLINGS[int(rng.integers(len(_SPELLINGS)))]
+        content = content[:at] + more + content[at + int(rng.integers(2)) :]
+    return with_digest(content)
+
+
+#: What looks like a number or a text, and may not be one where it stands.
+_SPELLINGS = [
+    b" ",
+    b"\t",
+    b"\r",
+    b"\n",
+    b"0",
+    b"00",
+    b"-",
+    b"+",
+    b".0",
+    b"e0",
+    b"1" * 18,
+    b"null",
+    b"true",
+]
+_SPELLINGS += [
+    b"",
+    b",",
+    b'"',
+    b"[",
+    b"]",
+    b"{}",
+    b"[1]",
+    b"\\",
+    b"\\u0031",
+    b"\\ud83d",
+    b"\\ude00",
+]
+_SPELLINGS += [
+    b"\x00",
+    b"\x01",
+    b"\x7f",
+    b"\xc3\xa9",
+    b"\xff",
+    b"\xed\xa0\x80",
+    b"\xd9\xa1",
+    b"\xe2\x80\xa8",
+]
 
 
 def _numbers(claims: list[Any]) -> list[tuple[list[Any], int]]:
@@ -388,6 +443,9 @@ def mutated(
         change(header, claims, rng)
         done.append(change.__name__[1:].replace("_", " "))
     result = sealed(header, claims)
+    if rng.random() < 0.1:
+        result = respelled(result, rng)
+        done.append("respelled")
     if rng.random() < 0.05:
         result = result[: int(rng.integers(len(result)))]
         done.append("cut off")

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from provetree.bench.arguments import among, words
 from provetree.bench.data import BenchTable, load_table, suite_tables
+from provetree.bench.process import limited
 from provetree.bench.report import format_row, format_table
 from provetree.estimators.optimal_tree import OptimalTreeClassifier
 
@@ -72,10 +73,9 @@ def _processor_time(command: Sequence[str | Path], limit: float) -> tuple[float 
     """Return the processor time of a command, its status and what it said; None beyond a limit."""
     import resource  # Windows has none, and no times of processes that ended
 
-    seconds = math.ceil(limit)
-    limited = ["sh", "-c", f'ulimit -t {seconds}; exec "$@"', "sh", *map(str, command)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(limited, capture_output=True, text=True, check=False)
+    words = limited(command, math.ceil(limit))
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if done.returncode < 0 and used >= limit:

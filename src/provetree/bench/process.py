@@ -21,6 +21,7 @@ __all__ = [
     "ask",
     "default_core",
     "forget_peak",
+    "limited",
     "memory",
     "one_core_environment",
     "pin",
@@ -94,6 +95,19 @@ def _why(returncode: int, stderr: str) -> str:
             return f"ended by signal {-returncode}"
     lines = [line for line in stderr.splitlines() if line.strip()]
     return lines[-1] if lines else f"exit status {returncode}"
+
+
+def limited(command: Sequence[str | Path], seconds: int) -> list[str]:
+    """Return a command that the system ends once it has used so many seconds of the processor.
+
+    Examples
+    --------
+    >>> import subprocess
+    >>> from provetree.bench.process import limited
+    >>> subprocess.run(limited(["sh", "-c", "while :; do :; done"], 1)).returncode < 0
+    True
+    """
+    return ["sh", "-c", f'ulimit -t {seconds}; exec "$@"', "sh", *map(str, command)]
 
 
 def default_core() -> int | None:

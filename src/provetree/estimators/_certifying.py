@@ -21,7 +21,7 @@ __all__ = ["DEEPEST", "CertifyingSearch", "certify_by_search", "check_certifiabl
 
 #: Checkers refuse deeper trees.
 DEEPEST = 64
-#: More splits than any tree of a table has; checkers want numbers below 2**60.
+#: More splits than any tree of a table has; checkers want numbers below 10**18.
 _MOST_SPLITS = 2**59
 
 
