@@ -234,8 +234,8 @@ CV_OPTIONS: tuple[Option, ...] = (
     replace(
         _FOLDS,
         help="The folds, as in scikit-learn. An int makes stratified folds with a fixed seed, and "
-        "repeats them where rows are few (for balanced accuracy: those of the rarest class), as far as "
-        "there is time.",
+        "repeats them where rows are few (for balanced accuracy: those of the rarest class), as "
+        "far as there is time.",
     ),
     _rule("best"),
     _JOBS,
