@@ -66,7 +66,8 @@ def test_a_target_named_twice_is_no_target(tmp_path: Path) -> None:
         (b'a,b\n"1\n2",2\n3,4,5\n', "line 4 has 3 cells, and the header has 2."),
         (b"# made by a tool\na,b\n1,2\n", "line 2 has 2 cells, and the header has 1."),
         (b"\xff\xfe\x00", "is no table this program can read"),
-        (b"a,b\n", "has no rows"),
+        (b"a,b\n", "has no rows."),
+        (b'a,"b,y\n1,2,0\n', "has no rows: a quote in its header has no second one"),
         (b" \n", "There is nothing in"),
     ],
 )

@@ -106,6 +106,7 @@ def test_bad_tables(table, error, words):
         pytest.param(
             np.array(["2024-01-01"] * 3, dtype="M8[D]"), ValueError, "label type", id="datetime64"
         ),
+        pytest.param([1, 2**70, 2], ValueError, "fit into 64 bits.* Got 11805", id="wide numbers"),
         pytest.param([{}, {}, {}], ValueError, "[Uu]nknown label type", id="objects"),
         pytest.param(sparse.csr_matrix([[0], [1], [1]]), TypeError, "[Ss]parse", id="sparse"),
         pytest.param(7, ValueError, "shape|1d", id="number"),

@@ -58,6 +58,10 @@ def choose(X: Any = X, y: Any = Y, groups: Any = None, **options: Any) -> Optima
             {"y": np.repeat(["no", "yes"], 30), "scoring": "f1"},
             r"make_scorer\(f1_score, pos_label=",
         ),
+        (
+            {"y": np.repeat(["no", "yes"], 30), "scoring": "average_precision"},
+            r"make_scorer\(average_precision_score, response_method='predict_proba', pos_label='y",
+        ),
         ({"scoring": ["f1", "recall"]}, "the name of a scorer of scikit-learn, a callable, or a"),
         ({"scoring": lambda model, X, y: model.depth}, "a tree has no attribute 'depth'"),
         ({"scoring": lambda model, X, y: np.inf}, "the score of a single leaf is inf"),

@@ -82,8 +82,16 @@ def read_table(source: str) -> DataFrame:
     else:
         table = _text(content, shown)
     if table.width == 0 or table.height == 0:
-        raise UserError(f"The table in {shown} has no rows.")
+        raise UserError(f"The table in {shown} has no rows{_swallowed(content)}.")
     return table
+
+
+def _swallowed(content: bytes) -> str:
+    """Return what may have become of the rows of a text that has some."""
+    header, *rows = content.strip().splitlines()
+    if not rows or header.count(b'"') % 2 == 0:
+        return ""
+    return ": a quote in its header has no second one, so that all that follows is part of a name"
 
 
 def check_file(name: str) -> None:

@@ -184,7 +184,8 @@ def _must_be_labels(labels: NDArray[Any]) -> None:
 def _encode_small_ints(labels: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], Codes]:
     """Encode whole numbers that lie close together without sorting them."""
     unsigned = labels.dtype.kind == "u"  # these need not fit into int64
-    shifted = labels - labels.dtype.type(low) if unsigned else labels.astype(np.int64, copy=False) - low
+    wide = labels if unsigned else labels.astype(np.int64, copy=False)
+    shifted = wide - wide.dtype.type(low)
     present = np.zeros(high - low + 1, dtype=np.bool_)
     present[shifted] = True
     if labels.dtype == np.int64 and present.all():
@@ -235,6 +236,12 @@ def _plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
         plain = np.array(labels.tolist())
         if plain.dtype != object:
             return plain
+        if kinds == {"number"}:
+            beyond = next((label for label in labels if abs(label) >= 2**63), labels[0])
+            raise ValueError(
+                "Unknown label type: numbers of y must fit into 64 bits; others can be given as "
+                f"strings. Got {beyond}."
+            )
     raise ValueError(
         "Unknown label type: y must hold all strings, all numbers or all booleans. Got "
         f"{', '.join(sorted({type(label).__name__ for label in labels}))}."

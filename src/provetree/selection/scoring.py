@@ -47,6 +47,13 @@ _OF_TWO_CLASSES = {
     "recall": "recall_macro",
     "jaccard": "jaccard_macro",
 }
+#: Scorers that need probabilities of a positive label, and what makes them of their metric.
+_OF_PROBABILITIES = {
+    "average_precision": "average_precision_score, response_method='predict_proba'",
+    "neg_brier_score": (
+        "brier_score_loss, greater_is_better=False, response_method='predict_proba'"
+    ),
+}
 #: The shrinkage of probabilities while they are compared, in rows; the one of the tree that is
 #: chosen is chosen itself.
 _STRENGTH = 10.0
@@ -258,6 +265,8 @@ def _try(scorer: RowScorer, table: TuningTable, owner: str) -> None:
 def _lack(name: str, classes: NDArray[Any], reason: str) -> str:
     """Return what a scorer of scikit-learn lacks in a table, and what to take; else the reason."""
     labels = classes.tolist()
+    if name in _OF_PROBABILITIES and len(labels) == 2 and "pos_label" in reason:
+        return _without_positive(labels, _OF_PROBABILITIES[name])
     if name not in _OF_TWO_CLASSES:
         return reason
     if len(labels) == 1:
@@ -265,11 +274,15 @@ def _lack(name: str, classes: NDArray[Any], reason: str) -> str:
     if len(labels) > 2:
         return f"it is for two classes; {_OF_TWO_CLASSES[name]} is for more"
     if "pos_label" in reason:
-        return (
-            f"it takes 1 as the positive label, and these are {labels[0]!r} and {labels[1]!r}; "
-            f"sklearn.metrics.make_scorer({name}_score, pos_label={labels[1]!r}) says which it is"
-        )
+        return _without_positive(labels, f"{name}_score")
     return reason
+
+
+def _without_positive(labels: list[Any], metric: str) -> str:
+    return (
+        f"it takes 1 as the positive label, and these are {labels[0]!r} and {labels[1]!r}; "
+        f"sklearn.metrics.make_scorer({metric}, pos_label={labels[1]!r}) says which it is"
+    )
 
 
 def leaf_of(table: TuningTable) -> Tree:
