@@ -47,7 +47,7 @@ Index group_equal_rows(Context& context, std::vector<Index>& group) {
     std::unordered_map<std::uint64_t, Index> numbers;
     Index groups = 1;
     for (Index c = 0; c < table.columns && groups < table.rows; ++c) {
-        const Index* ranks = table.ranks + static_cast<std::size_t>(c) * table.rows;
+        const Index* ranks = ranks_of(table, c);
         numbers.clear();
         for (Index i = 0; i < table.rows; ++i)
             group[i] = numbers.try_emplace(std::uint64_t{group[i]} << 32 | ranks[i], static_cast<Index>(numbers.size()))

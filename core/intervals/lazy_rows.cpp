@@ -101,36 +101,53 @@ void LazyRows::rebuild() {
     context_.monitor.work(std::uint64_t{all_.rows} * all_.columns.size());
 }
 
+// Split by split, many rows at once and without a branch.
+void LazyRows::send_down(const FlatTree& tree, const std::vector<Index>& upto) {
+    constexpr Index kAtOnce = 512;
+    struct Step {
+        const Index* ranks;
+        Index upto;
+        std::uint32_t here, left, right;
+    };
+    std::vector<Step> steps;  // parents come before their children
+    for (std::size_t i = 0; i < tree.column.size(); ++i)
+        if (tree.column[i] >= 0)
+            steps.push_back({ranks_of(context_.table, static_cast<Index>(tree.column[i])), upto[i],
+                             static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(tree.left[i]),
+                             static_cast<std::uint32_t>(tree.right[i])});
+    leaf_of_.resize(all_.rows);
+    std::uint32_t at[kAtOnce];
+    for (Index begin = 0; begin < all_.rows; begin += kAtOnce) {
+        const Index n = std::min(kAtOnce, all_.rows - begin);
+        std::fill_n(at, n, 0u);
+        for (const auto [ranks, most, here, left, right] : steps) {
+            const Index* const of_row = ranks + begin;
+            const std::uint32_t to_left = here ^ left, turn = left ^ right;
+            for (Index i = 0; i < n; ++i) {
+                const std::uint32_t goes_right = 0u - std::uint32_t{of_row[i] > most},
+                                    is_here = 0u - std::uint32_t{at[i] == here};
+                at[i] ^= is_here & (to_left ^ (goes_right & turn));
+            }
+        }
+        std::copy_n(at, n, leaf_of_.begin() + begin);
+    }
+}
+
 LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
     FlatTree tree = finish_plan(context_, builder_, levels_, sample(), plan, loss_);
     const std::size_t n_nodes = tree.column.size();
     // A split of the sample is several of the table: the middle one errs least. The first is as it was asked for.
-    struct Step {
-        const Index* ranks;
-        Index upto;
-        std::uint32_t next[2];
-    };
-    std::vector<Step> steps(n_nodes);
-    for (std::size_t i = 0; i < n_nodes; ++i) {
-        const std::uint32_t here = static_cast<std::uint32_t>(i);
-        if (tree.column[i] < 0) {
-            // A leaf leads to itself, so that all rows take equally many steps.
-            steps[i] = {context_.table.ranks, 0, {here, here}};
-            continue;
-        }
-        const Index upto =
-            i == 0 && !plan->stump ? plan->rank : static_cast<Index>((tree.rank_low[i] + tree.rank_high[i] - 1) / 2);
-        steps[i] = {context_.table.ranks + static_cast<std::size_t>(tree.column[i]) * context_.table.rows,
-                    upto,
-                    {static_cast<std::uint32_t>(tree.left[i]), static_cast<std::uint32_t>(tree.right[i])}};
-    }
+    std::vector<Index> upto(n_nodes, 0);
+    for (std::size_t i = 0; i < n_nodes; ++i)
+        if (tree.column[i] >= 0)
+            upto[i] = i == 0 && !plan->stump ? plan->rank
+                                             : static_cast<Index>((tree.rank_low[i] + tree.rank_high[i] - 1) / 2);
+    send_down(tree, upto);
     const std::size_t n_classes = all_.by_class.size();
     std::vector<Weight> weights(n_nodes * n_classes, 0);
     wrong_.clear();
-    const int depth = tree.depth();
     for (Index row = 0; row < all_.rows; ++row) {
-        std::size_t at = 0;
-        for (int level = 0; level < depth; ++level) at = steps[at].next[steps[at].ranks[row] > steps[at].upto];
+        const std::size_t at = leaf_of_[row];
         const std::uint32_t cls = all_.classes[row];
         weights[at * n_classes + cls] += all_.weights[row];
         if (static_cast<std::int32_t>(cls) != tree.label[at] && !marked_[row]) wrong_.push_back(row);
@@ -151,7 +168,7 @@ LazyRows::Trial LazyRows::try_on_all(const PlanPtr& plan) {
             continue;
         }
         plans[i] =
-            split_plan(static_cast<Index>(tree.column[i]), steps[i].upto, plans[static_cast<std::size_t>(tree.left[i])],
+            split_plan(static_cast<Index>(tree.column[i]), upto[i], plans[static_cast<std::size_t>(tree.left[i])],
                        plans[static_cast<std::size_t>(tree.right[i])]);
     }
     return {loss_.tree(errors, tree.splits), plans[0]};

@@ -58,6 +58,7 @@ class LazyRows {
     LazyRows(Context& context, NodeBuilder& builder, Levels& levels, const Node& all, const Loss& loss);
     void add(Index row);
     void rebuild();
+    void send_down(const FlatTree& tree, const std::vector<Index>& upto);
 
     Context& context_;
     NodeBuilder& builder_;
@@ -68,7 +69,8 @@ class LazyRows {
     bool complete_ = false;
     std::vector<std::uint8_t> marked_;
     Index marked_count_ = 0;
-    std::vector<Index> wrong_;  // rows outside the sample that the tree tried last gets wrong
+    std::vector<std::uint32_t> leaf_of_;  // of each row in the tree tried last
+    std::vector<Index> wrong_;            // rows outside the sample that the tree tried last gets wrong
     std::vector<std::vector<Weight>> weight_before_;
 };
 

@@ -85,6 +85,11 @@ struct Kernel {
     void (*partition)(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows,
                       std::uint32_t* left_order, Index* left_ranks, std::uint32_t* right_order, Index* right_ranks);
 
+    // Keeps the entries of the rows that are chosen: new_rows[row] is the row's number among them, with the top bit set
+    // for the others. before[i] is told how many come before entry i. Outputs need 16 entries of slack.
+    void (*choose)(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows,
+                   std::uint32_t* chosen_order, Index* chosen_ranks, std::int32_t* before);
+
     // Keeps the entries whose class code is one of two; returns how many. Outputs need 16 entries of slack.
     Index (*keep_classes)(const std::uint32_t* order, const Index* ranks, Index rows, int one, int other,
                           std::uint32_t* kept_order, Index* kept_ranks);

@@ -502,6 +502,38 @@ void partition(const std::uint32_t* order, const Index* ranks, Index rows, const
     }
 }
 
+void choose(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows,
+            std::uint32_t* chosen_order, Index* chosen_ranks, std::int32_t* before) {
+    Index i = 0, chosen = 0;
+#if defined(__AVX512BW__)
+    const __m512i row_mask = _mm512_set1_epi32(static_cast<int>(entry::kRowMask)), zero = _mm512_setzero_si512();
+    const __m512i class_mask = _mm512_set1_epi32(static_cast<int>(entry::kClassMask)), one = _mm512_set1_epi32(1);
+    for (; i + 16 <= rows; i += 16) {
+        const __m512i items = _mm512_loadu_si512(order + i);
+        const __m512i moved = _mm512_i32gather_epi32(_mm512_and_si512(items, row_mask), new_rows, 4);
+        const __mmask16 in = static_cast<__mmask16>(~_mm512_movepi32_mask(moved));
+        const __m512i made = _mm512_or_si512(moved, _mm512_and_si512(items, class_mask));
+        _mm512_storeu_si512(chosen_order + chosen, _mm512_maskz_compress_epi32(in, made));
+        _mm512_storeu_si512(chosen_ranks + chosen, _mm512_maskz_compress_epi32(in, _mm512_loadu_si512(ranks + i)));
+        const __m512i each = _mm512_maskz_mov_epi32(in, one);
+        __m512i sums = _mm512_alignr_epi32(each, zero, 15);
+        sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 15));
+        sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 14));
+        sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 12));
+        sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 8));
+        _mm512_storeu_si512(before + i, _mm512_add_epi32(sums, _mm512_set1_epi32(static_cast<int>(chosen))));
+        chosen += static_cast<Index>(__builtin_popcount(in));
+    }
+#endif
+    for (; i < rows; ++i) {
+        const std::uint32_t item = order[i], moved = new_rows[item & entry::kRowMask];
+        before[i] = static_cast<std::int32_t>(chosen);
+        chosen_order[chosen] = (moved & entry::kRowMask) | (item & entry::kClassMask);
+        chosen_ranks[chosen] = ranks[i];
+        chosen += 1 - (moved >> 31);
+    }
+}
+
 Index keep_classes(const std::uint32_t* order, const Index* ranks, Index rows, int one, int other,
                    std::uint32_t* kept_order, Index* kept_ranks) {
     Index i = 0, kept = 0;
@@ -578,7 +610,7 @@ void flag(std::uint32_t* order, const Index* ranks, Index rows, bool every_end, 
 }
 
 constexpr Kernel make_kernel(const char* name) {
-    return Kernel{name, sweep_unit, sweep_weighted, sweep_classes, partition, keep_classes, count_codes, flag};
+    return Kernel{name, sweep_unit, sweep_weighted, sweep_classes, partition, choose, keep_classes, count_codes, flag};
 }
 
 }  // namespace

@@ -9,8 +9,6 @@ namespace provetree {
 
 namespace {
 
-const Index* ranks_of(const Table& table, Index c) { return table.ranks + std::size_t{c} * table.rows; }
-
 // Whether two columns are one number with its missing values first and last.
 bool missing_pair(const Table& table, Index first, Index last) {
     const Index top = table.tops[first];

@@ -52,7 +52,7 @@ Index nearest_row(const Table& table, const std::vector<double>& scale, Index fr
         if (marked[row] || table.classes[row] != wanted) continue;
         double distance = 0;
         for (Index c = 0; c < table.columns && (nearest == kNoRow || distance < least); ++c) {
-            const Index* ranks = table.ranks + static_cast<std::size_t>(c) * table.rows;
+            const Index* ranks = ranks_of(table, c);
             distance +=
                 scale[c] * static_cast<double>(std::max(ranks[row], ranks[from]) - std::min(ranks[row], ranks[from]));
         }

@@ -1,6 +1,7 @@
 // The table of a problem as the core sees it: ranks of the ordered columns, classes and weights of the rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,5 +25,9 @@ struct Table {
     std::vector<Index> tops;            // the highest rank in each column
     const Measure* measure = nullptr;   // what leaves cost; null: errors. With one, weights are what rows can add
 };
+
+inline const Index* ranks_of(const Table& table, Index column) {
+    return table.ranks + std::size_t{column} * table.rows;
+}
 
 }  // namespace provetree

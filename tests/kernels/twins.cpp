@@ -140,6 +140,11 @@ void test_sides(int rows) {
     }
     kernels::baseline.partition(column.order.data(), column.ranks, static_cast<Index>(rows), new_rows.data(),
                                 sides[0].data(), ranks[0].data(), sides[1].data(), ranks[1].data());
+    std::vector<std::uint32_t> chosen(kept.size());
+    std::vector<Index> chosen_ranks(kept.size());
+    std::vector<std::int32_t> before(new_rows.size());
+    kernels::baseline.choose(column.order.data(), column.ranks, static_cast<Index>(rows), new_rows.data(),
+                             chosen.data(), chosen_ranks.data(), before.data());
     const Index count = kernels::baseline.keep_classes(column.order.data(), column.ranks, static_cast<Index>(rows), 1,
                                                        3, kept.data(), kept_ranks.data());
     std::int32_t counts[8] = {}, counted[8] = {};
@@ -149,6 +154,8 @@ void test_sides(int rows) {
         const std::uint32_t item = column.order[i], moved = new_rows[item & entry::kRowMask], side = moved >> 31;
         const std::uint32_t made = (moved & entry::kRowMask) | (item & entry::kClassMask);
         require(sides[side][at[side]] == made && ranks[side][at[side]] == column.ranks[i], "partition");
+        require(before[i] == static_cast<std::int32_t>(at[0]), "choose");
+        if (side == 0) require(chosen[at[0]] == made && chosen_ranks[at[0]] == column.ranks[i], "choose");
         ++at[side];
         const std::uint32_t code = item >> entry::kClassShift;
         ++counted[code];
