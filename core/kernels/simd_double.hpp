@@ -29,6 +29,21 @@ inline Longs lanes_from(int first) {
     return lanes;
 }
 
+// Each number and all before it.
+inline Longs running_sums(Longs of) {
+#if defined(__AVX512BW__)
+    const __m512i zero = _mm512_setzero_si512();
+    __m512i sums = (__m512i)of;
+    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 7));
+    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 6));
+    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 4));
+    return (Longs)sums;
+#else
+    for (int i = 1; i < kDoubles; ++i) of[i] += of[i - 1];
+    return of;
+#endif
+}
+
 // Two whole numbers that are added up together, and a vector of them apart.
 typedef std::int64_t LongPair __attribute__((vector_size(16)));
 struct SplitPairs {

@@ -3,5 +3,5 @@
 #include "kernels/squared_impl.hpp"
 
 namespace provetree::kernels {
-constinit const SquaredKernel squared_avx2{&sweep_squared<false>, &sweep_squared<true>, &sweep_outputs};
+constinit const SquaredKernel squared_avx2{&count_squared, &sweep_squared<false>, &sweep_squared<true>, &sweep_outputs};
 }

@@ -3,5 +3,6 @@
 #include "kernels/squared_impl.hpp"
 
 namespace provetree::kernels {
-constinit const SquaredKernel squared_baseline{&sweep_squared<false>, &sweep_squared<true>, &sweep_outputs};
+constinit const SquaredKernel squared_baseline{&count_squared, &sweep_squared<false>, &sweep_squared<true>,
+                                               &sweep_outputs};
 }

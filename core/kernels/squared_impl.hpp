@@ -89,7 +89,12 @@ class SquaredSweep {
         for (std::size_t b = 0; b < column_.n_blocks; b += kStrip) {
             blocks_ = column_.blocks + b;
             n_blocks_ = static_cast<int>(smaller_of<std::size_t>(kStrip, column_.n_blocks - b));
-            for (int i = 0; i < n_blocks_; ++i) add_block(i);
+            for (int i = 0; i < n_blocks_; ++i) {
+                if (counted())
+                    add_counted(i, column_.cells + (b + static_cast<std::size_t>(i)) * kSquaredCodes);
+                else
+                    add_block(i);
+            }
             for (int at = 0; at < lanes_; at += kDoubles) {
                 look<0>(at);
                 look<1>(at);
@@ -111,6 +116,25 @@ class SquaredSweep {
     static constexpr int kSets = SquaredSum<kPacked>::kSets;
 
     Index begin_of(int block) const { return block ? blocks_[block - 1].end : begin_; }
+
+    bool counted() const { return kPacked && !kSized && column_.cells; }
+
+    // `add_block` of rows that have been counted.
+    void add_counted(int block, const std::int64_t* cells) {
+        if constexpr (kPacked) {
+            std::int64_t* const buckets = buckets_[0];
+            for (int lane = 0; lane < lanes_; ++lane) buckets[lane] += cells[lane];
+            buckets[kLanes] += cells[kLanes];
+            std::int64_t sum = 0;
+            std::int64_t* const sums = sums_[block + 1];
+            for (int lane = 0; lane < lanes_; lane += kDoubles) {
+                const Longs upto = running_sums(load_vector<Longs>(buckets + lane)) + sum;
+                store_vector(sums + lane, upto);
+                sum = upto[kDoubles - 1];
+            }
+            all_[block + 1] = sum + buckets[kLanes];
+        }
+    }
 
     // Adds the rows of a block to their buckets, then sums up the left rows of each lane, and all rows. Buckets beyond
     // the lanes in use are empty but for the last one.
@@ -183,34 +207,52 @@ class SquaredSweep {
         take_ends<side>(at);
         const SquaredGoal goal = goal_of<side>(at);
         std::uint32_t walks = 0;
-        SquaredState before = state_before<side>(0, at, goal.mean);
-        for (int i = 0; i < n_blocks_; ++i) {
-            const SquaredState after = state_before<side>(i + 1, at, goal.mean);
-            if (!blocks_[i].one_tie) walks |= std::uint32_t{any(can_win(blocks_[i], goal, before, after))} << i;
-            before = after;
+        SquaredState after{};
+        for (int i = 0, known = -1; i < n_blocks_; ++i) {
+            if (blocks_[i].one_tie) continue;
+            const SquaredState before = known == i ? after : state_before<side>(i, at, goal.mean);
+            after = state_before<side>(known = i + 1, at, goal.mean);
+            walks |= std::uint32_t{any(can_win(blocks_[i], goal, before, after))} << i;
         }
         for (; walks; walks &= walks - 1) walk<side>(__builtin_ctz(walks), at);
     }
 
-    // The ends of blocks are ends of ties. Where all rows of a side are on it, d is 0 but for rounding.
+    // The ends of blocks are ends of ties. Where all rows of a side are on it, d is 0 but for rounding. Most strips
+    // have nothing better than what was found before them.
     template <int side>
     void take_ends(int at) {
         const SquaredGoal goal = goal_of<side>(at);
+        std::uint32_t better = 0;
+        for (int i = 0; i < n_blocks_; ++i) {
+            const SquaredEnd end = end_of<side>(i, at, goal);
+            DoubleMask wins = above(end.square, multiply_add(goal.bar, end.product, noise_));
+            if (kSized) wins |= end.feasible & above(end.square, multiply_add(goal.feasible_bar, end.product, noise_));
+            better |= std::uint32_t{any(wins)} << i;
+        }
+        if (!better) return;
         const Doubles start = load_vector<Doubles>(sides_.best[side] + at);
         const Doubles feasible_start = kSized ? load_vector<Doubles>(sides_.feasible[side] + at) : start;
         SquaredFraction best(start), feasible(feasible_start);
-        for (int i = 1; i <= n_blocks_; ++i) {
-            const SquaredState state = state_before<side>(i, at, goal.mean);
-            const Doubles product = state.weight * (goal.total - state.weight),
-                          square = state.distance * state.distance;
-            const DoubleMask split = above(square, noise_) & above(product, Doubles{});
-            best.take(split, square, product);
-            if (kSized)
-                feasible.take(split & above(state.count, min_leaf_) & above(goal.count - state.count, min_leaf_),
-                              square, product);
+        for (; better; better &= better - 1) {
+            const SquaredEnd end = end_of<side>(__builtin_ctz(better), at, goal);
+            const DoubleMask split = above(end.square, noise_) & above(end.product, Doubles{});
+            best.take(split, end.square, end.product);
+            if (kSized) feasible.take(split & end.feasible, end.square, end.product);
         }
         keep(sides_.best[side] + at, best, start);
         if (kSized) keep(sides_.feasible[side] + at, feasible, feasible_start);
+    }
+    // A split at the end of a block, with d^2 and n (N - n).
+    struct SquaredEnd {
+        Doubles square, product;
+        DoubleMask feasible;
+    };
+    template <int side>
+    SquaredEnd end_of(int block, int at, const SquaredGoal& goal) const {
+        const SquaredState state = state_before<side>(block + 1, at, goal.mean);
+        SquaredEnd end{state.distance * state.distance, state.weight * (goal.total - state.weight), DoubleMask{}};
+        if (kSized) end.feasible = above(state.count, min_leaf_) & above(goal.count - state.count, min_leaf_);
+        return end;
     }
     void keep(double* found, const SquaredFraction& best, Doubles start) {
         const Doubles now = best.square / best.product;
@@ -298,6 +340,44 @@ class SquaredSweep {
     std::int64_t count_buckets_[kSized ? kLanes + 1 : 1], all_counts_[kSized ? kStrip + 1 : 1];
     std::int64_t counts_[kSized ? kStrip + 1 : 1][kLanes];
 };
+
+void clear_cells(const SquaredCount& column, int lanes) {
+    for (std::size_t b = 0; b < column.n_blocks; ++b) {
+        std::int64_t* const cells = column.cells + b * kSquaredCodes;
+        for (int at = 0; at < lanes; at += kDoubles) store_vector(cells + at, Longs{});
+        cells[kLanes] = 0;
+    }
+}
+
+// Rows are taken as they lie in memory, which is faster than in the order of a column: everything but the cells is read
+// from front to back. Neighbours often have the same cell, and would wait for each other: so both halves of the table
+// take turns.
+void count_squared(const SquaredCount& one, const SquaredCount& other, const SquaredRows& rows, Index n_rows,
+                   int lanes) {
+    clear_cells(one, lanes);
+    std::int64_t *const cells = one.cells, *const more = other.cells;
+    const std::uint16_t *const places = one.places, *const others = other.places;
+    const std::uint8_t* const codes = rows.codes;
+    const std::int64_t* const packed = rows.packed;
+    const auto add = [=](std::size_t row) { cells[std::size_t{places[row]} + codes[row]] += packed[row]; };
+    const auto add_both = [=](std::size_t row) {
+        const std::int64_t number = packed[row];
+        const std::size_t code = codes[row];
+        cells[places[row] + code] += number;
+        more[others[row] + code] += number;
+    };
+    const auto each = [=](const auto& use) {
+        const std::size_t half = n_rows / 2;
+        for (std::size_t row = 0; row < half; ++row) {
+            use(row);
+            use(row + half);
+        }
+        if (n_rows % 2) use(n_rows - std::size_t{1});
+    };
+    if (!others) return each(add);
+    clear_cells(other, lanes);
+    each(add_both);
+}
 
 template <bool kSized>
 std::uint64_t sweep_squared(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides) {

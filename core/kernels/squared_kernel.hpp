@@ -32,6 +32,8 @@ struct SquaredColumn {
     const std::uint32_t* entries;
     const SquaredBlock* blocks;
     std::size_t n_blocks;
+    // Sums of packed rows, where they have been counted: kSquaredCodes for each block. Null elsewhere.
+    const std::int64_t* cells;
 };
 
 // By row number. Targets are in steps from a centre that the caller chooses.
@@ -50,6 +52,16 @@ struct SquaredRows {
     int shift;
     const SquaredTarget* targets;
     const std::int32_t* counts;
+};
+
+// Cells of a block, one for each code: whole cache lines.
+inline constexpr std::size_t kSquaredCodes = kLanes + 8, kMostCountedBlocks = UINT16_MAX / kSquaredCodes;
+
+// A column whose rows are to be counted by block and code.
+struct SquaredCount {
+    const std::uint16_t* places;  // kSquaredCodes times the block of each row, by row number
+    std::size_t n_blocks;         // at most kMostCountedBlocks
+    std::int64_t* cells;
 };
 
 inline constexpr int kMostShift = 51, kPackedBits = 62;
@@ -88,6 +100,8 @@ struct OutputLanes {
 };
 
 struct SquaredKernel {
+    // Counts packed rows for so many lanes, for one column or for two at once: the second one has no places then.
+    void (*count)(const SquaredCount& one, const SquaredCount& other, const SquaredRows& rows, Index n_rows, int lanes);
     // Sweeps one column; tells how often a lane found something better.
     std::uint64_t (*sweep)(const SquaredColumn& column, const SquaredRows& rows, int lanes, SquaredLanes& sides);
     // The same with a minimum leaf size.

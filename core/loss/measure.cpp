@@ -25,6 +25,8 @@ constexpr double kRoundingUnits = 1024;
 constexpr double kMostReach = 0x1p29;
 constexpr int kDecimals = 6;
 constexpr std::size_t kLargestTable = std::size_t{1} << 20;
+// Sums of squares below this fit in 64 bits.
+constexpr double kMostSmallSquares = 0x1p62;
 
 struct Outputs {
     double lowest, highest;
@@ -115,6 +117,7 @@ void Measure::take_classes(const MeasureInput& input) {
         // one of them. A row adds at most its squared distance from the shares of its leaf: 2.
         kind_ = MeasureKind::kSquared;
         width_ = n_classes_ <= 2 ? 1 : n_classes_;
+        small_ = width_ == 1;
         double squares = 0;
         for (Weight one : by_class) squares += static_cast<double>(one) * one;
         root = total - squares / total;
@@ -212,6 +215,8 @@ void Measure::take_outputs(const MeasureInput& input) {
     const double steps = steps_of(distances, widest, most);
     targets_.resize(cells);
     for (std::size_t i = 0; i < cells; ++i) targets_[i] = std::llround(distances[i] * steps);
+    const double farthest = std::nearbyint(widest * steps);
+    small_ = width_ == 1 && farthest * farthest * total_weight_ < kMostSmallSquares;
     std::vector<Index> all(input.rows);
     std::iota(all.begin(), all.end(), Index{0});
     const bool squared = kind_ == MeasureKind::kSquared;
@@ -246,6 +251,16 @@ Cost Measure::squared(Weight weight, Wide squares, Wide squared_sums) const {
 }
 
 long double Measure::squared_steps(const Index* rows, Index n) const {
+    if (small_) {
+        std::int64_t weight = 0, sum = 0, squares = 0;
+        for (Index i = 0; i < n; ++i) {
+            const std::int64_t target = targets_[rows[i]], weighted = target * weights_[rows[i]];
+            weight += weights_[rows[i]];
+            sum += weighted;
+            squares += weighted * target;
+        }
+        return squared_steps(static_cast<Weight>(weight), static_cast<Wide>(squares), square_of(sum));
+    }
     std::vector<std::int64_t> sums(static_cast<std::size_t>(width_), 0);
     Wide squares = 0, squared_sums = 0;
     Weight weight = 0;

@@ -103,6 +103,7 @@ class Measure {
     std::string name_;
     bool of_classes_ = false;
     bool exact_ = false;  // costs are whole units by themselves
+    bool small_ = false;  // one output whose squares of all rows, times their weights, sum up to 64 bits
     int width_ = 1, n_classes_ = 1;
     double unit_ = 1, constant_ = 0, units_per_square_ = 1, units_per_step_ = 1;
     Weight total_weight_ = 0;

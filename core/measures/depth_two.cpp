@@ -76,9 +76,18 @@ Cost MeasuredDepthTwo::find_open(const NodeColumn& column, const Points& points,
     return least;
 }
 
-// Lanes spread over the open splits of a column, by rows.
+// Lanes spread over the open splits of a column, by rows; all of them where there is a lane for each.
 void MeasuredDepthTwo::choose_lanes(const Node& node, const NodeColumn& column) {
     lanes_.clear();
+    if (column.groups <= panel_->lanes_at_once(node)) {
+        for (const Stretch& stretch : open_) {
+            const auto next = [&](Index at) { return Node::rows_up_to(column, column.ranks[at], at, node.rows); };
+            Index at = stretch.open.first;
+            if (!Node::is_split(column, at)) at = next(at);
+            for (; at <= stretch.open.last; at = next(at)) lanes_.push_back(at);
+        }
+        return;
+    }
     std::uint64_t rows = 0;
     for (const Stretch& stretch : open_) rows += stretch.open.size();
     const std::uint64_t wanted = std::min<std::uint64_t>(panel_->lanes_at_once(node), rows);

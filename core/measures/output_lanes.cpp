@@ -39,7 +39,8 @@ class OutputLanePanel final : public LanePanel {
         const auto sweep = [&](const SquaredColumn& along) {
             return kernel_.sweep_outputs(along, rows, measure_.width(), n, sides);
         };
-        columns_.sweep(node, sweep, [](Index) { return true; });
+        constexpr const SquaredColumns::NoCount* kUncounted = nullptr;
+        columns_.sweep(node, sweep, [](Index) { return true; }, kUncounted);
         for (int lane = 0; lane < n; ++lane) results[lane] = {sides_.units(0, lane), sides_.units(1, lane)};
         const std::uint64_t work = std::uint64_t{node.rows} * (node.columns.size() + 1) * outputs_;
         context_.counters.row_steps += work;

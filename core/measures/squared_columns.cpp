@@ -3,12 +3,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace provetree {
+
+namespace {
+
+// Cells of a block cost about as much as so many rows.
+constexpr std::size_t kLeastRowsOfBlock = 12;
+
+}  // namespace
 
 void SquaredColumns::start(const Node& node, const SquaredTarget* targets, double largest_sum) {
     targets_ = targets;
     largest_sum_ = largest_sum;
+    swept_.assign(node.columns.size(), 0);
+    placed_.assign(node.columns.size(), 0);
     block_rows_ = std::clamp<Index>(node.rows / 24, 16, 64);
     blocks_.clear();
     first_block_.clear();
@@ -20,6 +30,34 @@ void SquaredColumns::start(const Node& node, const SquaredTarget* targets, doubl
     for (std::size_t c = 0; c < order_.size(); ++c) order_[c] = static_cast<Index>(c);
     std::stable_sort(order_.begin(), order_.end(),
                      [&](Index a, Index b) { return won_[node.columns[a].id] > won_[node.columns[b].id]; });
+}
+
+// Places cost about as much as a sweep: a column gets them when it is swept once more.
+bool SquaredColumns::counts(const Node& node, Index c) {
+    const std::size_t blocks = columns_[c].n_blocks;
+    if (!swept_[c] || blocks * kLeastRowsOfBlock > node.rows || blocks > kMostCountedBlocks) return false;
+    if (!placed_[c]) place_rows(node, c);
+    placed_[c] = 1;
+    return true;
+}
+
+SquaredCount SquaredColumns::counted(Index c, std::size_t room) {
+    SquaredColumn& column = columns_[c];
+    LineVector<std::int64_t>& cells = cells_[room];
+    cells.resize(std::max(cells.size(), column.n_blocks * kSquaredCodes));
+    column.cells = cells.data();
+    return {places_[c].data(), column.n_blocks, cells.data()};
+}
+
+void SquaredColumns::place_rows(const Node& node, Index c) {
+    places_.resize(std::max(places_.size(), columns_.size()));
+    RawVector<std::uint16_t>& places = places_[c];
+    places.resize(std::max<std::size_t>(places.size(), node.rows));
+    const SquaredColumn& column = columns_[c];
+    Index at = 0;
+    for (std::size_t b = 0; b < column.n_blocks; ++b)
+        for (; at < column.blocks[b].end; ++at)
+            places[column.entries[at] & entry::kRowMask] = static_cast<std::uint16_t>(b * kSquaredCodes);
 }
 
 void SquaredColumns::put_first(const Node& node, std::size_t place) {
@@ -38,7 +76,7 @@ void SquaredColumns::add_column(const Node& node, const NodeColumn& column) {
     else
         add_blocks_of_ties(node, column);
     first_block_.push_back(first);
-    columns_.push_back({column.order, nullptr, blocks_.size() - first});
+    columns_.push_back({column.order, nullptr, blocks_.size() - first, nullptr});
 }
 
 void SquaredColumns::add_blocks_of_ties(const Node& node, const NodeColumn& column) {

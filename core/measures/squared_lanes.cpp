@@ -57,7 +57,11 @@ class SquaredLanePanel final : public LanePanel {
             ++swept;
             return sweep(along, rows, n, lanes);
         };
-        columns_.sweep(node, sweep_column, [&](Index c) { return can_win(c, n); });
+        const auto count = [&](const SquaredCount& one, const SquaredCount& other) {
+            kernel_.count(one, other, rows, node.rows, n);
+        };
+        const bool counts = rows.packed && !context_.constrained();
+        columns_.sweep(node, sweep_column, [&](Index c) { return can_win(c, n); }, counts ? &count : nullptr);
         for (int lane = 0; lane < n; ++lane) results[lane] = {sides_.units(0, lane), sides_.units(1, lane)};
         const std::uint64_t work = std::uint64_t{node.rows} * (swept + 1);
         context_.counters.row_steps += work;
@@ -155,11 +159,11 @@ class SquaredLanePanel final : public LanePanel {
         Index at = 0;
         for (int lane = 0; lane < n; ++lane) {
             const Index begin = std::exchange(at, positions[lane]);
-            for (Index i = begin; i < at; ++i) codes_[by.order[i] & entry::kRowMask] = static_cast<std::uint8_t>(lane);
+            const std::uint8_t code = static_cast<std::uint8_t>(lane);
             if (in_one_)
-                add_packed(by, begin, at, left);
+                add_packed(by, begin, at, code, left);
             else
-                add_rows(by, begin, at, left);
+                add_rows(by, begin, at, code, left);
             for (Index i = begin; context_.constrained() && i < at; ++i)
                 left.count += node.counts[by.order[i] & entry::kRowMask];
             const Sums right{all_.weight - left.weight, all_.sum - left.sum, all_.count - left.count,
@@ -171,10 +175,11 @@ class SquaredLanePanel final : public LanePanel {
         sides_.fill_up(n);
     }
 
-    void add_rows(const NodeColumn& by, Index begin, Index end, Sums& sums) const {
+    void add_rows(const NodeColumn& by, Index begin, Index end, std::uint8_t code, Sums& sums) {
         std::int64_t squares = 0;
         for (Index i = begin; i < end; ++i) {
             const Index row = by.order[i] & entry::kRowMask;
+            codes_[row] = code;
             sums.weight += rows_[row].weight;
             sums.sum += rows_[row].sum;
             if (small_)
@@ -185,11 +190,15 @@ class SquaredLanePanel final : public LanePanel {
         sums.squares += static_cast<Wide>(squares);
     }
     // The same for rows of weight one: a packed number is 2^shift and the target.
-    void add_packed(const NodeColumn& by, Index begin, Index end, Sums& sums) const {
+    void add_packed(const NodeColumn& by, Index begin, Index end, std::uint8_t code, Sums& sums) {
         const std::int64_t one = std::int64_t{1} << shift_;
         std::int64_t sum = 0, squares = 0;
+        std::uint8_t* const codes = codes_.data();
+        const std::int64_t* const packed = packed_.data();
         for (Index i = begin; i < end; ++i) {
-            const std::int64_t target = packed_[by.order[i] & entry::kRowMask] - one;
+            const Index row = by.order[i] & entry::kRowMask;
+            codes[row] = code;
+            const std::int64_t target = packed[row] - one;
             sum += target;
             squares += target * target;
         }

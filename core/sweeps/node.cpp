@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "base/turns.hpp"
 
 namespace provetree {
 
@@ -10,6 +13,46 @@ namespace {
 
 constexpr Index kSentinelBefore = 0xffffffffu, kSentinelAfter = 0xfffffffeu;
 constexpr std::uint32_t kRightBit = 1u << 31;
+
+// Sorts rows by their ranks in a column, which are dense: counting sort.
+class RankSort {
+  public:
+    explicit RankSort(const Table& table) : table_(table) {}
+
+    void operator()(Index c, const std::uint32_t* classes, std::uint32_t* order, Index* ranks) {
+        if (table_.tops[c] < table_.rows / kFewRanks)
+            sort<kTurns>(c, classes, order, ranks, [&](const auto& use) { in_turns(table_.rows, use); });
+        else
+            sort<1>(c, classes, order, ranks, [&](const auto& use) {
+                for (Index row = 0; row < table_.rows; ++row) use(Index{0}, row);
+            });
+    }
+
+  private:
+    static constexpr Index kFewRanks = 16;
+
+    // `each` goes over all rows, those of each part in ascending order.
+    template <Index kParts, class Each>
+    void sort(Index c, const std::uint32_t* classes, std::uint32_t* order, Index* ranks, const Each& each) {
+        const Index* const of_row = ranks_of(table_, c);
+        const Index values = table_.tops[c] + 1;
+        next_.assign(std::size_t{values} * kParts, 0);
+        const auto next = [&](Index rank, Index part) -> Index& { return next_[std::size_t{rank} * kParts + part]; };
+        each([&](Index part, Index row) { ++next(of_row[row], part); });
+        Index at = 0;
+        for (Index rank = 0; rank < values; ++rank) {
+            const Index begin = at;
+            for (Index part = 0; part < kParts; ++part) at += std::exchange(next(rank, part), at);
+            std::fill(ranks + begin, ranks + at, rank);
+        }
+        each([&](Index part, Index row) {
+            order[next(of_row[row], part)++] = row | entry::class_code(classes[row]) << entry::kClassShift;
+        });
+    }
+
+    const Table& table_;
+    std::vector<Index> next_;  // of each rank and part
+};
 
 }  // namespace
 
@@ -128,21 +171,13 @@ void NodeBuilder::build_root(Node& root) const {
     sum_rows(root);
     if (rules_) root.path_groups = rules_->at_root();
     root.lay_out(table_.rows, table_.columns);
-    std::vector<Index> next;
+    RankSort sort(table_);
     std::size_t kept = 0;
     for (Index c = 0; c < table_.columns; ++c) {
         if (rules_ && !rules_->allows(root.path_groups, c)) continue;
         NodeColumn& column = root.columns[kept];
         column.id = c;
-        const Index* ranks = table_.ranks + static_cast<std::size_t>(c) * table_.rows;
-        next.assign(static_cast<std::size_t>(table_.tops[c]) + 2, 0);  // counting sort: ranks are dense
-        for (Index i = 0; i < table_.rows; ++i) ++next[ranks[i] + 1];
-        std::partial_sum(next.begin(), next.end(), next.begin());
-        for (Index i = 0; i < table_.rows; ++i) {
-            const Index at = next[ranks[i]]++;
-            column.order[at] = i | entry::class_code(root.classes[i]) << entry::kClassShift;
-            column.ranks[at] = ranks[i];
-        }
+        sort(c, root.classes.data(), column.order, column.ranks);
         kept += keep_column(root, column);
     }
     root.columns.resize(kept);
@@ -207,36 +242,65 @@ void NodeBuilder::make_room() {
     if (new_rows_.size() < table_.rows) new_rows_.resize(table_.rows);
 }
 
+// The rows of two leaves.
+void NodeBuilder::list_rows(const Node& parent, Index position, Node& left, Node& right) {
+    if (!parent.measure || rules_ || min_leaf_ > 1) {
+        move_rows(parent, position, left, right);
+    } else {
+        left.measure = right.measure = parent.measure;
+        left.cells.clear();
+        right.cells.clear();
+        left.rows = position;
+        right.rows = parent.rows - position;
+        left.ids.resize(left.rows);
+        right.ids.resize(right.rows);
+        Index* next[2] = {left.ids.data(), right.ids.data()};
+        for (Index row = 0; row < parent.rows; ++row) {
+            const std::uint32_t side = new_rows_[row] >> 31;
+            new_rows_[row] |= static_cast<std::uint32_t>(next[side] - (side ? right : left).ids.data());
+            *next[side]++ = parent.ids[row];
+        }
+        for (Node* const side : {&left, &right}) side->leaf_units = side->measure->leaf(side->ids.data(), side->rows);
+    }
+    left.columns.clear();
+    right.columns.clear();
+}
+
 void NodeBuilder::split_rows(const Node& parent, Index column, Index rank, Node& left, Node& right) {
     make_room();
-    const Index* const ranks = table_.ranks + std::size_t{column} * table_.rows;
+    const Index* const ranks = ranks_of(table_, column);
     Index position = 0;
     for (Index row = 0; row < parent.rows; ++row) {
         const bool to_left = ranks[parent.ids[row]] <= rank;
         new_rows_[row] = to_left ? 0 : kRightBit;
         position += to_left;
     }
-    move_rows(parent, position, left, right);
-    left.columns.clear();
-    right.columns.clear();
+    list_rows(parent, position, left, right);
 }
 
 void NodeBuilder::split_rows(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {
+    mark_rows(parent, by, position);
+    list_rows(parent, position, left, right);
+    follow_path(parent, by, left, right);
+}
+
+void NodeBuilder::mark_rows(const Node& parent, const NodeColumn& by, Index position) {
     make_room();
     std::fill_n(new_rows_.begin(), parent.rows, kRightBit);
     for (Index i = 0; i < position; ++i) new_rows_[by.order[i] & entry::kRowMask] = 0;
-    // Rows keep their order, so neighbours in memory stay neighbours.
-    move_rows(parent, position, left, right);
-    left.columns.clear();
-    right.columns.clear();
-    if (rules_) {
-        left.path_groups = right.path_groups = rules_->after(parent.path_groups, by.id);
-        left.paid = right.paid = rules_->paid_after(parent.paid, by.id);
-    }
+}
+
+void NodeBuilder::follow_path(const Node& parent, const NodeColumn& by, Node& left, Node& right) const {
+    if (!rules_) return;
+    left.path_groups = right.path_groups = rules_->after(parent.path_groups, by.id);
+    left.paid = right.paid = rules_->paid_after(parent.paid, by.id);
 }
 
 void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position, Node& left, Node& right) {
-    split_rows(parent, by, position, left, right);
+    mark_rows(parent, by, position);
+    // Rows keep their order, so neighbours in memory stay neighbours.
+    move_rows(parent, position, left, right);
+    follow_path(parent, by, left, right);
     left.lay_out(position, parent.columns.size());
     right.lay_out(parent.rows - position, parent.columns.size());
     std::size_t kept_left = 0, kept_right = 0;
@@ -254,6 +318,14 @@ void NodeBuilder::split(const Node& parent, const NodeColumn& by, Index position
     right.columns.resize(kept_right);
     add_weight_sums(left);
     add_weight_sums(right);
+}
+
+// Turns numbers of rows into their weight.
+void NodeBuilder::weigh(const NodeColumn& column, Index positions, const Node& chosen, Weight* before) {
+    sums_.resize(chosen.rows + std::size_t{1});
+    sums_[0] = 0;
+    for (Index i = 0; i < chosen.rows; ++i) sums_[i + 1] = sums_[i] + chosen.weights[column.order[i] & entry::kRowMask];
+    for (Index i = 0; i <= positions; ++i) before[i] = sums_[static_cast<Index>(before[i])];
 }
 
 void NodeBuilder::choose(const Node& parent, const std::vector<std::uint8_t>& marked, Node& chosen,
@@ -285,19 +357,10 @@ void NodeBuilder::choose(const Node& parent, const std::vector<std::uint8_t>& ma
         const NodeColumn& column = parent.columns[c];
         NodeColumn& to = chosen.columns[kept];
         to.id = column.id;
-        Weight* before = weight_before[c].data();
-        Weight sum = 0;
-        std::size_t at = 0;
-        for (Index i = 0; i < parent.rows; ++i) {
-            const std::uint32_t item = column.order[i], row = item & entry::kRowMask, moved = new_rows_[row];
-            const bool in = (moved & kRightBit) == 0;
-            before[i] = sum;
-            sum += in ? parent.weights[row] : 0;
-            to.order[at] = (moved & entry::kRowMask) | (item & entry::kClassMask);
-            to.ranks[at] = column.ranks[i];
-            at += in;
-        }
-        before[parent.rows] = sum;
+        Weight* const before = weight_before[c].data();
+        kernel_.choose(column.order, column.ranks, parent.rows, new_rows_.data(), to.order, to.ranks, before);
+        before[parent.rows] = static_cast<Weight>(count);
+        if (!unit_weights_) weigh(to, parent.rows, chosen, before);
         kept += keep_column(chosen, to);
     }
     chosen.columns.resize(kept);

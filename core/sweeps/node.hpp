@@ -126,12 +126,14 @@ class NodeBuilder {
     void build_root(Node& root) const;
     // The first `position` rows of a column go left, the others right.
     void split(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
-    // The same without any columns: for leaves.
+    // The same without any columns: for leaves. Under a measure, without rules and a minimum leaf size, the sides are
+    // lists of rows and what these cost, and nothing else of them is set.
     void split_rows(const Node& parent, const NodeColumn& column, Index position, Node& left, Node& right);
     // The same by a column of the table, under a measure: rows up to a rank go left.
     void split_rows(const Node& parent, Index column, Index rank, Node& left, Node& right);
-    // After `split_rows`: one column of the parent at a time, as the only one of each side, where it varies there.
-    // `use` is told the side, 0 or 1, and the column; nothing of it is kept. It has no sums of weights.
+    // After `split_rows`: each column of the parent in turn. `use` is told the column and how to have it in the order
+    // of one side, 0 or 1: as the only column there, or null where it does not vary. Nothing of it is kept, and it has
+    // no sums of weights.
     template <class Use>
     void split_one_by_one(const Node& parent, Node& left, Node& right, const Use& use) {
         left.lay_out(left.rows, 1);
@@ -139,10 +141,15 @@ class NodeBuilder {
         for (const NodeColumn& column : parent.columns) {
             NodeColumn &to_left = left.columns[0], &to_right = right.columns[0];
             to_left.id = to_right.id = column.id;
-            kernel_.partition(column.order, column.ranks, parent.rows, new_rows_.data(), to_left.order, to_left.ranks,
-                              to_right.order, to_right.ranks);
-            if (keep_column(left, to_left)) use(0, to_left);
-            if (keep_column(right, to_right)) use(1, to_right);
+            bool parted = false;
+            use(column, [&](std::size_t side) -> const NodeColumn* {
+                if (!parted)
+                    kernel_.partition(column.order, column.ranks, parent.rows, new_rows_.data(), to_left.order,
+                                      to_left.ranks, to_right.order, to_right.ranks);
+                parted = true;
+                return keep_column(side ? right : left, side ? to_right : to_left) ? (side ? &to_right : &to_left)
+                                                                                   : nullptr;
+            });
         }
         left.columns.clear();
         right.columns.clear();
@@ -153,17 +160,22 @@ class NodeBuilder {
 
   private:
     void make_room();
+    void mark_rows(const Node& parent, const NodeColumn& by, Index position);
+    void follow_path(const Node& parent, const NodeColumn& by, Node& left, Node& right) const;
+    void list_rows(const Node& parent, Index position, Node& left, Node& right);
     void move_rows(const Node& parent, Index position, Node& left, Node& right);
     void divide_members(const Node& parent, Node& left, Node& right) const;
     void sum_rows(Node& node) const;
     bool keep_column(Node& node, NodeColumn& column) const;
     void add_weight_sums(Node& node) const;
+    void weigh(const NodeColumn& column, Index positions, const Node& chosen, Weight* before);
 
     const Table& table_;
     const Kernel& kernel_;
     std::int64_t min_leaf_;
     const Rules* rules_;  // null where rules do not follow paths
     bool unit_weights_;
+    std::vector<Weight> sums_;
     RawVector<std::uint32_t> new_rows_;  // as many as there are rows, once something is split
 };
 

@@ -439,7 +439,8 @@ class parts:
         """Evaluate splits of a column (rows going left, ascending) under a measure.
 
         For each: leaf, stump, feasible split and feasible leaf of the left, then of the right, and
-        whether all is exact. Ways: "plain" (row by row), "fast", "refined" (fast, then exact).
+        whether all is exact. Ways: "plain" (row by row), "fast", "again" (fast, a second time),
+        "refined" (fast, then exact).
         """
 
     @staticmethod
