@@ -118,6 +118,29 @@ def certified_table(
     return CertifiedTable(as_text(cells), model, path, tuple(kinds))
 
 
+def structured_table(seed: int, folder: Path, *, many_rows: bool = False) -> CertifiedTable:
+    """Return a solved and certified table of several classes and few values in each column.
+
+    Labels are those of a small tree, but for some rows. Bounds from counting classes need more than
+    64 rows; those from a superset, with `many_rows`, more than 1,000.
+    """
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1050, 1400) if many_rows else rng.integers(130, 500))
+    n_classes, n_columns = int(rng.integers(3, 5)), 6 if many_rows else int(rng.integers(2, 5))
+    X = rng.integers(0, int(rng.integers(4, 7)), (n, n_columns)).astype(float)
+    sides = [X[:, int(rng.integers(n_columns))] > int(rng.integers(0, 3)) for _ in range(3)]
+    leaves = rng.integers(0, n_classes, 4)
+    y = leaves[2 * sides[0] + np.where(sides[0], sides[1], sides[2])]
+    wrong = rng.random(n) < rng.choice([0.02, 0.1, 0.3])
+    y[wrong] = rng.integers(0, n_classes, int(wrong.sum()))
+    if rng.random() < 0.3:  # one class in few rows
+        y[rng.random(n) < 0.02] = n_classes
+    depth, path = int(rng.integers(2, 4)) if not many_rows else 3, folder / f"{seed}.ptc"
+    model = OptimalTreeClassifier(max_depth=depth).certify(X, y, path)
+    cells = {f"x{i}": X[:, i].tolist() for i in range(n_columns)} | {"y": y.tolist()}
+    return CertifiedTable(as_text(cells), model, path, ("structured", f"depth {depth}"))
+
+
 def _of_many_rows(seed: int, rng: np.random.Generator, folder: Path) -> CertifiedTable:
     """Return a table of few errors that is large enough to be searched on a sample of its rows."""
     n = int(rng.integers(1500, 1800))
@@ -184,14 +207,18 @@ def least_cost(certificate: bytes, cells: dict[str, list[str | None]]) -> int:
     }
     known: dict[tuple[int, int, int], int] = {}
 
+    alike: dict[tuple[int, int, int], int] = {}  # rows of a class, a weight and a count
+    for row, what in enumerate(zip(table.classes, table.weights, table.counts, strict=True)):
+        one = tuple(map(int, what))
+        alike[one] = alike.get(one, 0) | 1 << row
+
     def leaf(mask: int) -> int:
-        inside = [row for row in rows if mask >> row & 1]
-        if sum(int(table.counts[row]) for row in inside) < header.min_leaf:
-            return 2**62
-        by_class = [0] * len(header.classes)
-        for row in inside:
-            by_class[table.classes[row]] += int(table.weights[row])
-        return header.scale * (sum(by_class) - max(by_class))
+        by_class, n_rows = [0] * len(header.classes), 0
+        for (label, weight, count), group in alike.items():
+            inside = (mask & group).bit_count()
+            by_class[label] += weight * inside
+            n_rows += count * inside
+        return 2**62 if n_rows < header.min_leaf else header.scale * (sum(by_class) - max(by_class))
 
     def best(mask: int, depth: int, budget: int) -> int:
         few = mask.bit_count() - 1
