@@ -119,26 +119,38 @@ def certified_table(
 
 
 def structured_table(seed: int, folder: Path, *, many_rows: bool = False) -> CertifiedTable:
-    """Return a solved and certified table of several classes and few values in each column.
+    """Return a solved and certified table whose labels are those of a small tree, but for some.
 
-    Labels are those of a small tree, but for some rows. Bounds from counting classes need more than
-    64 rows; those from a superset, with `many_rows`, more than 1,000.
+    Its several classes are bounded by counting them, which small tables have too few rows for. With
+    `many_rows`, bounds are also handed on from sets of rows to parts of them.
     """
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1050, 1400) if many_rows else rng.integers(130, 500))
-    n_classes, n_columns = int(rng.integers(3, 5)), 6 if many_rows else int(rng.integers(2, 5))
-    X = rng.integers(0, int(rng.integers(4, 7)), (n, n_columns)).astype(float)
-    sides = [X[:, int(rng.integers(n_columns))] > int(rng.integers(0, 3)) for _ in range(3)]
-    leaves = rng.integers(0, n_classes, 4)
-    y = leaves[2 * sides[0] + np.where(sides[0], sides[1], sides[2])]
-    wrong = rng.random(n) < rng.choice([0.02, 0.1, 0.3])
+    n_classes, n_columns = int(rng.integers(3, 8)), int(rng.integers(3, 6))
+    X = rng.integers(0, int(rng.integers(3, 9)), (n, n_columns)).astype(float)
+    X[:, 0] = rng.integers(0, 60, n) if many_rows else rng.permutation(n)
+    y = np.zeros(n, dtype=int)
+    _label(rng, X, y, np.arange(n), int(rng.integers(2, 4)), n_classes)
+    wrong = rng.random(n) < rng.choice([0.01, 0.03, 0.1, 0.2])
     y[wrong] = rng.integers(0, n_classes, int(wrong.sum()))
-    if rng.random() < 0.3:  # one class in few rows
-        y[rng.random(n) < 0.02] = n_classes
-    depth, path = int(rng.integers(2, 4)) if not many_rows else 3, folder / f"{seed}.ptc"
-    model = OptimalTreeClassifier(max_depth=depth).certify(X, y, path)
+    path = folder / f"{seed}.ptc"
+    model = OptimalTreeClassifier(max_depth=3).certify(X, y, path)
     cells = {f"x{i}": X[:, i].tolist() for i in range(n_columns)} | {"y": y.tolist()}
-    return CertifiedTable(as_text(cells), model, path, ("structured", f"depth {depth}"))
+    return CertifiedTable(as_text(cells), model, path, ("structured",))
+
+
+def _label(
+    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, depth: int, many: int
+) -> None:
+    """Give rows the labels of a random tree, of so many classes."""
+    values = X[rows, int(rng.integers(X.shape[1]))]
+    distinct = np.unique(values)
+    if depth == 0 or len(distinct) < 2:
+        y[rows] = rng.integers(0, many)
+        return
+    is_left = values <= rng.choice(distinct[:-1])
+    for part in (rows[is_left], rows[~is_left]):
+        _label(rng, X, y, part, depth - 1, many)
 
 
 def _of_many_rows(seed: int, rng: np.random.Generator, folder: Path) -> CertifiedTable:
