@@ -194,8 +194,8 @@ class Node:
             parts = np.stack([inner, self.left[-1] - inner])
             large = np.minimum(parts, sides[:, -1, :, None] - parts) >= self.header.min_leaf
         right = np.stack([sides[:, :-1].max(axis=1)] * 2)
-        # A stump has two labels, i and j. With x the weight of j less that of i left of its split,
-        # it gets i + x right, or j - x: the extremes of x on each side are enough.
+        # A stump has two labels, i and j. With d the weight of j less that of i left of its split,
+        # it gets i + d right, or j - d: the extremes of d on each side are enough.
         for i, j in combinations(np.argsort(-self.total[:-1, 0]), 2):
             if (sides[:, i] + sides[:, j] <= right).all():
                 continue  # these labels are no better
