@@ -60,8 +60,9 @@ def by_compiled(program: Path, pairs: list[tuple[Path, Path]]) -> list[str | Non
     A crash or an endless loop ends the whole run, and there is no line for what comes after it.
     """
     words = limited([program, *chain.from_iterable(pairs)], MOST_SECONDS + len(pairs))
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    lines = dict(line.split(": ", 1) for line in (done.stdout + done.stderr).splitlines())
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    told = (done.stdout + done.stderr).split("\n")  # names in them may have other ends of lines
+    lines = dict(line.split(": ", 1) for line in told if line)
     said = [lines[str(path)] for path, _ in pairs]
     if done.returncode not in (0, 1) or len(lines) != len(pairs):
         raise RuntimeError(f"The compiled checker ended with {done.returncode}: {done.stderr}")
