@@ -231,6 +231,7 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
 LeafAbove NodeSolver::leaf_above(const SplitTask& task) const {
     const int direction = context_.rules ? context_.rules->direction(task.split.column) : 0;
     if (!direction || context_.constrained() || context_.remembers_sets || context_.closings.heard()) return {};
+    if (context_.off(kNoSplitOrder)) return {};
     const bool leaf_on_right = task.right.depth == 0;
     if ((leaf_on_right ? task.left : task.right).depth != 2) return {};
     return {task.split.column, label_of(direction, leaf_on_right)};

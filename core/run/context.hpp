@@ -31,6 +31,7 @@ enum Switch : unsigned {
     kNoImprovement = 1u << 9,  // better trees looked for while the proof takes long
     kNoWide = 1u << 10,        // what tables with many columns get
     kNoSplitPairs = 1u << 14,  // bounds of rows that pass two splits, whichever of them comes first
+    kNoSplitOrder = 1u << 15,  // of two splits with a direction, only one order is looked for
     // Of the search of all sizes:
     kNoSurvey = 1u << 11,        // the node's own rows with a level less, first
     kNoSettledPairs = 1u << 12,  // pairs of small sides left to the survey
@@ -61,6 +62,7 @@ inline constexpr NamedSwitch kPartSwitches[] = {
     {kNoPacking, "packing"},          {kNoStart, "start"},        {kNoTieRule, "tie_rule"},
     {kNoClassCounts, "class_counts"}, {kNoLazyRows, "lazy_rows"}, {kNoBits, "bits"},
     {kNoImprovement, "improvement"},  {kNoWide, "wide"},          {kNoSplitPairs, "split_pairs"},
+    {kNoSplitOrder, "split_order"},
 };
 inline constexpr NamedSwitch kTestSwitches[] = {
     {kTinySamples, "tiny_samples"},   {kEagerImprovement, "eager_improvement"},

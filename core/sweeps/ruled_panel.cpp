@@ -18,6 +18,47 @@ void start_at_zero(TwoClassSums& sums) {
         std::fill_n(extremes, kLanes, 0);
 }
 
+// Of two splits with a direction, one below the other, the leaf is on a side of its own each time: the tree predicts
+// one class where either split sends a row there, and the other class elsewhere. So it is the same tree whichever comes
+// first, and two of one column are one. Only those in the order of their columns are looked for.
+//
+// As with LeafAbove, what is proven so is proven of trees in that order, and rows that are left out do no harm: a tree
+// that loses a split is a stump, which is the same with its leaf seen on either side and nothing below it.
+class SplitOrder {
+  public:
+    SplitOrder(const Context& context, const Node& node, const Lane* lanes, int n_lanes) : node_(node) {
+        const bool ordered = !context.off(kNoSplitOrder) && !context.closings.heard();
+        for (int lane = 0; lane < kLanes; ++lane) {
+            const bool directed =
+                ordered && lane < n_lanes && context.rules->direction(node.columns[lanes[lane].column].id) != 0;
+            first_[lane] = directed ? static_cast<std::int32_t>(lanes[lane].column) : -1;
+        }
+        lowest_ = *std::min_element(first_, first_ + n_lanes);
+        for (std::size_t c = 0; c < node.columns.size(); ++c)
+            any_place_.push_back(context.rules->direction(node.columns[c].id) ? static_cast<std::int32_t>(c) : kAnywhere);
+    }
+    // Of second splits on a column: below which first splits they are looked for.
+    std::int32_t place_of(const NodeColumn& column) const {
+        return any_place_[static_cast<std::size_t>(&column - node_.columns.data())];
+    }
+    bool any_before(std::int32_t place) const { return lowest_ < place; }
+    void keep_highest(std::int32_t place, const std::int32_t* found, std::int32_t* kept) const {
+        for (int lane = 0; lane < kLanes; ++lane)
+            kept[lane] = std::max(kept[lane], first_[lane] < place ? found[lane] : 0);
+    }
+    void keep_lowest(std::int32_t place, const std::int32_t* found, std::int32_t* kept) const {
+        for (int lane = 0; lane < kLanes; ++lane)
+            kept[lane] = std::min(kept[lane], first_[lane] < place ? found[lane] : 0);
+    }
+
+  private:
+    static constexpr std::int32_t kAnywhere = 0x7fffffff;
+    const Node& node_;
+    alignas(64) std::int32_t first_[kLanes];  // the column of a lane, where it has a direction; else -1
+    std::int32_t lowest_ = 0;
+    std::vector<std::int32_t> any_place_;
+};
+
 }  // namespace
 
 void Panel::evaluate_ruled(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
@@ -65,37 +106,47 @@ void Panel::evaluate_below(const Node& node, const Lane* lanes, int n_lanes, Lan
 // The running sum is ones less zeros. Its highest value stands for the best stump that predicts ones left of it, its
 // lowest for one that predicts zeros there: a column with a direction has only one of them.
 void Panel::evaluate_directions(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results) {
-    TwoClassSums sums[3];  // of columns that must fall, of those without a direction, of those that must rise
-    for (TwoClassSums& one : sums) start_at_zero(one);
     const LaneWidth width =
         node.largest_weight <= 127 ? LaneWidth::k8 : (node.weight <= 32767 ? LaneWidth::k16 : LaneWidth::k32);
+    const SplitOrder order(context_, node, lanes, n_lanes);
+    TwoClassSums best, found;
+    start_at_zero(best);
     bool first = true;
     for (const NodeColumn* column : ruled_) {
+        const int direction = context_.rules->direction(column->id);
+        const std::int32_t place = order.place_of(*column);
+        // The first column is swept for its totals.
+        if (!first && !order.any_before(place)) continue;
         const SweepColumn swept_column{column->order, node.rows, column->checks, column->no_ties};
-        TwoClassSums& into = sums[1 + context_.rules->direction(column->id)];
+        start_at_zero(found);
         if (node.unit_weights)
-            context_.kernel.sweep_unit(swept_column, left_masks_.data(), 1, 0, n_lanes, into);
+            context_.kernel.sweep_unit(swept_column, left_masks_.data(), 1, 0, n_lanes, found);
         else
-            context_.kernel.sweep_weighted(swept_column, left_masks_.data(), node.steps.data(), width, n_lanes, into);
+            context_.kernel.sweep_weighted(swept_column, left_masks_.data(), node.steps.data(), width, n_lanes, found);
         swept(node.rows);
-        if (!std::exchange(first, false)) continue;
-        for (TwoClassSums& one : sums) {
-            std::copy_n(into.total_left, kLanes, one.total_left);
-            std::copy_n(into.total_right, kLanes, one.total_right);
+        if (std::exchange(first, false)) {
+            std::copy_n(found.total_left, kLanes, best.total_left);
+            std::copy_n(found.total_right, kLanes, best.total_right);
+        }
+        if (direction <= 0) {
+            order.keep_highest(place, found.max_left, best.max_left);
+            order.keep_highest(place, found.max_right, best.max_right);
+        }
+        if (direction >= 0) {
+            order.keep_lowest(place, found.min_left, best.min_left);
+            order.keep_lowest(place, found.min_right, best.min_right);
         }
     }
     for (int lane = 0; lane < n_lanes; ++lane) {
         const Weight left = node.weight_left(node.columns[lanes[lane].column], lanes[lane].position);
-        const auto side = [&](Weight weight, std::int32_t total, auto highest, auto lowest) {
+        const auto side = [](Weight weight, std::int32_t total, std::int32_t highest, std::int32_t lowest) {
             const Weight ones = (weight + total) / 2, zeros = weight - ones, leaf = std::min(ones, zeros);
-            const Weight high = std::max((sums[0].*highest)[lane], (sums[1].*highest)[lane]),
-                         low = std::min((sums[2].*lowest)[lane], (sums[1].*lowest)[lane]);
-            const Weight stump = std::min(leaf, weight - std::max(zeros + high, ones - low));
+            const Weight stump = std::min(leaf, weight - std::max(zeros + highest, ones - lowest));
             return SideErrors{leaf, stump, stump, true, {ones, zeros}};
         };
-        results[lane].left = side(left, sums[1].total_left[lane], &TwoClassSums::max_left, &TwoClassSums::min_left);
+        results[lane].left = side(left, best.total_left[lane], best.max_left[lane], best.min_left[lane]);
         results[lane].right =
-            side(node.weight - left, sums[1].total_right[lane], &TwoClassSums::max_right, &TwoClassSums::min_right);
+            side(node.weight - left, best.total_right[lane], best.max_right[lane], best.min_right[lane]);
     }
 }
 
