@@ -7,6 +7,7 @@
 #include "search/search.hpp"
 #include "sweeps/depth_one.hpp"
 #include "sweeps/depth_two.hpp"
+#include "sweeps/opposed_rows.hpp"
 #include "sweeps/panel.hpp"
 #include "sweeps/profile.hpp"
 
@@ -183,6 +184,24 @@ std::tuple<bool, Cost, Weight, Weight> open_range_of(Cost left_a, Cost right_a, 
     return {range.open, range.bound, range.from, range.upto};
 }
 
+// What trees that keep directions get wrong at least, and by row whether all of them that get less than `errors` wrong
+// have it wrong; see sweeps/opposed_rows.hpp.
+std::pair<Weight, std::vector<bool>> opposed_rows_of(const BoundTable& table, const std::vector<int>& directions,
+                                                     Weight errors, unsigned switches) {
+    Bench bench(table, 1, "auto", switches);
+    Rules rules;
+    rules.directions.assign(directions.begin(), directions.end());
+    must(rules.directions.size() == table.searched().columns, "Opposed rows need a direction for each column.");
+    bench.context.rules = &rules;
+    must(OpposedRows::possible(bench.context, bench.root),
+         "Opposed rows need two classes, and a direction for each column of more than two values.");
+    OpposedRows opposed(bench.context, bench.root);
+    opposed.pair();
+    const Weight least = opposed.least();
+    opposed.settle(errors);
+    return {least, {opposed.wrong().begin(), opposed.wrong().end()}};
+}
+
 }  // namespace
 
 void register_parts(nb::module_& module) {
@@ -198,6 +217,7 @@ void register_parts(nb::module_& module) {
     parts.def("closings", &closings_of, "table"_a, "options"_a);
     parts.def("open_range", &open_range_of, "left_a"_a, "right_a"_a, "weight_a"_a, "left_b"_a, "right_b"_a,
               "weight_b"_a, "cut"_a, "scale"_a);
+    parts.def("opposed_rows", &opposed_rows_of, "table"_a, "directions"_a, "errors"_a, "switches"_a = 0u);
 }
 
 }  // namespace provetree

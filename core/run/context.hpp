@@ -19,19 +19,20 @@ class TaskExchange;
 
 // Parts that can be switched off one by one, so that tests can show that none of them changes the answer.
 enum Switch : unsigned {
-    kNoLipschitz = 1u << 0,    // bounds from the weight between two splits
-    kNoSlack = 1u << 1,        // raised budgets of children
-    kNoInheritance = 1u << 2,  // bounds taken over from nested row sets
-    kNoPacking = 1u << 3,      // several columns in one panel
-    kNoStart = 1u << 4,        // greedy first tree
-    kNoTieRule = 1u << 5,      // canonical choice among optimal trees
-    kNoClassCounts = 1u << 6,  // bounds from the two largest classes of a side
-    kNoLazyRows = 1u << 7,     // children solved on a sample of the rows
-    kNoBits = 1u << 8,         // the search on binary features
-    kNoImprovement = 1u << 9,  // better trees looked for while the proof takes long
-    kNoWide = 1u << 10,        // what tables with many columns get
-    kNoSplitPairs = 1u << 14,  // bounds of rows that pass two splits, whichever of them comes first
-    kNoSplitOrder = 1u << 15,  // of two splits with a direction, only one order is looked for
+    kNoLipschitz = 1u << 0,     // bounds from the weight between two splits
+    kNoSlack = 1u << 1,         // raised budgets of children
+    kNoInheritance = 1u << 2,   // bounds taken over from nested row sets
+    kNoPacking = 1u << 3,       // several columns in one panel
+    kNoStart = 1u << 4,         // greedy first tree
+    kNoTieRule = 1u << 5,       // canonical choice among optimal trees
+    kNoClassCounts = 1u << 6,   // bounds from the two largest classes of a side
+    kNoLazyRows = 1u << 7,      // children solved on a sample of the rows
+    kNoBits = 1u << 8,          // the search on binary features
+    kNoImprovement = 1u << 9,   // better trees looked for while the proof takes long
+    kNoWide = 1u << 10,         // what tables with many columns get
+    kNoSplitPairs = 1u << 14,   // bounds of rows that pass two splits, whichever of them comes first
+    kNoSplitOrder = 1u << 15,   // of two splits with a direction, only one order is looked for
+    kNoOpposedRows = 1u << 16,  // rows of which every tree that keeps directions gets one of two wrong
     // Of the search of all sizes:
     kNoSurvey = 1u << 11,        // the node's own rows with a level less, first
     kNoSettledPairs = 1u << 12,  // pairs of small sides left to the survey
@@ -58,11 +59,20 @@ struct NamedSwitch {
     const char* name;
 };
 inline constexpr NamedSwitch kPartSwitches[] = {
-    {kNoLipschitz, "lipschitz"},      {kNoSlack, "slack"},        {kNoInheritance, "inheritance"},
-    {kNoPacking, "packing"},          {kNoStart, "start"},        {kNoTieRule, "tie_rule"},
-    {kNoClassCounts, "class_counts"}, {kNoLazyRows, "lazy_rows"}, {kNoBits, "bits"},
-    {kNoImprovement, "improvement"},  {kNoWide, "wide"},          {kNoSplitPairs, "split_pairs"},
+    {kNoLipschitz, "lipschitz"},
+    {kNoSlack, "slack"},
+    {kNoInheritance, "inheritance"},
+    {kNoPacking, "packing"},
+    {kNoStart, "start"},
+    {kNoTieRule, "tie_rule"},
+    {kNoClassCounts, "class_counts"},
+    {kNoLazyRows, "lazy_rows"},
+    {kNoBits, "bits"},
+    {kNoImprovement, "improvement"},
+    {kNoWide, "wide"},
+    {kNoSplitPairs, "split_pairs"},
     {kNoSplitOrder, "split_order"},
+    {kNoOpposedRows, "opposed_rows"},
 };
 inline constexpr NamedSwitch kTestSwitches[] = {
     {kTinySamples, "tiny_samples"},   {kEagerImprovement, "eager_improvement"},
@@ -95,6 +105,7 @@ struct Counters {
     std::uint64_t row_steps = 0;         // rows x columns x panels swept
     std::uint64_t samples = 0;           // times the sample of rows grew
     std::uint64_t sampled_rows = 0;      // rows of the last sample; all of them where there was none
+    std::uint64_t rows_decided = 0;      // rows that every better tree than the first one gets wrong: they are counted
     ByteCount profile_bytes_peak;
     std::uint64_t improvement_steps = 0;   // row steps spent on better trees rather than on the proof
     std::uint64_t improvements = 0;        // better trees found that way
@@ -129,6 +140,11 @@ struct Context {
     // Of a part of the same search, with counters of its own: another thread, or a search on some of the rows. What
     // its profiles take counts together with the others'.
     Context(Context& whole, Monitor& of_monitor) : Context(whole, of_monitor, whole.memory_limit) {}
+    // Of the same search on some of the rows, in the same turn; what it counts is its own.
+    Context(Context& whole, const Table& of_table)
+        : table(of_table), kernel(whole.kernel), min_leaf(whole.min_leaf), switches(whole.switches),
+          memory_limit(whole.memory_limit), monitor(whole.monitor), rules(whole.rules),
+          profile_bytes(whole.profile_bytes), remembers_sets(whole.remembers_sets) {}
     Context(Context& whole, Monitor& of_monitor, std::uint64_t bytes)
         : table(whole.table), kernel(whole.kernel), min_leaf(whole.min_leaf), switches(whole.switches),
           memory_limit(bytes), monitor(of_monitor), rules(whole.rules), profile_bytes(whole.profile_bytes),

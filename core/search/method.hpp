@@ -52,6 +52,9 @@ class Method {
 // that the tie rule prefers, too. `limited`: the search may end before its proof, so that a bound matters early.
 std::unique_ptr<Method> by_sweeps(Context& context, const Loss& loss, bool with_ties, bool limited);
 
+// The same under rules with directions, without the rows that every better tree than the first one gets wrong.
+std::unique_ptr<Method> by_undecided_rows(Context& context, const Loss& loss, std::unique_ptr<Method> whole);
+
 // On bits. The weights of the rows are their counts: such a row is as many rows.
 std::unique_ptr<Method> by_bits(Context& context, const BitKernel& kernel, const Loss& loss);
 // Whether all columns have so few values, and the table so few rows, that this search is the one to use.

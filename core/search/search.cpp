@@ -189,6 +189,8 @@ void Driver::open() {
             method_ = by_bits(context_, choose_bit_kernel(options_.kernel), plan_.loss);
         else
             method_ = by_sweeps(context_, plan_.loss, plan_.at_once, plan_.limited);
+        if (context_.rules && context_.rules->directed())
+            method_ = by_undecided_rows(context_, plan_.loss, std::move(method_));
     }
     if (method_->leaf_cost() >= kInfinite)
         throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");

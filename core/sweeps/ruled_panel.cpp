@@ -35,7 +35,8 @@ class SplitOrder {
         }
         lowest_ = *std::min_element(first_, first_ + n_lanes);
         for (std::size_t c = 0; c < node.columns.size(); ++c)
-            any_place_.push_back(context.rules->direction(node.columns[c].id) ? static_cast<std::int32_t>(c) : kAnywhere);
+            any_place_.push_back(context.rules->direction(node.columns[c].id) ? static_cast<std::int32_t>(c)
+                                                                              : kAnywhere);
     }
     // Of second splits on a column: below which first splits they are looked for.
     std::int32_t place_of(const NodeColumn& column) const {

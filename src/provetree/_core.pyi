@@ -444,6 +444,15 @@ class parts:
         """
 
     @staticmethod
+    def opposed_rows(
+        table: Table, directions: Sequence[int], errors: int, switches: int = 0
+    ) -> tuple[int, list[bool]]:
+        """Return what trees that keep directions get wrong at least, and rows that are decided.
+
+        Of each row, whether every tree has it wrong that gets less than `errors` wrong.
+        """
+
+    @staticmethod
     def added_errors(weight: float, errors: float) -> float:
         """Return what C4.5 adds to the errors of a leaf of that weight."""
 

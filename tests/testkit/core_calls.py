@@ -58,6 +58,7 @@ def core_search(
     memory_limit: int = 1 << 28,
     on_progress: Callable[[float, int, int], object] | None = None,
     workers: _core.Exchange | None = None,
+    directions: Sequence[int] = (),
 ) -> _core.SearchResult:
     return _core.search(
         problem.table,
@@ -76,6 +77,7 @@ def core_search(
         n_jobs=n_jobs,
         checkpoint=checkpoint,
         checkpoint_seconds=0.0,
+        directions=list(directions),
     )
 
 
