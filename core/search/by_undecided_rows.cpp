@@ -102,6 +102,10 @@ RootAnswer ByUndecidedRows::prove_without(const OpposedRows& opposed, const Root
     RootAnswer answer = method->prove(rest);
     Outcome& outcome = answer.outcome;
     for (Cost* cost : {&outcome.upper, &outcome.lower, &outcome.relaxed}) *cost += counted;
+    // The tree at hand may have some of the rows right that better trees get wrong.
+    if (outcome.upper >= request.start.upper) outcome.take(request.start);
+    outcome.lower = std::min(outcome.lower, outcome.upper);
+    outcome.relaxed = outcome.lower;
     outcome.profile = nullptr;
     context_.counters.add(context.counters);
     context_.counters.sampled_rows = context.counters.sampled_rows;
