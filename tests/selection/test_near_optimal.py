@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
+import re
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -453,6 +456,22 @@ def test_bad_questions_are_refused_in_one_sentence() -> None:
         found.sample(-1)
     with pytest.raises(ValueError, match="The 'n_resamples' of most_stable must be an int"):
         found.most_stable(0)
+
+
+@pytest.mark.parametrize("limit", [-1, 0, math.nan, "1", True])
+def test_limits_of_questions_are_positive_numbers_or_none(limit: object) -> None:
+    found = near_optimal_trees([[1, 2], [2, 1], [3, 3]], [0, 1, 0], slack=1)
+    questions = {
+        "columns": found.columns,
+        "best_without": partial(found.best_without, "x0"),
+        "fewest_columns": found.fewest_columns,
+        "cheapest": partial(found.cheapest, {"x0": 1}),
+    }
+    for name, asked in questions.items():
+        sentence = f"The 'time_limit' parameter of {name} must be a float in the range (0.0, inf]"
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            asked(time_limit=limit)
+        assert asked(time_limit=1) == asked()
 
 
 def test_too_many_trees_are_refused_in_one_sentence() -> None:

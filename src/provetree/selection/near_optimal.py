@@ -22,9 +22,7 @@ from provetree.selection.near_optimal_columns import (
     checked_prices,
     column_uses,
 )
-from provetree.selection.near_optimal_options import (
-    check_number,
-)
+from provetree.selection.near_optimal_options import check_number, check_time_limit
 from provetree.selection.near_optimal_rows import (
     Agreement,
     agreement_on,
@@ -237,7 +235,7 @@ class NearOptimalTrees:
         Parameters
         ----------
         time_limit : float, default=None
-            Seconds for proving what the best tree without each column costs.
+            Seconds for proving what the best tree without each column costs; None for no limit.
 
         Returns
         -------
@@ -254,6 +252,7 @@ class NearOptimalTrees:
         x0: in some of them (1 of 2). Without it the best makes no more.
         x1: in some of them (1 of 2). Without it the best makes no more.
         """
+        check_time_limit(time_limit, "columns")
         return column_uses(self, time_limit)
 
     def best_with(self, column: str | int) -> NearOptimalTree | None:
@@ -279,6 +278,7 @@ class NearOptimalTrees:
         >>> near_optimal_trees(X, y, slack=0, max_depth=1).best_without("x0").cost
         1
         """
+        check_time_limit(time_limit, "best_without")
         return best_without(self, self.feature_of(column), time_limit)
 
     def agreement(
@@ -324,6 +324,7 @@ class NearOptimalTrees:
         >>> found.value, found.cost, found.proven
         (1.0, 0, True)
         """
+        check_time_limit(time_limit, "fewest_columns")
         prices = dict.fromkeys(range(self.problem.n_features), Fraction(1))
         return cheapest_columns(self, prices, "asks about the fewest columns", time_limit)
 
@@ -347,6 +348,7 @@ class NearOptimalTrees:
         >>> found.cheapest({"x0": 5.0, "x1": 2.5}).value
         2.5
         """
+        check_time_limit(time_limit, "cheapest")
         prices = checked_prices(self, column_costs)
         return cheapest_columns(self, prices, "asks about the cheapest columns", time_limit)
 

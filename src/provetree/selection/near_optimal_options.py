@@ -8,13 +8,14 @@ import numbers
 import numpy as np
 
 from provetree import _core
-from provetree.options import ParameterError
+from provetree.options import TREE_OPTIONS, ParameterError, validate
 from provetree.problem.problem import Problem
 from provetree.problem.weights import as_decimal
 
-__all__ = ["OWNER", "check_number", "check_options", "whole_slack"]
+__all__ = ["OWNER", "check_number", "check_options", "check_time_limit", "whole_slack"]
 
 OWNER = "near_optimal_trees"
+_TIME_LIMIT = tuple(option for option in TREE_OPTIONS if option.name == "time_limit")
 
 
 def check_number(value: object, least: int, name: str, owner: str) -> None:
@@ -25,6 +26,11 @@ def check_number(value: object, least: int, name: str, owner: str) -> None:
             f"The {name!r} of {owner} must be an int in the range [{least}, inf). "
             f"Got {value!r} instead."
         )
+
+
+def check_time_limit(value: object, question: str) -> None:
+    """Refuse a limit of a question about the trees that is no positive number, nor None."""
+    validate(_TIME_LIMIT, {"time_limit": value}, question)
 
 
 def check_options(
