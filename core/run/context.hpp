@@ -33,6 +33,7 @@ enum Switch : unsigned {
     kNoSplitPairs = 1u << 14,   // bounds of rows that pass two splits, whichever of them comes first
     kNoSplitOrder = 1u << 15,   // of two splits with a direction, only one order is looked for
     kNoOpposedRows = 1u << 16,  // rows of which every tree that keeps directions gets one of two wrong
+    kNoColumnRuns = 1u << 17,   // what trees of one column cost is known before they are searched
     // Of the search of all sizes:
     kNoSurvey = 1u << 11,        // the node's own rows with a level less, first
     kNoSettledPairs = 1u << 12,  // pairs of small sides left to the survey
@@ -73,6 +74,7 @@ inline constexpr NamedSwitch kPartSwitches[] = {
     {kNoSplitPairs, "split_pairs"},
     {kNoSplitOrder, "split_order"},
     {kNoOpposedRows, "opposed_rows"},
+    {kNoColumnRuns, "column_runs"},
 };
 inline constexpr NamedSwitch kTestSwitches[] = {
     {kTinySamples, "tiny_samples"},   {kEagerImprovement, "eager_improvement"},

@@ -13,6 +13,7 @@
 #include "measures/cell_rows.hpp"
 #include "proof/checkpoint.hpp"
 #include "search/method.hpp"
+#include "search/one_column.hpp"
 #include "table/unmerged.hpp"
 #include "tree/route.hpp"
 
@@ -260,6 +261,12 @@ bool Driver::prove_few_splits() {
 
 void Driver::prove_shape() {
     searched_ = plan_.shape;
+    if (plan_.below < kInfinite && !context_.closings.heard() && !context_.off(kNoColumnRuns) &&
+        least_of_one_column(table_, plan_.shape, plan_.loss) >= plan_.below) {
+        outcome_.lower = std::min(plan_.below, outcome_.upper);
+        stopped_ = StopReason::kNothingBelow;
+        return;
+    }
     Cost proven = plan_.known;
     // A tree as good as the bound ends a deep proof, which may be far from the end of the split that it is at. A proof
     // with ties has to go on.
