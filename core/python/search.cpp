@@ -231,6 +231,7 @@ void register_search(nb::module_& module) {
     module.def("available_kernels", &available_kernels);
     module.attr("SWITCHES") = bits_of(kPartSwitches);
     module.attr("UNSOUND_SWITCHES") = bits_of(kUnsoundSwitches);
+    module.attr("RULE_SWITCHES") = bits_of(kRuleSwitches);
     module.attr("TEST_SWITCHES") = bits_of(kTestSwitches);
 }
 

@@ -19,18 +19,19 @@ class TaskExchange;
 
 // Parts that can be switched off one by one, so that tests can show that none of them changes the answer.
 enum Switch : unsigned {
-    kNoLipschitz = 1u << 0,     // bounds from the weight between two splits
-    kNoSlack = 1u << 1,         // raised budgets of children
-    kNoInheritance = 1u << 2,   // bounds taken over from nested row sets
-    kNoPacking = 1u << 3,       // several columns in one panel
-    kNoStart = 1u << 4,         // greedy first tree
-    kNoTieRule = 1u << 5,       // canonical choice among optimal trees
-    kNoClassCounts = 1u << 6,   // bounds from the two largest classes of a side
-    kNoLazyRows = 1u << 7,      // children solved on a sample of the rows
-    kNoBits = 1u << 8,          // the search on binary features
-    kNoImprovement = 1u << 9,   // better trees looked for while the proof takes long
-    kNoWide = 1u << 10,         // what tables with many columns get
-    kNoSplitPairs = 1u << 14,   // bounds of rows that pass two splits, whichever of them comes first
+    kNoLipschitz = 1u << 0,    // bounds from the weight between two splits
+    kNoSlack = 1u << 1,        // raised budgets of children
+    kNoInheritance = 1u << 2,  // bounds taken over from nested row sets
+    kNoPacking = 1u << 3,      // several columns in one panel
+    kNoStart = 1u << 4,        // greedy first tree
+    kNoTieRule = 1u << 5,      // canonical choice among optimal trees
+    kNoClassCounts = 1u << 6,  // bounds from the two largest classes of a side
+    kNoLazyRows = 1u << 7,     // children solved on a sample of the rows
+    kNoBits = 1u << 8,         // the search on binary features
+    kNoImprovement = 1u << 9,  // better trees looked for while the proof takes long
+    kNoWide = 1u << 10,        // what tables with many columns get
+    kNoSplitPairs = 1u << 14,  // bounds of rows that pass two splits, whichever of them comes first
+    // Of searches under rules, and of those for trees below a cost:
     kNoSplitOrder = 1u << 15,   // of two splits with a direction, only one order is looked for
     kNoOpposedRows = 1u << 16,  // rows of which every tree that keeps directions gets one of two wrong
     kNoColumnRuns = 1u << 17,   // what trees of one column cost is known before they are searched
@@ -60,18 +61,12 @@ struct NamedSwitch {
     const char* name;
 };
 inline constexpr NamedSwitch kPartSwitches[] = {
-    {kNoLipschitz, "lipschitz"},
-    {kNoSlack, "slack"},
-    {kNoInheritance, "inheritance"},
-    {kNoPacking, "packing"},
-    {kNoStart, "start"},
-    {kNoTieRule, "tie_rule"},
-    {kNoClassCounts, "class_counts"},
-    {kNoLazyRows, "lazy_rows"},
-    {kNoBits, "bits"},
-    {kNoImprovement, "improvement"},
-    {kNoWide, "wide"},
-    {kNoSplitPairs, "split_pairs"},
+    {kNoLipschitz, "lipschitz"},      {kNoSlack, "slack"},        {kNoInheritance, "inheritance"},
+    {kNoPacking, "packing"},          {kNoStart, "start"},        {kNoTieRule, "tie_rule"},
+    {kNoClassCounts, "class_counts"}, {kNoLazyRows, "lazy_rows"}, {kNoBits, "bits"},
+    {kNoImprovement, "improvement"},  {kNoWide, "wide"},          {kNoSplitPairs, "split_pairs"},
+};
+inline constexpr NamedSwitch kRuleSwitches[] = {
     {kNoSplitOrder, "split_order"},
     {kNoOpposedRows, "opposed_rows"},
     {kNoColumnRuns, "column_runs"},

@@ -24,15 +24,6 @@ Index first_of(std::size_t word, std::uint64_t some) {
     return static_cast<Index>(word * 64 + static_cast<std::size_t>(std::countr_zero(some)));
 }
 
-// How high a row lies on all columns together: opposed rows of the second class lie no higher.
-std::vector<double> heights(const Node& node, const Rules& rules) {
-    std::vector<double> height(node.rows, 0.0);
-    for (const NodeColumn& column : node.columns)
-        for (Index i = 0; i < node.rows; ++i)
-            height[column.order[i] & entry::kRowMask] += rules.direction(column.id) * static_cast<double>(i);
-    return height;
-}
-
 }  // namespace
 
 // Rows of either class that are paired with each other: the low ones are of the second class.
@@ -262,42 +253,58 @@ class OpposedRows::Part {
     std::vector<Index> from_low_, from_high_, queue_, seen_low_;
 };
 
-bool OpposedRows::possible(const Context& context, const Node& node) {
-    if (!context.rules || !context.rules->directed() || node.by_class.size() != 2) return false;
-    return std::all_of(node.columns.begin(), node.columns.end(), [&](const NodeColumn& column) {
+bool OpposedRows::possible(const Context& context, const Node& root) {
+    if (!context.rules || !context.rules->directed() || root.by_class.size() != 2) return false;
+    return std::all_of(root.columns.begin(), root.columns.end(), [&](const NodeColumn& column) {
         return context.rules->direction(column.id) || column.groups == 2;
     });
 }
 
-OpposedRows::OpposedRows(Context& context, const Node& node) : context_(context), node_(node), wrong_(node.rows, 0) {
-    const std::vector<double> height = heights(node, *context.rules);
-    std::vector<Index> rows(node.rows);
-    std::iota(rows.begin(), rows.end(), Index{0});
-    std::sort(rows.begin(), rows.end(),
-              [&](Index a, Index b) { return height[a] != height[b] ? height[a] < height[b] : a < b; });
-    for (const Index row : rows) of_class_[node.classes[row]].push_back(row);
-    std::reverse(of_class_[1].begin(), of_class_[1].end());
-}
+OpposedRows::OpposedRows(Context& context, const Node& root) : context_(context), root_(root), wrong_(root.rows, 0) {}
 
 OpposedRows::~OpposedRows() = default;
 
-// Rows of all heights: every so many.
-std::unique_ptr<OpposedRows::Part> OpposedRows::part_of(std::size_t first, std::size_t step) const {
-    std::vector<Index> some[2];
-    for (const std::size_t cls : {0, 1})
-        for (std::size_t i = first; i < of_class_[cls].size(); i += step) some[cls].push_back(of_class_[cls][i]);
-    return std::make_unique<Part>(context_, node_, std::move(some[0]), std::move(some[1]));
+// Those likely to find few partners come first: rows of the first class from below, those of the second from above.
+OpposedRows::ByHeight OpposedRows::by_height(std::size_t step) const {
+    const Table& table = context_.table;
+    std::vector<std::pair<double, Index>> rows;
+    for (std::size_t row = 0; row < root_.rows; row += step) {
+        double height = 0;
+        for (const NodeColumn& column : root_.columns)
+            height += context_.rules->direction(column.id) *
+                      static_cast<double>(table.ranks[column.id * std::size_t{table.rows} + row]) /
+                      static_cast<double>(table.tops[column.id]);
+        rows.emplace_back(height, static_cast<Index>(row));
+    }
+    std::sort(rows.begin(), rows.end());
+    ByHeight found;
+    for (const auto& [height, row] : rows) found.of_class[root_.classes[row]].push_back(row);
+    std::reverse(found.of_class[1].begin(), found.of_class[1].end());
+    return found;
 }
 
 bool OpposedRows::likely(Weight weight) const {
-    const std::size_t step = node_.rows / kSampledRows;
-    return step < 2 || std::int64_t{part_of(0, step)->pair()} * static_cast<std::int64_t>(step) >= weight;
+    const std::size_t step = root_.rows / kSampledRows;
+    if (step < 2) return true;
+    ByHeight some = by_height(step);
+    Part part(context_, root_, std::move(some.of_class[0]), std::move(some.of_class[1]));
+    return std::int64_t{part.pair()} * static_cast<std::int64_t>(step) >= weight;
 }
 
 void OpposedRows::pair() {
-    const std::size_t at_once = context_.tiny_samples() ? kTinyPart : kRowsAtOnce;
-    const std::size_t parts = (node_.rows + at_once - 1) / at_once;
-    while (parts_.size() < parts) parts_.push_back(part_of(parts_.size(), parts));
+    if (parts_.empty()) {
+        const ByHeight all = by_height(1);
+        const std::size_t at_once = context_.tiny_samples() ? kTinyPart : kRowsAtOnce;
+        const std::size_t parts = (root_.rows + at_once - 1) / at_once;
+        // Each part has rows of all heights.
+        for (std::size_t first = 0; first < parts; ++first) {
+            std::vector<Index> some[2];
+            for (const std::size_t cls : {0, 1})
+                for (std::size_t i = first; i < all.of_class[cls].size(); i += parts)
+                    some[cls].push_back(all.of_class[cls][i]);
+            parts_.push_back(std::make_unique<Part>(context_, root_, std::move(some[0]), std::move(some[1])));
+        }
+    }
     for (const auto& part : parts_) pairs_ += part->pair();
 }
 
@@ -308,7 +315,7 @@ void OpposedRows::settle(Weight errors) {
         for (const auto& part : parts_)
             pairs_ -= part->settle(room, [&](Index row) {
                 wrong_[row] = 1;
-                weight_wrong_ += node_.weights[row];
+                weight_wrong_ += root_.weights[row];
                 ++count_wrong_;
             });
         pair();

@@ -18,15 +18,15 @@ namespace provetree {
 
 class OpposedRows {
   public:
-    // `node` stays where it is.
-    OpposedRows(Context& context, const Node& node);
+    // Of all rows of the table; `root` stays where it is.
+    OpposedRows(Context& context, const Node& root);
     ~OpposedRows();
     OpposedRows(const OpposedRows&) = delete;
     OpposedRows& operator=(const OpposedRows&) = delete;
 
     // Whether rows can be opposed at all: two classes, and a direction for every column of more than two values. Rows
     // must have the same value in a column without one.
-    static bool possible(const Context& context, const Node& node);
+    static bool possible(const Context& context, const Node& root);
 
     // Whether a sample of the rows has pairs of such a weight, in proportion.
     bool likely(Weight weight) const;
@@ -46,11 +46,14 @@ class OpposedRows {
 
   private:
     class Part;
-    std::unique_ptr<Part> part_of(std::size_t first, std::size_t step) const;
+    // Every so many rows, each class by how high its rows lie on all columns together.
+    struct ByHeight {
+        std::vector<Index> of_class[2];
+    };
+    ByHeight by_height(std::size_t step) const;
 
     Context& context_;
-    const Node& node_;
-    std::vector<Index> of_class_[2];  // rows of either class, by height
+    const Node& root_;
     std::vector<std::unique_ptr<Part>> parts_;
     Weight pairs_ = 0, weight_wrong_ = 0;
     Index count_wrong_ = 0;

@@ -92,6 +92,7 @@ class ItemsetResult(TypedDict):
 #: The bit of ``switches`` that turns each part off.
 SWITCHES: dict[str, int]
 #: Bits of ``switches`` that make parts work where they would not, for tests.
+RULE_SWITCHES: dict[str, int]
 TEST_SWITCHES: dict[str, int]
 
 class Table:

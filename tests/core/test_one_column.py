@@ -9,7 +9,7 @@ import pytest
 
 from provetree import ExactSearch
 from provetree.problem.problem import Problem, build_problem
-from testkit.core_calls import OFF
+from testkit.core_calls import OFF_UNDER_RULES
 from testkit.naive import naive_search
 
 
@@ -47,7 +47,7 @@ def check(seed: int) -> None:
     problem = one_column(seed)
     best = naive_search(problem)["cost"]
     for below in (best - 1, best, best + 1, best + 3):
-        for switches in (0, OFF["column_runs"]):
+        for switches in (0, OFF_UNDER_RULES["column_runs"]):
             if below < 0:
                 continue
             found = ExactSearch(switches=switches, below=below).solve(problem)
@@ -66,7 +66,7 @@ def test_no_split_is_tried_where_no_tree_of_the_column_is_below() -> None:
     best = int(ExactSearch().solve(problem).cost)
     known, unknown = (
         ExactSearch(switches=switches, below=best - 1).solve(problem)
-        for switches in (0, OFF["column_runs"])
+        for switches in (0, OFF_UNDER_RULES["column_runs"])
     )
     assert known.status == unknown.status == "nothing_below"
     assert known.counters["intervals"] == 0 < unknown.counters["intervals"]

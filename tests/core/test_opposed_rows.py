@@ -13,10 +13,10 @@ import pytest
 
 from provetree import _core
 from provetree.problem.problem import Problem, build_problem
-from testkit.core_calls import OFF, TINY_SAMPLES, core_search
+from testkit.core_calls import OFF_UNDER_RULES, TINY_SAMPLES, core_search
 
 #: What rules switch off, so that the searches compared differ in one thing only.
-ROWS = OFF["opposed_rows"]
+ROWS = OFF_UNDER_RULES["opposed_rows"]
 
 
 def opposed_problem(seed: int, rows: int) -> tuple[Problem, list[int]]:
@@ -102,7 +102,7 @@ def test_trees_cost_the_same_with_and_without(seed: int) -> None:
     problem = replace(problem, max_depth=3 + seed % 2, split_penalty=seed % 3)
     costs = [
         (found["cost"], found["lower_bound"])
-        for switches in (ROWS, 0, TINY_SAMPLES, OFF["split_order"])
+        for switches in (ROWS, 0, TINY_SAMPLES, OFF_UNDER_RULES["split_order"])
         for found in [ruled(problem, ways, switches)]
     ]
     assert len(set(costs)) == 1, costs

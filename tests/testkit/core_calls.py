@@ -16,6 +16,8 @@ KERNELS: tuple[str, ...] = tuple(_core.available_kernels())
 #: The bit that switches each part off, by name.
 OFF: dict[str, int] = _core.SWITCHES
 ALL_OFF: int = sum(OFF.values())
+#: The same of parts that only searches under rules have, or those for trees below a cost.
+OFF_UNDER_RULES: dict[str, int] = _core.RULE_SWITCHES
 #: Solves children on samples of the rows in every table, and makes these as small as can be.
 TINY_SAMPLES: int = _core.TEST_SWITCHES["tiny_samples"]
 #: Looks for better trees beside the proof from the first step on, in every table.
