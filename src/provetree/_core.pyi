@@ -91,8 +91,9 @@ class ItemsetResult(TypedDict):
 
 #: The bit of ``switches`` that turns each part off.
 SWITCHES: dict[str, int]
-#: Bits of ``switches`` that make parts work where they would not, for tests.
+#: The same of parts that only searches under rules have, or those for trees below a cost.
 RULE_SWITCHES: dict[str, int]
+#: Bits of ``switches`` that make parts work where they would not, for tests.
 TEST_SWITCHES: dict[str, int]
 
 class Table:

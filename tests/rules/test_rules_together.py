@@ -50,18 +50,21 @@ def naive_table(X: Any, y: Any, rules: NaiveRules) -> NaiveTable:
     return NaiveTable(splits, (1 << len(y)) - 1, leaf, UNITS, rules)
 
 
-@pytest.mark.parametrize(
-    "off", ["", "start", "lazy_rows", "packing", "class_counts", "lipschitz", "slack"]
-)
+PARTS = ["", "start", "lazy_rows", "packing", "class_counts", "lipschitz", "slack"]
+SWITCHES = {**_core.SWITCHES, **_core.RULE_SWITCHES}
+
+
+@pytest.mark.parametrize("off", [*PARTS, "split_order", "opposed_rows"])
 @pytest.mark.parametrize("seed", range(10))
 def test_rules_beside_directions(seed: int, off: str) -> None:
     """On samples of few rows as well: what is proven on some rows under rules holds for all."""
     tiny = _core.TEST_SWITCHES["tiny_samples"]
-    switches = _core.SWITCHES[off] if off else tiny if seed % 2 else 0
+    switches = SWITCHES[off] if off else tiny if seed % 2 else 0
     seed += 100 * len(off)
     rng, X, y, limits = random_table(seed)
     p = X.shape[1]
-    naive = NaiveRules(directions=[int(way) for way in rng.choice([-1, 0, 1], p)])
+    ways = [-1, 1] if seed % 3 == 0 else [-1, 0, 1]  # rows can be opposed where all have one
+    naive = NaiveRules(directions=[int(way) for way in rng.choice(ways, p)])
     given: dict[str, Any] = {"monotonic_cst": naive.directions, "column_costs": {}}
     for column in range(p):
         kind = rng.choice(["free", "tree", "path"])
