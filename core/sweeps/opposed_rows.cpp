@@ -62,46 +62,24 @@ class OpposedRows::Part {
     // is paired then.
     template <class Use>
     Weight settle(Weight room, const Use& use) {
-        std::vector<std::uint8_t> low_leaves(low_.size(), 0), high_leaves(high_.size(), 0);
-        if (std::accumulate(left_high_.begin(), left_high_.end(), std::int64_t{0}) >= room) {
-            std::vector<Weight> beside(low_.size(), 0);  // what the rows opposed to it weigh beyond their pairs
-            Bits undecided = present_;
-            for (Index high = 0; high < high_.size(); ++high) {
-                if (left_high_[high] == 0) continue;
-                each_of(high, undecided, [&](Index low) {
-                    beside[low] += left_high_[high];
-                    low_leaves[low] = beside[low] >= room;
-                    if (low_leaves[low]) remove(undecided, low);
-                    return true;
-                });
-            }
-        }
-        if (std::accumulate(left_low_.begin(), left_low_.end(), std::int64_t{0}) >= room) {
-            for (Index high = 0; high < high_.size(); ++high) {
-                if (high_gone_[high]) continue;
-                Weight sum = 0;
-                each_of(high, open_, [&](Index low) { return (sum += left_low_[low]) < room; });
-                high_leaves[high] = sum >= room;
-            }
-        }
+        const Flags low_leaves = low_to_leave(room), high_leaves = high_to_leave(room);
         Weight less = 0;
         for (Index low = 0; low < low_.size(); ++low) {
-            const bool leaves = low_leaves[low];
             std::erase_if(partners_[low], [&](const Partner& partner) {
-                if (!leaves && !high_leaves[partner.high]) return false;
+                if (!low_leaves[low] && !high_leaves[partner.high]) return false;
                 left_low_[low] += partner.weight;
                 left_high_[partner.high] += partner.weight;
                 less += partner.weight;
                 return true;
             });
-            if (leaves) {
-                use(low_[low]);
-                left_low_[low] = 0;
-                remove(present_, low);
-                remove(open_, low);
-            } else if (left_low_[low] > 0) {
-                add(open_, low);
+            if (!low_leaves[low]) {
+                if (left_low_[low] > 0) add(open_, low);
+                continue;
             }
+            use(low_[low]);
+            left_low_[low] = 0;
+            remove(present_, low);
+            remove(open_, low);
         }
         for (Index high = 0; high < high_.size(); ++high) {
             if (!high_leaves[high]) continue;
@@ -114,11 +92,41 @@ class OpposedRows::Part {
     }
 
   private:
+    using Flags = std::vector<std::uint8_t>;
     struct Partner {
         Index high;
         Weight weight;
     };
     const std::uint64_t* opposed_to(Index high) const { return opposed_.data() + high * words_; }
+
+    // Rows that are opposed to others which weigh so much beyond their pairs.
+    Flags low_to_leave(Weight room) const {
+        Flags leaves(low_.size(), 0);
+        if (std::accumulate(left_high_.begin(), left_high_.end(), std::int64_t{0}) < room) return leaves;
+        std::vector<Weight> beyond(low_.size(), 0);
+        Bits undecided = present_;
+        for (Index high = 0; high < high_.size(); ++high) {
+            if (left_high_[high] == 0) continue;
+            each_of(high, undecided, [&](Index low) {
+                beyond[low] += left_high_[high];
+                leaves[low] = beyond[low] >= room;
+                if (leaves[low]) remove(undecided, low);
+                return true;
+            });
+        }
+        return leaves;
+    }
+    Flags high_to_leave(Weight room) const {
+        Flags leaves(high_.size(), 0);
+        if (std::accumulate(left_low_.begin(), left_low_.end(), std::int64_t{0}) < room) return leaves;
+        for (Index high = 0; high < high_.size(); ++high) {
+            if (high_gone_[high]) continue;
+            Weight beyond = 0;
+            each_of(high, open_, [&](Index low) { return (beyond += left_low_[low]) < room; });
+            leaves[high] = beyond >= room;
+        }
+        return leaves;
+    }
 
     // For each high row the low rows that are nowhere above it.
     void find_opposed() {
@@ -246,10 +254,10 @@ class OpposedRows::Part {
     std::vector<std::vector<Partner>> partners_;  // of the low rows
     Bits opposed_;                                // low rows, for each high one
     Bits open_, present_;                         // low rows that are not all paired, and those that are not left out
-    std::vector<std::uint8_t> high_gone_;         // those that are left out
+    Flags high_gone_;                             // those that are left out
     // Of the search for paths:
     Bits unseen_;
-    std::vector<std::uint8_t> seen_;
+    Flags seen_;
     std::vector<Index> from_low_, from_high_, queue_, seen_low_;
 };
 
