@@ -67,9 +67,11 @@ std::optional<RootAnswer> ByUndecidedRows::prove_on_fewer(const RootRequest& req
     try {
         OpposedRows opposed(context_, root);
         const bool always = context_.tiny_samples();
-        if (!always && !opposed.likely(errors / 2)) return {};
+        // Rows are settled where the pairs say nearly all.
+        const Weight enough = always ? 0 : errors - errors / 4;
+        if (!always && !opposed.likely(enough)) return {};
         opposed.pair();
-        if (always || opposed.least() >= errors / 2) opposed.settle(errors);
+        if (opposed.least() >= enough) opposed.settle(errors);
         context_.counters.rows_decided = opposed.count_wrong();
         if (opposed.least() >= errors) return nothing_below(cut, request);
         if (opposed.weight_wrong() > (always ? 0 : errors / kFewestDecided)) return prove_without(opposed, request);
