@@ -64,21 +64,20 @@ std::optional<RootAnswer> ByUndecidedRows::prove_on_fewer(const RootRequest& req
     const Cost most = cut - loss_.split_penalty;
     const Weight errors = static_cast<Weight>(
         std::clamp<Cost>((most + loss_.error_scale - 1) / loss_.error_scale, 0, Cost{root.weight} + 1));
+    const bool always = context_.tiny_samples();
+    const Weight enough = always ? 0 : errors - errors / 4;  // rows are settled where the pairs say nearly all
+    OpposedRows opposed(context_, root);
     try {
-        OpposedRows opposed(context_, root);
-        const bool always = context_.tiny_samples();
-        // Rows are settled where the pairs say nearly all.
-        const Weight enough = always ? 0 : errors - errors / 4;
         if (!always && !opposed.likely(enough)) return {};
         opposed.pair();
         if (opposed.least() >= enough) opposed.settle(errors);
-        context_.counters.rows_decided = opposed.count_wrong();
-        if (opposed.least() >= errors) return nothing_below(cut, request);
-        if (opposed.weight_wrong() > (always ? 0 : errors / kFewestDecided)) return prove_without(opposed, request);
     } catch (const StopSearch&) {
-        // The search that follows meets the same stop at once.
+        return {};  // the search that follows meets the same stop at once
     }
-    return {};
+    const bool settled = opposed.least() >= errors;
+    if (!settled && opposed.weight_wrong() <= (always ? 0 : errors / kFewestDecided)) return {};
+    context_.counters.rows_decided = opposed.count_wrong();
+    return settled ? nothing_below(cut, request) : prove_without(opposed, request);
 }
 
 RootAnswer ByUndecidedRows::nothing_below(Cost cut, const RootRequest& request) const {
