@@ -38,7 +38,7 @@ class ByUndecidedRows final : public Method {
   private:
     std::optional<RootAnswer> prove_on_fewer(const RootRequest& request);
     RootAnswer nothing_below(Cost cut, const RootRequest& request) const;
-    RootAnswer prove_without(const OpposedRows& opposed, const RootRequest& request);
+    RootAnswer prove_without(const OpposedRows& opposed, Cost cut, const RootRequest& request);
 
     Context& context_;
     const Loss loss_;
@@ -77,7 +77,7 @@ std::optional<RootAnswer> ByUndecidedRows::prove_on_fewer(const RootRequest& req
     const bool settled = opposed.least() >= errors;
     if (!settled && opposed.weight_wrong() <= (always ? 0 : errors / kFewestDecided)) return {};
     context_.counters.rows_decided = opposed.count_wrong();
-    return settled ? nothing_below(cut, request) : prove_without(opposed, request);
+    return settled ? nothing_below(cut, request) : prove_without(opposed, cut, request);
 }
 
 RootAnswer ByUndecidedRows::nothing_below(Cost cut, const RootRequest& request) const {
@@ -89,7 +89,7 @@ RootAnswer ByUndecidedRows::nothing_below(Cost cut, const RootRequest& request) 
     return answer;
 }
 
-RootAnswer ByUndecidedRows::prove_without(const OpposedRows& opposed, const RootRequest& request) {
+RootAnswer ByUndecidedRows::prove_without(const OpposedRows& opposed, Cost cut, const RootRequest& request) {
     const Cost counted = loss_.leaf(opposed.weight_wrong());
     const FewerRows fewer(context_.table, opposed.wrong());
     Context context(context_, fewer.table);
@@ -98,15 +98,16 @@ RootAnswer ByUndecidedRows::prove_without(const OpposedRows& opposed, const Root
     rest.start.upper -= counted;
     if (request.limit < kInfinite) rest.limit -= counted;
     if (request.listener)
-        rest.listener = [&](Cost upper, Cost lower) { request.listener(upper + counted, lower + counted); };
+        rest.listener = [&](Cost upper, Cost lower) {
+            request.listener(upper + counted, std::min(lower + counted, cut));
+        };
     rest.start.offer(method->start(request.shape, rest.limit));
     RootAnswer answer = method->prove(rest);
     Outcome& outcome = answer.outcome;
     for (Cost* cost : {&outcome.upper, &outcome.lower, &outcome.relaxed}) *cost += counted;
-    // The tree at hand may have some of the rows right that better trees get wrong.
-    if (outcome.upper >= request.start.upper) outcome.take(request.start);
-    outcome.lower = std::min(outcome.lower, outcome.upper);
-    outcome.relaxed = outcome.lower;
+    // From the cut on, trees may have some of the rows right that better ones get wrong: they cost less than they seem.
+    if (outcome.upper >= cut) outcome.take(request.start);
+    outcome.lower = outcome.relaxed = std::min(outcome.lower, cut);
     outcome.profile = nullptr;
     context_.counters.add(context.counters);
     context_.counters.sampled_rows = context.counters.sampled_rows;

@@ -11,8 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from provetree import _core
+from provetree import ExactSearch, _core
 from provetree.problem.problem import Problem, build_problem
+from provetree.solution import Progress
 from testkit.core_calls import OFF_UNDER_RULES, TINY_SAMPLES, core_search
 
 #: What rules switch off, so that the searches compared differ in one thing only.
@@ -107,6 +108,41 @@ def test_trees_cost_the_same_with_and_without(seed: int) -> None:
     ]
     assert len(set(costs)) == 1, costs
     assert costs[0][0] == costs[0][1]
+
+
+def check_below(seed: int) -> None:
+    """Trees that cost less than something, where trees that do not may have decided rows right."""
+    problem, ways = opposed_problem(seed, 10 + seed % 40)
+    problem = replace(problem, max_depth=2 + seed % 2)
+    best = ruled(problem, ways, ROWS)["cost"]
+    told: list[Progress] = []
+    for below in (best - 2, best, best + 1, best + 3):
+        search = ExactSearch(
+            switches=TINY_SAMPLES if seed % 3 else 0, directions=tuple(ways), below=max(below, 0)
+        )
+        found = search.solve(problem, None, told.append)
+        cost, bound = map(problem.to_whole_cost, (found.cost, found.lower_bound))
+        if below > best:
+            assert (found.status, cost, bound) == ("optimal", best, best), seed
+        else:
+            assert found.status == "nothing_below" or cost == best, seed
+            assert max(below, 0) <= bound <= best <= cost, seed
+        for point in (*found.history, *told):
+            low, high = map(problem.to_whole_cost, (point.lower_bound, point.cost))
+            assert low <= best <= high, seed
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_trees_below_a_cost_are_found_or_there_are_none(block: int) -> None:
+    for seed in range(60 * block, 60 * (block + 1)):
+        check_below(seed)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("block", range(2, 1000))
+def test_trees_below_a_cost_on_many_tables(block: int) -> None:
+    for seed in range(60 * block, 60 * (block + 1)):
+        check_below(seed)
 
 
 def against(rows: int) -> tuple[Problem, list[int]]:
