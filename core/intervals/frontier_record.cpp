@@ -38,7 +38,7 @@ KnownNode record_of(const Outcome& outcome, Shape shape, Index rows) {
     node.relaxed = outcome.relaxed;
     if (!outcome.profile) return node;
     node.weight = outcome.profile->weight;
-    for (const DeepFamily& family : outcome.profile->deep)
+    for (const DeepFamily& family : families_of(*outcome.profile))
         for (const DeepPoint& point : family.points)
             node.points.push_back(bounded({family.id, family.left_splits, point.rank}, point));
     thin_out(node.points);

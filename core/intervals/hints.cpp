@@ -26,11 +26,15 @@ void merge_positions(std::vector<DeepPoint>& points) {
     points.resize(kept);
 }
 
-const DeepFamily* find_family(const Profile* profile, Index column, std::int64_t left_splits) {
-    if (!profile) return nullptr;
+// The points of one family, to be changed.
+std::vector<DeepPoint> points_of(const Profile* profile, Index column, std::int64_t left_splits) {
+    if (!profile) return {};
     for (const DeepFamily& family : profile->deep)
-        if (family.id == column && family.left_splits == left_splits) return &family;
-    return nullptr;
+        if (family.id == column && family.left_splits == left_splits) return family.points;
+    std::vector<DeepPoint> points;
+    for (const CellPoint& of : profile->cells)
+        if (of.column == column && of.left_splits == left_splits) points.push_back(of.as_deep());
+    return points;
 }
 
 }  // namespace
@@ -52,9 +56,9 @@ std::vector<DeepPoint> hints_from(Relatives relatives, const Node& node, const N
         point.weight = at.weight;
         hints.push_back(std::move(point));
     };
-    if (const DeepFamily* inner = find_family(relatives.inner, column.id, left_splits)) {
+    if (std::vector<DeepPoint> inner = points_of(relatives.inner, column.id, left_splits); !inner.empty()) {
         const Index missing = node.rows - relatives.inner->rows;
-        for (DeepPoint point : inner->points) {
+        for (DeepPoint& point : inner) {
             const Carried at = carry_from_subset(node, column, point, *relatives.inner);
             // With the same rows its children are this node's own, valid either way; otherwise they are subsets.
             if (missing) point.outer_left = point.outer_right = nullptr;
@@ -62,14 +66,12 @@ std::vector<DeepPoint> hints_from(Relatives relatives, const Node& node, const N
         }
     }
     if (relatives.outer == relatives.inner) relatives.outer = nullptr;
-    if (const DeepFamily* outer = find_family(relatives.outer, column.id, left_splits)) {
-        for (DeepPoint point : outer->points) {
-            const Carried at = carry_from_superset(node, column, point, *relatives.outer);
-            point.left = std::max<Cost>(0, point.left - loss.slack(at.gone_left));
-            point.right = std::max<Cost>(0, point.right - loss.slack(at.gone_right));
-            point.inner_left = point.inner_right = nullptr;
-            add(std::move(point), at);
-        }
+    for (DeepPoint& point : points_of(relatives.outer, column.id, left_splits)) {
+        const Carried at = carry_from_superset(node, column, point, *relatives.outer);
+        point.left = std::max<Cost>(0, point.left - loss.slack(at.gone_left));
+        point.right = std::max<Cost>(0, point.right - loss.slack(at.gone_right));
+        point.inner_left = point.inner_right = nullptr;
+        add(std::move(point), at);
     }
     if (!hints.empty()) tidy(hints, loss);
     return hints;

@@ -170,7 +170,7 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     answer.least_right = task.least_right;
     // Beside a split with a direction one side is a leaf, which is known at once.
     const int direction = context_.rules ? context_.rules->direction(task.split.column) : 0;
-    const auto solve_side = [&](const Node& rows, bool right, Cost limit) {
+    const auto solve_side = [&](const Node& rows, bool right, Cost limit, bool bounds_only = false) {
         if (resume_) resume_->go(level, right);
         context_.closings.descend(level, {task.split.column, task.split.rank, right});
         std::optional<Heeding> heeding;
@@ -185,7 +185,8 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
                                   .level = level + 1,
                                   .pairs = pairs,
                                   .side = {task.split.column, task.split.rank, right},
-                                  .above = leaf_above(task)};
+                                  .above = leaf_above(task),
+                                  .bounds_only = bounds_only};
         Outcome& outcome = right ? answer.right : answer.left;
         Cost& least = right ? answer.least_right : answer.least_left;
         const bool is_leaf = direction && request.shape.depth == 0;
@@ -205,11 +206,17 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     bool first_open = true, second_open = true;
     try {
         context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (columns + 1) / 2);
-        const Cost rest = budget - solve_side(first, !left_first, budget - known);
+        Cost rest = budget - solve_side(first, !left_first, budget - known, by_cells && !resume_);
         first_open = false;
         second_open = rest - lowered(task, level) > known;
-        if (second_open) solve_side(second, left_first, rest);
-        second_open = false;
+        if (second_open) {
+            rest -= solve_side(second, left_first, rest);
+            second_open = false;
+            const Outcome& of_first = left_first ? answer.left : answer.right;
+            first_open = rest > 0 && of_first.lower < of_first.upper;  // bounds alone did not close the split
+            if (first_open) solve_side(first, !left_first, rest + of_first.lower);
+        }
+        first_open = second_open = false;
     } catch (const StopSearch& stop) {
         if (stop.reason != StopReason::kEffortUsed || level != handed_back_) throw;
         answer.left_open = left_first ? first_open : second_open;

@@ -391,8 +391,8 @@ void RootSearch::report(Cost busy) {
 constexpr std::size_t kMostProfilePoints = 300'000;  // of the sides of splits, in one file
 
 std::size_t points_in(const ProfilePtr& profile) {
-    std::size_t points = 0;
-    if (!profile) return points;
+    if (!profile) return 0;
+    std::size_t points = profile->cells.size();
     for (const PanelColumn& column : profile->panel) points += column.points.size();
     for (const MeasuredColumn& column : profile->measured) points += column.points.size();
     for (const DeepFamily& family : profile->deep) points += family.points.size();

@@ -79,17 +79,24 @@ void CellNode::take(const CellRows& rows) {
     take_targets(rows);
     sum_values(rows);
     list_columns(rows);
-    number_features();
+    number_features(rows);
     list_features(rows);
 }
 
+// Most cells have the most common value of a column: what has it is what is left.
 void CellNode::sum_values(const CellRows& rows) {
     const std::size_t columns = rows.columns();
     at_place_.assign(rows.first_place(columns), {});
     for (std::size_t i = 0; i < cells_.size(); ++i) {
         const CellSums sums = sums_[i];
-        const std::uint16_t* const places = rows.places(cells_[i]);
-        for (std::size_t c = 0; c < columns; ++c) at_place_[places[c]] += sums;
+        for (std::uint16_t place : rows.rare(cells_[i])) at_place_[place] += sums;
+    }
+    for (std::size_t c = 0; c < columns; ++c) {
+        const std::size_t common = rows.common_place(c);
+        CellSums rest = all_;
+        for (std::size_t place = rows.first_place(c); place < rows.first_place(c + 1); ++place)
+            if (place != common) rest = rest - at_place_[place];
+        at_place_[common] = rest;
     }
 }
 
@@ -100,7 +107,7 @@ void CellNode::list_columns(const CellRows& rows) {
     splits_.clear();
     of_value_.clear();
     place_of_value_.clear();
-    places_.resize(at_place_.size());
+    places_.assign(at_place_.size(), {0, 0, true});
     for (std::size_t c = 0; c < rows.columns(); ++c) {
         const std::size_t first = rows.first_place(c), end = rows.first_place(c + 1);
         const auto present = [&](std::size_t place) { return at_place_[place].extent != 0; };
@@ -123,7 +130,8 @@ void CellNode::list_columns(const CellRows& rows) {
 }
 
 // Features from either end of a column towards its most common value.
-void CellNode::number_features() {
+void CellNode::number_features(const CellRows& rows) {
+    flipped_.clear();
     split_of_feature_.clear();
     place_in_run_.clear();
     for (std::size_t c = 0; c < column_count_; ++c) {
@@ -141,27 +149,31 @@ void CellNode::number_features() {
         };
         for (std::size_t u = first; u < common; ++u) number(u, u - c, u - first);
         for (std::size_t u = end - 1; u > common; --u) number(u, u - 1 - c, end - 1 - u);
-        places_[place_of_value_[common]].is_common = true;
+        const std::size_t id = ids_[c], usual = rows.common_place(id);
+        if (place_of_value_[common] != usual && at_place_[usual].extent != 0)
+            flipped_.push_back({rows.first_place(id), rows.first_place(id + 1), static_cast<std::uint16_t>(usual)});
     }
     place_in_run_.resize(place_in_run_.size() + kCellPadding, 0);
 }
 
-// The values of each cell, and the features that begin to have them.
+// The features that begin to have the values of each cell, in rising order.
 void CellNode::list_features(const CellRows& rows) {
-    values_of_.resize(cells_.size() * column_count_);
-    features_.resize(values_of_.size() + 1);  // written without a branch: there is room for one more
+    features_.resize(cells_.size() * column_count_ + 1);  // written without a branch: there is room for one more
     start_.resize(cells_.size() + 1);
     start_[0] = 0;
-    std::uint16_t* value = values_of_.data();
     std::uint16_t* to = features_.data();
+    const auto list = [&](std::size_t at) {
+        const Place& place = places_[at];
+        *to = place.feature;
+        to += !place.is_common;
+    };
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-        const std::uint16_t* const places = rows.places(cells_[i]);
-        for (Index id : ids_) {
-            const Place& place = places_[places[id]];
-            *value++ = place.value;
-            *to = place.feature;
-            to += !place.is_common;
+        auto [place, end] = rows.rare(cells_[i]);
+        for (const Flipped& flipped : flipped_) {
+            for (; place != end && *place < flipped.first; ++place) list(*place);
+            list(place != end && *place < flipped.end ? *place++ : flipped.common);
         }
+        for (; place != end; ++place) list(*place);
         start_[i + 1] = static_cast<Index>(to - features_.data());
     }
 }
@@ -216,7 +228,7 @@ void CellNode::take_targets(const CellRows& rows) {
     error_ = centred * steps * steps * 0x1p-18 + 8 * far * off + 4 * off * off + squares * steps * steps * 0x1p-48;
 }
 
-void CellNode::sort_by(int column, std::vector<Index>& order, std::vector<Index>& first) {
+void CellNode::sort_by(const CellRows& rows, int column, std::vector<Index>& order, std::vector<Index>& first) {
     const std::size_t c = static_cast<std::size_t>(column);
     const std::size_t from = static_cast<std::size_t>(first_value_[c]),
                       to = static_cast<std::size_t>(first_value_[c + 1]);
@@ -225,7 +237,7 @@ void CellNode::sort_by(int column, std::vector<Index>& order, std::vector<Index>
         first[u - from + 1] = first[u - from] + static_cast<Index>(of_value_[u].cells);
     order.resize(cells_.size());
     next_.assign(first.begin(), first.end());
-    for (Index i = 0; i < size(); ++i) order[next_[values_of(i)[c] - from]++] = i;
+    for (Index i = 0; i < size(); ++i) order[next_[places_[rows.places(cells_[i])[ids_[c]]].value - from]++] = i;
 }
 
 template <int kSign>

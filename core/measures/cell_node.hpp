@@ -72,8 +72,8 @@ class CellNode {
     Index size() const { return static_cast<Index>(cells_.size()); }
     // The number in the table of a cell.
     Index cell(Index at) const { return cells_[at]; }
-    // The values of a cell, by column.
-    const std::uint16_t* values_of(Index at) const { return &values_of_[std::size_t{at} * column_count_]; }
+    // The place of a value among those of the table.
+    std::size_t place_of_value(int value) const { return place_of_value_[static_cast<std::size_t>(value)]; }
     std::int64_t packed(Index at) const { return sums_[at].packed; }
 
     const CellSums& all() const { return all_; }
@@ -86,7 +86,7 @@ class CellNode {
 
     // The cells in the order of a column: those of its value u are first[u] .. first[u + 1] - 1, counted from its
     // first.
-    void sort_by(int column, std::vector<Index>& order, std::vector<Index>& first);
+    void sort_by(const CellRows& rows, int column, std::vector<Index>& order, std::vector<Index>& first);
 
     // Adds cells to the kernel's cells, or takes them off.
     void add(std::int64_t* to, const Index* from, const Index* end) const { change<1>(to, from, end); }
@@ -96,7 +96,7 @@ class CellNode {
     void take_targets(const CellRows& rows);
     void sum_values(const CellRows& rows);
     void list_columns(const CellRows& rows);
-    void number_features();
+    void number_features(const CellRows& rows);
     void list_features(const CellRows& rows);
     template <int kSign>
     void change(std::int64_t* to, const Index* from, const Index* end) const;
@@ -104,7 +104,13 @@ class CellNode {
     // What stands at a place of the table's ranks, in this node.
     struct Place {
         std::uint16_t value, feature;
-        bool is_common;  // no feature begins to have it
+        bool is_common;  // no feature begins to have it, or the column does not vary
+    };
+    // A column whose most common value is another one here than in the table: the places of the column, and that of the
+    // value that is most common in the table.
+    struct Flipped {
+        std::size_t first, end;
+        std::uint16_t common;
     };
 
     std::size_t column_count_ = 0;
@@ -120,7 +126,7 @@ class CellNode {
     std::vector<Index> cells_;
     std::vector<std::uint32_t> seen_;  // by cell of the table: when it was met last
     std::uint32_t now_ = 0;
-    RawVector<std::uint16_t> values_of_;
+    std::vector<Flipped> flipped_;
     RawVector<std::uint16_t> features_;  // that begin to have the values of a cell, those of each cell from start_ on
     RawVector<Index> start_;
     RawVector<CellSums> sums_;

@@ -58,15 +58,33 @@ CellRows::CellRows(const Table& table)
         cell.reach += static_cast<Weight>(table.weights[i]);
     }
     ranks_.resize(cells_.size() * columns_);
+    for (Cell& cell : cells_) {
+        cell.approximate_squares = static_cast<double>(cell.squares);
+        cell.inverse_weight = 1 / static_cast<double>(cell.weight);
+    }
+    list_places(table);
+}
+
+void CellRows::list_places(const Table& table) {
     first_place_.assign(1, 0);
     for (Index top : table.tops) first_place_.push_back(first_place_.back() + top + 1);
     places_.resize(ranks_.size());
     for (std::size_t at = 0, c = 0; at < ranks_.size(); ++at, c = c + 1 < columns_ ? c + 1 : 0)
         places_[at] = static_cast<std::uint16_t>(first_place_[c] + ranks_[at]);
-    for (Cell& cell : cells_) {
-        cell.approximate_squares = static_cast<double>(cell.squares);
-        cell.inverse_weight = 1 / static_cast<double>(cell.weight);
+    std::vector<std::size_t> cells_at(first_place_.back(), 0);
+    for (std::uint16_t place : places_) ++cells_at[place];
+    for (std::size_t c = 0; c < columns_; ++c) {
+        const auto first = cells_at.begin() + static_cast<std::ptrdiff_t>(first_place_[c]),
+                   end = cells_at.begin() + static_cast<std::ptrdiff_t>(first_place_[c + 1]);
+        common_place_.push_back(static_cast<std::size_t>(std::max_element(first, end) - cells_at.begin()));
     }
+    for (Index number = 0; number < cells_.size(); ++number) {
+        rare_start_.push_back(rare_.size());
+        for (std::size_t c = 0; c < columns_; ++c)
+            if (places(number)[c] != common_place_[c]) rare_.push_back(places(number)[c]);
+    }
+    rare_start_.push_back(rare_.size());
+    rare_.push_back(0);  // so that the end of the last one has an address
 }
 
 }  // namespace provetree

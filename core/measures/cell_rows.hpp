@@ -59,8 +59,18 @@ class CellRows {
     // each rank of a cell, by column.
     std::size_t first_place(std::size_t column) const { return first_place_[column]; }
     const std::uint16_t* places(Index number) const { return &places_[std::size_t{number} * columns_]; }
+    // The places of a cell that are not those of the most common value of their column, by column.
+    struct Rare {
+        const std::uint16_t *first, *last;
+        const std::uint16_t* begin() const { return first; }
+        const std::uint16_t* end() const { return last; }
+    };
+    Rare rare(Index number) const { return {&rare_[rare_start_[number]], &rare_[rare_start_[number + 1]]}; }
+    std::size_t common_place(std::size_t column) const { return common_place_[column]; }
 
   private:
+    void list_places(const Table& table);
+
     const Measure& measure_;
     std::size_t columns_;
     bool weights_count_ = true;
@@ -68,7 +78,8 @@ class CellRows {
     std::vector<Cell> cells_;
     std::vector<std::uint8_t> ranks_;
     std::vector<std::size_t> first_place_;  // of each column, and after the last one
-    std::vector<std::uint16_t> places_;
+    std::vector<std::uint16_t> places_, rare_;
+    std::vector<std::size_t> rare_start_, common_place_;
 };
 
 }  // namespace provetree

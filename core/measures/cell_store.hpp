@@ -9,6 +9,7 @@
 
 #include "base/types.hpp"
 #include "measures/cell_rows.hpp"
+#include "sweeps/profile.hpp"
 #include "tree/outcome.hpp"
 
 namespace provetree {
@@ -38,6 +39,10 @@ class CellStore {
                 if (sized < kInfinite) sized *= factor;
             if (entry.bounds.gap < kInfinite) entry.bounds.gap = factor * entry.bounds.gap + 3 * dearer;
         }
+    }
+    // Has what `find` will look at brought near, while others are.
+    void fetch(const CellKey& key) const {
+        if (!entries_.empty()) __builtin_prefetch(&entries_[key.low & (entries_.size() - 1)]);
     }
     const TwoBounds* find(const CellKey& key) const {
         if (entries_.empty()) return nullptr;
@@ -93,16 +98,18 @@ class SolvedCells {
     explicit SolvedCells(std::uint64_t most_bytes) : most_(most_bytes / kBytes) {}
 
     void clear() { solved_.clear(); }
-    // What was proven of trees of this shape, where it is exact or reaches the limit; null otherwise.
-    const Outcome* find(const CellKey& key, Shape shape, Cost limit) const {
+    // What was proven of trees of this shape, where it is exact or reaches the limit, or tells as much as is asked; null
+    // otherwise.
+    const Outcome* find(const CellKey& key, const NodeRequest& request) const {
         const auto at = solved_.find(key);
-        if (at == solved_.end() || at->second.splits != shape.splits) return nullptr;
+        if (at == solved_.end() || at->second.splits != request.shape.splits) return nullptr;
         const Outcome& outcome = at->second.outcome;
-        return outcome.lower >= outcome.upper || outcome.lower >= limit ? &outcome : nullptr;
+        const bool enough = outcome.lower >= request.limit || (request.bounds_only && at->second.is_close);
+        return outcome.lower >= outcome.upper || enough ? &outcome : nullptr;
     }
-    void keep(const CellKey& key, Shape shape, const Outcome& outcome) {
+    void keep(const CellKey& key, const NodeRequest& request, const Outcome& outcome) {
         if (solved_.size() >= most_) solved_.clear();
-        solved_[key] = {shape.splits, outcome};
+        solved_[key] = {request.shape.splits, outcome, outcome.lower < request.limit};
     }
 
   private:
@@ -110,6 +117,7 @@ class SolvedCells {
     struct Solved {
         std::int64_t splits;
         Outcome outcome;
+        bool is_close;  // `lower` is the optimum, but for what the kernel can be off
     };
     struct Hash {
         std::size_t operator()(const CellKey& key) const { return static_cast<std::size_t>(key.low); }

@@ -65,12 +65,12 @@ std::optional<Outcome> CellSolver::solve(const Node& node, const NodeRequest& re
     if (!node_.list_cells(*rows_, node)) return std::nullopt;
     use(loss);
     if (request.shape.depth == 3) {
-        if (const Outcome* solved = outcomes_.find(node_.key(), request.shape, request.limit)) return *solved;
+        if (const Outcome* solved = outcomes_.find(node_.key(), request)) return *solved;
         begin();
         const Outcome outcome = solve_three(node, request);
         // Their profiles must leave room for those of the nodes at hand.
         if (context_.profile_bytes > context_.memory_limit / 2) outcomes_.clear();
-        outcomes_.keep(node_.key(), request.shape, outcome);
+        outcomes_.keep(node_.key(), request, outcome);
         return outcome;
     }
     begin();
@@ -159,6 +159,12 @@ void CellSolver::start_bounds() {
         for (int side : {kBelow, kAbove}) {
             Known& here = known(split, side) = {};
             here.sums = side == kBelow ? below : node_.all() - below;
+            store_.fetch(here.sums.key);
+        }
+    }
+    for (int split = 0; split < features_; ++split) {
+        for (int side : {kBelow, kAbove}) {
+            Known& here = known(split, side);
             if (leaves) bound_leaf(here);
             if (!large_enough(cell_weight(here.sums.packed))) std::fill_n(here.sized, 4, kInfinite);
             if (const TwoBounds* stored = store_.find(here.sums.key)) learn(here, *stored);
@@ -184,21 +190,28 @@ void CellSolver::learn(Known& of, const TwoBounds& bounds) {
 // More rows never cost less: what a subset of the node has proven of its splits.
 void CellSolver::inherit(const Profile* inner, Shape shape) {
     if (!inner || inner->shape.depth != shape.depth || inner->shape.splits != shape.splits) return;
-    for (const DeepFamily& family : inner->deep) {
-        const int c = node_.place_of(family.id);
-        const auto share = std::find_if(shares_.begin(), shares_.end(),
-                                        [&](const Share& of) { return of.left_splits == family.left_splits; });
-        if (c < 0 || share == shares_.end()) continue;
-        const int first = node_.first_split(c), end = node_.first_split(c + 1);
-        int split = first;
-        for (const DeepPoint& point : family.points) {
-            // The first split at that rank or after it, and the last one at it or before it.
-            while (split < end && node_.split(split).rank < point.rank) ++split;
-            if (split < end) raise(known(split, kBelow).least[share->below], point.left);
-            const int before = split < end && node_.split(split).rank == point.rank ? split : split - 1;
-            if (before >= first) raise(known(before, kAbove).least[share->above], point.right);
+    std::optional<Index> column;
+    int first = 0, end = 0, split = 0;  // of the column; the first one at the rank of a point or after it
+    const auto take = [&](Index of_column, std::int64_t left_splits, const auto& point) {
+        if (column != of_column) {
+            column = of_column;
+            const int c = node_.place_of(of_column);
+            split = first = c < 0 ? 0 : node_.first_split(c);
+            end = c < 0 ? 0 : node_.first_split(c + 1);
         }
-    }
+        const auto share = std::find_if(shares_.begin(), shares_.end(),
+                                        [&](const Share& of) { return of.left_splits == left_splits; });
+        if (first == end || share == shares_.end()) return;
+        if (split > first && node_.split(split - 1).rank >= point.rank) split = first;  // of the next share
+        while (split < end && node_.split(split).rank < point.rank) ++split;
+        if (split < end) raise(known(split, kBelow).least[share->below], point.left);
+        // The last one at the rank or before it.
+        const int before = split < end && node_.split(split).rank == point.rank ? split : split - 1;
+        if (before >= first) raise(known(before, kAbove).least[share->above], point.right);
+    };
+    for (const CellPoint& point : inner->cells) take(point.column, point.left_splits, point);
+    for (const DeepFamily& family : inner->deep)
+        for (const DeepPoint& point : family.points) take(family.id, family.left_splits, point);
 }
 
 // More rows never cost less: what the neighbours of a split say of it.
@@ -287,7 +300,7 @@ void CellSolver::sum_all() {
 // Pair sums of the rows below a split, from the nearest cells.
 void CellSolver::sum_up_to(int column, int split, Base low, Base high, std::size_t depth) {
     if (!have_all_) sum_all();
-    if (first_.empty()) node_.sort_by(column, order_, first_);
+    if (first_.empty()) node_.sort_by(*rows_, column, order_, first_);
     if (cells_.size() <= depth) cells_.resize(depth + 1);
     cells_[depth].resize(cells_size());
     std::int64_t* const cells = cells_[depth].data();
@@ -334,6 +347,13 @@ Outcome CellSolver::prove(const Node& node, const NodeRequest& request) {
     for (int split = 0; split < features_; ++split)
         for (const Share& share : shares_)
             if (const Cost least = bound(split, share); least < reach_) candidates.push_back({least, split, share});
+    if (request.bounds_only && !min_leaf_) {
+        best.lower = reach_;  // other splits cost as much
+        for (const Candidate& candidate : candidates) best.lower = std::min(best.lower, candidate.bound);
+        best.relaxed = best.lower;
+        if (request.keep_profile) best.profile = make_profile(node, request.shape);
+        return best;
+    }
     std::sort(candidates.begin(), candidates.end());
     for (const Candidate& candidate : candidates) {
         if (candidate.bound >= std::min(best.upper, request.limit)) break;
@@ -361,7 +381,9 @@ Cost CellSolver::least_relaxed() const {
 Incumbent CellSolver::best_below(const Candidate& candidate) {
     const CellNode::Split& split = node_.split(candidate.split);
     for (Members& members : side_members_) members.clear();
-    for (Index i = 0; i < node_.size(); ++i) side_members_[node_.values_of(i)[split.column] > split.value].push_back(i);
+    const Index id = node_.id(split.column);
+    for (Index i = 0; i < node_.size(); ++i)
+        side_members_[rows_->ranks(node_.cell(i))[id] > split.rank].push_back(i);
     const Share& share = candidate.share;
     const Incumbent left = best_two(side_members_[kBelow], share.below),
                     right = best_two(side_members_[kAbove], share.above);
@@ -369,28 +391,21 @@ Incumbent CellSolver::best_below(const Candidate& candidate) {
     raise((known(candidate.split, kBelow).*bounds)[share.below], left.upper);
     raise((known(candidate.split, kAbove).*bounds)[share.above], right.upper);
     return {left.upper + right.upper + loss_.split_penalty,
-            split_plan(node_.id(split.column), split.rank, left.plan, right.plan), share.left_splits};
+            split_plan(id, split.rank, left.plan, right.plan), share.left_splits};
 }
 
 ProfilePtr CellSolver::make_profile(const Node& node, Shape shape) {
     std::shared_ptr<Profile> profile = new_profile(context_, shape, node);
     if (!profile) return nullptr;
-    profile->deep.reserve(shares_.size() * static_cast<std::size_t>(node_.columns()));
+    profile->cells.reserve(shares_.size() * static_cast<std::size_t>(features_));
     for (int c = 0; c < node_.columns(); ++c) {
         propagate(c);
         for (const Share& share : shares_) {
-            DeepFamily& family = profile->deep.emplace_back(DeepFamily{node_.id(c), share.left_splits, {}});
-            const int first = node_.first_split(c), end = node_.first_split(c + 1);
-            family.points.resize(static_cast<std::size_t>(end - first));
-            CellSums below;
-            for (int split = first; split < end; ++split) {
-                DeepPoint& point = family.points[static_cast<std::size_t>(split - first)];
-                below += node_.of_value(node_.split(split).value);
-                point.rank = node_.split(split).rank;
-                point.position = below.rows();
-                point.weight = below.reach();
-                point.left = known(split, kBelow).least[share.below];
-                point.right = known(split, kAbove).least[share.above];
+            for (int split = node_.first_split(c); split < node_.first_split(c + 1); ++split) {
+                const Known &below = known(split, kBelow), &above = known(split, kAbove);
+                profile->cells.push_back({node_.id(c), node_.split(split).rank, below.sums.rows(),
+                                          static_cast<std::int32_t>(share.left_splits), below.sums.reach(),
+                                          below.least[share.below], above.least[share.above]});
             }
         }
     }

@@ -88,6 +88,11 @@ class CellSolver {
             target += other.target;
             squares += other.squares;
         }
+        void operator-=(const Leaf& other) {
+            weight -= other.weight;
+            target -= other.target;
+            squares -= other.squares;
+        }
         double cost() const;
     };
 
@@ -176,7 +181,7 @@ class CellSolver {
     std::vector<int> promising_;
     Members order_, split_members_[2], side_members_[2];
     std::vector<Index> first_;  // in order_, by value of the column at hand; empty where it is not sorted
-    std::vector<Leaf> leaves_;
+    std::vector<Leaf> leaves_;  // by place
 };
 
 }  // namespace provetree

@@ -114,7 +114,8 @@ void CellSolver::offer_split(const Members& members, const CellNode::Split& spli
     Members& above = split_members_[1];
     below.clear();
     above.clear();
-    for (Index i : members) (node_.values_of(i)[split.column] <= split.value ? below : above).push_back(i);
+    const Index id = node_.id(split.column);
+    for (Index i : members) (rows_->ranks(node_.cell(i))[id] <= split.rank ? below : above).push_back(i);
     if (below.empty() || above.empty()) return;
     Cost as_leaf[2], as_stump[2];
     for (int side : {kBelow, kAbove}) {
@@ -123,7 +124,6 @@ void CellSolver::offer_split(const Members& members, const CellNode::Split& spli
         as_leaf[side] = large_enough(leaf.weight) ? loss_.measured(units_of(leaf)) : kInfinite;
         as_stump[side] = splits == 1 ? kInfinite : best_stump(split_members_[side]);
     }
-    const Index id = node_.id(split.column);
     const auto offer = [&](bool split_below, bool split_above) {
         const bool stump_below = split_below && as_stump[0] < as_leaf[0],
                    stump_above = split_above && as_stump[1] < as_leaf[1];
@@ -143,22 +143,25 @@ void CellSolver::offer_split(const Members& members, const CellNode::Split& spli
 // The cost of the best tree with one split, its penalty included.
 Cost CellSolver::best_stump(const Members& members) {
     const int columns = node_.columns();
-    leaves_.assign(static_cast<std::size_t>(node_.first_value(columns)), {});
+    leaves_.assign(rows_->first_place(rows_->columns()), {});  // by place
+    Leaf whole;
     for (Index i : members) {
         const CellRows::Cell& cell = rows_->cell(node_.cell(i));
-        const std::uint16_t* const values = node_.values_of(i);
-        for (int c = 0; c < columns; ++c) leaves_[values[c]] += cell;
+        whole += cell;
+        for (std::uint16_t place : rows_->rare(node_.cell(i))) leaves_[place] += cell;
     }
     count_work(members.size());
-    Leaf whole;
-    for (int u = 0; u < node_.first_value(1); ++u) whole += leaves_[static_cast<std::size_t>(u)];
     const double close = static_cast<double>(whole.squares) * kCloseCosts;
     double least = INFINITY;
     Cost units = kInfinite;
     for (int c = 0; c < columns; ++c) {
+        Leaf& common = leaves_[rows_->common_place(node_.id(c))];
+        common = whole;
+        for (int u = node_.first_value(c); u < node_.first_value(c + 1); ++u)
+            if (const Leaf& other = leaves_[node_.place_of_value(u)]; &other != &common) common -= other;
         Leaf below;
         for (int u = node_.first_value(c); u + 1 < node_.first_value(c + 1); ++u) {
-            below += leaves_[static_cast<std::size_t>(u)];
+            below += leaves_[node_.place_of_value(u)];
             const std::int64_t rest = whole.weight - below.weight;
             if (below.weight == 0 || rest == 0 || !large_enough(below.weight) || !large_enough(rest)) continue;
             const Leaf above{rest, whole.target - below.target, whole.squares - below.squares};

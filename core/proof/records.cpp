@@ -49,13 +49,14 @@ void list_columns(auto& archive, auto& columns) {
     }
 }
 
-void list_profile(auto& archive, auto& profile) {
+// `deep`: what it tells of deeper nodes.
+void list_profile(auto& archive, auto& profile, auto& deep) {
     archive(profile.shape, profile.rows, profile.weight);
     list_columns(archive, profile.panel);
     // A node of depth two has columns: none in errors means that they are in units.
     if (profile.panel.empty() && profile.shape.depth == 2) list_columns(archive, profile.measured);
-    archive.count(profile.deep);
-    for (auto& family : profile.deep) {
+    archive.count(deep);
+    for (auto& family : deep) {
         archive(family.id, family.left_splits);
         archive.count(family.points);
         for (auto& point : family.points) archive(point.rank, point.position, point.weight, point.left, point.right);
@@ -68,14 +69,17 @@ void list(Reader& reader, PlanPtr& plan) { plan = read_plan(reader, 0); }
 
 void list(Writer& writer, const ProfilePtr& profile) {
     writer(profile != nullptr);
-    if (profile) list_profile(writer, *profile);
+    if (profile) {
+        const std::vector<DeepFamily> deep = families_of(*profile);
+        list_profile(writer, *profile, deep);
+    }
 }
 
 void list(Reader& reader, ProfilePtr& profile) {
     profile = nullptr;
     if (reader.number_up_to(1) == 0) return;
     auto read = std::make_shared<Profile>(reader.held, Shape{}, 0, 0);
-    list_profile(reader, *read);
+    list_profile(reader, *read, read->deep);
     read->account();
     profile = std::move(read);
 }

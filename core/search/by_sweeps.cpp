@@ -32,6 +32,11 @@ ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
             point.right *= factor;
         }
     }
+    copy->cells = profile->cells;
+    for (CellPoint& point : copy->cells) {
+        point.left *= factor;
+        point.right *= factor;
+    }
     copy->account();
     return copy;
 }

@@ -75,6 +75,16 @@ struct DeepFamily {
     std::vector<DeepPoint> points;
 };
 
+// The same of a node that is solved by cells (measures/cells), of all families in one row: there are many such nodes.
+struct CellPoint {
+    Index column, rank, position;
+    std::int32_t left_splits;
+    Weight weight;
+    Cost left, right;
+
+    DeepPoint as_deep() const { return {rank, position, weight, left, right, {}, {}, {}, {}}; }
+};
+
 struct Profile {
     Profile(ByteCount& held, Shape s, Index n, Weight w) : shape(s), rows(n), weight(w), held_(held) {}
     ~Profile() { held_ -= bytes_; }
@@ -87,6 +97,7 @@ struct Profile {
     std::vector<PanelColumn> panel;        // shape.depth == 2
     std::vector<MeasuredColumn> measured;  // the same under a measure
     std::vector<DeepFamily> deep;          // shape.depth >= 3
+    std::vector<CellPoint> cells;          // or these
 
     // Adds what this profile holds to the running total of its search.
     void account() {
@@ -95,6 +106,7 @@ struct Profile {
         for (const MeasuredColumn& column : measured)
             bytes_ += sizeof column + column.points.capacity() * sizeof(MeasuredPoint);
         for (const DeepFamily& family : deep) bytes_ += sizeof family + family.points.capacity() * sizeof(DeepPoint);
+        bytes_ += cells.capacity() * sizeof(CellPoint);
         held_ += bytes_;
     }
 
@@ -102,6 +114,17 @@ struct Profile {
     ByteCount& held_;
     std::uint64_t bytes_ = 0;
 };
+
+// What a profile of a deeper node tells, whichever way it was solved.
+inline std::vector<DeepFamily> families_of(const Profile& profile) {
+    std::vector<DeepFamily> families = profile.deep;
+    for (const CellPoint& of : profile.cells) {
+        if (families.empty() || families.back().id != of.column || families.back().left_splits != of.left_splits)
+            families.push_back({of.column, of.left_splits, {}});
+        families.back().points.push_back(of.as_deep());
+    }
+    return families;
+}
 
 // Profiles of a subset and of a superset of a node's rows; either may be missing.
 struct Relatives {
@@ -129,6 +152,8 @@ struct NodeRequest {
     PairBounds* pairs = nullptr;
     SideOf side{};
     LeafAbove above{};
+    // Bounds are enough where they are at hand at once: `lower` may be below the optimum and below the limit.
+    bool bounds_only = false;
 };
 
 // A profile to be filled, counted and kept; null where profiles are off or take too much memory already.
