@@ -206,14 +206,16 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
     bool first_open = true, second_open = true;
     try {
         context_.monitor.work((std::uint64_t{kids.left.rows} + kids.right.rows) * (columns + 1) / 2);
-        Cost rest = budget - solve_side(first, !left_first, budget - known, by_cells && !resume_);
+        // Bounds of cells alone close most splits. What is handed back or written to disk counts as solved, though.
+        const bool bounds_first = by_cells && !resume_ && level != handed_back_;
+        Cost rest = budget - solve_side(first, !left_first, budget - known, bounds_first);
         first_open = false;
         second_open = rest - lowered(task, level) > known;
         if (second_open) {
             rest -= solve_side(second, left_first, rest);
             second_open = false;
             const Outcome& of_first = left_first ? answer.left : answer.right;
-            first_open = rest > 0 && of_first.lower < of_first.upper;  // bounds alone did not close the split
+            first_open = bounds_first && rest > 0 && of_first.lower < of_first.upper;
             if (first_open) solve_side(first, !left_first, rest + of_first.lower);
         }
         first_open = second_open = false;

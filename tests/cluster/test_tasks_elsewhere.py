@@ -75,6 +75,29 @@ def test_tasks_are_divided_again_and_again() -> None:
     assert sum(check(deeper_problem(seed), seed).handed_back for seed in range(16)) > 100
 
 
+def few_values(seed: int) -> Problem:
+    """A problem of numbers whose sides are solved from sums over cells: bounds, then trees."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2 + seed % 3, size=(70, 9)).astype(np.float64)
+    y = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=70)
+    return build_problem(X, y, loss="squared_error", max_depth=4)
+
+
+def test_a_side_of_which_only_a_bound_is_known_is_not_handed_back_as_solved() -> None:
+    handed_back = 0
+    for seed in range(40):
+        problem = few_values(seed)
+        plain = core_search(problem)
+        for steps in (300, 1000, 3000):
+            workers = LocalExchange(problem.table, seed, wanted=3, steps=steps)
+            far = core_search(problem, workers=workers)
+            assert far["status"] == plain["status"] == "optimal", (seed, steps)
+            assert far["cost"] == far["lower_bound"] == plain["cost"], (seed, steps)
+            assert same_tree(far, plain), (seed, steps)
+            handed_back += workers.handed_back
+    assert handed_back > 500
+
+
 @pytest.mark.fuzz
 @pytest.mark.parametrize("part", range(20))
 def test_thousands_of_random_tables(part: int) -> None:
