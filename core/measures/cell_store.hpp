@@ -98,8 +98,8 @@ class SolvedCells {
     explicit SolvedCells(std::uint64_t most_bytes) : most_(most_bytes / kBytes) {}
 
     void clear() { solved_.clear(); }
-    // What was proven of trees of this shape, where it is exact or reaches the limit, or tells as much as is asked; null
-    // otherwise.
+    // What was proven of trees of this shape, where it is exact or reaches the limit, or tells as much as is asked;
+    // null otherwise.
     const Outcome* find(const CellKey& key, const NodeRequest& request) const {
         const auto at = solved_.find(key);
         if (at == solved_.end() || at->second.splits != request.shape.splits) return nullptr;

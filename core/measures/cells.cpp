@@ -382,16 +382,15 @@ Incumbent CellSolver::best_below(const Candidate& candidate) {
     const CellNode::Split& split = node_.split(candidate.split);
     for (Members& members : side_members_) members.clear();
     const Index id = node_.id(split.column);
-    for (Index i = 0; i < node_.size(); ++i)
-        side_members_[rows_->ranks(node_.cell(i))[id] > split.rank].push_back(i);
+    for (Index i = 0; i < node_.size(); ++i) side_members_[rows_->ranks(node_.cell(i))[id] > split.rank].push_back(i);
     const Share& share = candidate.share;
     const Incumbent left = best_two(side_members_[kBelow], share.below),
                     right = best_two(side_members_[kAbove], share.above);
     const auto bounds = min_leaf_ ? &Known::sized : &Known::least;
     raise((known(candidate.split, kBelow).*bounds)[share.below], left.upper);
     raise((known(candidate.split, kAbove).*bounds)[share.above], right.upper);
-    return {left.upper + right.upper + loss_.split_penalty,
-            split_plan(id, split.rank, left.plan, right.plan), share.left_splits};
+    return {left.upper + right.upper + loss_.split_penalty, split_plan(id, split.rank, left.plan, right.plan),
+            share.left_splits};
 }
 
 ProfilePtr CellSolver::make_profile(const Node& node, Shape shape) {

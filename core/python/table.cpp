@@ -7,6 +7,17 @@
 
 namespace provetree {
 
+namespace {
+
+// All bits of the ranks together are the highest one where that is 0 or 1, and are soon found.
+Index highest_rank(const Index* ranks, Index rows) {
+    Index bits = 0;
+    for (Index i = 0; i < rows; ++i) bits |= ranks[i];
+    return bits <= 1 ? bits : *std::max_element(ranks, ranks + rows);
+}
+
+}  // namespace
+
 BoundTable::BoundTable(Array2<const Index> ranks, Array1<const double> values, Array1<const std::int64_t> value_ends,
                        Array1<const std::int32_t> classes, Array1<const std::int64_t> weights,
                        Array1<const std::int64_t> counts, int n_classes, const std::string& loss,
@@ -63,8 +74,7 @@ void BoundTable::add_column(std::size_t c, std::int64_t begin, std::int64_t end)
     must(begin >= 0 && end >= begin && end <= static_cast<std::int64_t>(values_.shape(0)),
          "A table needs ends of values that rise, within the values.");
     table_.values.push_back(values_.data() + begin);
-    const Index* const ranks = table_.ranks + c * table_.rows;
-    const Index top = *std::max_element(ranks, ranks + table_.rows);
+    const Index top = highest_rank(table_.ranks + c * table_.rows, table_.rows);
     must(std::int64_t{top} < end - begin, "A table needs ranks that index the values of their column.");
     table_.tops.push_back(top);
 }

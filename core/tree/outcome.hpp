@@ -30,8 +30,8 @@ struct Incumbent {
     }
 };
 
-// What is proven of a node. Exact where lower == upper; otherwise lower is at least the limit that was asked for, unless
-// bounds alone were.
+// What is proven of a node. Exact where lower == upper; otherwise lower is at least the limit that was asked for,
+// unless bounds alone were.
 struct Bounded : Incumbent {
     Cost lower = 0;    // no tree of this shape (minimum leaf size respected) costs less
     Cost relaxed = 0;  // the same without the minimum leaf size: what neighbouring row sets may use
