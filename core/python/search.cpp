@@ -19,13 +19,13 @@ nb::dict routed_rows_of(const BoundTable& bound, const std::vector<std::int64_t>
                         const std::vector<std::int64_t>& rank, bool keep_rows) {
     must(column.size() == rank.size(), "route_rows needs one rank for each column.");
     Routed routed = without_gil([&] { return route_rows(bound.table(), column, rank, keep_rows); });
-    nb::dict told = dict_of(
-        "weights"_a = shaped(std::move(routed.weights), column.size(), bound.table().n_classes),
-        "counts"_a = to_numpy(std::move(routed.counts)), "left"_a = to_numpy(std::move(routed.left)),
-        "right"_a = to_numpy(std::move(routed.right)), "depth"_a = to_numpy(std::move(routed.depth)),
-        "label"_a = to_numpy(std::move(routed.label)), "heavier_left"_a = routed.heavier_left,
-        "last_left"_a = routed.last_left, "first_right"_a = routed.first_right, "lowest"_a = routed.lowest,
-        "highest"_a = routed.highest);
+    nb::dict told =
+        dict_of("weights"_a = shaped(std::move(routed.weights), column.size(), bound.table().n_classes),
+                "counts"_a = to_numpy(std::move(routed.counts)), "left"_a = to_numpy(std::move(routed.left)),
+                "right"_a = to_numpy(std::move(routed.right)), "depth"_a = to_numpy(std::move(routed.depth)),
+                "label"_a = to_numpy(std::move(routed.label)), "heavier_left"_a = routed.heavier_left,
+                "last_left"_a = routed.last_left, "first_right"_a = routed.first_right, "lowest"_a = routed.lowest,
+                "highest"_a = routed.highest);
     if (keep_rows) {
         told["rows"] = to_numpy(std::move(routed.reached.rows));
         told["begin"] = routed.reached.begin;
