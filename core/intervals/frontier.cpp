@@ -103,12 +103,14 @@ bool Frontier::look_between(std::uint32_t family, const DeepPoint& a, const Deep
         const Positions open = positions_of(column, low, high, range.from, range.upto);
         if (!open.empty()) add(open, range.bound);
     };
-    const std::vector<DeepPoint>& hints = families_[family].hints;
+    const Family& of = families_[family];
+    const std::vector<DeepPoint>& hints = of.hints;
     auto hint = std::upper_bound(hints.begin(), hints.end(), a, by_position);
     Index position = a.position;
     SideBounds before{a.left, a.right, a.weight};
     for (; hint != hints.end() && hint->position < b.position; ++hint) {
-        SideBounds here{std::max(hint->left, before.left), std::max(hint->right, b.right), hint->weight};
+        SideBounds here{std::max(hint->left, before.left + of.between(position, hint->position)),
+                        std::max(hint->right, b.right + of.between(hint->position, b.position)), hint->weight};
         if (lipschitz) {
             here.left = std::max(here.left, b.left - loss_.slack(b.weight - here.weight));
             here.right = std::max(here.right, before.right - loss_.slack(here.weight - before.weight));
@@ -124,6 +126,33 @@ bool Frontier::look_between(std::uint32_t family, const DeepPoint& a, const Deep
     stretches.finish();
     opening.bound += own;
     return any;
+}
+
+Cost Frontier::Family::between(Index from, Index upto) const {
+    const auto first = std::lower_bound(blocks.begin(), blocks.end(), from,
+                                        [](const BlockEnd& end, Index wanted) { return end.position < wanted; });
+    const auto last = std::upper_bound(first, blocks.end(), upto,
+                                       [](Index wanted, const BlockEnd& end) { return wanted < end.position; });
+    return first == last ? 0 : (last - 1)->sum - first->sum;
+}
+
+// Ends of blocks become hints: there bounds are looked at.
+void Frontier::take_blocks(Index column, const std::vector<BlockEnd>& ends) {
+    const NodeColumn& along = node_.columns[column];
+    for (Family& family : families_) {
+        if (family.column != column) continue;
+        family.blocks = ends;
+        for (const BlockEnd& end : ends) {
+            if (end.position == 0 || end.position == node_.rows) continue;
+            DeepPoint& hint = family.hints.emplace_back();
+            hint.rank = along.ranks[end.position - 1];
+            hint.position = end.position;
+            hint.weight = node_.weight_left(along, end.position);
+            hint.left = end.sum;
+            hint.right = ends.back().sum - end.sum;
+        }
+        std::stable_sort(family.hints.begin(), family.hints.end(), by_position);
+    }
 }
 
 bool Frontier::find_interval(std::uint32_t family, std::uint32_t a, std::uint32_t b, Positions within,

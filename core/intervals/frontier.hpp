@@ -29,6 +29,16 @@ struct Survey {
     std::vector<std::uint32_t> order;  // by column of the node, the most promising first; empty where nothing is known
 };
 
+// What the rows of blocks of a column cost by themselves, up to the end of one of them, without penalties for splits.
+//
+// A tree for the rows before x serves the rows before a < x and those between, and pays its penalties once. So it costs
+// at least what the best tree for the former does, with penalties, and what the best one for the latter gets wrong:
+// l(x) >= l(a) + F(rows between a and x), and the same for the other side and for block after block.
+struct BlockEnd {
+    Index position;
+    Cost sum;
+};
+
 inline bool by_position(const DeepPoint& a, const DeepPoint& b) { return a.position < b.position; }
 
 // Merges points of one position, tightens all from their neighbours and drops those that say nothing more than these.
@@ -82,6 +92,10 @@ class Frontier {
     // are those of the node; otherwise they are a part of them.
     void settle(const Attempt& attempt, const SplitAnswer& answer, bool same_rows);
 
+    // Takes over what blocks of a column cost by themselves: their ends, and the sums up to them, the first of which is
+    // {0, 0}.
+    void take_blocks(Index column, const std::vector<BlockEnd>& ends);
+
     // A split of that cost becomes the best so far.
     void accept(const Attempt& attempt, Cost cost, PlanPtr plan);
     // Takes over a tree that was found elsewhere, where it is better.
@@ -131,6 +145,9 @@ class Frontier {
         std::vector<DeepPoint> hints;  // bounds taken over from relatives, by position: they settle no split
         std::uint32_t order;
         std::vector<std::uint32_t> settled;  // numbers of points
+        std::vector<BlockEnd> blocks;        // by position; empty where they are not known
+        // What the blocks between two positions cost.
+        Cost between(Index from, Index upto) const;
     };
     // A split that was handed out, and the number of its point where that was needed before its answer.
     struct Trying {

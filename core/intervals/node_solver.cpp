@@ -11,6 +11,14 @@
 
 namespace provetree {
 
+namespace {
+
+// Blocks: rows of a node that is worth them and of a block, and how often a column is halved at most.
+constexpr Index kRowsForBlocks = 5000, kRowsOfBlock = 200;
+constexpr int kMostHalvings = 6;
+
+}  // namespace
+
 // While it lives, the search of a side of a split of the root heeds the cut. `limit`: of that side, by the cut that the
 // task was given out with.
 struct NodeSolver::Heeding {
@@ -110,7 +118,9 @@ Outcome NodeSolver::search(const Node& node, const NodeRequest& request, const I
             if (heeding_ && request.level == 1) frontier.lower_limit(heeding_->limit - lowered(heeding_->task, 0));
             return true;
         };
-        for (Frontier::Attempt attempt; heed() && frontier.next(attempt);) {
+        std::uint64_t tried = 0;
+        for (Frontier::Attempt attempt; heed() && frontier.next(attempt); ++tried) {
+            add_blocks(frontier, node, tried);
             const SplitTask task = frontier.task_of(attempt);
             divide_next(node, task.split, request.level);
             const SplitAnswer answer = solve_sides(task, node.columns.size(), request.level, pairs.get());
@@ -125,6 +135,46 @@ Outcome NodeSolver::search(const Node& node, const NodeRequest& request, const I
     }
     if (resume_) resume_->leave(request.level);
     return frontier.finished(request.keep_profile);
+}
+
+// All blocks of all columns take about as long as a split of each column. So they wait until two of each were tried,
+// and for nodes of so many rows that a block of them has errors left: mostly these are tables with much noise. A
+// minimum leaf size may forbid the trees of a block, rules those of a path, and certificates have no such bounds.
+void NodeSolver::add_blocks(Frontier& frontier, const Node& node, std::uint64_t tried) {
+    const bool tiny = (context_.switches & kTinyBlocks) != 0;
+    if (tried != (tiny ? 1 : 2 * node.columns.size()) || frontier.shape().depth != 3 || context_.off(kNoBlocks)) return;
+    if (node.measure || context_.rules || context_.constrained() || context_.certifies) return;
+    if (node.rows < kRowsForBlocks && !tiny) return;
+    const Index least = tiny ? 2 : kRowsOfBlock;
+    int halvings = 0;
+    while (halvings < kMostHalvings && node.rows >> (halvings + 1) >= least) ++halvings;
+    const Closings::Heard silence(context_.closings);
+    std::vector<BlockEnd> ends;
+    for (Index c = 0; c < node.columns.size(); ++c) {
+        ends.assign(1, {0, 0});
+        list_blocks(node, node.columns[c].id, halvings, frontier.level(), ends);
+        frontier.take_blocks(c, ends);
+    }
+}
+
+void NodeSolver::list_blocks(const Node& rows, Index id, int halvings, std::size_t level, std::vector<BlockEnd>& ends) {
+    const NodeColumn* const column = halvings ? find_column(rows, id) : nullptr;
+    const Index position = column ? nearest_split(*column, rows.rows / 2, {1, rows.rows - 1}) : 0;
+    if (position) {
+        Levels::Children& kids = levels_.at(level);
+        builder_.split(rows, *column, position, kids.left, kids.right);
+        context_.monitor.work(std::uint64_t{rows.rows} * rows.columns.size());
+        list_blocks(kids.left, id, halvings - 1, level + 1, ends);
+        list_blocks(kids.right, id, halvings - 1, level + 1, ends);
+        return;
+    }
+    Cost cost = loss_.leaf(rows.leaf_error());
+    if (cost > 0 && !rows.columns.empty()) {
+        const Loss errors_alone{loss_.error_scale, 0, 0};
+        const NodeRequest request{.shape = Shape::of(2, 3), .limit = cost, .level = level};
+        cost = std::min(cost, depth_two_.solve(rows, request, errors_alone, nullptr).lower);
+    }
+    ends.push_back({ends.back().position + rows.rows, ends.back().sum + cost});
 }
 
 void NodeSolver::divide(const Node& node, const SplitName& split, std::size_t level) {

@@ -80,6 +80,10 @@ class NodeSolver {
         return context_.table.measure ? measured_two_.standing() : depth_two_.standing();
     }
 
+    // Lets the search of a node know what the rows of blocks of its columns cost by themselves, once it has tried so
+    // many splits that they pay.
+    void add_blocks(Frontier& frontier, const Node& node, std::uint64_t tried);
+
     // Where this solver notes what it is at while a proof is kept on disk; null elsewhere.
     void note_in(ResumeStack* stack) { resume_ = stack; }
 
@@ -92,6 +96,7 @@ class NodeSolver {
                             : depth_two_.solve(node, request, loss_, ties);
     }
     Outcome search(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice* ties);
+    void list_blocks(const Node& rows, Index id, int halvings, std::size_t level, std::vector<BlockEnd>& ends);
     void keep_pairs(const NodeRequest& request, const SplitName& split, const SplitAnswer& answer);
     LeafAbove leaf_above(const SplitTask& task) const;
     Outcome labelled_leaf(const Node& side, int label) const;

@@ -66,6 +66,8 @@ class RootSearch final : public RootTasks {
     std::uint64_t sample_of_rows_ = ~std::uint64_t{0};
     std::atomic<Cost> cut_now_{kInfinite};  // for threads that are at a split
     std::uint64_t tasks_ = 0, settled_ = 0;
+    bool alone_ = false;              // one thread searches
+    std::uint64_t blocks_asked_ = 0;  // tasks given out when blocks were last thought of
     Cost proven_ = 0;
     bool listed_ = false;  // whether the frontier has all splits
     // Of a proof that is kept on disk; null otherwise.
@@ -195,7 +197,8 @@ void RootSearch::solve_tasks(Cost& left) {
         others.push_back(std::make_unique<OtherThread>(*this, together.team(), who, leader));
         together.add(others.back()->worker);
     }
-    if (threads == 1) return run_by(alone, left);
+    alone_ = threads == 1;
+    if (alone_) return run_by(alone, left);
     solver_.heed(&cut_now_);
     for (const auto& other : others) other->solver.heed(&cut_now_);
     try {
@@ -244,6 +247,9 @@ RootTasks::Next RootSearch::next(Cost busy, bool idle, SplitTask& task) {
 
 bool RootSearch::next_task(bool beside, SplitTask& task) {
     if (next_of_divided(beside, task)) return true;
+    // What holds for all rows does not go with the weights of a sample.
+    if (alone_ && !options_.lazy && std::exchange(blocks_asked_, tasks_) != tasks_)
+        solver_.add_blocks(frontier_, node_, tasks_);
     Frontier::Attempt attempt;
     if (!frontier_.next(attempt, beside)) return false;
     task = task_of(attempt);

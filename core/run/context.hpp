@@ -31,6 +31,7 @@ enum Switch : unsigned {
     kNoImprovement = 1u << 9,  // better trees looked for while the proof takes long
     kNoWide = 1u << 10,        // what tables with many columns get
     kNoSplitPairs = 1u << 14,  // bounds of rows that pass two splits, whichever of them comes first
+    kNoBlocks = 1u << 18,      // what the rows between two splits cost by themselves
     // Of searches under rules, and of those for trees below a cost:
     kNoSplitOrder = 1u << 15,   // of two splits with a direction, only one order is looked for
     kNoOpposedRows = 1u << 16,  // rows of which every tree that keeps directions gets one of two wrong
@@ -45,7 +46,8 @@ enum Switch : unsigned {
     kEagerImprovement = 1u << 21,
     kEagerThreads = 1u << 22,  // threads on bits in every table
     kAlwaysWide = 1u << 23,
-    kTextTasks = 1u << 24,  // splits of the root pass as text
+    kTextTasks = 1u << 24,   // splits of the root pass as text
+    kTinyBlocks = 1u << 30,  // blocks of two rows, from the second split on
     // For tests of the search of all sizes: each takes away a care without which its proof is wrong.
     kLowSurveyLimits = 1u << 25,  // the survey is asked for less than it stands in for
     kSurveyOfAllRows = 1u << 26,  // what holds for all rows is used between splits of a sample
@@ -61,10 +63,19 @@ struct NamedSwitch {
     const char* name;
 };
 inline constexpr NamedSwitch kPartSwitches[] = {
-    {kNoLipschitz, "lipschitz"},      {kNoSlack, "slack"},        {kNoInheritance, "inheritance"},
-    {kNoPacking, "packing"},          {kNoStart, "start"},        {kNoTieRule, "tie_rule"},
-    {kNoClassCounts, "class_counts"}, {kNoLazyRows, "lazy_rows"}, {kNoBits, "bits"},
-    {kNoImprovement, "improvement"},  {kNoWide, "wide"},          {kNoSplitPairs, "split_pairs"},
+    {kNoLipschitz, "lipschitz"},
+    {kNoSlack, "slack"},
+    {kNoInheritance, "inheritance"},
+    {kNoPacking, "packing"},
+    {kNoStart, "start"},
+    {kNoTieRule, "tie_rule"},
+    {kNoClassCounts, "class_counts"},
+    {kNoLazyRows, "lazy_rows"},
+    {kNoBits, "bits"},
+    {kNoImprovement, "improvement"},
+    {kNoWide, "wide"},
+    {kNoSplitPairs, "split_pairs"},
+    {kNoBlocks, "blocks"},
 };
 inline constexpr NamedSwitch kRuleSwitches[] = {
     {kNoSplitOrder, "split_order"},
@@ -74,7 +85,7 @@ inline constexpr NamedSwitch kRuleSwitches[] = {
 inline constexpr NamedSwitch kTestSwitches[] = {
     {kTinySamples, "tiny_samples"},   {kEagerImprovement, "eager_improvement"},
     {kEagerThreads, "eager_threads"}, {kAlwaysWide, "always_wide"},
-    {kTextTasks, "text_tasks"},
+    {kTextTasks, "text_tasks"},       {kTinyBlocks, "tiny_blocks"},
 };
 
 inline constexpr NamedSwitch kSizeSwitches[] = {
