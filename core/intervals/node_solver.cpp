@@ -14,7 +14,7 @@ namespace provetree {
 namespace {
 
 // Blocks: rows of a node that is worth them and of a block, and how often a column is halved at most.
-constexpr Index kRowsForBlocks = 5000, kRowsOfBlock = 200;
+constexpr Index kRowsForBlocks = 10'000, kRowsOfBlock = 200;
 constexpr int kMostHalvings = 6;
 
 }  // namespace

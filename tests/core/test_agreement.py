@@ -21,6 +21,7 @@ from testkit.core_calls import (
     KERNELS,
     NODE_FIELDS,
     OFF,
+    TINY_BLOCKS,
     TINY_SAMPLES,
     core_search,
     same_tree,
@@ -36,7 +37,7 @@ from testkit.random_problems import (
 )
 
 BLOCK = 500
-BLOCKS = 57  # 28,500 problems
+BLOCKS = 61  # 30,500 problems
 HARD_BLOCK = 20
 HARD_BLOCKS = 30
 DEEP_BLOCK = 50
@@ -59,6 +60,7 @@ def switchings(seed: int, kernel: int) -> Iterator[int]:
     if seed % len(KERNELS) == kernel:
         part = (0, OFF["lipschitz"], OFF["slack"], OFF["start"])[seed // 3 % 4]
         yield TINY_SAMPLES | OFF["bits"] | part
+        yield TINY_BLOCKS | (TINY_SAMPLES if seed // 3 % 2 else 0) | OFF["bits"] | part
         yield EAGER_IMPROVEMENT | (TINY_SAMPLES if seed // 3 % 2 else 0) | OFF["bits"] | part
         yield ALWAYS_WIDE | (TINY_SAMPLES if seed // 3 % 5 > 1 else 0) | OFF["bits"] | part
     turn = (seed + 3 * kernel) % (len(ONE_OFF) + 2)
@@ -215,4 +217,4 @@ def test_each_part_is_switched_off_on_thousands_of_problems() -> None:
             alone.update(switchings(seed, number))
         assert min(alone[bit | OFF["bits"]] for bit in ONE_OFF) >= 2000
         assert alone[ALL_OFF ^ OFF["tie_rule"]] >= 2000
-        assert len(alone) > 2 ** len(ONE_OFF) / 3  # combinations
+        assert len(alone) > 2 ** len(ONE_OFF) / 5  # combinations

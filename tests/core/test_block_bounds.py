@@ -10,12 +10,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from provetree import _core
 from provetree.problem.problem import Problem, build_problem
-from testkit.core_calls import KERNELS, OFF, TINY_SAMPLES, core_search, same_tree, walk_tree
+from testkit.core_calls import (
+    KERNELS,
+    OFF,
+    TINY_BLOCKS,
+    TINY_SAMPLES,
+    core_search,
+    same_tree,
+    walk_tree,
+)
 from testkit.naive import naive_search
 
-TINY_BLOCKS: int = _core.TEST_SWITCHES["tiny_blocks"]
 SWEEPS = OFF["bits"]
 BLOCK, BLOCKS = 60, 40
 

@@ -20,6 +20,8 @@ ALL_OFF: int = sum(OFF.values())
 OFF_UNDER_RULES: dict[str, int] = _core.RULE_SWITCHES
 #: Solves children on samples of the rows in every table, and makes these as small as can be.
 TINY_SAMPLES: int = _core.TEST_SWITCHES["tiny_samples"]
+#: Blocks of two rows are solved in every node of depth three, from the second split on.
+TINY_BLOCKS: int = _core.TEST_SWITCHES["tiny_blocks"]
 #: Looks for better trees beside the proof from the first step on, in every table.
 EAGER_IMPROVEMENT: int = _core.TEST_SWITCHES["eager_improvement"]
 #: Treats every table, and every node, as one with many columns.
