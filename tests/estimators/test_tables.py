@@ -39,9 +39,10 @@ def test_names_are_kept_and_checked(library):
 
 def test_names_that_come_and_go_are_warned_about():
     clf = OptimalTreeClassifier().fit(pd.DataFrame({"a": [0.0, 1.0]}), [0, 1])
-    with pytest.warns(UserWarning, match="does not have valid feature names") as caught:
-        clf.predict(np.array([[0.0]]))
-    assert caught[0].filename == __file__
+    for ask in (clf.predict, clf.encode):
+        with pytest.warns(UserWarning, match="does not have valid feature names") as caught:
+            ask(np.array([[0.0]]))
+        assert caught[0].filename == __file__
     clf.fit(np.array([[0.0], [1.0]]), [0, 1])
     assert not hasattr(clf, "feature_names_in_")
     with pytest.warns(UserWarning, match="fitted without feature names"):

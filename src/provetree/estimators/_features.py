@@ -6,6 +6,7 @@ polars; this one only asks for the names. What it says and sets is the same.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any, TypeAlias
 
@@ -82,4 +83,8 @@ def _listed(names: list[str]) -> str:
 
 def _warn(sentence: str) -> None:
     # The level of the caller of the estimator's method.
-    warnings.warn(sentence, UserWarning, stacklevel=5)
+    # The line of the one who called the package, however many of its own calls lie between.
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("provetree."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, UserWarning, stacklevel=level)
