@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "table/table.hpp"
+#include "table/pick_rows.hpp"
 
 namespace provetree {
 
@@ -25,13 +25,7 @@ class Unmerged {
         rows.reserve(n);
         for (Index i = 0; i < merged.rows; ++i) rows.insert(rows.end(), merged.weights[i], i);
         ones_.assign(n, 1);
-        ranks_.resize(n * merged.columns);
-        for (std::size_t c = 0; c < merged.columns; ++c)
-            for (std::size_t i = 0; i < n; ++i) ranks_[c * n + i] = merged.ranks[c * merged.rows + rows[i]];
-        for (Index row : rows) classes_.push_back(merged.classes[row]);
-        table.rows = static_cast<Index>(n);
-        table.ranks = ranks_.data();
-        table.classes = classes_.data();
+        pick_rows(table, rows, ranks_, classes_);
         table.weights = table.counts = ones_.data();
     }
     Table table;

@@ -11,6 +11,7 @@ import pytest
 from provetree import ExactSearch, Problem, _core, build_problem
 from provetree.problem.losses import leaf_cost, mean_of, median_of
 from provetree.tree.node_values import OnRows
+from testkit.core_calls import core_search
 
 
 def random_problem(seed: int, loss: str, **more: Any) -> Problem:
@@ -35,18 +36,7 @@ def rows_of_nodes(problem: Problem, columns: list[int], ranks: list[int]) -> lis
 
 
 def best_splits(problem: Problem) -> tuple[list[int], list[int], list[int]]:
-    found = _core.search(
-        problem.table,
-        max_depth=problem.max_depth,
-        max_splits=problem.max_splits,
-        min_samples_leaf=1,
-        error_scale=1,
-        split_penalty=0,
-        time_limit=math.inf,
-        memory_limit=1 << 26,
-        kernel="auto",
-        switches=0,
-    )
+    found = core_search(problem)
     return found["column"].tolist(), found["rank_low"].tolist(), found["label"].tolist()
 
 

@@ -78,11 +78,11 @@ def read_table(source: str) -> DataFrame:
     if not content.strip():
         raise UserError(f"There is nothing in {shown}: a table with a header line is needed.")
     if content.startswith((_PARQUET, _ARROW, _ARROW_STREAM)):
-        table = _typed(content, shown)
+        table, lost = _typed(content, shown), ""
     else:
-        table = _text(content, shown)
+        table, lost = _text(content, shown), _swallowed(content)
     if table.width == 0 or table.height == 0:
-        raise UserError(f"The table in {shown} has no rows{_swallowed(content)}.")
+        raise UserError(f"The table in {shown} has no rows{lost}.")
     return table
 
 

@@ -195,7 +195,7 @@ class DaskExchange:
         self._submit(groups)
         answers = self._taken(self._keys_done())
         self._repeat_what_hangs()
-        return answers, self._most_out(), sum(self._at_hand().values())
+        return answers, self._most_out(), self._threads_at_hand()
 
     def end(self) -> None:
         """Take back all that is out: nobody needs it."""
@@ -240,7 +240,7 @@ class DaskExchange:
             thread.join(1.0)
 
     def _sizes(self) -> tuple[int, int]:
-        return group_sizes(self._task_seconds, sum(self._at_hand().values()))
+        return group_sizes(self._task_seconds, self._threads_at_hand())
 
     def _at_hand(self) -> dict[str, int]:
         """Return the threads of the workers that do not hang; of all, where all do."""
@@ -248,8 +248,15 @@ class DaskExchange:
         well = {worker: n for worker, n in threads.items() if worker not in self._hanging}
         return well or threads
 
+    def _threads_at_hand(self) -> int:
+        return sum(self._at_hand().values())
+
+    def _still_wanted(self, group: _Group) -> list[tuple[int, bytes]]:
+        """Return the tasks of a group whose answers have not come, from it or from another."""
+        return [task for task in group.tasks if task[0] in self._wanted_numbers]
+
     def _most_groups(self) -> int:
-        return _PER_THREAD * sum(self._at_hand().values())
+        return _PER_THREAD * self._threads_at_hand()
 
     def _most_out(self) -> int:
         return self._most_groups() * self._sizes()[1]
@@ -262,11 +269,12 @@ class DaskExchange:
         if table is None:
             self._waiting += groups
             return
-        starving = len(self._wanted_numbers) < _PER_THREAD * sum(at_hand.values())
+        threads = sum(at_hand.values())
+        starving = len(self._wanted_numbers) < _PER_THREAD * threads
         name = f"prove_splits_of_depth_{self._depth}-{self._token}"
         keys = [f"{name}-{self._groups_made + k}" for k in range(1, len(groups) + 1)]
         self._groups_made += len(groups)
-        group_seconds = _GROUP_PATIENCE * _group_seconds(sum(at_hand.values()))
+        group_seconds = _GROUP_PATIENCE * _group_seconds(threads)
         caps = (_SHORT if starving else _LONG, group_seconds)
         same = (table, self._job, self._cut, caps)
         futures = self._client.map(
@@ -287,7 +295,7 @@ class DaskExchange:
         nothing_out = not self._out and not self._waiting
         with suppress(queue.Empty):
             keys.append(self._done.get(timeout=0 if nothing_out else _WAIT))
-            if len(self._out) > sum(self._at_hand().values()):  # nobody waits
+            if len(self._out) > self._threads_at_hand():  # nobody waits
                 time.sleep(_MORE)
             while True:
                 keys.append(self._done.get_nowait())
@@ -310,12 +318,7 @@ class DaskExchange:
                 self._given_out_again(group)
             else:
                 answers += self._kept(found)
-                done = {one.number for one in found}
-                self._left_over += [
-                    task
-                    for task in group.tasks
-                    if task[0] not in done and task[0] in self._wanted_numbers
-                ]
+                self._left_over += self._still_wanted(group)
         for group in groups:
             if group in finished:
                 continue
@@ -377,7 +380,7 @@ class DaskExchange:
     def _given_out_again(self, group: _Group) -> None:
         """Give tasks of a group that was lost to others, one by one."""
         self.lost += 1
-        self._submit([[task] for task in group.tasks if task[0] in self._wanted_numbers])
+        self._submit([[task] for task in self._still_wanted(group)])
 
     def _repeat_what_hangs(self) -> None:
         """Give what does not come back to others, and nothing more to the worker that has it."""
@@ -396,7 +399,7 @@ class DaskExchange:
             late = list(self._out.values())
         for group in late:
             group.again = True
-            self._submit([[task] for task in group.tasks if task[0] in self._wanted_numbers])
+            self._submit([[task] for task in self._still_wanted(group)])
 
     def _silent(self) -> set[str]:
         """Return the workers that the scheduler has not heard of for longer than of others."""

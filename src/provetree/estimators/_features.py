@@ -82,7 +82,6 @@ def _listed(names: list[str]) -> str:
 
 
 def _warn(sentence: str) -> None:
-    # The level of the caller of the estimator's method.
     # The line of the one who called the package, however many of its own calls lie between.
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_globals.get("__name__", "").startswith("provetree."):
