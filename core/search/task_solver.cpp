@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "intervals/node_solver.hpp"
+#include "intervals/pair_bounds.hpp"
 #include "table/unmerged.hpp"
 #include "tasks/split_task.hpp"
 
@@ -27,6 +28,7 @@ struct TaskSolver::Parts {
         return true;
     }
     const Node& rows_of(const SplitTask& task);
+    PairBounds* pairs_of(const SplitTask& task);
     SplitAnswer solve(const SplitTask& task, double seconds, std::uint64_t steps);
 
     Job job;
@@ -39,6 +41,7 @@ struct TaskSolver::Parts {
     NodeBuilder builder;
     NodeSolver solver;
     Node root, sample;
+    std::unique_ptr<PairBounds> pairs;  // what tasks have proven here, for those that follow
     std::shared_ptr<const std::string> sample_rows;  // that the sample was made of
 };
 
@@ -51,6 +54,15 @@ const Node& TaskSolver::Parts::rows_of(const SplitTask& task) {
         sample_rows = task.sample_rows;
     }
     return sample;
+}
+
+// Tasks about splits of the root prove things of rows that pass two splits, each for all that follow. Those further down
+// are about other rows.
+PairBounds* TaskSolver::Parts::pairs_of(const SplitTask& task) {
+    if (!task.path.empty()) return nullptr;
+    const Shape shape{std::max(task.left.depth, task.right.depth) + 1, task.left.splits + task.right.splits + 1};
+    if (!pairs) pairs = solver.pairs_below(root, shape, nullptr);
+    return pairs.get();
 }
 
 SplitAnswer TaskSolver::Parts::solve(const SplitTask& task, double seconds, std::uint64_t steps) {
@@ -76,7 +88,7 @@ SplitAnswer TaskSolver::Parts::solve(const SplitTask& task, double seconds, std:
         monitor.look_after(steps);
     }
     solver.hand_back_at(level);
-    return solver.solve_sides(task, node->columns.size(), level);
+    return solver.solve_sides(task, node->columns.size(), level, pairs_of(task));
 }
 
 TaskSolver::TaskSolver(const Table& merged, const std::string& job, std::uint64_t memory_limit,

@@ -76,7 +76,8 @@ class MadeUpCluster:
     def begin(self, job: str) -> None:
         """Begin a search."""
         self.clock += time.thread_time() - self._left
-        self._solver = _core.TaskSolver(self.table, job, 1 << 28)
+        # Each worker knows what it has proven itself.
+        self._solvers = [_core.TaskSolver(self.table, job, 1 << 28) for _ in range(self.workers)]
         self._free = [(self.clock, worker) for worker in range(self.workers)]
         heapq.heapify(self._free)
         self._back: list[tuple[float, int, list[tuple[int, bytes]]]] = []
@@ -87,7 +88,8 @@ class MadeUpCluster:
     ) -> tuple[list[tuple[int, bytes]], int, int] | None:
         """Solve what is handed out, and give back what would have come by then."""
         self.clock += time.thread_time() - self._left  # what the root took
-        self._solver.lower_cut(cut)
+        for solver in self._solvers:
+            solver.lower_cut(cut)
         places = _PER_WORKER * self.workers - len(self._back)
         size = shared_size(len(tasks), group_sizes(self._mean(), self.workers), places)
         for begin in range(0, len(tasks), size):
@@ -117,7 +119,7 @@ class MadeUpCluster:
         answers = []
         for number, task in tasks:
             began = time.thread_time()
-            answer = self._solver.solve(task, self.cap)
+            answer = self._solvers[worker].solve(task, self.cap)
             assert answer is not None
             took = time.thread_time() - began
             answers.append((number, answer))

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from provetree.cluster.sent_table import Client, Future, SentTable
 from provetree.cluster.worker import Answer, ProofTable, Stopped, lower_cut_on, solve_tasks
@@ -98,6 +98,14 @@ class _Group:
     again: bool = False  # whether its tasks were given to others, too
 
 
+class _Fetched(NamedTuple):
+    """What has become of a group."""
+
+    key: str
+    status: str
+    answers: list[Answer] | None  # None where there are none, or where they were lost
+
+
 @dataclass
 class Watched:
     """What is known of the cluster: threads by worker, and since when nobody answers."""
@@ -151,7 +159,9 @@ class DaskExchange:
         self._jobs = self._groups_made = 0
         self._job = ""
         self._out: dict[str, _Group] = {}
-        self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
+        # What is done; None is the end. What is done, and was fetched where it was finished.
+        self._done: queue.SimpleQueue[Future | None] = queue.SimpleQueue()
+        self._fetched: queue.SimpleQueue[_Fetched] = queue.SimpleQueue()
         self._wanted_numbers: set[int] = set()
         self._failures: dict[int, int] = {}
         self._hanging: set[str] = set()  # workers that get nothing more
@@ -193,7 +203,7 @@ class DaskExchange:
             size = shared_size(len(tasks), self._sizes(), self._most_groups() - len(self._out))
             groups += [tasks[begin : begin + size] for begin in range(0, len(tasks), size)]
         self._submit(groups)
-        answers = self._taken(self._keys_done())
+        answers = self._answers_come()
         self._repeat_what_hangs()
         return answers, self._most_out(), self._threads_at_hand()
 
@@ -226,7 +236,7 @@ class DaskExchange:
     def __enter__(self) -> DaskExchange:
         self._watched.threads = self._client.nthreads()
         self.most_workers = len(self._watched.threads)
-        for work in (self._watch, self._tell):
+        for work in (self._watch, self._tell, self._fetch):
             thread = threading.Thread(target=work, name="provetree-cluster", daemon=True)
             thread.start()
             self._threads.append(thread)
@@ -234,6 +244,7 @@ class DaskExchange:
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
+        self._done.put(None)
         self._forget()
         self._sent.close()
         for thread in self._threads:
@@ -287,68 +298,79 @@ class DaskExchange:
         )
         for tasks, future in zip(groups, futures, strict=True):
             self._out[future.key] = _Group(tasks, future, table, time.monotonic())
-            future.add_done_callback(lambda done: self._done.put(done.key))
+            future.add_done_callback(self._done.put)
 
-    def _keys_done(self) -> list[str]:
-        """Wait a moment for groups that are done, and return all that are by then."""
-        keys: list[str] = []
+    def _answers_come(self) -> list[tuple[int, bytes]]:
+        """Wait a moment for groups whose answers were fetched, and take all that are by then."""
+        come: list[_Fetched] = []
         nothing_out = not self._out and not self._waiting
         with suppress(queue.Empty):
-            keys.append(self._done.get(timeout=0 if nothing_out else _WAIT))
-            if len(self._out) > self._threads_at_hand():  # nobody waits
-                time.sleep(_MORE)
+            come.append(self._fetched.get(timeout=0 if nothing_out else _WAIT))
             while True:
-                keys.append(self._done.get_nowait())
-        return keys
-
-    def _taken(self, keys: list[str]) -> list[tuple[int, bytes]]:
-        """Return the answers of groups that are done, or see to it that they come."""
-        groups = [self._out.pop(key) for key in keys if key in self._out]
-        try:
-            return self._answers_of(groups)
-        finally:
-            for group in groups:  # what holds a failure may refer to futures for long
-                group.future.release()
-
-    def _answers_of(self, groups: list[_Group]) -> list[tuple[int, bytes]]:
+                come.append(self._fetched.get_nowait())
         answers: list[tuple[int, bytes]] = []
-        finished = [group for group in groups if group.future.status == "finished"]
-        for group, found in zip(finished, self._fetched(finished), strict=True):
-            if found is None:  # its worker was lost between the two
-                self._given_out_again(group)
-            else:
-                answers += self._kept(found)
-                self._left_over += self._still_wanted(group)
-        for group in groups:
-            if group in finished:
+        for found in come:
+            group = self._out.pop(found.key, None)
+            if group is None:  # nobody wants it any more
                 continue
-            if group.future.status == "error":
-                self._note_failure(group)
-            else:  # nobody has the table, and Dask has not said so
-                self._sent.lost(group.table)
-            self._given_out_again(group)
+            try:
+                answers += self._taken(group, found)
+            finally:  # what holds a failure may refer to futures for long
+                group.future.release()
         return answers
 
-    def _fetched(self, groups: list[_Group]) -> list[list[Answer] | None]:
-        """Fetch answers, all at once where no worker was lost; None for those that are lost."""
+    def _taken(self, group: _Group, found: _Fetched) -> list[tuple[int, bytes]]:
+        """Take the answers of a group, or see to it that they come."""
+        if found.answers is not None:
+            kept = self._kept(found.answers)
+            self._left_over += self._still_wanted(group)
+            return kept
+        if found.status == "error":
+            self._note_failure(group)
+        elif found.status != "finished":  # nobody has the table, and Dask has not said so
+            self._sent.lost(group.table)
+        self._given_out_again(group)  # where it was finished, its worker was lost between the two
+        return []
 
-        def fetching(futures: list[Future]) -> Awaitable[list[list[Answer]]]:
-            found: Awaitable[list[list[Answer]]] = self._client.gather(futures, asynchronous=True)
+    def _fetch(self) -> None:
+        """Fetch the answers of groups that are done, from beside, all that are by then at once."""
+        while True:
+            done = [self._done.get()]
+            if len(self._out) > self._threads_at_hand():  # nobody waits
+                time.sleep(_MORE)
+            with suppress(queue.Empty):
+                while True:
+                    done.append(self._done.get_nowait())
+            if None in done:
+                return
+            finished = [future for future in done if future.status == "finished"]
+            answers = dict(zip((one.key for one in finished), self._answers(finished), strict=True))
+            for future in done:
+                status = "finished" if future.key in answers else future.status
+                self._fetched.put(_Fetched(future.key, status, answers.get(future.key)))
+
+    def _answers(self, futures: list[Future]) -> list[list[Answer] | None]:
+        """Return answers, all at once where no worker was lost; None for those that are lost."""
+
+        def fetching(some: list[Future]) -> Awaitable[list[list[Answer]]]:
+            found: Awaitable[list[list[Answer]]] = self._client.gather(some, asynchronous=True)
             return asyncio.wait_for(found, _FETCH)
 
         async def together() -> list[list[Answer]]:
-            return await fetching([group.future for group in groups])
+            return await fetching(futures)
 
         async def one_by_one() -> list[Any]:
-            each = [fetching([group.future]) for group in groups]
+            each = [fetching([future]) for future in futures]
             return await asyncio.gather(*each, return_exceptions=True)
 
-        if not groups:
+        if not futures:
             return []
         with suppress(Exception):
             return list(self._client.sync(together))
-        found = self._client.sync(one_by_one)
-        return [None if isinstance(one, BaseException) else one[0] for one in found]
+        with suppress(Exception):  # a client that was closed meanwhile fetches nothing
+            found = self._client.sync(one_by_one)
+            return [None if isinstance(one, BaseException) else one[0] for one in found]
+        return [None] * len(futures)
 
     def _kept(self, answers: list[Answer]) -> list[tuple[int, bytes]]:
         """Note that answers came, and return those that are still wanted."""
