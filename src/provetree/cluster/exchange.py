@@ -31,7 +31,7 @@ _MORE = 0.01
 #: Seconds that a group of tasks should take, at least and for each thread: the client needs some
 #: milliseconds for a group, and must keep up with all of them. Groups of few tasks are smaller, but
 #: not so small that the client could not keep up at all. The most tasks of a group.
-_GROUP_SECONDS, _PER_THREAD_SECONDS, _LEAST_PER_THREAD_SECONDS = 0.25, 0.015, 0.001
+_GROUP_SECONDS, _PER_THREAD_SECONDS, _LEAST_PER_THREAD_SECONDS = 0.05, 0.003, 0.001
 _LARGEST_GROUP = 64
 #: A group that takes so many times as long is given back with the tasks that it has not begun.
 _GROUP_PATIENCE = 2.0
