@@ -46,6 +46,7 @@ struct StopSearch {
 struct Team {
     std::atomic<bool> stop{false};
     std::atomic<std::uint64_t> steps{0};  // done by the others and not yet counted by the leader
+    std::atomic<int> waiting{0};          // threads that have nothing to do
 };
 
 class Monitor {
@@ -113,6 +114,21 @@ class Monitor {
         std::uint64_t before_;
     };
 
+    // While it lives, the search is unwound, as by a cap on effort, once it has taken so many seconds and others of the
+    // team have nothing to do.
+    class Sharing {
+      public:
+        Sharing(Monitor& monitor, double seconds) : monitor_(monitor) {
+            monitor.shares_from_ = monitor.seconds() + seconds;
+        }
+        ~Sharing() { monitor_.shares_from_ = kNever; }
+        Sharing(const Sharing&) = delete;
+        Sharing& operator=(const Sharing&) = delete;
+
+      private:
+        Monitor& monitor_;
+    };
+
     // While it lives, a second job is done in turns with the search: `job` is called from inside the search when
     // `first` steps are done, and returns the number of steps at which it wants to be called again.
     class Turns {
@@ -165,6 +181,9 @@ class Monitor {
         if (steps_ >= work_limit_) throw StopSearch{StopReason::kWorkLimit};
         const double now = seconds();
         if (now >= time_limit_) throw StopSearch{StopReason::kTimeLimit};
+        // The second job is no part of what could be shared.
+        if (now >= shares_from_ && !in_turn_ && team_ && team_->waiting > 0)
+            throw StopSearch{StopReason::kEffortUsed};
         if (now >= next_tick_) {
             next_tick_ = now + kSecondsBetweenTicks;
             if (tick_ && !tick_()) throw StopSearch{StopReason::kInterrupted};
@@ -181,6 +200,7 @@ class Monitor {
     static constexpr std::uint64_t kStepsBetweenLooks = 50'000;
     static constexpr double kSecondsBetweenTicks = 0.02;
     static constexpr std::uint64_t kNoCap = std::numeric_limits<std::uint64_t>::max();
+    static constexpr double kNever = std::numeric_limits<double>::infinity();
 
     Clock::time_point start_;
     double time_limit_;
@@ -198,6 +218,7 @@ class Monitor {
     std::uint64_t steps_of_team_ = 0;
     std::uint64_t next_look_ = kStepsBetweenLooks;
     std::uint64_t effort_cap_ = kNoCap;
+    double shares_from_ = kNever;
 };
 
 }  // namespace provetree

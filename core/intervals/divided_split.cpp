@@ -88,6 +88,7 @@ DividedSplit::Next DividedSplit::next(Cost cut, bool beside, std::uint64_t& numb
             task = frontier_->task_of(attempt);
             task.number = number++;
             task.path = path_to(in_second_ == left_first_);
+            task.node = &rows(in_second_ == left_first_);
             task.sample = sample;
             task.sample_rows = task_.sample_rows;
             tried_.emplace(task.number, attempt);

@@ -20,6 +20,10 @@ namespace provetree {
 
 namespace {
 
+// Seconds after which a split is shared with threads that have nothing to do; in tests, steps.
+constexpr double kOwnSeconds = 0.1;
+constexpr std::uint64_t kEagerSteps = 2'000;
+
 // The root of depth three or more while it is searched.
 class RootSearch final : public RootTasks {
   public:
@@ -59,6 +63,8 @@ class RootSearch final : public RootTasks {
     const RootOptions& options_;
     NodeRequest asked_;
     Frontier frontier_;
+    bool shares_ = false;                   // threads join in at the sides of a split that takes one of them long
+    std::unique_ptr<OtherThread> divider_;  // divides such splits, for whoever has the root
     std::map<std::uint64_t, Frontier::Attempt> tried_;  // splits that are being solved, by the number of their task
     std::map<std::uint64_t, DividedSplit> divided_;     // those of them that were too long for one worker
     std::vector<SplitTask> again_;                      // divided splits whose answer does not stand with all rows
@@ -89,9 +95,15 @@ class RootSearch::Worker final : public SplitWorker {
 
     // The sample may grow at any time: its rows are divided while nobody else has the root.
     void prepare(const SplitTask& task) override {
+        if (!task.path.empty()) return;
         if (const LazyRows* lazy = root_.options_.lazy) solver_.divide(lazy->sample(), task.split, 0);
     }
     SplitAnswer solve(const SplitTask& task) override {
+        const Shared shared(*this, task);
+        if (const std::size_t level = task.path.size()) {
+            solver_.divide(*task.node, task.split, level);
+            return solver_.solve_sides(task, task.node->columns.size(), level);
+        }
         if (!root_.options_.lazy) {
             if (!std::exchange(begun_, true)) solver_.begin_sides(root_.node_, root_.request_.shape, 0);
             solver_.divide_next(root_.node_, task.split, 0);
@@ -106,6 +118,26 @@ class RootSearch::Worker final : public SplitWorker {
     ResumeStack* on_abandoned = nullptr;  // of a thread that does not lead: tells what it was at
 
   private:
+    // While a split is solved whose sides others may join in.
+    class Shared {
+      public:
+        Shared(Worker& worker, const SplitTask& task) {
+            if (!worker.root_.shares_ || std::max(task.left.depth, task.right.depth) < 3) return;
+            Monitor& monitor = worker.solver_.context().monitor;
+            worker.solver_.hand_back_at(task.path.size());
+            if (worker.root_.context_.eager_threads()) {
+                cap_.emplace(monitor, kEagerSteps);
+                monitor.look_after(kEagerSteps);
+            } else {
+                sharing_.emplace(monitor, kOwnSeconds);
+            }
+        }
+
+      private:
+        std::optional<Monitor::EffortCap> cap_;
+        std::optional<Monitor::Sharing> sharing_;
+    };
+
     const RootSearch& root_;
     NodeSolver& solver_;
     bool begun_ = false;
@@ -198,6 +230,8 @@ void RootSearch::solve_tasks(Cost& left) {
         together.add(others.back()->worker);
     }
     alone_ = threads == 1;
+    shares_ = !alone_ && !file_ && !context_.rules && !context_.off(kNoSharing);
+    if (shares_) divider_ = std::make_unique<OtherThread>(*this, together.team(), threads, leader);
     if (alone_) return run_by(alone, left);
     solver_.heed(&cut_now_);
     for (const auto& other : others) other->solver.heed(&cut_now_);
@@ -317,12 +351,13 @@ bool RootSearch::settle(SplitTask& task, SplitAnswer& answer) {
         return true;
     }
     if (!answer.open()) return keep(task, answer);
+    context_.counters.shared += divider_ != nullptr;
     // What was found out on a sample that has grown since helps with the new one.
     if (options_.lazy && task.sample != frontier_.sample()) {
         renew(task, answer);
         return false;
     }
-    divided_.try_emplace(task.number, solver_, options_.lazy ? options_.lazy->sample() : node_, task, std::move(answer),
+    divided_.try_emplace(task.number, divider_ ? divider_->solver : solver_, options_.lazy ? options_.lazy->sample() : node_, task, std::move(answer),
                          notes_ ? [this](const Path& path) { return notes_->known(path); } : DividedSplit::Recall{});
     return true;
 }

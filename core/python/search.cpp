@@ -81,7 +81,7 @@ nb::dict counters_of(const SearchResult& result) {
     const Counters& of = result.counters;
     return dict_of("nodes"_a = of.nodes, "intervals"_a = of.intervals, "depth_two_solves"_a = of.depth_two_solves,
                    "panels"_a = of.panels, "lanes"_a = of.lanes, "row_steps"_a = of.row_steps, "samples"_a = of.samples,
-                   "sampled_rows"_a = of.sampled_rows, "rows_decided"_a = of.rows_decided,
+                   "sampled_rows"_a = of.sampled_rows, "shared"_a = of.shared, "rows_decided"_a = of.rows_decided,
                    "profile_bytes_peak"_a = static_cast<std::uint64_t>(of.profile_bytes_peak),
                    "improvement_steps"_a = of.improvement_steps, "targets"_a = of.targets,
                    "improvement_rounds"_a = of.improvement_rounds, "improvements"_a = of.improvements,

@@ -32,6 +32,7 @@ enum Switch : unsigned {
     kNoWide = 1u << 10,        // what tables with many columns get
     kNoSplitPairs = 1u << 14,  // bounds of rows that pass two splits, whichever of them comes first
     kNoBlocks = 1u << 18,      // what the rows between two splits cost by themselves
+    kNoSharing = 1u << 19,     // threads that have nothing to do get splits below one that takes another one long
     // Of searches under rules, and of those for trees below a cost:
     kNoSplitOrder = 1u << 15,   // of two splits with a direction, only one order is looked for
     kNoOpposedRows = 1u << 16,  // rows of which every tree that keeps directions gets one of two wrong
@@ -44,7 +45,7 @@ enum Switch : unsigned {
     // on; every table treated as one with many columns.
     kTinySamples = 1u << 20,
     kEagerImprovement = 1u << 21,
-    kEagerThreads = 1u << 22,  // threads on bits in every table
+    kEagerThreads = 1u << 22,  // threads on bits in every table, and splits shared that take hardly any time
     kAlwaysWide = 1u << 23,
     kTextTasks = 1u << 24,   // splits of the root pass as text
     kTinyBlocks = 1u << 30,  // blocks of two rows, from the second split on
@@ -76,6 +77,7 @@ inline constexpr NamedSwitch kPartSwitches[] = {
     {kNoWide, "wide"},
     {kNoSplitPairs, "split_pairs"},
     {kNoBlocks, "blocks"},
+    {kNoSharing, "sharing"},
 };
 inline constexpr NamedSwitch kRuleSwitches[] = {
     {kNoSplitOrder, "split_order"},
@@ -113,6 +115,7 @@ struct Counters {
     std::uint64_t row_steps = 0;         // rows x columns x panels swept
     std::uint64_t samples = 0;           // times the sample of rows grew
     std::uint64_t sampled_rows = 0;      // rows of the last sample; all of them where there was none
+    std::uint64_t shared = 0;            // splits that took one thread long, and that others joined in at
     std::uint64_t rows_decided = 0;      // rows that every better tree than the first one gets wrong: they are counted
     ByteCount profile_bytes_peak;
     std::uint64_t improvement_steps = 0;   // row steps spent on better trees rather than on the proof

@@ -101,11 +101,13 @@ void ThreadExecutor::solve(RootTasks& root, SplitWorker& worker, SplitTask& task
 
 // Until another thread leaves something. The leader watches the limits meanwhile.
 void ThreadExecutor::wait(std::unique_lock<std::mutex>& held, bool leads) {
-    if (!leads) {
+    ++team_.waiting;
+    if (leads)
+        changed_.wait_for(held, std::chrono::milliseconds(5));
+    else
         changed_.wait(held);
-        return;
-    }
-    changed_.wait_for(held, std::chrono::milliseconds(5));
+    --team_.waiting;
+    if (!leads) return;
     leader_has_root_ = false;
     held.unlock();
     monitor_.look_now();

@@ -63,7 +63,9 @@ class Executor {
     static bool idle(std::size_t tasks, std::size_t workers) { return 2 * tasks < workers; }
     SplitAnswer solved(SplitWorker& worker, const SplitTask& task) const {
         if (!text_) return worker.solve(task);
-        return unpack_answer(pack(worker.solve(unpack_task(pack(task), *text_))), *text_);
+        SplitTask read = unpack_task(pack(task), *text_);
+        read.node = task.node;
+        return unpack_answer(pack(worker.solve(read)), *text_);
     }
 
   private:

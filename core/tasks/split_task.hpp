@@ -31,6 +31,9 @@ struct SplitTask {
     ProfilePtr inner_left, outer_left, inner_right, outer_right;  // bounds of subsets and supersets of the sides
     std::uint64_t sample = 0;  // number of the sample of rows that the sides are solved on
     Weight sample_weight = 0;
+    // Of a split further down: its node, for workers that share the memory of the root. It stays where it is until all
+    // answers about its splits are there.
+    const Node* node = nullptr;
     // For workers that do not share the memory of the root: how the node of the split is reached from the root (a split
     // of the root itself: no steps), and the rows of the sample, four to a letter; null: all rows.
     std::vector<KnownNode::Step> path;
