@@ -22,6 +22,7 @@ enum class StopReason {
     kInterrupted,
     kWorkLimit,
     kEffortUsed,     // a cap on the effort of one part of the search, which its caller has set
+    kHandedBack,     // others can join in at what is left
     kTreeIsOptimal,  // a tree as good as the bound was found beside the proof
     kNothingBelow,   // no tree costs less than what was asked for: no stop, but no optimum either
 };
@@ -52,6 +53,8 @@ struct Team {
 class Monitor {
   public:
     using Clock = std::chrono::steady_clock;
+    static constexpr std::uint64_t kNoCap = std::numeric_limits<std::uint64_t>::max();
+    static constexpr double kNever = std::numeric_limits<double>::infinity();
 
     // `tick` is called about every 20 ms; it returns false to interrupt the search.
     Monitor(double time_limit, std::function<bool()> tick)
@@ -114,14 +117,20 @@ class Monitor {
         std::uint64_t before_;
     };
 
-    // While it lives, the search is unwound, as by a cap on effort, once it has taken so many seconds and others of the
-    // team have nothing to do.
+    // While it lives, the search is unwound to be handed back: once so many steps more are done, or once it has gone on
+    // for so many seconds and others of the team have nothing to do.
     class Sharing {
       public:
-        Sharing(Monitor& monitor, double seconds) : monitor_(monitor) {
+        Sharing(Monitor& monitor, double seconds, std::uint64_t steps) : monitor_(monitor) {
             monitor.shares_from_ = monitor.seconds() + seconds;
+            if (steps >= kNoCap - monitor.steps_) return;
+            monitor.shares_from_step_ = monitor.steps_ + steps;
+            monitor.look_after(steps);
         }
-        ~Sharing() { monitor_.shares_from_ = kNever; }
+        ~Sharing() {
+            monitor_.shares_from_ = kNever;
+            monitor_.shares_from_step_ = kNoCap;
+        }
         Sharing(const Sharing&) = delete;
         Sharing& operator=(const Sharing&) = delete;
 
@@ -181,9 +190,7 @@ class Monitor {
         if (steps_ >= work_limit_) throw StopSearch{StopReason::kWorkLimit};
         const double now = seconds();
         if (now >= time_limit_) throw StopSearch{StopReason::kTimeLimit};
-        // The second job is no part of what could be shared.
-        if (now >= shares_from_ && !in_turn_ && team_ && team_->waiting > 0)
-            throw StopSearch{StopReason::kEffortUsed};
+        if (is_to_be_shared(now)) throw StopSearch{StopReason::kHandedBack};
         if (now >= next_tick_) {
             next_tick_ = now + kSecondsBetweenTicks;
             if (tick_ && !tick_()) throw StopSearch{StopReason::kInterrupted};
@@ -196,11 +203,15 @@ class Monitor {
         }
     }
 
+    // The second job is no part of it.
+    bool is_to_be_shared(double now) const {
+        if (in_turn_) return false;
+        return steps_ >= shares_from_step_ || (now >= shares_from_ && team_ && team_->waiting > 0);
+    }
+
     // The slowest kernel needs about 50 ns for a row step: a look at least every few milliseconds.
     static constexpr std::uint64_t kStepsBetweenLooks = 50'000;
     static constexpr double kSecondsBetweenTicks = 0.02;
-    static constexpr std::uint64_t kNoCap = std::numeric_limits<std::uint64_t>::max();
-    static constexpr double kNever = std::numeric_limits<double>::infinity();
 
     Clock::time_point start_;
     double time_limit_;
@@ -219,6 +230,7 @@ class Monitor {
     std::uint64_t next_look_ = kStepsBetweenLooks;
     std::uint64_t effort_cap_ = kNoCap;
     double shares_from_ = kNever;
+    std::uint64_t shares_from_step_ = kNoCap;
 };
 
 }  // namespace provetree

@@ -270,7 +270,7 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
         }
         first_open = second_open = false;
     } catch (const StopSearch& stop) {
-        if (stop.reason != StopReason::kEffortUsed || level != handed_back_) throw;
+        if (stop.reason != StopReason::kHandedBack || level != handed_back_) throw;
         answer.left_open = left_first ? first_open : second_open;
         answer.right_open = left_first ? second_open : first_open;
         const bool left_unfinished = first_open == left_first;

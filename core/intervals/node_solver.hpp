@@ -59,7 +59,7 @@ class NodeSolver {
 
     // From now on `solve_sides` at the root heeds a cut that others lower meanwhile; null: nobody does.
     void heed(const std::atomic<Cost>* cut) { cut_now_ = cut; }
-    // From now on a cap on effort leaves the sides of a split of this level open, instead of unwinding their search.
+    // From now on a split of this level that is handed back leaves its sides open.
     void hand_back_at(std::size_t level) { handed_back_ = level; }
 
     // What is known before a node with these columns is searched; `rows` are its rows, or a sample of them.

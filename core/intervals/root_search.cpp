@@ -125,16 +125,11 @@ class RootSearch::Worker final : public SplitWorker {
             if (!worker.root_.shares_ || std::max(task.left.depth, task.right.depth) < 3) return;
             Monitor& monitor = worker.solver_.context().monitor;
             worker.solver_.hand_back_at(task.path.size());
-            if (worker.root_.context_.eager_threads()) {
-                cap_.emplace(monitor, kEagerSteps);
-                monitor.look_after(kEagerSteps);
-            } else {
-                sharing_.emplace(monitor, kOwnSeconds);
-            }
+            sharing_.emplace(monitor, kOwnSeconds,
+                             worker.root_.context_.eager_threads() ? kEagerSteps : Monitor::kNoCap);
         }
 
       private:
-        std::optional<Monitor::EffortCap> cap_;
         std::optional<Monitor::Sharing> sharing_;
     };
 
@@ -173,7 +168,7 @@ struct RootSearch::OtherThread {
 
 RootSearch::RootSearch(NodeSolver& solver, const Node& node, const RootRequest& request, const RootOptions& options)
     : solver_(solver), context_(solver.context()), loss_(solver.loss()), node_(node), request_(request),
-      options_(options), asked_{request.shape.on(node.rows), request.limit, {}, !options.ties || context_.certifies, 0},
+      options_(options), asked_{request.shape.on(node.rows), request.limit, options.known, !options.ties || context_.certifies, 0},
       frontier_(context_, loss_, options.lazy ? options.lazy->view() : node, asked_, request.start, options.ties) {
     if (!proof() || !context_.checkpoint) return;
     file_ = context_.checkpoint;
@@ -220,8 +215,8 @@ void RootSearch::solve_tasks(Cost& left) {
         return run_by(elsewhere, left);
     }
     Worker leader(*this, solver_, nullptr);
-    const std::size_t threads =
-        proof() && !context_.closings.heard() ? static_cast<std::size_t>(std::max(1, context_.n_jobs)) : 1;
+    const bool by_several = request_.role != Role::kAside && !context_.closings.heard();
+    const std::size_t threads = by_several ? static_cast<std::size_t>(std::max(1, context_.n_jobs)) : 1;
     SerialExecutor alone(leader);
     ThreadExecutor together(leader, context_.monitor);
     std::vector<std::unique_ptr<OtherThread>> others;
@@ -477,7 +472,7 @@ void RootSearch::save() {
 RootAnswer search_root(NodeSolver& solver, const Node& node, const RootRequest& request, const RootOptions& options) {
     Context& context = solver.context();
     std::optional<Closings::Heard> silence;
-    if (request.role == Role::kAside) silence.emplace(context.closings);
+    if (request.role != Role::kProof) silence.emplace(context.closings);
     const Shape shape = request.shape.on(node.rows);
     RootAnswer answer;
     Outcome& outcome = answer.outcome;

@@ -13,8 +13,9 @@ namespace provetree {
 using Listener = std::function<void(Cost upper, Cost lower)>;
 
 enum class Role {
-    kProof,  // the proof itself: it takes over trees found beside it, uses the threads and keeps the checkpoint
-    kAside,  // a search that serves another one: by one thread, without a checkpoint
+    kProof,   // the proof itself: it takes over trees found beside it, uses the threads and keeps the checkpoint
+    kChoice,  // the choice among optimal trees: it uses the threads as well
+    kAside,   // a search that serves another one: by one thread, without a checkpoint
 };
 
 struct RootRequest {

@@ -160,9 +160,18 @@ PlanPtr BySweeps::preferred(Shape shape, Outcome best, const Loss& refined, Cost
     const Closings::Heard silence(context_.closings);
     solver_.use(refined);
     const ProfilePtr known = scaled(context_, std::exchange(best.profile, nullptr), factor);
+    const Relatives relatives{known.get(), known.get()};
     try {
-        const NodeRequest request{.shape = shape, .relatives = {known.get(), known.get()}};
-        const PlanPtr plan = preferred_tree(solver_, root_, request, best);
+        PlanPtr plan;
+        if (context_.n_jobs > 1 && shape.on(root_.rows).depth >= 3 && leaf_cost() > best.upper) {
+            RootRequest request{.shape = shape, .start = best, .role = Role::kChoice, .limit = best.upper + 1};
+            TieChoice ties;
+            const RootAnswer answer = search_root(solver_, root_, request, {.ties = &ties, .known = relatives});
+            if (answer.stopped) return best.plan;
+            plan = preferred_below(solver_, root_, shape, answer.outcome, ties, 0);
+        } else {
+            plan = preferred_tree(solver_, root_, {.shape = shape, .relatives = relatives}, best);
+        }
         complete = true;
         return plan;
     } catch (const StopSearch&) {

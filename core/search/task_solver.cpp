@@ -24,7 +24,7 @@ struct TaskSolver::Parts {
 
     bool go_on() const {
         if (stopped) return false;
-        if (monitor.seconds() >= deadline) throw StopSearch{StopReason::kEffortUsed};
+        if (monitor.seconds() >= deadline) throw StopSearch{StopReason::kHandedBack};
         return true;
     }
     const Node& rows_of(const SplitTask& task);
@@ -82,11 +82,8 @@ SplitAnswer TaskSolver::Parts::solve(const SplitTask& task, double seconds, std:
     divide(task.split);
     const bool can_be_divided = std::max(task.left.depth, task.right.depth) >= 3;
     deadline = can_be_divided ? monitor.seconds() + seconds : std::numeric_limits<double>::infinity();
-    std::optional<Monitor::EffortCap> cap;
-    if (can_be_divided) {
-        cap.emplace(monitor, steps);
-        monitor.look_after(steps);
-    }
+    std::optional<Monitor::Sharing> sharing;
+    if (can_be_divided) sharing.emplace(monitor, Monitor::kNever, steps);
     solver.hand_back_at(level);
     return solver.solve_sides(task, node->columns.size(), level, pairs_of(task));
 }
