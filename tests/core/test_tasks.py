@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from testkit.core_calls import EAGER_THREADS, OFF, TEXT_TASKS, TINY_SAMPLES, core_search, same_tree
+from provetree.problem.problem import Problem, build_problem
+from testkit.core_calls import (
+    ALWAYS_WIDE,
+    EAGER_IMPROVEMENT,
+    EAGER_THREADS,
+    OFF,
+    TEXT_TASKS,
+    TINY_SAMPLES,
+    core_search,
+    same_tree,
+)
 from testkit.random_problems import random_problem
 
 
@@ -20,3 +31,55 @@ def test_tasks_as_text_give_the_same_tree(switches: int, n_jobs: int) -> None:
         assert same_tree(text, plain), seed
         tried += plain["counters"]["intervals"] > 0 or plain["counters"]["nodes"] > 0
     assert tried > 20
+
+
+def check_sharing(seed: int) -> int:
+    """Compare threads that share splits after a few steps with one thread; how many were shared."""
+    problem = random_problem(seed, max_depth=3 + seed % 2) if seed % 3 else deep_problem(seed)
+    switches = OFF["bits"] | (0, TINY_SAMPLES, EAGER_IMPROVEMENT, ALWAYS_WIDE)[seed // 3 % 4]
+    plain = core_search(problem, switches=switches)
+    text = TEXT_TASKS if seed % 7 == 0 else 0
+    shared = core_search(problem, switches=switches | EAGER_THREADS | text, n_jobs=2 + seed % 3)
+    for part in ("cost", "lower_bound", "status"):
+        assert shared[part] == plain[part], (seed, part)
+    settled = [found["counters"]["tie_rule_complete"] for found in (shared, plain)]
+    assert not all(settled) or same_tree(shared, plain), seed
+    return int(shared["counters"]["shared"])
+
+
+def deep_problem(seed: int) -> Problem:
+    """A problem of few rows whose splits are worth sharing more than once."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(12, 45))
+    measured = seed % 2 == 0
+    X = np.round(rng.normal(size=(n, int(rng.integers(1, 4)))), int(rng.integers(0, 3)))
+    if rng.random() < 0.3:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    k = int(rng.choice([2, 3]))
+    return build_problem(
+        X,
+        rng.normal(size=n) if measured else rng.integers(0, k, n),
+        n_classes=0 if measured else k,
+        loss="squared_error" if measured else "errors",
+        max_depth=int(rng.choice([4, 5])),
+        sample_weight=rng.integers(1, 4, n) if rng.random() < 0.3 else None,
+        max_leaf_nodes=int(rng.integers(3, 12)) if rng.random() < 0.3 else None,
+        min_samples_leaf=int(rng.integers(1, 5)) if rng.random() < 0.3 else 1,
+        alpha=float(rng.choice([0.0, 0.0, 0.02])),
+    )
+
+
+def test_threads_join_in_at_splits_that_take_long() -> None:
+    assert sum(check_sharing(seed) for seed in range(90)) > 100
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("part", range(20))
+def test_thousands_of_shared_searches(part: int) -> None:
+    assert sum(check_sharing(seed) for seed in range(500 * part, 500 * part + 500)) > 500
+
+
+def test_nothing_is_shared_where_it_is_switched_off() -> None:
+    switches = OFF["bits"] | OFF["sharing"] | EAGER_THREADS
+    found = core_search(deep_problem(3), switches=switches, n_jobs=2)
+    assert found["counters"]["shared"] == 0
