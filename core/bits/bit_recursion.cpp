@@ -46,46 +46,54 @@ BitRecursion::BitRecursion(Context& context, const BitKernel& kernel, const Loss
       proven_(context.memory_limit / 16), bottom_plans_{nullptr, stump_plan(), bottom_plan(2), bottom_plan(3)} {}
 
 Proven BitRecursion::solve(BitNode& node, Shape shape, Cost limit, std::size_t level) {
-    shape = shape.on(static_cast<Index>(node.size()));
-    if (std::optional<Proven> answer = answer_at_hand(node, shape, limit, level)) return *std::move(answer);
-    Incumbent best{loss_.leaf(node.leaf_error()), nullptr, 0};
-    SplitLoop splits = splits_of(node, shape, std::min(limit, best.upper), level);
-    for (Cost cut; splits.next(cut = std::min(limit, best.upper));) {
-        SideCosts sides = splits.sides();
-        const Incumbent found = solve_split(node, splits.share(), splits.feature(), sides, cut, level);
-        if (sides.sum() > 0) splits.raise(splits.feature(), sides);
-        splits.tried(splits.feature(), splits.share().left_splits, sides);
-        best.offer(found);
-    }
-    return conclude(node, shape, limit, best, splits.least(), level);
+    return context_.closings.heard() ? solve_as<Telling::kAloud>(node, shape, limit, level)
+                                     : solve_as<Telling::kSilent>(node, shape, limit, level);
 }
 
+template <Telling telling>
+Proven BitRecursion::solve_as(BitNode& node, Shape shape, Cost limit, std::size_t level) {
+    shape = shape.on(static_cast<Index>(node.size()));
+    if (std::optional<Proven> answer = answer_at_hand<telling>(node, shape, limit, level)) return *std::move(answer);
+    Incumbent best{loss_.leaf(node.leaf_error()), nullptr, 0};
+    SplitLoop splits = splits_of(node, shape, std::min(limit, best.upper), level);
+    for (Cost cut; splits.next<telling>(cut = std::min(limit, best.upper));) {
+        SideCosts sides = splits.sides();
+        const Incumbent found = solve_split_as<telling>(node, splits.share(), splits.feature(), sides, cut, level);
+        if (sides.sum() > 0) splits.raise(splits.feature(), sides);
+        splits.tried<telling>(splits.feature(), splits.share().left_splits, sides);
+        best.offer(found);
+    }
+    return conclude<telling>(node, shape, limit, best, splits.least(), level);
+}
+
+template <Telling telling>
 std::optional<Proven> BitRecursion::answer_at_hand(BitNode& node, Shape shape, Cost limit, std::size_t level) {
     const Cost leaf = loss_.leaf(node.leaf_error());
     if (shape.depth == 0 || leaf <= loss_.split_penalty) {
-        close_node(level, shape, leaf, Reason::kLeaf);
+        close_node<telling>(level, shape, leaf, Reason::kLeaf);
         return Proven{leaf, leaf, nullptr};
     }
     if (limit <= 0) {
-        close_node(level, shape, 0, Reason::kNoBudget);
+        close_node<telling>(level, shape, 0, Reason::kNoBudget);
         return Proven{0, leaf, nullptr};
     }
     if (shape.depth <= 2) {
         const Proven bottom = solve_bottom(node, shape);
-        close_node(level, shape, bottom.lower, Reason::kSolved);
+        close_node<telling>(level, shape, bottom.lower, Reason::kSolved);
         return bottom;
     }
     const Proven* const known = proven_.find(node.conditions, shape);
     if (!known || (known->lower < limit && !known->solved())) return std::nullopt;
-    close_node(level, shape, known->lower, Reason::kKnown);
+    close_node<telling>(level, shape, known->lower, Reason::kKnown);
     return *known;
 }
 
+template <Telling telling>
 Proven BitRecursion::conclude(const BitNode& node, Shape shape, Cost limit, const Incumbent& best, Cost least,
                               std::size_t level) {
     const Proven proven{best.upper < limit ? best.upper : std::min(least, best.upper), best.upper, best.plan};
     proven_.put(node.conditions, shape, proven);
-    close_node(level, shape, proven.lower, Reason::kSolved);
+    close_node<telling>(level, shape, proven.lower, Reason::kSolved);
     return proven;
 }
 
@@ -101,17 +109,25 @@ PlanPtr BitRecursion::plan_of_bottom(Cost cost, Weight leaf_error, Shape shape) 
     return bottom_plans_[shape.splits];
 }
 
+template <Telling telling>
 void BitRecursion::make_side(BitNode& node, std::uint32_t feature, bool right, std::size_t level, BitNode& child) {
     nodes_.make_child(node, feature, right, child);
     child.conditions = node.conditions.with(2 * feature + (right ? 1 : 0));
-    descend(level, feature, right);
+    descend<telling>(level, feature, right);
 }
 
 Incumbent BitRecursion::solve_split(BitNode& node, const Division& share, std::uint32_t feature, SideCosts& sides,
                                     Cost cut, std::size_t level) {
+    return context_.closings.heard() ? solve_split_as<Telling::kAloud>(node, share, feature, sides, cut, level)
+                                     : solve_split_as<Telling::kSilent>(node, share, feature, sides, cut, level);
+}
+
+template <Telling telling>
+Incumbent BitRecursion::solve_split_as(BitNode& node, const Division& share, std::uint32_t feature, SideCosts& sides,
+                                       Cost cut, std::size_t level) {
     const bool above_bottoms = std::max(share.left.depth, share.right.depth) <= 2;
-    return above_bottoms ? solve_pair_of_bottoms(node, share, feature, sides, cut, level)
-                         : solve_children(node, share, feature, sides, cut, level);
+    return above_bottoms ? solve_pair_of_bottoms<telling>(node, share, feature, sides, cut, level)
+                         : solve_children<telling>(node, share, feature, sides, cut, level);
 }
 
 // A side of depth two or less.
@@ -132,6 +148,7 @@ void BitRecursion::look_up(BottomSide& side, Cost& floor) {
     floor = side.known ? cost : std::max(floor, cost);
 }
 
+template <Telling telling>
 Incumbent BitRecursion::solve_pair_of_bottoms(BitNode& node, const Division& share, std::uint32_t feature,
                                               SideCosts& sides, Cost cut, std::size_t level) {
     const SplitErrors leaves = nodes_.split_errors(node, feature);
@@ -142,12 +159,12 @@ Incumbent BitRecursion::solve_pair_of_bottoms(BitNode& node, const Division& sha
     look_up(left, sides.left);
     look_up(right, sides.right);
     const auto close = [&](bool known, Reason reason) {
-        if (!context_.closings.heard()) return;
+        if (telling == Telling::kSilent) return;
         for (const bool of_right : {false, true}) {
             const BottomSide& side = of_right ? right : left;
             if (side.known != known) continue;
-            descend(level, feature, of_right);
-            close_node(level + 1, side.shape, of_right ? sides.right : sides.left, reason);
+            descend<telling>(level, feature, of_right);
+            close_node<telling>(level + 1, side.shape, of_right ? sides.right : sides.left, reason);
         }
     };
     close(true, Reason::kKnown);
@@ -168,6 +185,7 @@ Incumbent BitRecursion::solve_pair_of_bottoms(BitNode& node, const Division& sha
             share.left_splits};
 }
 
+template <Telling telling>
 Incumbent BitRecursion::solve_children(BitNode& node, const Division& share, std::uint32_t feature, SideCosts& known,
                                        Cost cut, std::size_t level) {
     const Shape shapes[2] = {share.left, share.right};
@@ -183,8 +201,8 @@ Incumbent BitRecursion::solve_children(BitNode& node, const Division& share, std
             proven_.find(node.conditions.with(2 * feature + static_cast<std::uint32_t>(side)), shape);
         if (!before || before->lower < sides[side].lower) continue;
         sides[side] = *before;
-        descend(level, feature, side == 1);
-        close_node(level + 1, shape, before->lower, Reason::kKnown);
+        descend<telling>(level, feature, side == 1);
+        close_node<telling>(level + 1, shape, before->lower, Reason::kKnown);
     }
     const Cost penalty = loss_.split_penalty;
     // The larger side first: its bound is the likelier to settle the split alone.
@@ -193,14 +211,19 @@ Incumbent BitRecursion::solve_children(BitNode& node, const Division& share, std
         if (sides[0].lower + sides[1].lower + penalty >= cut) break;
         if (sides[side].solved()) continue;
         BitNode& child = nodes_.child_at(level, side == 1);
-        make_side(node, feature, side == 1, level, child);
+        make_side<telling>(node, feature, side == 1, level, child);
         ++context_.counters.nodes;
-        sides[side] = solve(child, shapes[side], cut - penalty - sides[1 - side].lower, level + 1);
+        sides[side] = solve_as<telling>(child, shapes[side], cut - penalty - sides[1 - side].lower, level + 1);
     }
     known = {sides[0].lower, sides[1].lower};
     const Cost total = sides[0].upper + sides[1].upper + penalty;
     if (total >= cut) return {};
     return {total, plan_of_split(feature, sides[0].plan, sides[1].plan), share.left_splits};
 }
+
+template std::optional<Proven> BitRecursion::answer_at_hand<Telling::kAloud>(BitNode&, Shape, Cost, std::size_t);
+template Proven BitRecursion::conclude<Telling::kAloud>(const BitNode&, Shape, Cost, const Incumbent&, Cost,
+                                                        std::size_t);
+template void BitRecursion::make_side<Telling::kAloud>(BitNode&, std::uint32_t, bool, std::size_t, BitNode&);
 
 }  // namespace provetree

@@ -1,5 +1,8 @@
 // The recursion of the bit search: branch and bound over sets of conditions. What is proven for a set is kept, whatever
 // order its conditions came in.
+//
+// Nodes take microseconds, so that the recursion is compiled twice: below a split of the root, one that tells of what
+// it closes runs only where somebody listens.
 #pragma once
 
 #include <optional>
@@ -26,11 +29,12 @@ class SplitLoop {
     SplitLoop(SplitLoop&&) = default;
 
     // Goes to the next split that may cost less than `cut`; those passed over are closed. False: there is none.
+    template <Telling telling = Telling::kAloud>
     bool next(Cost cut) {
-        return next(cut, [](std::uint32_t, const Division&, SideCosts&) { return false; });
+        return next<telling>(cut, [](std::uint32_t, const Division&, SideCosts&) { return false; });
     }
     // `recall` raises what the sides of a split cost at least by what is known from elsewhere; says whether it did.
-    template <class Recall>
+    template <Telling telling = Telling::kAloud, class Recall>
     bool next(Cost cut, const Recall& recall) {
         // Most splits are passed over: what changes is kept out of memory until one is found.
         std::size_t at = at_, at_share = at_share_;
@@ -53,7 +57,7 @@ class SplitLoop {
                 sides_ = sides;
             } else {
                 least = std::min(least, bound);
-                if (context_.closings.heard()) [[unlikely]]
+                if (telling == Telling::kAloud && context_.closings.heard()) [[unlikely]]
                     close(feature, share.left_splits, sides, recalled ? Reason::kKnown : Reason::kSplitBound);
             }
         }
@@ -69,8 +73,9 @@ class SplitLoop {
     const std::vector<std::uint32_t>& order() const { return order_; }
 
     // A split was tried, and its sides cost at least so much.
+    template <Telling telling = Telling::kAloud>
     void tried(std::uint32_t feature, std::int64_t left_splits, const SideCosts& sides) {
-        close(feature, left_splits, sides, Reason::kTried);
+        close<telling>(feature, left_splits, sides, Reason::kTried);
     }
     // Whether what is proven for a split bounds the other splits, too. Then `raise` raises what they cost at least.
     bool raises() const { return raises_; }
@@ -87,10 +92,11 @@ class SplitLoop {
 
   private:
     void set_floors(Cost cut);
+    template <Telling telling = Telling::kAloud>
     void close(std::uint32_t feature, std::int64_t left_splits, const SideCosts& sides, Reason reason) {
         const Cost bound = sides.sum() + penalty_;
         least_ = std::min(least_, bound);
-        context_.closings.close(
+        context_.closings.close<telling>(
             [&] {
                 const Feature& split = nodes_.features()[feature];
                 return Region{level_, false, split.column, split.rank, split.rank, left_splits, shape_};
@@ -158,11 +164,13 @@ class BitRecursion {
     Proven solve(BitNode& node, Shape shape, Cost limit, std::size_t level);
     // The three steps of it. Shapes are those that the rows of the node allow.
     // The answer, where no split has to be tried.
+    template <Telling telling = Telling::kAloud>
     std::optional<Proven> answer_at_hand(BitNode& node, Shape shape, Cost limit, std::size_t level);
     SplitLoop splits_of(BitNode& node, Shape shape, Cost cut, std::size_t level) {
         return {context_, nodes_, loss_, node, shape, level, nodes_.promising_order(node), cut};
     }
     // Keeps and gives what is proven when all splits are tried. `best` is the leaf where no tree is below `limit`.
+    template <Telling telling = Telling::kAloud>
     Proven conclude(const BitNode& node, Shape shape, Cost limit, const Incumbent& best, Cost least, std::size_t level);
 
     // The best tree below `cut` that begins with a split. `sides`: what is known of them, and what is known then.
@@ -174,26 +182,37 @@ class BitRecursion {
         return {cost, cost, plan_of_bottom(cost, node.leaf_error(), shape)};
     }
     // One side of a split, for a search below it.
+    template <Telling telling = Telling::kAloud>
     void make_side(BitNode& node, std::uint32_t feature, bool right, std::size_t level, BitNode& child);
     PlanPtr plan_of_split(std::uint32_t feature, const PlanPtr& left, const PlanPtr& right) const {
         return split_plan(nodes_.features()[feature].column, nodes_.features()[feature].rank, left, right);
     }
     // Closes all splits of a node.
+    template <Telling telling = Telling::kAloud>
     void close_node(std::size_t level, Shape shape, Cost bound, Reason reason) {
-        context_.closings.close([&] { return Region::all_splits(level, shape); }, bound, reason);
+        context_.closings.close<telling>([&] { return Region::all_splits(level, shape); }, bound, reason);
     }
 
   private:
+    template <Telling telling>
+    Proven solve_as(BitNode& node, Shape shape, Cost limit, std::size_t level);
+    template <Telling telling>
+    Incumbent solve_split_as(BitNode& node, const Division& share, std::uint32_t feature, SideCosts& sides, Cost cut,
+                             std::size_t level);
     struct BottomSide;
     Cost cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, Shape shape) const;
     PlanPtr plan_of_bottom(Cost cost, Weight leaf_error, Shape shape) const;
     void look_up(BottomSide& side, Cost& floor);
+    template <Telling telling>
     Incumbent solve_pair_of_bottoms(BitNode& node, const Division& share, std::uint32_t feature, SideCosts& sides,
                                     Cost cut, std::size_t level);
+    template <Telling telling>
     Incumbent solve_children(BitNode& node, const Division& share, std::uint32_t feature, SideCosts& known, Cost cut,
                              std::size_t level);
+    template <Telling telling>
     void descend(std::size_t level, std::uint32_t feature, bool right) {
-        context_.closings.descend(level, {nodes_.features()[feature].column, nodes_.features()[feature].rank, right});
+        context_.closings.descend<telling>(level,
+                                           {nodes_.features()[feature].column, nodes_.features()[feature].rank, right});
     }
 
     Context& context_;

@@ -54,6 +54,9 @@ class ClosingListener {
     virtual void closed(const std::vector<PathStep>& path, const Region& region, Cost bound, Reason reason) = 0;
 };
 
+// How a search is compiled: a silent one has no code for telling, and runs where nobody listens.
+enum class Telling : bool { kSilent, kAloud };
+
 // The one way to close a region. Keeps the path to the node at hand, but only where somebody listens.
 class Closings {
   public:
@@ -74,14 +77,16 @@ class Closings {
     };
 
     // The search goes from a node at `level` to one side of a split.
+    template <Telling telling = Telling::kAloud>
     void descend(std::size_t level, const PathStep& step) {
-        if (!listener_) return;
+        if (telling == Telling::kSilent || !listener_) return;
         path_.resize(level);
         path_.push_back(step);
     }
     // `region` is a function that makes the region: it is not called where nobody listens.
-    template <class MakeRegion>
+    template <Telling telling = Telling::kAloud, class MakeRegion>
     void close(const MakeRegion& region, Cost bound, Reason reason) {
+        if (telling == Telling::kSilent) return;
         if (listener_) [[unlikely]]
             tell(region(), bound, reason);
     }
