@@ -168,7 +168,8 @@ struct RootSearch::OtherThread {
 
 RootSearch::RootSearch(NodeSolver& solver, const Node& node, const RootRequest& request, const RootOptions& options)
     : solver_(solver), context_(solver.context()), loss_(solver.loss()), node_(node), request_(request),
-      options_(options), asked_{request.shape.on(node.rows), request.limit, options.known, !options.ties || context_.certifies, 0},
+      options_(options),
+      asked_{request.shape.on(node.rows), request.limit, options.known, !options.ties || context_.certifies, 0},
       frontier_(context_, loss_, options.lazy ? options.lazy->view() : node, asked_, request.start, options.ties) {
     if (!proof() || !context_.checkpoint) return;
     file_ = context_.checkpoint;
@@ -346,13 +347,14 @@ bool RootSearch::settle(SplitTask& task, SplitAnswer& answer) {
         return true;
     }
     if (!answer.open()) return keep(task, answer);
-    context_.counters.shared += divider_ != nullptr;
     // What was found out on a sample that has grown since helps with the new one.
     if (options_.lazy && task.sample != frontier_.sample()) {
         renew(task, answer);
         return false;
     }
-    divided_.try_emplace(task.number, divider_ ? divider_->solver : solver_, options_.lazy ? options_.lazy->sample() : node_, task, std::move(answer),
+    context_.counters.shared += divider_ != nullptr;
+    divided_.try_emplace(task.number, divider_ ? divider_->solver : solver_,
+                         options_.lazy ? options_.lazy->sample() : node_, task, std::move(answer),
                          notes_ ? [this](const Path& path) { return notes_->known(path); } : DividedSplit::Recall{});
     return true;
 }

@@ -41,7 +41,7 @@ struct TaskSolver::Parts {
     NodeBuilder builder;
     NodeSolver solver;
     Node root, sample;
-    std::unique_ptr<PairBounds> pairs;  // what tasks have proven here, for those that follow
+    std::unique_ptr<PairBounds> pairs;               // what tasks have proven here, for those that follow
     std::shared_ptr<const std::string> sample_rows;  // that the sample was made of
 };
 
@@ -56,8 +56,8 @@ const Node& TaskSolver::Parts::rows_of(const SplitTask& task) {
     return sample;
 }
 
-// Tasks about splits of the root prove things of rows that pass two splits, each for all that follow. Those further down
-// are about other rows.
+// Tasks about splits of the root prove things of rows that pass two splits, each for all that follow. Those further
+// down are about other rows.
 PairBounds* TaskSolver::Parts::pairs_of(const SplitTask& task) {
     if (!task.path.empty()) return nullptr;
     const Shape shape{std::max(task.left.depth, task.right.depth) + 1, task.left.splits + task.right.splits + 1};
