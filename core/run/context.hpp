@@ -32,7 +32,6 @@ enum Switch : unsigned {
     kNoWide = 1u << 10,        // what tables with many columns get
     kNoSplitPairs = 1u << 14,  // bounds of rows that pass two splits, whichever of them comes first
     kNoBlocks = 1u << 18,      // what the rows between two splits cost by themselves
-    kNoSharing = 1u << 19,     // threads that have nothing to do get splits below one that takes another one long
     // Of searches under rules, and of those for trees below a cost:
     kNoSplitOrder = 1u << 15,   // of two splits with a direction, only one order is looked for
     kNoOpposedRows = 1u << 16,  // rows of which every tree that keeps directions gets one of two wrong
@@ -48,6 +47,7 @@ enum Switch : unsigned {
     kEagerThreads = 1u << 22,  // threads on bits in every table, and splits shared that take hardly any time
     kAlwaysWide = 1u << 23,
     kTextTasks = 1u << 24,   // splits of the root pass as text
+    kNoSharing = 1u << 19,   // a split that takes one thread long stays with it
     kTinyBlocks = 1u << 30,  // blocks of two rows, from the second split on
     // For tests of the search of all sizes: each takes away a care without which its proof is wrong.
     kLowSurveyLimits = 1u << 25,  // the survey is asked for less than it stands in for
@@ -77,7 +77,6 @@ inline constexpr NamedSwitch kPartSwitches[] = {
     {kNoWide, "wide"},
     {kNoSplitPairs, "split_pairs"},
     {kNoBlocks, "blocks"},
-    {kNoSharing, "sharing"},
 };
 inline constexpr NamedSwitch kRuleSwitches[] = {
     {kNoSplitOrder, "split_order"},
@@ -88,6 +87,7 @@ inline constexpr NamedSwitch kTestSwitches[] = {
     {kTinySamples, "tiny_samples"},   {kEagerImprovement, "eager_improvement"},
     {kEagerThreads, "eager_threads"}, {kAlwaysWide, "always_wide"},
     {kTextTasks, "text_tasks"},       {kTinyBlocks, "tiny_blocks"},
+    {kNoSharing, "no_sharing"},
 };
 
 inline constexpr NamedSwitch kSizeSwitches[] = {

@@ -10,6 +10,7 @@ from testkit.core_calls import (
     ALWAYS_WIDE,
     EAGER_IMPROVEMENT,
     EAGER_THREADS,
+    NO_SHARING,
     OFF,
     TEXT_TASKS,
     TINY_SAMPLES,
@@ -80,6 +81,6 @@ def test_thousands_of_shared_searches(part: int) -> None:
 
 
 def test_nothing_is_shared_where_it_is_switched_off() -> None:
-    switches = OFF["bits"] | OFF["sharing"] | EAGER_THREADS
+    switches = OFF["bits"] | NO_SHARING | EAGER_THREADS
     found = core_search(deep_problem(3), switches=switches, n_jobs=2)
     assert found["counters"]["shared"] == 0

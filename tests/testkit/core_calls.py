@@ -29,6 +29,7 @@ ALWAYS_WIDE: int = _core.TEST_SWITCHES["always_wide"]
 #: Splits of the root pass as text, as they would to another machine.
 TEXT_TASKS: int = _core.TEST_SWITCHES["text_tasks"]
 #: Several threads on bits in every table.
+NO_SHARING: int = _core.TEST_SWITCHES["no_sharing"]
 EAGER_THREADS: int = _core.TEST_SWITCHES["eager_threads"]
 #: What a tree is compared by: splits by rank, and labels.
 NODE_FIELDS = ("column", "rank_low", "rank_high", "label")
