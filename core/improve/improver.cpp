@@ -159,7 +159,9 @@ SubtreePtr Improver::solved(const Node& node, const SubtreePtr& subtree, std::ui
             .on(node.rows);
     const RootRequest request{.shape = shape, .start = {subtree->cost, subtree->plan()}};
     const Monitor::EffortCap cap(context_.monitor, effort);
-    const auto [outcome, stopped] = search_root(inner_, node, request, {});
+    const RootAnswer answer = search_root(inner_, node, request, {});
+    const Outcome& outcome = answer.outcome;
+    const std::optional<StopReason> stopped = answer.stopped;
     const bool own_cap = stopped == StopReason::kEffortUsed && cap.binds();
     if (stopped && !own_cap) stop_ = StopSearch{*stopped};
     Subtree result = *subtree;

@@ -39,6 +39,7 @@ void Frontier::open(const Survey& survey) {
                                  share,
                                  hints_from(relatives_, node_, node_.columns[c], share.left_splits, loss_),
                                  survey.order.empty() ? 0 : survey.order[c],
+                                 {},
                                  {}});
             if (pairs_) pairs_->add_hints(side_, node_, node_.columns[c], loss_, families_.back().hints);
             // At either end of a column one side has no rows, and the other one has all of them.
@@ -459,6 +460,7 @@ void Frontier::sample_has_grown(Weight added) {
             point.right_upper += more;
             point.outer_left = point.outer_right = nullptr;
         }
+        for (DeepPoint& hint : families_[f].hints) hint.weight = node_.weight_left(column(f), hint.position);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "intervals/frontier.hpp"
 #include "intervals/lazy_rows.hpp"
 #include "intervals/resume_stack.hpp"
+#include "proof/handover.hpp"
 #include "tasks/executor.hpp"
 #include "tasks/remote_executor.hpp"
 
@@ -53,6 +54,7 @@ class RootSearch final : public RootTasks {
     bool remote() const { return proof() && context_.exchange && !context_.closings.heard(); }
     Outcome stopped(StopReason reason, Cost left);
     void save();
+    HandoverPtr handover() const;
     bool proof() const { return request_.role == Role::kProof; }
 
     NodeSolver& solver_;
@@ -194,9 +196,14 @@ RootAnswer RootSearch::run() {
         const Node& rows = options_.lazy ? options_.lazy->sample() : node_;
         frontier_.open(solver_.survey(frontier_.node().columns, rows, asked_));
         listed_ = true;
-        if (stack_) stack_->enter_root(frontier_, options_.earlier ? &options_.earlier->root : nullptr);
+        const KnownNode* const known = options_.earlier ? &options_.earlier->root : nullptr;
+        if (stack_)
+            stack_->enter_root(frontier_, known);
+        else if (known)
+            frontier_.take_up(*known);
         solve_tasks(left);
         context_.counters.intervals += std::exchange(settled_, 0);
+        if (request_.hands_over) answer.handover = handover();
         answer.outcome = frontier_.finished(asked_.keep_profile);
         context_.closings.close([&] { return Region::all_splits(0, request_.shape); }, answer.outcome.lower,
                                 Reason::kSolved);
@@ -446,6 +453,13 @@ void limit_profiles(KnownNode& node, std::size_t& room) {
         else
             room -= points;
     }
+}
+
+// The bounds of all splits tried.
+HandoverPtr RootSearch::handover() const {
+    Handover proven{loss_, context_.table.columns, frontier_.record(), {}};
+    if (options_.lazy && !options_.lazy->complete()) proven.sample = options_.lazy->marked();
+    return std::make_shared<const Handover>(std::move(proven));
 }
 
 // Leaves the best tree on disk, and the bounds that are known of the root and of the nodes searched below it.

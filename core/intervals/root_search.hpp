@@ -17,7 +17,7 @@ struct RootOptions {
     TieChoice* ties = nullptr;            // where the split goes that the tie rule prefers; null: any will do
     LazyRows* lazy = nullptr;             // the sides are solved on this sample of the rows, which grows
     Relatives known{};                    // bounds of these very rows, of subsets or of supersets
-    const Checkpoint* earlier = nullptr;  // what an earlier process has left on disk, for a proof with a file
+    const Checkpoint* earlier = nullptr;  // what an earlier process has left on disk, or a search of more columns
 };
 
 // Where the search is stopped, its bounds are valid but apart.

@@ -40,6 +40,7 @@ struct Loss {
     Loss counting_splits(Cost factor) const {
         return {error_scale * factor, split_penalty * factor + 1, unit_scale * factor};
     }
+    bool operator==(const Loss&) const = default;
 
   private:
     Cost amount_scale() const { return unit_scale ? unit_scale : error_scale; }

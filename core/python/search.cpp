@@ -105,6 +105,7 @@ nb::dict dict_of_result(SearchResult&& result, bool certified) {
         "right"_a = to_numpy(std::move(result.tree.right)), "label"_a = to_numpy(std::move(result.tree.label)),
         "cost"_a = result.tree.cost, "lower_bound"_a = result.lower_bound, "status"_a = status_name(result.status),
         "history"_a = history, "counters"_a = counters_of(result));
+    if (result.handover) told["handover"] = nb::cast(std::move(result.handover));
     if (certified) told["certified"] = dict_of_certified(std::move(result));
     return told;
 }
@@ -219,6 +220,7 @@ void register_search(nb::module_& module) {
     module.def("route_rows", &routed_rows_of, "table"_a, "column"_a, "rank"_a, "keep_rows"_a = false);
     module.def("node_means", &node_means_of, "numbers"_a, "weights"_a, "rows"_a, "begin"_a, "end"_a);
     module.def("node_totals", &node_totals_of, "numbers"_a, "weights"_a, "rows"_a, "begin"_a, "end"_a);
+    nb::class_<Handover>(module, "Handover").def("with_columns", &Handover::with, "kept"_a);
     nb::class_<BoundTaskSolver>(module, "TaskSolver")
         .def(nb::init<nb::object, const std::string&, std::uint64_t, const std::string&>(), "table"_a, "job"_a,
              "memory_limit"_a, "kernel"_a = "auto")

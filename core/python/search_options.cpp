@@ -135,6 +135,7 @@ void take_rules(const std::vector<std::int64_t>& directions, const std::vector<s
 SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
     Given given(kwargs);
     SearchOptions options;
+    std::shared_ptr<Handover> known;
     std::vector<std::int64_t> initial_column, initial_rank, directions, prices;
     std::vector<std::vector<std::int64_t>> groups, priced;
     given.need("max_depth", options.max_depth);
@@ -152,6 +153,8 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
     given.take("n_jobs", options.n_jobs);
     given.take("below", options.below);
     given.take("certify", options.certify);
+    given.take("known", known);
+    given.take("hands_over", options.hands_over);
     given.take("checkpoint", options.checkpoint);
     given.take("checkpoint_seconds", options.checkpoint_seconds);
     given.take("directions", directions);
@@ -172,6 +175,7 @@ SearchOptions search_options_of(const nb::kwargs& kwargs, const Table& table) {
     }
     if (!directions.empty() || !groups.empty() || !prices.empty())
         take_rules(directions, groups, prices, priced, table, options);
+    options.known = std::move(known);
     options.initial = plan_of(initial_column, initial_rank, table);
     check_scale(options);
     return options;

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "base/limits.hpp"
 #include "tree/outcome.hpp"
 
 namespace provetree {
+
+struct Handover;
 
 // Told the best cost and the proven bound whenever either may have improved.
 using Listener = std::function<void(Cost upper, Cost lower)>;
@@ -22,13 +25,15 @@ struct RootRequest {
     Shape shape;
     Incumbent start;  // the tree to beat
     Role role = Role::kAside;
-    Listener listener{};     // of a proof; may be empty
-    Cost limit = kInfinite;  // trees below it are looked for: where there is none, the limit is what is proven
+    Listener listener{};      // of a proof; may be empty
+    Cost limit = kInfinite;   // trees below it are looked for: where there is none, the limit is what is proven
+    bool hands_over = false;  // leave the bounds of the splits of the root
 };
 
 struct RootAnswer {
-    Outcome outcome;                    // where the search was stopped, its bounds are valid but apart
-    std::optional<StopReason> stopped;  // none: the search came to its end
+    Outcome outcome;                           // where the search was stopped, its bounds are valid but apart
+    std::optional<StopReason> stopped;         // none: the search came to its end
+    std::shared_ptr<const Handover> handover;  // of a search that came to its end, where it was asked for
 };
 
 }  // namespace provetree

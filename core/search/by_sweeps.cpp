@@ -92,7 +92,8 @@ class BySweeps final : public Method {
 Incumbent BySweeps::start(Shape shape, Cost limit) {
     Incumbent start{leaf_cost(), nullptr, 0};
     if (shape.depth < 3) return start;
-    const bool grows = !context_.off(kNoStart);
+    // Where trees below a limit are looked for beside bounds of more columns, a tree above it serves nobody.
+    const bool grows = !context_.off(kNoStart) && !(earlier_ && limit < kInfinite);
     if (grows) start = grow_greedily(solver_, root_, shape);
     // Deeper, the exact search of a shortlist rarely ends, and better trees are found beside the proof. A proof that
     // goes on has its tree.

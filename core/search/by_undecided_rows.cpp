@@ -95,6 +95,7 @@ RootAnswer ByUndecidedRows::prove_without(const OpposedRows& opposed, Cost cut, 
     Context context(context_, fewer.table);
     const std::unique_ptr<Method> method = by_sweeps(context, loss_, false, false);
     RootRequest rest = request;
+    rest.hands_over = false;
     rest.start.upper -= counted;
     if (request.limit < kInfinite) rest.limit -= counted;
     if (request.listener)

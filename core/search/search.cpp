@@ -196,6 +196,8 @@ void Driver::open() {
     if (method_->leaf_cost() >= kInfinite)
         throw std::invalid_argument("The table has fewer rows than the minimum leaf size.");
     if (!options_.checkpoint.empty()) open_checkpoint();
+    if (options_.known && !by_bits_ && options_.known->fits(plan_.loss, table_, plan_.shape))
+        method_->resume({.root = options_.known->root, .below = {}, .sets = {}, .sample = options_.known->sample});
 }
 
 void Driver::open_checkpoint() {
@@ -290,9 +292,11 @@ void Driver::prove_shape() {
             tell(upper, lower);
             end_where_known(upper);
         };
-        RootAnswer answer = method_->prove({plan_.shape, start_, Role::kProof, listen, plan_.below});
+        RootAnswer answer =
+            method_->prove({plan_.shape, start_, Role::kProof, listen, plan_.below, options_.hands_over});
         outcome_ = std::move(answer.outcome);
         stopped_ = answer.stopped;
+        result_.handover = std::move(answer.handover);
         if (!stopped_ && outcome_.lower < outcome_.upper) stopped_ = StopReason::kNothingBelow;
     } catch (const StopSearch& stop) {
         stopped_ = stop.reason;

@@ -10,6 +10,7 @@
 #include "base/limits.hpp"
 #include "certify/claims.hpp"
 #include "loss/loss.hpp"
+#include "proof/handover.hpp"
 #include "run/context.hpp"
 #include "table/table.hpp"
 #include "tree/plan.hpp"
@@ -26,6 +27,8 @@ struct SearchOptions {
     std::uint64_t max_work = 0;      // row steps after which the search ends; 0: no limit
     std::uint64_t memory_limit = 0;  // bytes that kept bounds may take; the nodes themselves are bounded by the depth
     Cost below = kInfinite;          // trees that cost less are looked for: where there is none, that is what is proven
+    HandoverPtr known;               // from a search of the same rows with more columns; null: nothing
+    bool hands_over = false;         // what is proven of the root's splits, from depth three on
     PlanPtr initial;                 // a tree to begin with, within the limits; null: none
     int n_jobs = 1;                  // threads
     std::string checkpoint;          // file that the proof is kept in and taken up from; empty: none
@@ -52,7 +55,8 @@ struct SearchResult {
     Loss proof_loss;  // what bounds of regions are told in: it may count splits to choose among equally good trees
     std::vector<ProgressPoint> history;
     Counters counters;
-    Certified certified;  // where it was asked for; its weights are those of the rows of the table given
+    HandoverPtr handover;  // null: not asked for, not proven, or proven on bits
+    Certified certified;   // where it was asked for; its weights are those of the rows of the table given
     double certify_seconds = 0;
 };
 

@@ -114,12 +114,13 @@ Cost bound_of_hard_rows(NodeSolver& whole, const Node& root, Shape shape, const 
     if (rows.columns.empty()) return 0;
     const Incumbent start = grow_with_exact_bottoms(solver, rows, shape, grow_greedily(solver, rows, shape));
     const RootRequest request{.shape = shape, .start = start, .limit = first_target(start.upper, shape)};
-    const auto [outcome, stopped] = search_root(solver, rows, request, {});
+    const RootAnswer answer = search_root(solver, rows, request, {});
     whole.context().counters.add(context.counters);
     ++whole.context().counters.targets;
-    if (stopped) throw StopSearch{*stopped};
-    whole.context().closings.close([&] { return Region::all_splits(0, shape); }, outcome.lower, Reason::kSample);
-    return outcome.lower;
+    if (answer.stopped) throw StopSearch{*answer.stopped};
+    const Cost proven = answer.outcome.lower;
+    whole.context().closings.close([&] { return Region::all_splits(0, shape); }, proven, Reason::kSample);
+    return proven;
 }
 
 }  // namespace

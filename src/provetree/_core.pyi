@@ -31,6 +31,7 @@ class SearchResult(TypedDict):
     history: list[tuple[float, int, int]]
     counters: dict[str, int]
     certified: NotRequired[Certified]  # where it was asked for
+    handover: NotRequired[Handover]  # where it was asked for and there is anything to hand over
 
 class SizedTree(TypedDict):
     """The best tree of at most so many leaves; proven where the bound is no less than the cost."""
@@ -120,6 +121,12 @@ class Table:
         """What is added to the cost of every tree."""
     def digest(self) -> int:
         """Return what a certificate knows the table by: sums over its rows, in any order."""
+
+class Handover:
+    """What a search has proven of the splits of its root, for one with fewer columns."""
+
+    def with_columns(self, kept: Sequence[int]) -> Handover:
+        """Return what holds with these columns alone, which are given in order."""
 
 def available_kernels() -> list[str]:
     """Return the kernels that run on this machine, slowest first."""
@@ -313,6 +320,8 @@ def search(
     groups: Sequence[Sequence[int]] = ...,
     prices: Sequence[int] = ...,
     priced: Sequence[Sequence[int]] = ...,
+    known: Handover = ...,
+    hands_over: bool = False,
 ) -> SearchResult:
     """Find the best tree and prove it, as far as the limits allow."""
 

@@ -139,7 +139,7 @@ class SearchedTree(TreeEstimator):
         finally:
             self._search_seconds = time.perf_counter() - started
 
-    def _engine_under(self, rules: PartRules) -> Engine:
+    def _engine_under(self, rules: PartRules) -> ExactSearch:
         """Return the engine of an open part of a tree."""
         return ExactSearch(**vars(rules))
 

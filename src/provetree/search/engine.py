@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from provetree import _core
 from provetree.problem.cost_scale import checked_cost
@@ -104,6 +104,11 @@ class ExactSearch:
     below : int, optional
         Trees that cost less are looked for, in whole costs of the problem. Where there is none the
         status is "nothing_below": then this is proven, and the tree is any one.
+    known : Handover, optional
+        What a search of the same rows under the same limits has proven, with more columns; see
+        :class:`provetree.search.proven_by_columns.ProvenByColumns`. The answer is the same.
+    hand_over : callable, optional
+        Called with what this search has proven, where there is anything to hand over.
 
     Examples
     --------
@@ -127,6 +132,8 @@ class ExactSearch:
     prices: tuple[int, ...] = ()
     priced: tuple[tuple[int, ...], ...] = ()
     below: int | None = None
+    known: _core.Handover | None = None
+    hand_over: Callable[[_core.Handover], None] | None = None
 
     def solve(
         self,
@@ -162,6 +169,8 @@ class ExactSearch:
 
         ruled = bool(self.directions or self.groups or self.prices)
         shared = SharedTime(problem, limits, kernel, under_rules=ruled)
+        wanted = {"below": self.below, "known": self.known}
+        given: dict[str, Any] = {name: one for name, one in wanted.items() if one is not None}
         found = _core.search(
             problem.table,
             None if on_progress is None else tell,
@@ -187,8 +196,11 @@ class ExactSearch:
             groups=self.groups,
             prices=self.prices,
             priced=self.priced,
-            **({} if self.below is None else {"below": self.below}),
+            hands_over=self.hand_over is not None,
+            **given,
         )
+        if self.hand_over is not None and "handover" in found:
+            self.hand_over(found["handover"])
         if self.on_certified is not None:
             self.on_certified(found)
         counters = found["counters"]

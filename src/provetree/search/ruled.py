@@ -2,21 +2,18 @@
 
 The fixed part of a tree sends the rows to its open ends; each of these is a problem of its own, and
 their best trees together are the best tree: they share nothing but the leaves. A limit on leaves is
-shared out in all ways. Columns with a price are tried by branch and bound: the best tree without
-some columns costs no more than any tree without them, whatever else it pays. Where several searches
-give one tree, each looks for trees that cost less than the best so far: that there is none is
-enough. Prices that every path pays once are kept by the core: they depend on the path and not on
-the rows, as penalties do.
+shared out in all ways. Columns with a price are tried by branch and bound (`by_price`). Where
+several searches give one tree, each looks for trees that cost less than the best so far: that there
+is none is enough. What is proven with some columns holds with fewer of them. Prices that every path
+pays once are kept by the core: they depend on the path and not on the rows, as penalties do.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,9 +25,12 @@ from provetree.problem.node_problem import node_problem
 from provetree.problem.prepare import Prepared
 from provetree.problem.problem import Problem
 from provetree.problem.rules import FixedSplit, Rules, blanked
+from provetree.search.by_price import best_by_price
 from provetree.search.engine import ExactSearch
+from provetree.search.part import Part, worst
 from provetree.search.part_rules import PartRules, part_rules, shares_columns
-from provetree.solution import Engine, Limits, Progress, Solution, Status
+from provetree.search.proven_by_columns import ProvenByColumns
+from provetree.solution import Limits, Progress, Solution, Status
 from provetree.tree.graft import grafted, labelled_leaf
 from provetree.tree.tree import Tree
 
@@ -38,22 +38,12 @@ __all__ = ["RuledSearch", "without_columns"]
 
 RowNumbers: TypeAlias = NDArray[np.intp]
 #: Makes the engine of an open part of a tree, given what it must keep to.
-EngineMaker: TypeAlias = Callable[[PartRules], Engine]
+EngineMaker: TypeAlias = Callable[[PartRules], ExactSearch]
 
 #: Time for a search whose time is over: it gives a first tree and a bound.
 _LEAST_SECONDS = 1e-3
 #: Ties between the trees that are compared do not matter.
 _NO_TIE_RULE = _core.SWITCHES["tie_rule"]
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A tree of some rows, what it costs in the user's units, and what is proven."""
-
-    tree: Tree
-    cost: float
-    bound: float
-    status: Status = "optimal"
 
 
 def without_columns(prepared: Prepared, columns: frozenset[int]) -> Prepared:
@@ -108,19 +98,22 @@ class RuledSearch:
     _started: float = field(default_factory=time.monotonic)
     _ended: Status | None = None
     _counters: dict[str, int] = field(default_factory=dict)
-    _open_parts: dict[Any, _Part] = field(default_factory=dict)
+    _open_parts: dict[Any, Part] = field(default_factory=dict)
     #: What the other parts of the tree cost while one is searched: at most, and at least.
     _beside: list[tuple[float, float]] = field(default_factory=list)
     _undecided: int = 0  # choices that are open while a part is searched
     #: The leaves that all rows may have, and their problem with all columns.
     _whole: tuple[int, Problem] | None = None
+    _proven: ProvenByColumns = field(default_factory=ProvenByColumns)
 
     def solve(self) -> Solution:
         """Return the best tree that keeps the rules."""
         self._check()
         if self.rules.directions is not None:
             self._leave_out_directed_sums()
-        whole = self._best_by_price() if self.rules.prices else self._best(frozenset())
+        prices = {column: price for column, price in self.rules.prices.items() if price > 0}
+        paid_for = frozenset(s.column for s in self.rules.fixed.values() if s.column in prices)
+        whole = best_by_price(prices, paid_for, self._best) if prices else self._best()
         seconds = time.monotonic() - self._started
         if self.on_progress is not None:
             self.on_progress(Progress(seconds, whole.cost, whole.bound))
@@ -191,53 +184,9 @@ class RuledSearch:
         kept = [x for x in whole.combinations if not any(ways[column] for column in x.columns)]
         self.prepared = replace(self.prepared, problem=replace(whole, combinations=tuple(kept)))
 
-    # -- prices ------------------------------------------------------------------------------
-
-    def _best_by_price(self) -> _Part:
-        """Branch on the columns with a price.
-
-        A tree without the columns that are out costs at least the best such tree and the prices of
-        the columns that are in. Where the best such tree asks for no other column with a price, the
-        bound is what it costs, and nothing below is better.
-        """
-        prices = self.rules.prices
-        fixed = {s.column for s in self.rules.fixed.values() if s.column in prices}
-        order = count()
-        best: _Part | None = None
-        bound = math.inf
-        first = self._best(frozenset())
-        start = sum(prices[column] for column in fixed)
-        waiting = [(first.bound + start, next(order), frozenset(fixed), frozenset[int](), first)]
-        while waiting:
-            low, _, inside, out, part = heapq.heappop(waiting)
-            if best is not None and low >= best.cost:
-                break
-            used = frozenset(part.tree.columns_used) & prices.keys()
-            cost = part.cost + sum(prices[column] for column in used)
-            if best is None or cost < best.cost:
-                best = replace(part, cost=cost)
-            undecided = used - inside
-            if part.status != "optimal" or self._ended is not None:
-                bound = min(bound, low)
-                continue
-            if not undecided:
-                continue
-            column = max(undecided, key=lambda c: (prices[c], -c))
-            with_it = inside | {column}
-            heapq.heappush(waiting, (low + prices[column], next(order), with_it, out, part))
-            paid = sum(prices[c] for c in inside)
-            without = self._best(out | {column}, best.cost - paid)
-            if without.status == "nothing_below":
-                continue
-            least = without.bound + paid
-            heapq.heappush(waiting, (max(low, least), next(order), inside, out | {column}, without))
-        assert best is not None
-        bound = min([bound, best.cost, *(entry[0] for entry in waiting)])
-        return replace(best, bound=bound, status=self._ended or "optimal")
-
     # -- the fixed part ----------------------------------------------------------------------
 
-    def _best(self, forbidden: frozenset[int], below: float = math.inf) -> _Part:
+    def _best(self, forbidden: frozenset[int] = frozenset(), below: float = math.inf) -> Part:
         """Return the best tree without some columns, prices not counted, that costs less."""
         weights = self.prepared.weights
         rows = np.arange(len(self.prepared.encoded))
@@ -254,7 +203,7 @@ class RuledSearch:
         forbidden: frozenset[int],
         leaves: int,
         sides: tuple[bool, ...],
-    ) -> _Part:
+    ) -> Part:
         """Return the best part from a node on; `sides` say where missing values went above."""
         split = self.rules.fixed.get(path)
         if split is None or split.is_leaf:
@@ -265,7 +214,7 @@ class RuledSearch:
         ways = [split.missing == "left"]
         if missing_seen and split.missing is None:
             ways = [True, False]
-        found: list[_Part] = []
+        found: list[Part] = []
         refusal: InfeasibleError | None = None
         self._undecided += len(ways) > 1
         for missing_left in ways:
@@ -282,7 +231,7 @@ class RuledSearch:
             assert refusal is not None
             raise refusal
         best = min(found, key=lambda part: (part.cost, part.tree.n_splits))
-        return replace(best, bound=min(part.bound for part in found), status=_worst(found))
+        return replace(best, bound=min(part.bound for part in found), status=worst(found))
 
     def _check_sides(self, path: str, rows: RowNumbers, left: Any) -> None:
         """Refuse a fixed split that leaves a side without rows, or with too few."""
@@ -306,7 +255,7 @@ class RuledSearch:
         forbidden: frozenset[int],
         leaves: int,
         sides: tuple[bool, ...],
-    ) -> list[_Part]:
+    ) -> list[Part]:
         """Return the best trees of both sides of a fixed split, for each way to share the leaves.
 
         Where the best trees of all sizes together have few enough leaves, they are the best.
@@ -314,7 +263,7 @@ class RuledSearch:
         halves = rows[left], rows[~left]
         below = (*sides, missing_left)
 
-        def part(side: int, most: int) -> _Part:
+        def part(side: int, most: int) -> Part:
             return self._node(path + "LR"[side], halves[side], forbidden, most, below)
 
         need = [self._leaves_needed(path + letter) for letter in "LR"]
@@ -347,14 +296,14 @@ class RuledSearch:
             return 0
         return ways[split.column]
 
-    def _labelled(self, path: str, rows: RowNumbers, label: int) -> _Part:
+    def _labelled(self, path: str, rows: RowNumbers, label: int) -> Part:
         """Return the smallest tree from a node on whose leaves all predict one class."""
         split = self.rules.fixed.get(path)
         if split is None or split.is_leaf:
             tree = labelled_leaf(self._problem(rows, frozenset(), 0, 1), label)
             weight = float(tree.value[0].sum() - tree.value[0, label])
             cost = int(weight) if weight.is_integer() else weight
-            return _Part(tree, cost, cost)
+            return Part(tree, cost, cost)
         values = self.prepared.encoded[rows, split.column]
         levels = self.prepared.encoder.categories[split.column]
         refusal: InfeasibleError | None = None
@@ -377,20 +326,20 @@ class RuledSearch:
         split: FixedSplit,
         rows: RowNumbers,
         missing_left: bool,
-        one: _Part,
-        other: _Part,
-    ) -> _Part:
+        one: Part,
+        other: Part,
+    ) -> Part:
         """Join the trees of both sides of a fixed split."""
         here = self._leaf(rows)
         tree = grafted(here, split, missing_left, one.tree, other.tree, self._missing(rows, split))
         penalty = _user_penalty(self.prepared.problem) * max(1, self.alpha)
         if split.column not in self._asked_above(path):
             penalty += self.rules.path_prices.get(split.column, 0)
-        return _Part(
+        return Part(
             tree,
             one.cost + other.cost + penalty,
             one.bound + other.bound + penalty,
-            _worst([one, other]),
+            worst([one, other]),
         )
 
     def _asked_above(self, path: str) -> list[int]:
@@ -413,6 +362,9 @@ class RuledSearch:
         if depth == self.depth and self._whole is not None and leaves == self._whole[0]:
             return _without(self._whole[1], forbidden)
         is_whole = depth == self.depth and depth > 0
+        if is_whole and self._is_prepared(rows, leaves):
+            self._whole = leaves, self.prepared.problem
+            return _without(self.prepared.problem, forbidden)
         rules = self.rules
         problem = node_problem(
             self.prepared if is_whole else without_columns(self.prepared, forbidden),
@@ -433,6 +385,41 @@ class RuledSearch:
         self._whole = leaves, problem
         return _without(problem, forbidden)
 
+    def _is_prepared(self, rows: RowNumbers, leaves: int) -> bool:
+        """Tell whether the prepared problem is that of these rows, with nothing left out.
+
+        One column of numbers for each feature: none was left out because it is like another.
+        """
+        problem = self.prepared.problem
+        return (
+            not self.rules.fixed
+            and not problem.is_measured
+            and not problem.combinations
+            and leaves == problem.max_splits + 1
+            and len(rows) == len(self.prepared.encoded)
+            and all(column.kind == "numeric" for column in problem.columns)
+            and len({column.feature for column in problem.columns}) == problem.n_features
+        )
+
+    def _hands_on(self, path: str, leaves: int) -> bool:
+        """Tell whether searches of a part are searches of one table with fewer or more columns.
+
+        A direction adds columns of its own, and other losses are proven to a tolerance.
+        """
+        return bool(
+            self.rules.prices
+            and not self.rules.directions
+            and not self.prepared.problem.is_measured
+            and path == ""
+            and self._whole is not None
+            and leaves == self._whole[0]
+        )
+
+    def _columns_without(self, forbidden: frozenset[int]) -> tuple[int, ...]:
+        """Return the ordered columns of the whole problem that are not about some features."""
+        assert self._whole is not None
+        return _kept(self._whole[1], forbidden)
+
     def _leaf(self, rows: RowNumbers) -> Tree:
         """Return the tree without splits, for what its node holds."""
         problem = self._problem(rows, frozenset(), 0, 1)
@@ -446,7 +433,7 @@ class RuledSearch:
         leaves: int,
         sides: tuple[bool, ...],
         below: float = math.inf,
-    ) -> _Part:
+    ) -> Part:
         """Return the best tree of an open part that costs less than something."""
         forbidden = forbidden | self.rules.forbidden_at(path)
         above = self._asked_above(path)
@@ -465,7 +452,8 @@ class RuledSearch:
         if groups is None or len(groups) == 1 or shares_columns(groups):
             inside = groups if groups is not None and len(groups) > 1 else None
             problem = self._problem(rows, forbidden, self.depth - len(path), leaves)
-            return self._keep(key, leaves, self._solved(problem, path, inside, below))
+            kept = self._columns_without(forbidden) if self._hands_on(path, leaves) else None
+            return self._keep(key, leaves, self._solved(problem, path, inside, below, kept))
         # A path of one group of columns cannot leave it: the first split settles it for all.
         every = frozenset(range(self.prepared.problem.n_features))
         problems = [
@@ -474,7 +462,7 @@ class RuledSearch:
         ]
         return self._keep(key, leaves, self._best_of(problems, path, below))
 
-    def _best_of(self, problems: list[Problem], path: str, below: float) -> _Part:
+    def _best_of(self, problems: list[Problem], path: str, below: float) -> Part:
         """Return the best tree of several problems of the same rows.
 
         The most promising one comes first, by the best tree of two levels; of the others only
@@ -483,7 +471,7 @@ class RuledSearch:
         self._undecided += 1
         if len(problems) > 1:
             problems.sort(key=self._promise)
-        best: _Part | None = None
+        best: Part | None = None
         bound = math.inf
         statuses: list[Status] = []
         for problem in problems:
@@ -519,7 +507,7 @@ class RuledSearch:
             seconds = _LEAST_SECONDS
         return replace(self.limits, time_limit=seconds)
 
-    def _keep(self, key: Any, leaves: int, part: _Part) -> _Part:
+    def _keep(self, key: Any, leaves: int, part: Part) -> Part:
         if leaves >= 2 ** (self.depth - len(key[0])):
             self._open_parts[key] = part
         return part
@@ -530,28 +518,33 @@ class RuledSearch:
         path: str,
         groups: tuple[frozenset[int], ...] | None,
         below: float,
-    ) -> _Part:
-        """Solve an open part in what is left of the time; `groups` are those that share columns."""
+        columns: tuple[int, ...] | None = None,
+    ) -> Part:
+        """Solve an open part in what is left of the time; `groups` are those that share columns.
+
+        Of a part of all rows `columns` are the ordered columns that it has left of the whole table:
+        what searches with more of them have proven helps.
+        """
         problem, kept = part_rules(problem, self.rules, self._asked_above(path), groups, below)
         # Prices are not in what a part costs, and other losses add up in units of their own.
         priced = self.rules.prices or self.rules.path_prices
         silent = self.on_progress is None or priced or problem.is_measured
-        found = self.make_engine(kept).solve(
-            problem, self._limits_now(), None if silent else self._tell
-        )
+        engine = self.make_engine(kept)
+        if columns is not None:
+            engine = self._proven.lent_to(engine, columns)
+        found = engine.solve(problem, self._limits_now(), None if silent else self._tell)
         for name, number in found.counters.items():
             if isinstance(number, int):
                 self._counters[name] = self._counters.get(name, 0) + number
         if found.status not in ("optimal", "nothing_below") and self._ended != "interrupted":
             self._ended = found.status
-        return _Part(found.tree, found.cost, found.lower_bound, found.status)
+        return Part(found.tree, found.cost, found.lower_bound, found.status)
 
 
 def _without(problem: Problem, forbidden: frozenset[int]) -> Problem:
     """Return a problem without the ordered columns that are about some features."""
-    asked = [problem.columns_of(column.feature) for column in problem.columns]
-    kept = [c for c, columns in enumerate(asked) if forbidden.isdisjoint(columns)]
-    if len(kept) == len(asked):
+    kept = list(_kept(problem, forbidden))
+    if len(kept) == len(problem.columns):
         return problem
     fewer = replace(
         problem,
@@ -561,8 +554,10 @@ def _without(problem: Problem, forbidden: frozenset[int]) -> Problem:
     return fewer if kept else replace(fewer, max_depth=0, max_splits=0)
 
 
-def _worst(parts: list[_Part]) -> Status:
-    return next((part.status for part in parts if part.status != "optimal"), "optimal")
+def _kept(problem: Problem, forbidden: frozenset[int]) -> tuple[int, ...]:
+    """Return the ordered columns of a problem that are not about some features."""
+    asked = (problem.columns_of(column.feature) for column in problem.columns)
+    return tuple(c for c, columns in enumerate(asked) if forbidden.isdisjoint(columns))
 
 
 def _user_penalty(problem: Problem) -> float:
