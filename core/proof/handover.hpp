@@ -2,7 +2,7 @@
 //
 // A tree that asks about some of the columns is a tree of all of them: no side of a split costs less than it was proven
 // to cost with more columns to ask about. So bounds of sides stay. Trees do not, for they may ask about a column that
-// is gone; and nothing is settled, for a higher cost may be asked about than before.
+// is gone; and nothing is settled, for a higher cost may be asked about than before. (Switch `inheritance`.)
 #pragma once
 
 #include <cstdint>
