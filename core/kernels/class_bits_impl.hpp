@@ -53,8 +53,8 @@ inline std::uint64_t at_most(const std::int8_t* codes, int largest) {
 #endif
 }
 
-// Sums of the first numbers, up to each of them; `n` is a multiple of the vector's width.
-inline void add_up(const std::int32_t* numbers, int n, std::int32_t* sums) {
+// Sums of the first numbers, up to each of them, on top of others; `n` is a multiple of the vector's width.
+inline void add_up(const std::int32_t* numbers, int n, const std::int32_t* others, std::int32_t* sums) {
 #if defined(__AVX512BW__)
     const __m512i none = _mm512_setzero_si512(), last = _mm512_set1_epi32(15);
     __m512i before = none;
@@ -66,11 +66,11 @@ inline void add_up(const std::int32_t* numbers, int n, std::int32_t* sums) {
         sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, none, 8));
         sum = _mm512_add_epi32(sum, before);
         before = _mm512_permutexvar_epi32(last, sum);
-        _mm512_storeu_si512(sums + i, sum);
+        _mm512_storeu_si512(sums + i, _mm512_add_epi32(sum, _mm512_loadu_si512(others + i)));
     }
 #else
     std::int32_t sum = 0;
-    for (int i = 0; i < n; ++i) sums[i] = sum += numbers[i];
+    for (int i = 0; i < n; ++i) sums[i] = others[i] + (sum += numbers[i]);
 #endif
 }
 

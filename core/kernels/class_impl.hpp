@@ -1,9 +1,8 @@
 // The class kernel; see class_kernel.hpp. Included by one source file per instruction set.
 #pragma once
 
-#include "kernels/class_bits_impl.hpp"
 #include "kernels/class_costs_impl.hpp"
-#include "kernels/entry.hpp"
+#include "kernels/class_rows_impl.hpp"
 
 namespace provetree {
 namespace {
@@ -14,40 +13,52 @@ class ClassSweep {
     ClassSweep(ClassLanes& lanes, const ClassColumn& column)
         : lanes_(lanes), column_(column), padded_((lanes.lanes + kFloats - 1) / kFloats * kFloats) {}
 
-    void run() {
+    // The first look: the ends of large blocks.
+    void look_from_afar() {
+        take_large();
         const std::size_t classes = static_cast<std::size_t>(lanes_.classes);
-        std::memset(lanes_.buckets, 0, classes * kSlotStride * sizeof(std::int32_t));
-        std::memset(lanes_.left, 0, classes * kLanes * sizeof(std::int32_t));
-        std::memset(lanes_.all, 0, classes * sizeof(std::int32_t));
-        std::memset(counts_[0], 0, sizeof counts_[0]);
-        for (int lane = 0; lane < padded_; ++lane) costs_[0].left[0][lane] = costs_[0].left[1][lane] = Loss::kLeast;
-        for (std::size_t at = 0; at < column_.n_blocks; at += chunk_) {
-            blocks_ = column_.blocks + at;
-            chunk_ = smaller_of<std::size_t>(column_.n_blocks - at, static_cast<unsigned>(lanes_.chunk_blocks));
-            look_between();
-            look_again();
-            leave_chunk();
-        }
+        std::memset(level_.sums.left, 0, classes * kLanes * sizeof(std::int32_t));
+        std::memset(level_.sums.all, 0, classes * sizeof(std::int32_t));
+        if (lanes_.counts) std::memset(level_.sums.counts, 0, sizeof *level_.sums.counts);
+        for (int lane = 0; lane < padded_; ++lane)
+            level_.sums.costs[0].left[0][lane] = level_.sums.costs[0].left[1][lane] = Loss::kLeast;
+        look_between();
+    }
+    // The second look.
+    void look_closer() {
+        take_large();
+        look_again();
     }
 
   private:
     using Growing = typename Loss::Growing;
     static constexpr float kNever = kNoEstimate;
-    // Heavy rows of a block that are few, and what they weigh more than one: sums over the block fit into a byte.
-    static constexpr int kFewHeavy = 6, kMostExtra = 60;
 
-    static Index row_of(std::uint32_t item) { return item & entry::kRowMask; }
-    static int code_of(Slot slot) { return slot & (kSlotStride - 1); }
-    static bool on_side(Slot slot, int lane, int side) { return (code_of(slot) <= lane) == (side == 0); }
+    // Neighbouring blocks that are looked at together.
+    struct Level {
+        const ClassBlock* blocks;
+        std::size_t size;
+        Index begin;
+        ClassSums sums;
+        bool large;         // made of several blocks, which are looked into one by one
+        std::size_t known;  // the end of this one has been looked at
+    };
+    void take_large() {
+        const bool large = column_.blocks_each > 1;
+        level_ = {column_.large, column_.n_large, 0, column_.sums, large, column_.n_large};
+        open_ = ~0u;
+    }
+
     std::int32_t weight_of(Index row) const { return lanes_.weights ? lanes_.weights[row] : 1; }
-    Index begin_of(std::size_t block) const { return block ? blocks_[block - 1].end : begin_; }
+    Index begin_of(std::size_t block) const { return block ? level_.blocks[block - 1].end : level_.begin; }
+    bool is_open(int first) const { return open_ >> (first / kFloats) & 1; }
 
-    // Sums after so many blocks of the chunk.
+    // Sums after so many blocks.
     std::int32_t* left_after(std::size_t blocks) const {
-        return lanes_.left + blocks * static_cast<unsigned>(lanes_.classes) * kLanes;
+        return level_.sums.left + blocks * static_cast<unsigned>(lanes_.classes) * kLanes;
     }
     std::int32_t* all_after(std::size_t blocks) const {
-        return lanes_.all + blocks * static_cast<unsigned>(lanes_.classes);
+        return level_.sums.all + blocks * static_cast<unsigned>(lanes_.classes);
     }
     BlockSide side_of(std::size_t block, int first, int side) const {
         return {lanes_, side, first, left_after(block), left_after(block + 1), all_after(block), all_after(block + 1)};
@@ -57,21 +68,32 @@ class ClassSweep {
         const std::uint32_t* const order = column_.order;
         const Slot* const slots = lanes_.slots;
         std::int32_t* const buckets = lanes_.buckets;
-        const Index end = blocks_[block].end;
-        if (blocks_[block].unit) {
+        const Index end = level_.blocks[block].end;
+        if (level_.blocks[block].unit) {
             for (Index i = begin_of(block); i < end; ++i) ++buckets[slots[row_of(order[i])]];
         } else {
             for (Index i = begin_of(block); i < end; ++i)
                 buckets[slots[row_of(order[i])]] += lanes_.weights[row_of(order[i])];
         }
     }
+    // The same of rows that have been counted.
+    void add_cells(std::size_t block) {
+        for (int c = 0; c < lanes_.classes; ++c) {
+            const std::size_t at = static_cast<std::size_t>(c) * kSlotStride;
+            const std::int32_t* const cells =
+                column_.cells + block * static_cast<std::size_t>(lanes_.classes) * kSlotStride + at;
+            std::int32_t* const buckets = lanes_.buckets + at;
+            for (int lane = 0; lane < padded_; ++lane) buckets[lane] += cells[lane];
+            buckets[kLanes] += cells[kLanes];
+        }
+    }
 
     void count_rows(std::size_t block) {
-        std::int64_t* const counts = counts_[block + 1];
-        std::memcpy(counts, counts_[block], sizeof counts_[block]);
-        for (Index i = begin_of(block); i < blocks_[block].end; ++i) {
+        ClassCounts* const counts = level_.sums.counts + block + 1;
+        *counts = counts[-1];
+        for (Index i = begin_of(block); i < level_.blocks[block].end; ++i) {
             const Index row = row_of(column_.order[i]);
-            counts[code_of(lanes_.slots[row])] += lanes_.counts[row];
+            counts->of[code_of(lanes_.slots[row])] += lanes_.counts[row];
         }
     }
 
@@ -79,29 +101,43 @@ class ClassSweep {
     void sum_lanes(std::size_t block) {
         for (int c = 0; c < lanes_.classes; ++c) {
             const std::int32_t* const bucket = lanes_.buckets + c * kSlotStride;
-            std::int32_t* const left = left_after(block + 1) + c * kLanes;
-            add_up(bucket, padded_, left);
-            all_after(block + 1)[c] = left[padded_ - 1] + bucket[kLanes];
+            const std::int32_t *const left = left_after(0) + c * kLanes, *const all = all_after(0) + c;
+            std::int32_t* const sums = left_after(block + 1) + c * kLanes;
+            add_up(bucket, padded_, left, sums);
+            all_after(block + 1)[c] = *all + sums[padded_ - 1] - left[padded_ - 1] + bucket[kLanes];
         }
     }
 
-    // Adds the rows of the chunk and settles the best split between two of its blocks, of each side of each lane.
+    // Adds the rows of the blocks and settles the best split between two of them, of each side of each lane.
     void look_between() {
+        std::memset(lanes_.buckets, 0, static_cast<std::size_t>(lanes_.classes) * kSlotStride * sizeof(std::int32_t));
         for (int side = 0; side < 2; ++side)
             for (int lane = 0; lane < padded_; ++lane) between_.least[side][lane] = kNever;
-        for (std::size_t block = 0; block < chunk_; ++block) {
-            add_rows(block);
+        for (int first = 0; first < padded_; first += kFloats)
+            for (int side = 0; side < 2; ++side) weight_before_[side][first / kFloats] = weight_at_start(first, side);
+        for (std::size_t block = 0; block < level_.size; ++block) {
+            if (level_.blocks == column_.large && column_.cells)
+                add_cells(block);
+            else
+                add_rows(block);
             sum_lanes(block);
             if (lanes_.counts) count_rows(block);
             for (int first = 0; first < padded_; first += kFloats)
-                for (int side = 0; side < 2; ++side) look_after(block, first, side);
+                for (int side = 0; side < 2 && is_open(first); ++side) look_after(block, first, side);
         }
         for (int lane = 0; lane < lanes_.lanes; ++lane)
             for (int side = 0; side < 2; ++side) {
                 if (!(between_.least[side][lane] < lanes_.feasible_below[side][lane])) continue;
                 const std::size_t block = static_cast<std::size_t>(between_.at[side][lane]);
                 settle_after(block, lane, side, between_.least[side][lane]);
+                level_.sums.costs[block].split[side][lane] = kNever;
             }
+    }
+    Ints weight_at_start(int first, int side) const {
+        Ints weight{};
+        const BlockSide at_start{lanes_, side, first, left_after(0), left_after(0), all_after(0), all_after(0)};
+        for (int c = 0; c < lanes_.classes; ++c) weight += at_start.before(c);
+        return weight;
     }
 
     // The split after a block.
@@ -115,7 +151,7 @@ class ClassSweep {
         }
         const Floats left_cost = cost_of<Loss>(lanes_, left), right_cost = cost_of<Loss>(lanes_, right);
         keep_leaves(block, classes, left_cost, right_cost);
-        keep_split(block, classes, is_split(classes, left.weight, right.weight), left_cost + right_cost);
+        keep_split(block, classes, is_split(block, classes, left.weight, right.weight), left_cost + right_cost);
     }
 
     // The same for two classes: estimates only where the split may be better than the best so far.
@@ -125,33 +161,35 @@ class ClassSweep {
         const Floats left = lower_of_two<Loss>(lanes_, zeros, ones),
                      right = lower_of_two<Loss>(lanes_, rest_zeros, rest_ones);
         keep_leaves(block, classes, left, right);
-        const Ints wanted = is_split(classes, zeros + ones, rest_zeros + rest_ones) &
+        const Ints wanted = is_split(block, classes, zeros + ones, rest_zeros + rest_ones) &
                             (left + right < load_floats(lanes_.feasible_below[classes.side] + classes.first_lane));
         if (bits_of(wanted))
             keep_split(block, classes, wanted,
                        cost_of_two<Loss>(lanes_, zeros, ones) + cost_of_two<Loss>(lanes_, rest_zeros, rest_ones));
         else
-            store(costs_[block].split[classes.side] + classes.first_lane, broadcast<float>(kNever));
+            store(level_.sums.costs[block].split[classes.side] + classes.first_lane, broadcast<float>(kNever));
     }
 
     // A side without a row in the block has been looked at, and none after its last row is a split.
-    Ints is_split(const BlockSide& classes, Ints left_weight, Ints right_weight) {
+    Ints is_split(std::size_t block, const BlockSide& classes, Ints left_weight, Ints right_weight) {
         Ints& before = weight_before_[classes.side][classes.first_lane / kFloats];
         const Ints grown = left_weight > before;
         before = left_weight;
+        if (block == level_.known) return Ints{};
         return grown & (right_weight > 0);
     }
 
     void keep_leaves(std::size_t block, const BlockSide& classes, Floats left_cost, Floats right_cost) {
         const Floats least_leaf = broadcast<float>(Loss::kLeast);
-        store(costs_[block + 1].left[classes.side] + classes.first_lane, most(left_cost, least_leaf));
-        store(costs_[block].right[classes.side] + classes.first_lane, most(right_cost, least_leaf));
+        ClassCosts* const costs = level_.sums.costs + block;
+        store(costs[1].left[classes.side] + classes.first_lane, most(left_cost, least_leaf));
+        store(costs[0].right[classes.side] + classes.first_lane, most(right_cost, least_leaf));
     }
 
     void keep_split(std::size_t block, const BlockSide& classes, Ints wanted, Floats estimate) {
         const int side = classes.side, first = classes.first_lane;
         const Floats cost = chosen(wanted, estimate, broadcast<float>(kNever));
-        store(costs_[block].split[side] + first, cost);
+        store(level_.sums.costs[block].split[side] + first, cost);
         float* const least_yet = between_.least[side] + first;
         Ints at = load_whole(between_.at[side] + first);
         Floats least_cost = load_floats(least_yet);
@@ -170,15 +208,17 @@ class ClassSweep {
         if (lanes_.classes != 2) return Loss::least_inside(classes);
         if (Loss::kHasLower && !lanes_.counts) {
             const Floats bound = least_without_balance<Loss>(classes);
-            if (!bits_of(bound < below)) return bound;
+            if (level_.large || !bits_of(bound < below)) return bound;
         }
-        take_rows(block);
         const Ints zeros = classes.inside(0), ones = classes.inside(1);
+        if (level_.large) return least_of_corners<Loss>(classes, {-zeros, ones});
+        rows_.take(lanes_, column_, level_.blocks[block], begin_of(block));
         if (!rows_.few_heavy) return least_of_corners<Loss>(classes, {-zeros, ones});
-        find_balances();
+        rows_.find_balances(padded_);
         // Lanes that only fill up the vector must stay within bounds, too.
-        const Ints last = ones - zeros, lowest = smaller<std::int32_t>(widened(balances_.least[side] + first), last),
-                   highest = larger<std::int32_t>(widened(balances_.most[side] + first), last);
+        const Ints last = ones - zeros,
+                   lowest = smaller<std::int32_t>(widened(rows_.balances.least[side] + first), last),
+                   highest = larger<std::int32_t>(widened(rows_.balances.most[side] + first), last);
         return least_of_corners<Loss>(classes,
                                       {larger<std::int32_t>(lowest, -zeros), smaller<std::int32_t>(highest, ones)});
     }
@@ -190,96 +230,74 @@ class ClassSweep {
         return __builtin_convertvector(few, Ints);
     }
 
-    // Reads the rows of a block before its last group of ties.
-    void take_rows(std::size_t block) {
-        const Index begin = begin_of(block);
-        if (rows_.begin == begin && rows_.count) return;
-        rows_.begin = begin;
-        rows_.count = static_cast<int>(blocks_[block].last_group - begin);
-        rows_.heavy = 0;
-        int extra = 0;
-        rows_.balanced = false;
-        rows_.ones = rows_.ends = 0;
-        for (int i = 0; i < rows_.count; ++i) {
-            const Index at = begin + static_cast<Index>(i);
-            const Slot slot = lanes_.slots[row_of(column_.order[at])];
-            rows_.slots[i] = slot;
-            rows_.codes[i] = static_cast<std::int8_t>(code_of(slot));
-            rows_.ones |= std::uint64_t{slot >= kSlotStride} << i;
-            rows_.splits[i] = column_.ranks[at] != column_.ranks[at + 1];
-            rows_.ends |= std::uint64_t{rows_.splits[i]} << i;
-            if (blocks_[block].unit) continue;
-            const std::int32_t weight = weight_of(row_of(column_.order[at]));
-            rows_.weights[i] = weight;
-            rows_.heavy |= std::uint64_t{weight != 1} << i;
-            extra = smaller_of<std::int32_t>(extra + smaller_of<std::int32_t>(weight - 1, kMostExtra), kMostExtra);
-        }
-        rows_.few_heavy = extra < kMostExtra && __builtin_popcountll(rows_.heavy) <= kFewHeavy;
-        rows_.no_ties = rows_.ends == low_bits(rows_.count);
-    }
-
-    // Ones less zeros among the block's first rows, in bytes: a block has no more than kMostBlockRows before its last
-    // group, and few heavy rows weigh less than kMostExtra more.
-    void find_balances() {
-        if (rows_.balanced) return;
-        rows_.balanced = true;
-        using Byte = std::int8_t;
-        using Bytes = Vector<Byte>;
-        for (int first = 0; first < padded_; first += kWidth<Byte>) {
-            Bytes lane;
-            for (int i = 0; i < kWidth<Byte>; ++i) lane[i] = static_cast<Byte>(first + i);
-            Bytes left{}, all{}, least_left{}, least_right{}, most_left{}, most_right{};
-            for (int i = 0; i < rows_.count; ++i) {
-                const Slot slot = rows_.slots[i];
-                const int weight = rows_.heavy >> i & 1 ? rows_.weights[i] : 1;
-                const Bytes step = broadcast<Byte>(static_cast<Byte>(slot >= kSlotStride ? weight : -weight));
-                left += step & (Bytes)(lane >= broadcast<Byte>(static_cast<Byte>(code_of(slot))));
-                all += step;
-                if (!rows_.splits[i]) continue;
-                least_left = smaller<Byte>(least_left, left);
-                most_left = larger<Byte>(most_left, left);
-                least_right = smaller<Byte>(least_right, all - left);
-                most_right = larger<Byte>(most_right, all - left);
-            }
-            std::memcpy(balances_.least[0] + first, &least_left, sizeof left);
-            std::memcpy(balances_.most[0] + first, &most_left, sizeof left);
-            std::memcpy(balances_.least[1] + first, &least_right, sizeof left);
-            std::memcpy(balances_.most[1] + first, &most_right, sizeof left);
-        }
-    }
-
     // Looks after and inside the blocks that can hold a better split than the best so far.
     void look_again() {
-        for (std::size_t block = 0; block < chunk_; ++block)
+        for (std::size_t block = 0; block < level_.size; ++block) {
+            unsigned vectors = 0;  // to be looked into
             for (int first = 0; first < padded_; first += kFloats)
-                for (int side = 0; side < 2; ++side) {
-                    const float* const below = lanes_.feasible_below[side] + first;
-                    const float* const split = costs_[block].split[side] + first;
-                    unsigned good = bits_of(load_floats(split) < load_floats(below));
-                    for (; good; good &= good - 1) {
-                        const int k = __builtin_ctz(good);
-                        if (between_.at[side][first + k] == static_cast<std::int32_t>(block)) continue;
-                        settle_after(block, first + k, side, split[k]);
-                    }
-                    if (blocks_[block].last_group == begin_of(block)) continue;
-                    // More rows never cost less.
-                    const Floats bound =
-                        load_floats(costs_[block].left[side] + first) + load_floats(costs_[block].right[side] + first);
-                    unsigned open = bits_of(bound < load_floats(below));
-                    if (!open) continue;
-                    open &= bits_of(least_inside(block, first, side, load_floats(below)) < load_floats(below));
-                    for (; open; open &= open - 1) walk(block, first + __builtin_ctz(open), side);
+                for (int side = 0; side < 2 && is_open(first); ++side) {
+                    settle_ends(block, first, side);
+                    unsigned open = open_lanes(block, first, side);
+                    if (level_.large)
+                        vectors |= unsigned{open != 0} << (first / kFloats);
+                    else
+                        for (; open; open &= open - 1) walk(block, first + __builtin_ctz(open), side);
                 }
+            if (vectors) look_into(block, vectors);
+        }
     }
 
-    // The last sums become those before the next chunk.
-    void leave_chunk() {
+    void settle_ends(std::size_t block, int first, int side) {
+        const float* const split = level_.sums.costs[block].split[side] + first;
+        unsigned good = bits_of(load_floats(split) < load_floats(lanes_.feasible_below[side] + first));
+        for (; good; good &= good - 1) {
+            const int k = __builtin_ctz(good);
+            settle_after(block, first + k, side, split[k]);
+        }
+    }
+
+    unsigned open_lanes(std::size_t block, int first, int side) {
+        if (level_.blocks[block].last_group == begin_of(block)) return 0;
+        // More rows never cost less.
+        const ClassCosts& costs = level_.sums.costs[block];
+        const Floats below = load_floats(lanes_.feasible_below[side] + first);
+        const unsigned open =
+            bits_of(load_floats(costs.left[side] + first) + load_floats(costs.right[side] + first) < below);
+        return open ? open & bits_of(least_inside(block, first, side, below) < below) : 0;
+    }
+
+    // The blocks of a large one, for some vectors of lanes.
+    void look_into(std::size_t large, unsigned vectors) {
+        const Level outer = level_;
+        const std::size_t first = large * column_.blocks_each,
+                          last = smaller_of<std::size_t>(first + column_.blocks_each, column_.n_blocks);
+        const Index begin = begin_of(large);
+        start_chunk(outer.sums, large);
+        open_ = vectors;
+        level_ = {column_.blocks + first, 0, begin, lanes_.chunk, false, 0};
+        for (std::size_t at = first; at < last; at += level_.size) {
+            if (at > first) {
+                level_.begin = level_.blocks[level_.size - 1].end;
+                level_.blocks += level_.size;
+                start_chunk(lanes_.chunk, level_.size);
+            }
+            level_.size = smaller_of<std::size_t>(last - at, static_cast<unsigned>(lanes_.chunk_blocks));
+            level_.known = last - 1 - at;
+            look_between();
+            look_again();
+        }
+        level_ = outer;
+        open_ = ~0u;
+    }
+
+    // What is after so many blocks is before the chunk.
+    void start_chunk(const ClassSums& from, std::size_t after) {
         const std::size_t classes = static_cast<std::size_t>(lanes_.classes);
-        std::memcpy(lanes_.left, left_after(chunk_), classes * kLanes * sizeof(std::int32_t));
-        std::memcpy(lanes_.all, all_after(chunk_), classes * sizeof(std::int32_t));
-        costs_[0] = costs_[chunk_];
-        if (lanes_.counts) std::memcpy(counts_[0], counts_[chunk_], sizeof counts_[0]);
-        begin_ = blocks_[chunk_ - 1].end;
+        const ClassSums& to = lanes_.chunk;
+        std::memcpy(to.left, from.left + after * classes * kLanes, classes * kLanes * sizeof(std::int32_t));
+        std::memcpy(to.all, from.all + after * classes, classes * sizeof(std::int32_t));
+        to.costs[0] = from.costs[after];
+        if (lanes_.counts) to.counts[0] = from.counts[after];
     }
 
     // Class weights on one side of a lane before a block, into `leaf`.
@@ -320,7 +338,8 @@ class ClassSweep {
         leaf_before(block, lane, side, left);
         rest_of(lane, side, left, rest);
         const std::int32_t all[2] = {left[0] + rest[0], left[1] + rest[1]};
-        const int splits = rows_.few_heavy ? step_by_bits(lane, side, left) : step_by_rows(lane, side, left);
+        const int splits = rows_.few_heavy ? rows_.step_by_bits(lane, side, left, !may_hold(), inside_)
+                                           : rows_.step_by_rows(lane, side, left, inside_);
         for (int k = splits; k % kFloats; ++k) inside_.zeros[k] = inside_.ones[k] = 0;
         const float below = lanes_.feasible_below[side][lane];
         for (int first = 0; first < splits; first += kFloats) {
@@ -336,70 +355,6 @@ class ClassSweep {
         return splits;
     }
 
-    // Class weights of the left leaf at every split of a side inside the block, from those before it; returns how many
-    // there are.
-    int step_by_rows(int lane, int side, std::int32_t* left) {
-        int splits = 0;
-        bool grown = false;  // since the last split
-        for (int i = 0; i < rows_.count; ++i) {
-            const Slot slot = rows_.slots[i];
-            const bool here = on_side(slot, lane, side), one = slot >= kSlotStride;
-            const Index at = rows_.begin + static_cast<Index>(i);
-            const std::int32_t more = rows_.weights[i];
-            left[0] += here & !one ? more : 0;
-            left[1] += here & one ? more : 0;
-            grown |= here;
-            inside_.zeros[splits] = left[0];
-            inside_.ones[splits] = left[1];
-            inside_.end[splits] = at + 1;
-            const bool split = grown & rows_.splits[i];
-            splits += split;
-            grown &= !split;
-        }
-        return splits;
-    }
-
-    // The same where all but few rows of the block have weight one: the ones up to a row are bits to be counted. There
-    // is a number for each row of the side; `tied` tells those that are not the last of the side in their group of
-    // ties.
-    int step_by_bits(int lane, int side, const std::int32_t* left) {
-        std::uint64_t here = at_most(rows_.codes, lane);
-        if (side) here = ~here;
-        here &= low_bits(rows_.count);
-        const int splits = __builtin_popcountll(here);
-        const std::uint64_t ones = picked(rows_.ones, here);
-        std::int32_t before = left[1], rows = left[0] + left[1] + 1;
-        for (int first = 0; first < splits; first += 8) {
-            const unsigned byte = static_cast<unsigned>(ones >> first & 0xff);
-            for (int k = 0; k < 8; ++k) {
-                const std::int32_t y = before + kPrefixCounts.of[byte][k];
-                inside_.ones[first + k] = y;
-                inside_.zeros[first + k] = rows + first + k - y;
-            }
-            before += __builtin_popcount(byte);
-        }
-        // What a heavy row weighs more counts from its own split on.
-        for (std::uint64_t heavy = rows_.heavy & here; heavy; heavy &= heavy - 1) {
-            const int i = __builtin_ctzll(heavy), first = __builtin_popcountll(here & low_bits(i));
-            std::int32_t* const sums = rows_.ones >> i & 1 ? inside_.ones : inside_.zeros;
-            for (int k = first; k < splits; ++k) sums[k] += rows_.weights[i] - 1;
-        }
-        // A row is tied with the next one of the side unless that is the first of its group.
-        if (!rows_.no_ties && here)
-            inside_.tied = ~(picked(first_of_groups(here), here) >> 1) & (low_bits(splits) >> 1);
-        if (may_hold()) return splits;
-        Index* end = inside_.end;
-        for (; here; here &= here - 1) *end++ = rows_.begin + static_cast<Index>(__builtin_ctzll(here)) + 1;
-        return splits;
-    }
-
-    // The lowest of these bits in each group of ties: x & -x, worked out in all groups at once. The end of each group
-    // is a bit of x, so that nothing is carried from one to the next.
-    std::uint64_t first_of_groups(std::uint64_t bits) const {
-        const std::uint64_t x = bits | rows_.ends;
-        return bits & (~x + (rows_.ends << 1 | 1));
-    }
-
     int walk_many(std::size_t block, int lane, int side) {
         std::int32_t* const left = lanes_.left_leaf;
         std::int32_t* const right = lanes_.right_leaf;
@@ -410,7 +365,7 @@ class ClassSweep {
         std::int32_t weight = 0;
         for (int c = 0; c < lanes_.classes; ++c) weight += left[c];
         Index rank = 0;
-        for (Index i = begin_of(block); i < blocks_[block].last_group; ++i) {
+        for (Index i = begin_of(block); i < level_.blocks[block].last_group; ++i) {
             const Index row = row_of(column_.order[i]);
             const Slot slot = lanes_.slots[row];
             if (!on_side(slot, lane, side)) continue;
@@ -452,7 +407,7 @@ class ClassSweep {
 
     // The split of a side after a block, where the estimate may be a best one.
     void settle_after(std::size_t block, int lane, int side, float estimate) {
-        if (!may_hold()) return settle(block, lane, side, blocks_[block].end, estimate);
+        if (!may_hold()) return settle(block, lane, side, level_.blocks[block].end, estimate);
         std::int32_t left[2];
         leaf_before(block + 1, lane, side, left);
         hold(lane, side, {left[0], left[1]}, estimate);
@@ -493,7 +448,7 @@ class ClassSweep {
         const bool feasible = !lanes_.counts || has_enough_rows(block, lane, side, end);
         if (!feasible && !(estimate < lanes_.below[side][lane])) return;
         std::int32_t *const left = lanes_.left_leaf, *const right = lanes_.right_leaf;
-        const bool at_end = end == blocks_[block].end;
+        const bool at_end = end == level_.blocks[block].end;
         leaf_before(block + at_end, lane, side, left);
         for (Index i = begin_of(block); !at_end && i < end; ++i) {
             const Index row = row_of(column_.order[i]);
@@ -517,7 +472,7 @@ class ClassSweep {
     bool has_enough_rows(std::size_t block, int lane, int side, Index end) const {
         std::int64_t left = 0;
         for (int code = 0; code <= kLanes; ++code)
-            if ((code <= lane) == (side == 0)) left += counts_[block][code];
+            if ((code <= lane) == (side == 0)) left += level_.sums.counts[block].of[code];
         for (Index i = begin_of(block); i < end; ++i) {
             const Index row = row_of(column_.order[i]);
             if (on_side(lanes_.slots[row], lane, side)) left += lanes_.counts[row];
@@ -525,72 +480,69 @@ class ClassSweep {
         return left >= lanes_.min_leaf && lanes_.count[side][lane] - left >= lanes_.min_leaf;
     }
 
-    // After so many blocks of the chunk: what the rows of a side before that cost at least, and those after the next
-    // block. Neither are empty in a split.
-    struct alignas(64) Costs {
-        float left[2][kLanes], right[2][kLanes];
-        float split[2][kLanes];  // after the next block; kNever where there is none
-    };
-    // The least estimate of a split after a block of the chunk, and which block that is.
+    // The least estimate of a split after a block, and which block that is.
     struct alignas(64) Between {
         float least[2][kLanes];
         std::int32_t at[2][kLanes];
     };
-    // Rows of a block before its last group.
-    struct Rows {
-        Index begin = 0;
-        int count = 0;
-        bool few_heavy = true;  // whether heavy rows are few, and not much heavier
-        bool balanced = false;
-        bool no_ties = false;
-        std::uint64_t ones = 0;   // a bit for each row of class 1
-        std::uint64_t ends = 0;   // a bit for each row that ends a group of ties
-        std::uint64_t heavy = 0;  // a bit for each row whose weight is not one
-        alignas(64) std::int8_t codes[kMostBlockRows];
-        Slot slots[kMostBlockRows];
-        std::int32_t weights[kMostBlockRows];  // unless all rows of the block have weight one
-        bool splits[kMostBlockRows];           // whether a split follows the row
-    };
-    struct alignas(64) Balances {
-        std::int8_t least[2][kLanes], most[2][kLanes];
-    };
-    static constexpr std::size_t kRoom = kMostBlockRows + kFloats;
-    // Splits inside a block.
-    struct alignas(64) Inside {
-        float cost[kRoom];
-        std::int32_t zeros[kRoom], ones[kRoom];
-        Index end[kRoom];
-        std::uint64_t tied;  // bits of numbers that are no splits
-    };
     struct alignas(64) Many {
-        float left[kRoom], right[kRoom];
-        std::int32_t weight[kRoom], more[kRoom], cls[kRoom];
-        bool tied[kRoom];
+        float left[InsideSplits::kRoom], right[InsideSplits::kRoom];
+        std::int32_t weight[InsideSplits::kRoom], more[InsideSplits::kRoom], cls[InsideSplits::kRoom];
+        bool tied[InsideSplits::kRoom];
     };
 
     ClassLanes& lanes_;
     const ClassColumn& column_;
     const int padded_;
-    const ClassBlock* blocks_ = nullptr;  // of the chunk
-    std::size_t chunk_ = 0;
-    Index begin_ = 0;  // of the chunk
-    Costs costs_[kMostChunkBlocks + 1];
-    std::int64_t counts_[kMostChunkBlocks + 1][kLanes + 1];  // of each stretch between candidates
+    Level level_{};
+    unsigned open_ = ~0u;  // vectors of lanes that are looked at
     Between between_;
     Ints weight_before_[2][kLanes / kFloats] = {};  // of each side, in the rows so far
-    Rows rows_;
-    Balances balances_;
-    Inside inside_;
+    BlockRows rows_;
+    InsideSplits inside_;
     Many many_;
 };
 
+// Rows are taken as they lie in memory, which is faster than in the order of a column. Neighbours often have the same
+// cell, and would wait for each other: so both halves of the table take turns.
+inline void count_class_rows(const ClassCount& one, const ClassCount& other, const ClassLanes& lanes, Index n_rows) {
+    const Slot* const slots = lanes.slots;
+    const std::int32_t* const weights = lanes.weights;
+    const auto count = [=](std::size_t row, const ClassCount& column) {
+        column.cells[std::size_t{column.places[row]} + slots[row]] += weights ? weights[row] : 1;
+    };
+    const auto each = [=](const auto& use) {
+        const std::size_t half = n_rows / 2;
+        for (std::size_t row = 0; row < half; ++row) {
+            use(row);
+            use(row + half);
+        }
+        if (n_rows % 2) use(n_rows - std::size_t{1});
+    };
+    std::memset(one.cells, 0, one.n_cells * sizeof(std::int32_t));
+    if (!other.places) return each([=](std::size_t row) { count(row, one); });
+    std::memset(other.cells, 0, other.n_cells * sizeof(std::int32_t));
+    each([=](std::size_t row) {
+        count(row, one);
+        count(row, other);
+    });
+}
+
 template <class Loss>
-void sweep_lanes(ClassLanes& lanes, const ClassColumn& column) {
-    ClassSweep<Loss>(lanes, column).run();
+void look_between_large(ClassLanes& lanes, const ClassColumn& column) {
+    ClassSweep<Loss>(lanes, column).look_from_afar();
+}
+template <class Loss>
+void look_inside_large(ClassLanes& lanes, const ClassColumn& column) {
+    ClassSweep<Loss>(lanes, column).look_closer();
+}
+template <class Loss>
+constexpr ClassLooks looks_of() {
+    return {&look_between_large<Loss>, &look_inside_large<Loss>};
 }
 
 constexpr ClassKernel make_class_kernel() {
-    return {&sweep_lanes<Gini>, &sweep_lanes<Entropy>, &sweep_lanes<Pessimistic>};
+    return {looks_of<Gini>(), looks_of<Entropy>(), looks_of<Pessimistic>(), &count_class_rows};
 }
 
 }  // namespace

@@ -31,12 +31,44 @@ struct ClassBlock {
 // Rows of a block before its last group.
 inline constexpr Index kMostBlockRows = 64;
 
+// After a block, or before the first one: what the rows of a side before that cost at least, and those after the next
+// block. Neither are empty in a split.
+struct alignas(64) ClassCosts {
+    float left[2][kLanes], right[2][kLanes];
+    float split[2][kLanes];  // after the next block; kNoEstimate where there is none to be looked at
+};
+struct ClassCounts {
+    std::int64_t of[kLanes + 1];  // rows of each stretch between candidates
+};
+// Sums of the rows before the first of some neighbouring blocks and after each of them.
+struct ClassSums {
+    std::int32_t* left = nullptr;  // left rows: for each block kLanes numbers for each class
+    std::int32_t* all = nullptr;   // all rows: for each block a number for each class
+    ClassCosts* costs = nullptr;
+    ClassCounts* counts = nullptr;
+};
+
+// A column is looked at twice. First between large blocks, whose sums are kept: then much is known of the best stumps of
+// all columns, and only large blocks that could hold a better one are looked into, block by block.
 struct ClassColumn {
     const std::uint32_t* order;
     const Index* ranks;
     const ClassBlock* blocks;
     std::size_t n_blocks;
+    const ClassBlock* large;  // of so many blocks each, but for the last one
+    std::size_t n_large, blocks_each;
+    ClassSums sums;  // of the large blocks
+    // Rows of each large block by class and code, as the buckets have them; null where they have not been counted.
+    const std::int32_t* cells;
 };
+
+// A column whose rows are to be counted by large block, class and code.
+struct ClassCount {
+    const std::uint16_t* places;  // of each row, by row number: where the cells of its large block begin
+    std::size_t n_cells;
+    std::int32_t* cells;
+};
+inline constexpr std::size_t kMostClassCells = UINT16_MAX;
 
 // Blocks that are looked at together: splits between them first, as the better the stumps at hand, the fewer blocks are
 // walked again.
@@ -64,11 +96,10 @@ struct alignas(64) ClassLanes {
     const float* parabolas = nullptr;  // first their slopes at 0, then what is taken off for the square
     void* measure = nullptr;
     Cost (*units)(void* measure, const std::int32_t* by_class) = nullptr;  // of a leaf of these class weights
-    // Rows of a chunk of blocks, summed up from the first row on, with what was before the chunk first.
+    // For a chunk of blocks.
     int chunk_blocks = 1;
+    ClassSums chunk;
     std::int32_t* buckets = nullptr;  // kSlotStride numbers for each class
-    std::int32_t* left = nullptr;     // left rows: for each block kLanes numbers for each class
-    std::int32_t* all = nullptr;      // all rows: for each block a number for each class
     std::int32_t *left_leaf = nullptr, *right_leaf = nullptr;  // a number for each class
 
     // Both sides of each lane, and the best so far; the caller starts the best with the units of a leaf.
@@ -87,10 +118,15 @@ struct alignas(64) ClassLanes {
     std::uint64_t improved = 0;  // how often a best one was improved on
 };
 
+// Both looks at a column; the second one after any number of first ones.
+struct ClassLooks {
+    void (*between)(ClassLanes& lanes, const ClassColumn& column);
+    void (*inside)(ClassLanes& lanes, const ClassColumn& column);
+};
 struct ClassKernel {
-    void (*gini)(ClassLanes& lanes, const ClassColumn& column);
-    void (*entropy)(ClassLanes& lanes, const ClassColumn& column);
-    void (*pessimistic)(ClassLanes& lanes, const ClassColumn& column);
+    ClassLooks gini, entropy, pessimistic;
+    // Counts rows for one column or for two at once: the second one has no places then.
+    void (*count)(const ClassCount& one, const ClassCount& other, const ClassLanes& lanes, Index n_rows);
 };
 
 // The class kernel that goes with the sweeps of that name (see choose_kernel).

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/class_kernel.hpp"
+#include "measures/class_columns.hpp"
 #include "measures/lanes.hpp"
 
 namespace provetree {
@@ -17,8 +17,6 @@ namespace {
 constexpr double kWrong = 1e-5, kWrongPerClass = 5e-7, kRoundedUnits = 4;
 // Numbers that a chunk of blocks may take.
 constexpr std::size_t kChunkRoom = std::size_t{1} << 15;
-// Blocks of a column, where that makes them neither too small nor too large.
-constexpr Index kBlocks = 24;
 
 // Parabolas a p - b p^2 that are nowhere above the entropy h(p) = -p ln p - (1 - p) ln(1 - p) of shares 0 < p <= 1/2,
 // each of them touching it in the middle t of one of as many equal parts.
@@ -39,7 +37,7 @@ std::vector<float> entropy_parabolas() {
 class ClassLanePanel final : public LanePanel {
   public:
     ClassLanePanel(Context& context, const Measure& measure)
-        : context_(context), measure_(measure), kernel_(choose_class_kernel(context.kernel.name)),
+        : context_(context), measure_(measure), kernel_(choose_class_kernel(context.kernel.name)), columns_(context),
           numbers_(static_cast<std::size_t>(measure.classes()), 0),
           by_class_(static_cast<std::size_t>(measure.classes()), 0), parabolas_(entropy_parabolas()) {
         lanes_.parabolas = parabolas_.data();
@@ -52,8 +50,7 @@ class ClassLanePanel final : public LanePanel {
 
     void start(const Node& node) override {
         number_classes(node);
-        find_blocks(node);
-        order_columns(node);
+        columns_.start(node, unit_weights_ ? nullptr : weights_.data(), lanes_.classes);
     }
 
     // Lanes cost more than the walk that they share, until columns get long.
@@ -61,23 +58,7 @@ class ClassLanePanel final : public LanePanel {
 
     void evaluate(const Node& node, Index column, const Index* positions, int n, LaneUnits* results) override {
         place_lanes(node, node.columns[column], positions, n);
-        std::uint64_t most = 0;
-        std::size_t winner = 0;
-        for (std::size_t i = 0; i < sweep_.size(); ++i) {
-            const Index c = sweep_[i];
-            const NodeColumn& by = node.columns[c];
-            lanes_.improved = 0;
-            sweep({by.order, by.ranks, blocks_[c].data(), blocks_[c].size()});
-            if (lanes_.improved > most) {
-                most = lanes_.improved;
-                winner = i;
-            }
-        }
-        if (most) {
-            won_[node.columns[sweep_[winner]].id] = ++clock_;
-            std::rotate(sweep_.begin(), sweep_.begin() + static_cast<std::ptrdiff_t>(winner),
-                        sweep_.begin() + static_cast<std::ptrdiff_t>(winner) + 1);
-        }
+        columns_.sweep(node, looks(), kernel_, lanes_);
         settle_held();
         for (int lane = 0; lane < n; ++lane) results[lane] = {result(lane, 0), result(lane, 1)};
         const std::uint64_t work = std::uint64_t{node.rows} * node.columns.size();
@@ -86,15 +67,6 @@ class ClassLanePanel final : public LanePanel {
     }
 
   private:
-    // Columns that gave the best stumps lately come first: good stumps early rule out the others.
-    void order_columns(const Node& node) {
-        won_.resize(std::max<std::size_t>(won_.size(), context_.table.columns), 0);
-        sweep_.resize(node.columns.size());
-        for (std::size_t c = 0; c < sweep_.size(); ++c) sweep_[c] = static_cast<Index>(c);
-        std::stable_sort(sweep_.begin(), sweep_.end(),
-                         [&](Index a, Index b) { return won_[node.columns[a].id] > won_[node.columns[b].id]; });
-    }
-
     // Numbers for the classes that the node has, in their order.
     void number_classes(const Node& node) {
         std::fill(numbers_.begin(), numbers_.end(), 0);
@@ -126,12 +98,16 @@ class ClassLanePanel final : public LanePanel {
         std::int32_t* at = room_.data();
         const auto take = [&](std::size_t n) { return std::exchange(at, at + n); };
         lanes_.buckets = take(classes * kSlotStride);
-        lanes_.left = take((blocks + 1) * lanes);
+        lanes_.chunk.left = take((blocks + 1) * lanes);
         whole_[0] = take(lanes);
         whole_[1] = take(lanes);
-        lanes_.all = take((blocks + 1) * classes);
+        lanes_.chunk.all = take((blocks + 1) * classes);
         lanes_.left_leaf = take(classes);
         lanes_.right_leaf = take(classes);
+        costs_.resize(std::max(costs_.size(), blocks + 1));
+        counts_.resize(std::max(counts_.size(), blocks + 1));
+        lanes_.chunk.costs = costs_.data();
+        lanes_.chunk.counts = counts_.data();
     }
 
     // Numbers are around half the node's weight, where x ln x of its larger parts is small.
@@ -151,31 +127,6 @@ class ClassLanePanel final : public LanePanel {
 
     std::size_t class_of(const Node& node, Index row) const {
         return static_cast<std::size_t>(measure_.class_of(node.ids[row]));
-    }
-
-    void find_blocks(const Node& node) {
-        const Index rows = std::clamp<Index>(node.rows / kBlocks, 8, kMostBlockRows);
-        if (blocks_.size() < node.columns.size()) blocks_.resize(node.columns.size());
-        for (std::size_t c = 0; c < node.columns.size(); ++c) {
-            std::vector<ClassBlock>& blocks = blocks_[c];
-            blocks.clear();
-            const Index* const ranks = node.columns[c].ranks;
-            Index begin = 0, group = 0;
-            const auto unit = [&](Index end) {
-                return unit_weights_ ||
-                       std::all_of(node.columns[c].order + begin, node.columns[c].order + end,
-                                   [&](std::uint32_t item) { return weights_[item & entry::kRowMask] == 1; });
-            };
-            for (Index i = 1; i <= node.rows; ++i) {
-                if (i < node.rows && ranks[i] == ranks[i - 1]) continue;
-                // A group of ties alone is worth a block of its own sooner: it is never walked again.
-                if (i - begin >= (group == begin ? rows / 4 : rows) || i == node.rows) {
-                    blocks.push_back({i, group, unit(i)});
-                    begin = i;
-                }
-                group = i;
-            }
-        }
     }
 
     void place_lanes(const Node& node, const NodeColumn& by, const Index* positions, int n) {
@@ -240,13 +191,9 @@ class ClassLanePanel final : public LanePanel {
         }
     }
 
-    void sweep(const ClassColumn& column) {
-        if (measure_.kind() == MeasureKind::kSquared)
-            kernel_.gini(lanes_, column);
-        else if (measure_.kind() == MeasureKind::kEntropy)
-            kernel_.entropy(lanes_, column);
-        else
-            kernel_.pessimistic(lanes_, column);
+    const ClassLooks& looks() const {
+        if (measure_.kind() == MeasureKind::kSquared) return kernel_.gini;
+        return measure_.kind() == MeasureKind::kEntropy ? kernel_.entropy : kernel_.pessimistic;
     }
 
     // The splits that are still estimates.
@@ -289,6 +236,7 @@ class ClassLanePanel final : public LanePanel {
     Context& context_;
     const Measure& measure_;
     const ClassKernel& kernel_;
+    ClassColumns columns_;
     ClassLanes lanes_;
     Cost leaf_[2][kLanes];
     bool unit_weights_ = true;
@@ -299,10 +247,8 @@ class ClassLanePanel final : public LanePanel {
     std::vector<std::int32_t> weights_, room_;
     std::vector<float> xlogx_, parabolas_;
     std::int32_t* whole_[2] = {};
-    std::vector<std::vector<ClassBlock>> blocks_;
-    std::vector<Index> sweep_;        // columns, in the order in which they are swept
-    std::vector<std::uint64_t> won_;  // when each column of the table gave the best stumps last
-    std::uint64_t clock_ = 0;
+    LineVector<ClassCosts> costs_;  // of a chunk of blocks
+    RawVector<ClassCounts> counts_;
 };
 
 }  // namespace
