@@ -7,11 +7,25 @@
 namespace provetree {
 namespace {
 
+inline int padded_lanes(const ClassLanes& lanes) { return (lanes.lanes + kFloats - 1) / kFloats * kFloats; }
+
+inline std::size_t cells_of_block(const ClassLanes& lanes) {
+    return static_cast<std::size_t>(lanes.classes) * kSlotStride;
+}
+// Only those that the lanes in use read.
+inline void clear_cells(std::int32_t* cells, std::size_t blocks, const ClassLanes& lanes) {
+    const std::size_t bytes = static_cast<std::size_t>(padded_lanes(lanes)) * sizeof(std::int32_t);
+    for (std::size_t at = 0; at < blocks * cells_of_block(lanes); at += kSlotStride) {
+        std::memset(cells + at, 0, bytes);
+        cells[at + kLanes] = 0;
+    }
+}
+
 template <class Loss>
 class ClassSweep {
   public:
     ClassSweep(ClassLanes& lanes, const ClassColumn& column)
-        : lanes_(lanes), column_(column), padded_((lanes.lanes + kFloats - 1) / kFloats * kFloats) {}
+        : lanes_(lanes), column_(column), padded_(padded_lanes(lanes)) {}
 
     // The first look: the ends of large blocks.
     void look_from_afar() {
@@ -64,27 +78,28 @@ class ClassSweep {
         return {lanes_, side, first, left_after(block), left_after(block + 1), all_after(block), all_after(block + 1)};
     }
 
-    void add_rows(std::size_t block) {
+    // Rows of a block by class and code. Several blocks are counted before their sums are read.
+    const std::int32_t* cells_of(std::size_t block) {
+        const std::size_t size = cells_of_block(lanes_);
+        if (level_.blocks == column_.large && column_.cells) return column_.cells + block * size;
+        const std::size_t at = block % static_cast<unsigned>(lanes_.cell_blocks);
+        if (at == 0) {
+            const std::size_t n =
+                smaller_of<std::size_t>(level_.size - block, static_cast<unsigned>(lanes_.cell_blocks));
+            clear_cells(lanes_.cells, n, lanes_);
+            for (std::size_t i = 0; i < n; ++i) add_rows(block + i, lanes_.cells + i * size);
+        }
+        return lanes_.cells + at * size;
+    }
+    void add_rows(std::size_t block, std::int32_t* cells) {
         const std::uint32_t* const order = column_.order;
         const Slot* const slots = lanes_.slots;
-        std::int32_t* const buckets = lanes_.buckets;
         const Index end = level_.blocks[block].end;
         if (level_.blocks[block].unit) {
-            for (Index i = begin_of(block); i < end; ++i) ++buckets[slots[row_of(order[i])]];
+            for (Index i = begin_of(block); i < end; ++i) ++cells[slots[row_of(order[i])]];
         } else {
             for (Index i = begin_of(block); i < end; ++i)
-                buckets[slots[row_of(order[i])]] += lanes_.weights[row_of(order[i])];
-        }
-    }
-    // The same of rows that have been counted.
-    void add_cells(std::size_t block) {
-        for (int c = 0; c < lanes_.classes; ++c) {
-            const std::size_t at = static_cast<std::size_t>(c) * kSlotStride;
-            const std::int32_t* const cells =
-                column_.cells + block * static_cast<std::size_t>(lanes_.classes) * kSlotStride + at;
-            std::int32_t* const buckets = lanes_.buckets + at;
-            for (int lane = 0; lane < padded_; ++lane) buckets[lane] += cells[lane];
-            buckets[kLanes] += cells[kLanes];
+                cells[slots[row_of(order[i])]] += lanes_.weights[row_of(order[i])];
         }
     }
 
@@ -97,29 +112,25 @@ class ClassSweep {
         }
     }
 
-    // From buckets to lanes.
+    // From cells to lanes.
     void sum_lanes(std::size_t block) {
+        const std::int32_t* const cells = cells_of(block);
         for (int c = 0; c < lanes_.classes; ++c) {
-            const std::int32_t* const bucket = lanes_.buckets + c * kSlotStride;
-            const std::int32_t *const left = left_after(0) + c * kLanes, *const all = all_after(0) + c;
+            const std::int32_t* const cell = cells + c * kSlotStride;
+            const std::int32_t* const before = left_after(block) + c * kLanes;
             std::int32_t* const sums = left_after(block + 1) + c * kLanes;
-            add_up(bucket, padded_, left, sums);
-            all_after(block + 1)[c] = *all + sums[padded_ - 1] - left[padded_ - 1] + bucket[kLanes];
+            add_up(cell, padded_, before, sums);
+            all_after(block + 1)[c] = all_after(block)[c] + sums[padded_ - 1] - before[padded_ - 1] + cell[kLanes];
         }
     }
 
     // Adds the rows of the blocks and settles the best split between two of them, of each side of each lane.
     void look_between() {
-        std::memset(lanes_.buckets, 0, static_cast<std::size_t>(lanes_.classes) * kSlotStride * sizeof(std::int32_t));
         for (int side = 0; side < 2; ++side)
             for (int lane = 0; lane < padded_; ++lane) between_.least[side][lane] = kNever;
         for (int first = 0; first < padded_; first += kFloats)
             for (int side = 0; side < 2; ++side) weight_before_[side][first / kFloats] = weight_at_start(first, side);
         for (std::size_t block = 0; block < level_.size; ++block) {
-            if (level_.blocks == column_.large && column_.cells)
-                add_cells(block);
-            else
-                add_rows(block);
             sum_lanes(block);
             if (lanes_.counts) count_rows(block);
             for (int first = 0; first < padded_; first += kFloats)
@@ -519,9 +530,9 @@ inline void count_class_rows(const ClassCount& one, const ClassCount& other, con
         }
         if (n_rows % 2) use(n_rows - std::size_t{1});
     };
-    std::memset(one.cells, 0, one.n_cells * sizeof(std::int32_t));
+    clear_cells(one.cells, one.n_blocks, lanes);
     if (!other.places) return each([=](std::size_t row) { count(row, one); });
-    std::memset(other.cells, 0, other.n_cells * sizeof(std::int32_t));
+    clear_cells(other.cells, other.n_blocks, lanes);
     each([=](std::size_t row) {
         count(row, one);
         count(row, other);

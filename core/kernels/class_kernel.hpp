@@ -1,7 +1,7 @@
 // The class kernel: the best stumps on both sides of up to 64 candidate splits, for losses of the class weights of
 // leaves. Compiled once per instruction set, as the sweeps are; all versions give the same answers.
 //
-// Rows are added to buckets, one for each class and stretch between neighbouring candidates, so that a row costs the
+// Rows are counted in cells, one for each class and stretch between neighbouring candidates, so that a row costs the
 // same for one lane and for all of them. Lanes are looked at only after a block of rows: a bound tells whether a better
 // split can lie inside the block, and only then is the block walked again, for that lane alone. Costs are estimated in
 // single precision; what may be the best is settled in whole units.
@@ -58,14 +58,15 @@ struct ClassColumn {
     const ClassBlock* large;  // of so many blocks each, but for the last one
     std::size_t n_large, blocks_each;
     ClassSums sums;  // of the large blocks
-    // Rows of each large block by class and code, as the buckets have them; null where they have not been counted.
+    // Rows of each large block by class and code: kSlotStride numbers for each class. Null where they have not been
+    // counted.
     const std::int32_t* cells;
 };
 
 // A column whose rows are to be counted by large block, class and code.
 struct ClassCount {
     const std::uint16_t* places;  // of each row, by row number: where the cells of its large block begin
-    std::size_t n_cells;
+    std::size_t n_blocks;
     std::int32_t* cells;
 };
 inline constexpr std::size_t kMostClassCells = UINT16_MAX;
@@ -99,7 +100,9 @@ struct alignas(64) ClassLanes {
     // For a chunk of blocks.
     int chunk_blocks = 1;
     ClassSums chunk;
-    std::int32_t* buckets = nullptr;  // kSlotStride numbers for each class
+    // For the rows of so many blocks by class and code.
+    int cell_blocks = 1;
+    std::int32_t* cells = nullptr;
     std::int32_t *left_leaf = nullptr, *right_leaf = nullptr;  // a number for each class
 
     // Both sides of each lane, and the best so far; the caller starts the best with the units of a leaf.

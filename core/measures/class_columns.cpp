@@ -157,7 +157,7 @@ ClassCount ClassColumns::counted(const Node& node, Index c, std::size_t room) {
     const std::size_t cells = column.n_large * classes_ * kSlotStride;
     cells_[room].resize(std::max(cells_[room].size(), cells));
     column.cells = cells_[room].data();
-    return {places_[c].data(), cells, cells_[room].data()};
+    return {places_[c].data(), column.n_large, cells_[room].data()};
 }
 
 void ClassColumns::place_rows(const Node& node, Index c) {

@@ -15,8 +15,8 @@ namespace {
 // Estimates of a leaf are wrong by less than its weight times this, and so much more for each class
 // (kernels/class_costs_impl.hpp); rounding up moves a stump by less than so many units.
 constexpr double kWrong = 1e-5, kWrongPerClass = 5e-7, kRoundedUnits = 4;
-// Numbers that a chunk of blocks may take.
-constexpr std::size_t kChunkRoom = std::size_t{1} << 15;
+// Numbers that a chunk of blocks may take, and cells of some of them.
+constexpr std::size_t kChunkRoom = std::size_t{1} << 15, kCellRoom = std::size_t{1} << 13;
 
 // Parabolas a p - b p^2 that are nowhere above the entropy h(p) = -p ln p - (1 - p) ln(1 - p) of shares 0 < p <= 1/2,
 // each of them touching it in the middle t of one of as many equal parts.
@@ -94,10 +94,12 @@ class ClassLanePanel final : public LanePanel {
         const std::size_t classes = classes_.size(), lanes = classes * kLanes;
         const std::size_t blocks = std::clamp<std::size_t>(kChunkRoom / lanes, 1, kMostChunkBlocks);
         lanes_.chunk_blocks = static_cast<int>(blocks);
-        room_.assign(classes * kSlotStride + (blocks + 3) * lanes + (blocks + 3) * classes, 0);
+        const std::size_t cell_blocks = std::clamp<std::size_t>(kCellRoom / (classes * kSlotStride), 1, blocks);
+        lanes_.cell_blocks = static_cast<int>(cell_blocks);
+        room_.resize(cell_blocks * classes * kSlotStride + (blocks + 3) * lanes + (blocks + 3) * classes);
         std::int32_t* at = room_.data();
         const auto take = [&](std::size_t n) { return std::exchange(at, at + n); };
-        lanes_.buckets = take(classes * kSlotStride);
+        lanes_.cells = take(cell_blocks * classes * kSlotStride);
         lanes_.chunk.left = take((blocks + 1) * lanes);
         whole_[0] = take(lanes);
         whole_[1] = take(lanes);
