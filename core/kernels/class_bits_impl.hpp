@@ -53,8 +53,9 @@ inline std::uint64_t at_most(const std::int8_t* codes, int largest) {
 #endif
 }
 
-// Sums of the first numbers, up to each of them, on top of others; `n` is a multiple of the vector's width.
-inline void add_up(const std::int32_t* numbers, int n, const std::int32_t* others, std::int32_t* sums) {
+// Sums of the first numbers, up to each of them, on top of others; `n` is a multiple of the vector's width. Returns the
+// sum of all.
+inline std::int32_t add_up(const std::int32_t* numbers, int n, const std::int32_t* others, std::int32_t* sums) {
 #if defined(__AVX512BW__)
     const __m512i none = _mm512_setzero_si512(), last = _mm512_set1_epi32(15);
     __m512i before = none;
@@ -68,9 +69,11 @@ inline void add_up(const std::int32_t* numbers, int n, const std::int32_t* other
         before = _mm512_permutexvar_epi32(last, sum);
         _mm512_storeu_si512(sums + i, _mm512_add_epi32(sum, _mm512_loadu_si512(others + i)));
     }
+    return _mm512_cvtsi512_si32(before);
 #else
     std::int32_t sum = 0;
     for (int i = 0; i < n; ++i) sums[i] = others[i] + (sum += numbers[i]);
+    return sum;
 #endif
 }
 

@@ -87,20 +87,38 @@ class ClassSweep {
             const std::size_t n =
                 smaller_of<std::size_t>(level_.size - block, static_cast<unsigned>(lanes_.cell_blocks));
             clear_cells(lanes_.cells, n, lanes_);
-            for (std::size_t i = 0; i < n; ++i) add_rows(block + i, lanes_.cells + i * size);
+            std::size_t i = 0;
+            for (; i + 1 < n; i += 2) add_rows_of_two(block + i, lanes_.cells + i * size, size);
+            if (i < n) add_rows(block + i, begin_of(block + i), lanes_.cells + i * size);
         }
         return lanes_.cells + at * size;
     }
-    void add_rows(std::size_t block, std::int32_t* cells) {
+    // From a row of the block on.
+    void add_rows(std::size_t block, Index begin, std::int32_t* cells) const {
         const std::uint32_t* const order = column_.order;
         const Slot* const slots = lanes_.slots;
         const Index end = level_.blocks[block].end;
         if (level_.blocks[block].unit) {
-            for (Index i = begin_of(block); i < end; ++i) ++cells[slots[row_of(order[i])]];
+            for (Index i = begin; i < end; ++i) ++cells[slots[row_of(order[i])]];
         } else {
-            for (Index i = begin_of(block); i < end; ++i)
-                cells[slots[row_of(order[i])]] += lanes_.weights[row_of(order[i])];
+            for (Index i = begin; i < end; ++i) cells[slots[row_of(order[i])]] += lanes_.weights[row_of(order[i])];
         }
+    }
+    // Of two blocks in turns: neighbours often have the same cell, and would wait for each other.
+    void add_rows_of_two(std::size_t block, std::int32_t* cells, std::size_t size) const {
+        Index begin = begin_of(block), next = level_.blocks[block].end;
+        if (level_.blocks[block].unit && level_.blocks[block + 1].unit) {
+            const std::uint32_t* const order = column_.order;
+            const Slot* const slots = lanes_.slots;
+            std::int32_t* const others = cells + size;
+            const Index both = smaller_of(next - begin, level_.blocks[block + 1].end - next);
+            for (const Index end = begin + both; begin < end; ++begin, ++next) {
+                ++cells[slots[row_of(order[begin])]];
+                ++others[slots[row_of(order[next])]];
+            }
+        }
+        add_rows(block, begin, cells);
+        add_rows(block + 1, next, cells + size);
     }
 
     void count_rows(std::size_t block) {
@@ -117,10 +135,9 @@ class ClassSweep {
         const std::int32_t* const cells = cells_of(block);
         for (int c = 0; c < lanes_.classes; ++c) {
             const std::int32_t* const cell = cells + c * kSlotStride;
-            const std::int32_t* const before = left_after(block) + c * kLanes;
-            std::int32_t* const sums = left_after(block + 1) + c * kLanes;
-            add_up(cell, padded_, before, sums);
-            all_after(block + 1)[c] = all_after(block)[c] + sums[padded_ - 1] - before[padded_ - 1] + cell[kLanes];
+            const std::int32_t in_lanes =
+                add_up(cell, padded_, left_after(block) + c * kLanes, left_after(block + 1) + c * kLanes);
+            all_after(block + 1)[c] = all_after(block)[c] + in_lanes + cell[kLanes];
         }
     }
 
@@ -324,6 +341,7 @@ class ClassSweep {
     // Estimates every split inside a block, for one side of a lane.
     void walk(std::size_t block, int lane, int side) {
         const int splits = lanes_.classes == 2 ? walk_two(block, lane, side) : walk_many(block, lane, side);
+        if (!splits) return;
         // The least of the estimates that may be a best one is settled first: few others can be better then.
         for (;;) {
             float least_cost = lanes_.feasible_below[side][lane];
@@ -344,6 +362,7 @@ class ClassSweep {
         }
     }
 
+    // Returns how many splits there are, or 0 where none is good enough.
     int walk_two(std::size_t block, int lane, int side) {
         std::int32_t left[2], rest[2];
         leaf_before(block, lane, side, left);
@@ -351,8 +370,8 @@ class ClassSweep {
         const std::int32_t all[2] = {left[0] + rest[0], left[1] + rest[1]};
         const int splits = rows_.few_heavy ? rows_.step_by_bits(lane, side, left, !may_hold(), inside_)
                                            : rows_.step_by_rows(lane, side, left, inside_);
-        for (int k = splits; k % kFloats; ++k) inside_.zeros[k] = inside_.ones[k] = 0;
         const float below = lanes_.feasible_below[side][lane];
+        unsigned good = 0;
         for (int first = 0; first < splits; first += kFloats) {
             const Ints zeros = load_whole(inside_.zeros + first), ones = load_whole(inside_.ones + first);
             const Ints rest_zeros = all[0] - zeros, rest_ones = all[1] - ones;
@@ -360,7 +379,9 @@ class ClassSweep {
             if (Loss::kHasLower && bits_of(cost < below))
                 cost = cost_of_two<Loss>(lanes_, zeros, ones) + cost_of_two<Loss>(lanes_, rest_zeros, rest_ones);
             store(inside_.cost + first, cost);
+            good |= bits_of(cost < below);
         }
+        if (!good) return 0;
         if (!rows_.few_heavy || rows_.no_ties) return splits;
         for (std::uint64_t tied = inside_.tied; tied; tied &= tied - 1) inside_.cost[__builtin_ctzll(tied)] = kNever;
         return splits;
@@ -508,7 +529,7 @@ class ClassSweep {
     Level level_{};
     unsigned open_ = ~0u;  // vectors of lanes that are looked at
     Between between_;
-    Ints weight_before_[2][kLanes / kFloats] = {};  // of each side, in the rows so far
+    Ints weight_before_[2][kLanes / kFloats];  // of each side, in the rows so far
     BlockRows rows_;
     InsideSplits inside_;
     Many many_;

@@ -16,12 +16,25 @@ inline bool on_side(Slot slot, int lane, int side) { return (code_of(slot) <= la
 
 // Splits inside a block, for one side of a lane.
 struct alignas(64) InsideSplits {
-    static constexpr std::size_t kRoom = kMostBlockRows + kVectorBytes / sizeof(float);
+    static constexpr std::size_t kRoom = kMostBlockRows + 16;
     float cost[kRoom];
     std::int32_t zeros[kRoom], ones[kRoom];
     Index end[kRoom];
     std::uint64_t tied;  // bits of numbers that are no splits
 };
+
+// How many splits are worked out at once: as many as a vector of any instruction set holds, or more.
+constexpr int kStep = 16;
+typedef std::uint8_t Bytes __attribute__((vector_size(kStep)));
+typedef std::int32_t Numbers __attribute__((vector_size(4 * kStep)));
+constexpr Numbers kStepNumbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+constexpr std::uint64_t kOneInEach = 0x0101010101010101;
+
+inline std::uint64_t prefix_counts(unsigned byte) {
+    std::uint64_t counts;
+    std::memcpy(&counts, kPrefixCounts.of[byte], sizeof counts);
+    return counts;
+}
 
 // Rows of a block before its last group.
 class BlockRows {
@@ -92,7 +105,7 @@ class BlockRows {
     }
 
     // Class weights of the left leaf at every split of a side inside the block, from those before it; returns how many
-    // there are.
+    // there are. Numbers up to a multiple of kStep are 0.
     int step_by_rows(int lane, int side, std::int32_t* left, InsideSplits& inside) const {
         int splits = 0;
         bool grown = false;  // since the last split
@@ -111,6 +124,7 @@ class BlockRows {
             splits += split;
             grown &= !split;
         }
+        for (int k = splits; k % kStep; ++k) inside.zeros[k] = inside.ones[k] = 0;
         return splits;
     }
 
@@ -124,14 +138,18 @@ class BlockRows {
         const int splits = __builtin_popcountll(here);
         const std::uint64_t ones = picked(ones_, here);
         std::int32_t before = left[1], rows = left[0] + left[1] + 1;
-        for (int first = 0; first < splits; first += 8) {
-            const unsigned byte = static_cast<unsigned>(ones >> first & 0xff);
-            for (int k = 0; k < 8; ++k) {
-                const std::int32_t y = before + kPrefixCounts.of[byte][k];
-                inside.ones[first + k] = y;
-                inside.zeros[first + k] = rows + first + k - y;
-            }
-            before += __builtin_popcount(byte);
+        for (int first = 0; first < splits; first += kStep) {
+            const unsigned low = static_cast<unsigned>(ones >> first & 0xff),
+                           high = static_cast<unsigned>(ones >> (first + 8) & 0xff);
+            const std::uint64_t halves[2] = {prefix_counts(low),
+                                             prefix_counts(high) + kOneInEach * kPrefixCounts.of[low][7]};
+            Bytes counts;
+            std::memcpy(&counts, halves, sizeof counts);
+            const Numbers at = kStepNumbers + first, y = __builtin_convertvector(counts, Numbers) + before;
+            const Numbers within = at < splits, more_ones = y & within, more_zeros = (rows + at - y) & within;
+            std::memcpy(inside.ones + first, &more_ones, sizeof more_ones);
+            std::memcpy(inside.zeros + first, &more_zeros, sizeof more_zeros);
+            before = y[kStep - 1];
         }
         // What a heavy row weighs more counts from its own split on.
         for (std::uint64_t heavy = heavy_ & here; heavy; heavy &= heavy - 1) {

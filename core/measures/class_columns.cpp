@@ -9,7 +9,7 @@ namespace provetree {
 namespace {
 
 // Blocks of a column, where that makes them neither too small nor too large.
-constexpr Index kBlocks = 24;
+constexpr Index kBlocks = 16;
 // Large blocks of a column, at most; numbers that are kept of all columns, and of one where there is no room for all.
 constexpr std::size_t kMostLarge = 64, kRoomOfAll = std::size_t{1} << 18, kRoomOfOne = std::size_t{1} << 15;
 // Columns of so few rows are near enough to be counted in their order.
