@@ -286,6 +286,7 @@ class ClassSweep {
 
     unsigned open_lanes(std::size_t block, int first, int side) {
         if (level_.blocks[block].last_group == begin_of(block)) return 0;
+        if (lanes_.all_blocks) return (1u << smaller_of(kFloats, larger_of(lanes_.lanes - first, 0))) - 1;
         // More rows never cost less.
         const ClassCosts& costs = level_.sums.costs[block];
         const Floats below = load_floats(lanes_.feasible_below[side] + first);
@@ -368,6 +369,7 @@ class ClassSweep {
         leaf_before(block, lane, side, left);
         rest_of(lane, side, left, rest);
         const std::int32_t all[2] = {left[0] + rest[0], left[1] + rest[1]};
+        rows_.take(lanes_, column_, level_.blocks[block], begin_of(block));
         const int splits = rows_.few_heavy ? rows_.step_by_bits(lane, side, left, !may_hold(), inside_)
                                            : rows_.step_by_rows(lane, side, left, inside_);
         const float below = lanes_.feasible_below[side][lane];

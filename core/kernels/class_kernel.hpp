@@ -31,11 +31,11 @@ struct ClassBlock {
 // Rows of a block before its last group.
 inline constexpr Index kMostBlockRows = 64;
 
-// After a block, or before the first one: what the rows of a side before that cost at least, and those after the next
-// block. Neither are empty in a split.
+// Before a block: what the rows of a side up to there cost at least, those after the block, and a split at its end. No
+// leaf of a split is empty.
 struct alignas(64) ClassCosts {
     float left[2][kLanes], right[2][kLanes];
-    float split[2][kLanes];  // after the next block; kNoEstimate where there is none to be looked at
+    float split[2][kLanes];  // kNoEstimate where there is none to be looked at
 };
 struct ClassCounts {
     std::int64_t of[kLanes + 1];  // rows of each stretch between candidates
@@ -48,8 +48,8 @@ struct ClassSums {
     ClassCounts* counts = nullptr;
 };
 
-// A column is looked at twice. First between large blocks, whose sums are kept: then much is known of the best stumps of
-// all columns, and only large blocks that could hold a better one are looked into, block by block.
+// A column is looked at twice. First between large blocks, whose sums are kept: then much is known of the best stumps
+// of all columns, and only large blocks that could hold a better one are looked into, block by block.
 struct ClassColumn {
     const std::uint32_t* order;
     const Index* ranks;
@@ -84,6 +84,7 @@ inline constexpr int kParabolas = 32;
 struct alignas(64) ClassLanes {
     // What the caller says.
     int lanes = 0, classes = 0;
+    bool all_blocks = false;                // without bounds: every block is walked
     const Slot* slots = nullptr;            // of each row
     const std::int32_t* weights = nullptr;  // of each row; null where all are one
     const std::int32_t* counts = nullptr;   // of each row; null without a minimum leaf size

@@ -158,8 +158,7 @@ class BlockRows {
             for (int k = first; k < splits; ++k) sums[k] += weights_[i] - 1;
         }
         // A row is tied with the next one of the side unless that is the first of its group.
-        if (!no_ties && here)
-            inside.tied = ~(picked(first_of_groups(here), here) >> 1) & (low_bits(splits) >> 1);
+        if (!no_ties && here) inside.tied = ~(picked(first_of_groups(here), here) >> 1) & (low_bits(splits) >> 1);
         if (!ends_wanted) return splits;
         Index* end = inside.end;
         for (; here; here &= here - 1) *end++ = begin_ + static_cast<Index>(__builtin_ctzll(here)) + 1;

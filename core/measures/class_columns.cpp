@@ -12,6 +12,11 @@ namespace {
 constexpr Index kBlocks = 16;
 // Large blocks of a column, at most; numbers that are kept of all columns, and of one where there is no room for all.
 constexpr std::size_t kMostLarge = 64, kRoomOfAll = std::size_t{1} << 18, kRoomOfOne = std::size_t{1} << 15;
+// Large blocks that are too few for a column of many rows.
+constexpr std::size_t kFewLarge = 8;
+// For tests.
+constexpr Index kTinyBlockRows = 2;
+constexpr std::size_t kTinyBlocksEach = 2;
 // Columns of so few rows are near enough to be counted in their order.
 constexpr Index kFewRows = 1024;
 
@@ -41,7 +46,7 @@ void ClassColumns::order_columns(const Node& node) {
 }
 
 void ClassColumns::find_blocks(const Node& node, const std::int32_t* weights) {
-    const Index rows = std::clamp<Index>(node.rows / kBlocks, 8, kMostBlockRows);
+    const Index rows = tiny() ? kTinyBlockRows : std::clamp<Index>(node.rows / kBlocks, 8, kMostBlockRows);
     blocks_.resize(std::max(blocks_.size(), node.columns.size()));
     for (std::size_t c = 0; c < node.columns.size(); ++c) {
         std::vector<ClassBlock>& blocks = blocks_[c];
@@ -68,14 +73,14 @@ void ClassColumns::find_blocks(const Node& node, const std::int32_t* weights) {
 void ClassColumns::find_large_blocks(const Node& node) {
     const std::size_t n = node.columns.size(), each = classes_ * kLanes + sizeof(ClassCosts) / sizeof(std::int32_t);
     std::size_t most = std::min(kMostLarge, kRoomOfAll / (n * each));
-    all_kept_ = most >= kBlocks / 2;
+    all_kept_ = most >= kFewLarge;
     if (!all_kept_) most = std::clamp<std::size_t>(kRoomOfOne / each, 1, kMostLarge);
     large_.resize(std::max(large_.size(), n));
     columns_.resize(n);
     for (std::size_t c = 0; c < n; ++c) {
         const std::vector<ClassBlock>& blocks = blocks_[c];
         std::vector<ClassBlock>& large = large_[c];
-        const std::size_t blocks_each = divided_up(blocks.size(), most);
+        const std::size_t blocks_each = tiny() ? kTinyBlocksEach : divided_up(blocks.size(), most);
         large.clear();
         for (std::size_t at = 0; blocks_each > 1 && at < blocks.size(); at += blocks_each) {
             const std::size_t end = std::min(at + blocks_each, blocks.size());
@@ -86,8 +91,8 @@ void ClassColumns::find_large_blocks(const Node& node) {
         }
         const std::vector<ClassBlock>& kept = blocks_each > 1 ? large : blocks;
         const NodeColumn& column = node.columns[c];
-        columns_[c] = {column.order, column.ranks, blocks.data(), blocks.size(), kept.data(), kept.size(), blocks_each,
-                       {},           nullptr};
+        columns_[c] = {column.order, column.ranks, blocks.data(), blocks.size(), kept.data(), kept.size(),
+                       blocks_each,  {},           nullptr};
     }
 }
 
@@ -129,8 +134,8 @@ void ClassColumns::sweep(const Node& node, const ClassLooks& looks, const ClassK
 }
 
 void ClassColumns::put_first(const Node& node) {
-    const auto best = std::max_element(order_.begin(), order_.end(),
-                                       [&](Index a, Index b) { return improved_[a] < improved_[b]; });
+    const auto best =
+        std::max_element(order_.begin(), order_.end(), [&](Index a, Index b) { return improved_[a] < improved_[b]; });
     if (best == order_.end() || !improved_[*best]) return;
     won_[node.columns[*best].id] = ++clock_;
     std::rotate(order_.begin(), best, best + 1);
@@ -139,7 +144,8 @@ void ClassColumns::put_first(const Node& node) {
 // Places cost about as much as a sweep: a column gets them when it is swept once more.
 bool ClassColumns::counts(const Node& node, Index c) const {
     const std::size_t cells = columns_[c].n_large * classes_ * kSlotStride;
-    return swept_[c] && node.rows >= kFewRows && cells <= kMostClassCells && cells <= 4 * std::size_t{node.rows};
+    if (!swept_[c] || cells > kMostClassCells) return false;
+    return tiny() || (node.rows >= kFewRows && cells <= 4 * std::size_t{node.rows});
 }
 
 // Counts a column and the next one that wants it, by their places in the order.

@@ -1,4 +1,4 @@
-// The columns of a node as the class kernel wants them: blocks, room for what is kept of them, and an order of sweeping.
+// The columns of a node as the class kernel wants them: blocks, room for what is kept of them, an order of sweeping.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ class ClassColumns {
     void sweep(const Node& node, const ClassLooks& looks, const ClassKernel& kernel, ClassLanes& lanes);
 
   private:
+    bool tiny() const { return (context_.switches & kTinyBlocks) != 0; }
     void find_blocks(const Node& node, const std::int32_t* weights);
     void find_large_blocks(const Node& node);
     void make_room();
@@ -44,8 +45,8 @@ class ClassColumns {
     std::vector<std::uint8_t> swept_, placed_;
     std::vector<RawVector<std::uint16_t>> places_;
     LineVector<std::int32_t> cells_[2];
-    std::vector<Index> order_;            // columns of the node in the order of sweeping
-    std::vector<std::uint64_t> won_;      // of each column of the table: when it last gave the best stumps
+    std::vector<Index> order_;             // columns of the node in the order of sweeping
+    std::vector<std::uint64_t> won_;       // of each column of the table: when it last gave the best stumps
     std::vector<std::uint64_t> improved_;  // of each column of the node: how many stumps, in one panel
     std::uint64_t clock_ = 0;
 };

@@ -133,6 +133,7 @@ class ClassLanePanel final : public LanePanel {
 
     void place_lanes(const Node& node, const NodeColumn& by, const Index* positions, int n) {
         lanes_.lanes = n;
+        lanes_.all_blocks = context_.off(kNoBlocks);
         lanes_.slots = slots_.data();
         lanes_.weights = unit_weights_ ? nullptr : weights_.data();
         lanes_.counts = context_.constrained() ? node.counts.data() : nullptr;

@@ -61,8 +61,9 @@ std::vector<std::vector<std::int64_t>> evaluate_panel(const BoundTable& table, s
 
 // The lanes of a table under a measure, and the column of the root that they are splits of.
 struct MeasuredBench : Bench {
-    MeasuredBench(const BoundTable& table, std::int64_t min_leaf, const std::string& kernel, bool plain)
-        : Bench(table, min_leaf, kernel) {
+    MeasuredBench(const BoundTable& table, std::int64_t min_leaf, const std::string& kernel, bool plain,
+                  unsigned switches = 0)
+        : Bench(table, min_leaf, kernel, switches) {
         must(root.measure != nullptr, "Measured lanes need a table with a loss other than errors.");
         panel = plain ? plain_lane_panel(context, *root.measure) : make_lane_panel(context, *root.measure);
         panel->start(root);
@@ -80,8 +81,8 @@ struct MeasuredBench : Bench {
 // may go another way), or "refined" (fast, then exact).
 std::vector<std::vector<std::int64_t>> measured_lanes(const BoundTable& table, std::int64_t min_samples_leaf, Index id,
                                                       const std::vector<Index>& positions, const std::string& way,
-                                                      const std::string& kernel) {
-    MeasuredBench bench(table, min_samples_leaf, kernel, way == "plain");
+                                                      const std::string& kernel, unsigned switches) {
+    MeasuredBench bench(table, min_samples_leaf, kernel, way == "plain", switches);
     const Index column = bench.column(id);
     must(!positions.empty() && std::cmp_less_equal(positions.size(), kLanes) && positions.front() >= 1 &&
              positions.back() < bench.root.rows && std::is_sorted(positions.begin(), positions.end()),
@@ -208,7 +209,7 @@ void register_parts(nb::module_& module) {
     nb::module_ parts = module.def_submodule("parts", "Kernels and bounds one by one, for the tests.");
     parts.def("evaluate_panel", &evaluate_panel, "table"_a, "min_samples_leaf"_a, "lanes"_a, "kernel"_a = "auto");
     parts.def("measured_lanes", &measured_lanes, "table"_a, "min_samples_leaf"_a, "column"_a, "positions"_a,
-              "way"_a = "fast", "kernel"_a = "auto");
+              "way"_a = "fast", "kernel"_a = "auto", "switches"_a = 0);
     parts.def("added_errors", &added_errors, "weight"_a, "errors"_a);
     parts.def("measured_survey", &measured_survey, "table"_a, "kernel"_a = "auto");
     parts.def("depth_two", &solve_depth_two, "table"_a, "min_samples_leaf"_a, "splits"_a, "limit"_a, "error_scale"_a,

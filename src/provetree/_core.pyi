@@ -446,6 +446,7 @@ class parts:
         positions: Sequence[int],
         way: str = "fast",
         kernel: str = "auto",
+        switches: int = 0,
     ) -> list[list[int]]:
         """Evaluate splits of a column (rows going left, ascending) under a measure.
 

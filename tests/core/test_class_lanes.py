@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from provetree import _core
-from testkit.core_calls import KERNELS
+from testkit.core_calls import KERNELS, OFF, TINY_BLOCKS
 from testkit.lane_cases import INFINITE, LEFT, RIGHT, LaneCase, lane_table
 
 CLASS_LOSSES = ("gini", "entropy", "pessimistic")
@@ -72,8 +72,8 @@ def random_case(loss: str, seed: int, least_rows: int, most_rows: int) -> LaneCa
     return LaneCase(table, least, column, [int(x) for x in np.sort(chosen)])
 
 
-def check(case: LaneCase, kernel: str) -> None:
-    plain, fast = case.lanes("plain"), case.lanes("fast", kernel)
+def check(case: LaneCase, kernel: str, way: str = "fast", switches: int = 0) -> None:
+    plain, fast = case.lanes("plain"), case.lanes(way, kernel, switches)
     for side in (LEFT, RIGHT):
         (leaf, stump, split, fits), (got_leaf, got_stump, got_split, got_fits) = (
             plain[:, side].T,
@@ -90,14 +90,42 @@ def check(case: LaneCase, kernel: str) -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_lanes_agree_with_the_plain_way(loss: str, kernel: str) -> None:
     for seed in range(300):
-        check(random_case(loss, seed, 2, 70 if seed % 2 else 7), kernel)
+        case = random_case(loss, seed, 2, 70 if seed % 2 else 7)
+        check(case, kernel)
+        if seed % 3 == 0:
+            # Large blocks of two blocks of two rows, counted as they lie in memory the second time.
+            check(case, kernel, "again", TINY_BLOCKS)
+        if seed % 10 == 1:
+            check(case, kernel, switches=OFF["blocks"] | (TINY_BLOCKS if seed % 20 == 1 else 0))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_lanes_agree_where_columns_have_many_blocks(loss: str, kernel: str) -> None:
     for seed in range(10):
-        check(random_case(loss, 10_000 + seed, 300, 1_200), kernel)
+        check(random_case(loss, 10_000 + seed, 300, 1_200), kernel, "again")
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+@pytest.mark.parametrize("switches", [0, TINY_BLOCKS])
+def test_large_blocks_are_looked_into(loss: str, switches: int, kernel: str) -> None:
+    """More blocks than are looked at together, of rows of one class or of many."""
+    for seed in range(2):
+        check(random_case(loss, 20_000 + seed, 4_500, 6_000), kernel, "again", switches)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+def test_many_more_lanes(loss: str, kernel: str, block: int) -> None:
+    for seed in range(30_000 + block * 500, 30_500 + block * 500):
+        case = random_case(loss, seed, 2, (7, 30, 70, 200)[seed % 4])
+        check(case, kernel, "again", TINY_BLOCKS)
+        check(case, kernel)
+    for seed in range(50_000 + block * 10, 50_010 + block * 10):
+        check(random_case(loss, seed, 1_000, 9_000), kernel, "again", seed % 2 * TINY_BLOCKS)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -143,7 +171,9 @@ def test_the_best_stump_is_found_wherever_it_lies(
     for position in range(1, n):
         labels = np.where(np.arange(n) % 9 == 4, noise, np.arange(n) >= position)
         labels[0], labels[-1] = 0, classes - 1
-        check(lanes_of_two_columns(loss, labels, np.arange(n), least), kernel)
+        case = lanes_of_two_columns(loss, labels, np.arange(n), least)
+        check(case, kernel)
+        check(case, kernel, switches=TINY_BLOCKS)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

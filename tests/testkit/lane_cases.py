@@ -28,9 +28,9 @@ class LaneCase:
     column: int
     positions: list[int]
 
-    def lanes(self, way: str, kernel: str = "auto") -> NDArray[np.int64]:
+    def lanes(self, way: str, kernel: str = "auto", switches: int = 0) -> NDArray[np.int64]:
         units = _core.parts.measured_lanes(
-            self.table, self.least, self.column, self.positions, way, kernel
+            self.table, self.least, self.column, self.positions, way, kernel, switches
         )
         return np.array(units, dtype=np.int64)
 
