@@ -31,8 +31,7 @@ enum Switch : unsigned {
     kNoImprovement = 1u << 9,  // better trees looked for while the proof takes long
     kNoWide = 1u << 10,        // what tables with many columns get
     kNoSplitPairs = 1u << 14,  // bounds of rows that pass two splits, whichever of them comes first
-    kNoSharing = 1u << 19,   // a split that takes one thread long stays with it
-    kTinyBlocks = 1u << 30,  // blocks of two rows, from the second split on, and of class losses everywhere
+    kNoBlocks = 1u << 18,      // what the rows between two splits cost by themselves, or beside those of a block
     // Of searches under rules, and of those for trees below a cost:
     kNoSplitOrder = 1u << 15,   // of two splits with a direction, only one order is looked for
     kNoOpposedRows = 1u << 16,  // rows of which every tree that keeps directions gets one of two wrong
@@ -48,12 +47,8 @@ enum Switch : unsigned {
     kEagerThreads = 1u << 22,  // threads on bits in every table, and splits shared that take hardly any time
     kAlwaysWide = 1u << 23,
     kTextTasks = 1u << 24,   // splits of the root pass as text
-<<<<<<< HEAD
     kNoSharing = 1u << 19,   // a split that takes one thread long stays with it
-    kTinyBlocks = 1u << 30,  // blocks of two rows, from the second split on
-=======
     kTinyBlocks = 1u << 30,  // blocks of two rows, from the second split on, and of class losses everywhere
->>>>>>> 13fb5214 (Large blocks of class losses are tested on tiny tables, and can be switched off)
     // For tests of the search of all sizes: each takes away a care without which its proof is wrong.
     kLowSurveyLimits = 1u << 25,  // the survey is asked for less than it stands in for
     kSurveyOfAllRows = 1u << 26,  // what holds for all rows is used between splits of a sample
