@@ -335,14 +335,15 @@ class DaskExchange:
     def _fetch(self) -> None:
         """Fetch the answers of groups that are done, from beside, all that are by then at once."""
         while True:
-            done = [self._done.get()]
+            come = [self._done.get()]
             if len(self._out) > self._threads_at_hand():  # nobody waits
                 time.sleep(_MORE)
             with suppress(queue.Empty):
                 while True:
-                    done.append(self._done.get_nowait())
-            if None in done:
+                    come.append(self._done.get_nowait())
+            if None in come:
                 return
+            done: list[Future] = come
             finished = [future for future in done if future.status == "finished"]
             answers = dict(zip((one.key for one in finished), self._answers(finished), strict=True))
             for future in done:
