@@ -55,6 +55,13 @@ struct RowData {
     const std::int32_t* counts;
 };
 
+// The splits of a panel: the column of each lane, and the highest rank that goes left. Lanes beyond `lanes` are unused.
+struct alignas(64) LaneRanks {
+    std::uint16_t column[kLanes] = {};
+    std::uint16_t rank[kLanes] = {};
+    int lanes = 0;
+};
+
 // How wide the running sums of a sweep must be.
 enum class LaneWidth { k8, k16, k32 };
 
@@ -84,6 +91,11 @@ struct Kernel {
     // its child, with the top bit set for the right child. Outputs need 16 entries of slack.
     void (*partition)(const std::uint32_t* order, const Index* ranks, Index rows, const std::uint32_t* new_rows,
                       std::uint32_t* left_order, Index* left_ranks, std::uint32_t* right_order, Index* right_ranks);
+
+    // Marks each row with the lanes in which it goes left: those whose rank in their column is at most the lane's. The
+    // ranks of row ids[i] of the table stand at ranks + ids[i] * width. Null where it takes longer than lane by lane.
+    void (*mark_rows)(const std::uint16_t* ranks, int width, const Index* ids, Index rows, const LaneRanks& lanes,
+                      std::uint64_t* left_masks);
 
     // Keeps the entries of the rows that are chosen: new_rows[row] is the row's number among them, with the top bit set
     // for the others. before[i] is told how many come before entry i. Outputs need 16 entries of slack.

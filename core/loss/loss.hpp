@@ -5,6 +5,7 @@
 // from these: more rows never cost less, and never more than their slack.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "base/types.hpp"
@@ -44,7 +45,12 @@ struct Loss {
 
   private:
     Cost amount_scale() const { return unit_scale ? unit_scale : error_scale; }
-    static Cost floor_divide(Cost a, Cost b) { return a / b - (a % b != 0 && a < 0); }
+    static Cost floor_divide(Cost a, Cost b) {
+        // Mostly a power of two, so that splits can be counted: a shift takes far less time than a division.
+        const std::uint64_t bits = static_cast<std::uint64_t>(b);
+        if (std::has_single_bit(bits)) return a >> std::countr_zero(bits);
+        return a / b - (a % b != 0 && a < 0);
+    }
 };
 
 }  // namespace provetree

@@ -168,6 +168,19 @@ class ClosingList final : public ClosingListener {
     std::vector<Closing> all_;
 };
 
+// (lower, upper, panels, lanes) of the depth-two problem, solved with somebody who listens to what is closed or
+// without.
+std::tuple<Cost, Cost, std::uint64_t, std::uint64_t> steps_of_depth_two(const BoundTable& table, Cost limit,
+                                                                        Cost error_scale, Cost split_penalty,
+                                                                        bool heard) {
+    Bench bench(table, 1, "auto");
+    ClosingList list;
+    const Closings::Heard listening(bench.context.closings, heard ? &list : nullptr);
+    const Outcome outcome =
+        DepthTwo(bench.context).solve(bench.root, NodeRequest{{2, 3}, limit}, {error_scale, split_penalty}, nullptr);
+    return {outcome.lower, outcome.upper, bench.context.counters.panels, bench.context.counters.lanes};
+}
+
 // A search, as (cost, status, error scale and split penalty of the proof, what the proof closed).
 nb::tuple closings_of(const BoundTable& table, const nb::kwargs& given) {
     SearchOptions options = search_options_of(given, table.searched());
@@ -214,6 +227,8 @@ void register_parts(nb::module_& module) {
     parts.def("measured_survey", &measured_survey, "table"_a, "kernel"_a = "auto");
     parts.def("depth_two", &solve_depth_two, "table"_a, "min_samples_leaf"_a, "splits"_a, "limit"_a, "error_scale"_a,
               "split_penalty"_a, "kernel"_a = "auto", "switches"_a = 0u);
+    parts.def("depth_two_steps", &steps_of_depth_two, "table"_a, "limit"_a, "error_scale"_a, "split_penalty"_a,
+              "heard"_a);
     parts.def("depth_one", &solve_depth_one, "table"_a, "min_samples_leaf"_a, "error_scale"_a, "split_penalty"_a);
     parts.def("closings", &closings_of, "table"_a, "options"_a);
     parts.def("open_range", &open_range_of, "left_a"_a, "right_a"_a, "weight_a"_a, "left_b"_a, "right_b"_a,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/byte_count.hpp"
 #include "base/limits.hpp"
@@ -9,6 +10,7 @@
 #include "kernels/kernel.hpp"
 #include "run/closing.hpp"
 #include "run/rules.hpp"
+#include "table/rank_rows.hpp"
 #include "table/table.hpp"
 #include "tree/outcome.hpp"
 
@@ -184,6 +186,12 @@ struct Context {
     std::uint64_t earlier_steps = 0;       // of the processes before this one
     std::uint64_t all_steps() const { return earlier_steps + monitor.steps(); }
 
+    // Made when first wanted.
+    const RankRows& rank_rows() {
+        if (!rank_rows_) rank_rows_.emplace(table);
+        return *rank_rows_;
+    }
+
     bool constrained() const { return min_leaf > 1; }
     bool off(Switch part) const { return (switches & part) != 0; }
     bool eager_improvement() const { return (switches & kEagerImprovement) != 0; }
@@ -194,6 +202,9 @@ struct Context {
     bool wide(std::size_t columns) const {
         return !off(kNoWide) && (columns >= kManyColumns || (columns > 0 && (switches & kAlwaysWide) != 0));
     }
+
+  private:
+    std::optional<RankRows> rank_rows_;
 };
 
 }  // namespace provetree

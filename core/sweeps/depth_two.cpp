@@ -400,6 +400,7 @@ void DepthTwo::begin(const Node& node, const NodeRequest& request, const Loss& l
     // Costs that are no bounds but exact are what their neighbours say already.
     exact_ = node.by_class.size() <= 2 && !wide_ && !request.relatives.inner && !request.relatives.outer;
     plain_ = splits_ >= 3 && !context_.constrained() && !context_.rules && !context_.closings.heard();
+    gaps_ = plain_ && exact_ && !keep_profile_;
 }
 
 Outcome DepthTwo::solve(const Node& node, const NodeRequest& request, const Loss& loss, TieChoice* ties) {
@@ -419,7 +420,7 @@ TwoSizes DepthTwo::solve_sizes(const Node& node, const NodeRequest& request, con
     two_ = {};
     two_.take(outcome_);
     whole_stump_ = 0;
-    plain_ = false;
+    plain_ = gaps_ = false;
     search(node, request.relatives);
     if (two_.upper <= three_.upper) three_.take(two_);
     if (three_.upper <= outcome_.upper) outcome_.take(three_);
@@ -448,7 +449,10 @@ void DepthTwo::take_whole_lane(const SideErrors& whole) {
 }
 
 void DepthTwo::search(const Node& node, Relatives relatives) {
-    start(node, context_.off(kNoInheritance) ? Relatives{} : relatives);
+    if (gaps_)
+        start_exact(node);
+    else
+        start(node, context_.off(kNoInheritance) ? Relatives{} : relatives);
     for (int round = 0;; ++round) {
         Portion portion = portion_of(node, round);
         const bool whole = by_sizes_ && round == 0;
@@ -458,10 +462,14 @@ void DepthTwo::search(const Node& node, Relatives relatives) {
         if (lanes_.empty()) break;
         evaluate_lanes(node);
         if (whole) take_whole_lane(results_.back().left);
-        for (std::size_t i = 0; i + whole < lanes_.size(); ++i)
-            label_leaves(node.columns[lanes_[i].column], results_[i]);
-        for (std::size_t i = 0; i + whole < lanes_.size(); ++i) consider(node, lanes_[i], results_[i]);
-        refine(node);
+        if (gaps_) {
+            refine_exact(node);
+        } else {
+            for (std::size_t i = 0; i + whole < lanes_.size(); ++i)
+                label_leaves(node.columns[lanes_[i].column], results_[i]);
+            for (std::size_t i = 0; i + whole < lanes_.size(); ++i) consider(node, lanes_[i], results_[i]);
+            refine(node);
+        }
         standing_.take(outcome_);
         standing_.lower = std::min(limit_, outcome_.upper);
         for (const Region& region : regions_)

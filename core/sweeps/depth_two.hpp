@@ -41,6 +41,15 @@ class DepthTwo : public TwoLevels {
         std::uint64_t lanes, splits;
         std::size_t listed;
     };
+    // Where costs are exact and nothing else is known, a region is what is open between two evaluated splits, or
+    // between one and an end of the column. Then these two points are all there is to keep.
+    struct ExactPoint {
+        Index position;
+        SideBounds sides;
+    };
+    struct Around {
+        ExactPoint before, after;
+    };
     struct Evaluated {
         Index column;
         PanelPoint point;
@@ -57,6 +66,10 @@ class DepthTwo : public TwoLevels {
                      const PanelPoint& end);
     void start(const Node& node, Relatives relatives);
     void refine(const Node& node);
+    // The same where costs are exact (sweeps/exact_gaps.cpp):
+    void start_exact(const Node& node);
+    void refine_exact(const Node& node);
+    void find_gap(const NodeColumn& column, Index c, Cost room, const ExactPoint& a, const ExactPoint& b);
     void find_open(const Node& node, Index column, const std::vector<PanelPoint>& points);
     // What a round looks at: so many regions, of the lowest bounds or the best trees so far, and lanes for them all.
     struct Portion {
@@ -82,7 +95,9 @@ class DepthTwo : public TwoLevels {
     Weight whole_stump_ = 0;                                 // what all rows cost with one split, at least
     std::vector<PanelPoint> points_, next_points_, merged_;  // points_: those of all regions, one after the other
     std::vector<Region> regions_, next_regions_;
-    std::vector<std::uint32_t> chosen_;  // regions that get lanes in this round
+    std::vector<Around> around_, next_around_;  // by region, where costs are exact; there are no points_ then
+    std::vector<SideBounds> lane_sides_;        // what the sides of each lane cost, likewise
+    std::vector<std::uint32_t> chosen_;         // regions that get lanes in this round
     std::vector<Index> splits_found_;
     std::vector<Share> shares_;
     std::vector<Lane> lanes_;
@@ -95,6 +110,7 @@ class DepthTwo : public TwoLevels {
     // Tables with many columns: the least errors of each column's own stump, of all, and of the trees tried so far.
     bool wide_ = false;
     bool plain_ = false;  // a lane is a tree and nothing more: nobody listens, and all trees of four leaves are allowed
+    bool gaps_ = false;   // regions are gaps between exact points, and nobody wants to know more
     bool exact_ = false;  // points are splits that were evaluated or have no row on a side, and their costs are exact
     Cost refined_cut_ = 0;  // the cut that the open regions go by
     std::vector<Weight> stumps_;

@@ -99,7 +99,7 @@ void Node::make_rows(Index n) {
     classes.resize(n);
     weights.resize(n, 1);
     counts.resize(n, 1);
-    if (measure) ids.resize(n);
+    ids.resize(n);
 }
 
 void NodeBuilder::sum_rows(Node& node) const {
@@ -161,7 +161,7 @@ bool NodeBuilder::keep_column(Node& node, NodeColumn& column) const {
 void NodeBuilder::build_root(Node& root) const {
     root.measure = table_.measure;
     root.make_rows(table_.rows);
-    if (root.measure) std::iota(root.ids.begin(), root.ids.end(), Index{0});
+    std::iota(root.ids.begin(), root.ids.end(), Index{0});
     for (Index i = 0; i < table_.rows; ++i) {
         root.classes[i] = static_cast<std::uint32_t>(table_.classes[i]);
         root.weights[i] = static_cast<Weight>(table_.weights[i]);
@@ -212,7 +212,7 @@ void NodeBuilder::move_rows(const Node& parent, Index position, Node& left, Node
         const Index at = next[side]++;
         new_rows_[row] |= at;
         children[side]->classes[at] = parent.classes[row];
-        if (parent.measure) children[side]->ids[at] = parent.ids[row];
+        children[side]->ids[at] = parent.ids[row];
     }
     if (!unit_weights_ || min_leaf_ > 1) {
         for (Index row = 0; row < parent.rows; ++row) {
@@ -347,7 +347,7 @@ void NodeBuilder::choose(const Node& parent, const std::vector<std::uint8_t>& ma
         chosen.classes[next] = parent.classes[row];
         chosen.weights[next] = parent.weights[row];
         chosen.counts[next] = parent.counts[row];
-        if (parent.measure) chosen.ids[next] = parent.ids[row];
+        chosen.ids[next] = parent.ids[row];
         ++next;
     }
     sum_rows(chosen);

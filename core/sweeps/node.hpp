@@ -44,10 +44,9 @@ class Node {
     std::vector<Weight> weights;  // all one where unit_weights
     std::vector<std::int32_t> counts;
     std::vector<std::int32_t> steps;  // two classes with weights only: +weight for class 1, -weight for class 0
-    // Under a measure only: which rows of the table these are, and what they cost as one leaf.
+    std::vector<Index> ids;           // which rows of the table these are
     const Measure* measure = nullptr;
-    std::vector<Index> ids;
-    Cost leaf_units = 0;
+    Cost leaf_units = 0;  // under a measure only: what the rows cost as one leaf
     // Of a node that only cells will look at (measures/cells.hpp): the cells of its rows. Such a node has no columns,
     // and its rows are not listed.
     std::vector<Index> cells;

@@ -14,7 +14,27 @@ std::uint64_t lanes_from(int begin, int end) {
 
 }  // namespace
 
+// Row by row, by their ranks in the columns of all lanes at once, where the processor can; the time does not depend on
+// how many columns there are.
+bool Panel::mark_row_by_row(const Node& node, const Lane* lanes, int n_lanes) {
+    if (!context_.kernel.mark_rows) return false;
+    const RankRows& rank_rows = context_.rank_rows();
+    if (!rank_rows.width()) return false;
+    LaneRanks ranks;
+    for (int lane = 0; lane < n_lanes; ++lane) {
+        const NodeColumn& column = node.columns[lanes[lane].column];
+        ranks.column[lane] = static_cast<std::uint16_t>(column.id);
+        ranks.rank[lane] = static_cast<std::uint16_t>(column.ranks[lanes[lane].position - 1]);
+    }
+    ranks.lanes = n_lanes;
+    context_.kernel.mark_rows(rank_rows.data(), rank_rows.width(), node.ids.data(), node.rows, ranks,
+                              left_masks_.data());
+    return true;
+}
+
 void Panel::mark_left_rows(const Node& node, const Lane* lanes, int n_lanes) {
+    if (left_masks_.size() < node.rows) left_masks_.resize(node.rows);
+    if (mark_row_by_row(node, lanes, n_lanes)) return;
     // Set the bits of the rows on the left, or start from "all left" and clear the others: whichever touches fewer.
     const auto group_end = [&](int begin) {
         int end = begin + 1;
@@ -27,7 +47,6 @@ void Panel::mark_left_rows(const Node& node, const Lane* lanes, int n_lanes) {
         end = group_end(begin);
         if (clears(begin, end)) all_left |= lanes_from(begin, end);
     }
-    if (left_masks_.size() < node.rows) left_masks_.resize(node.rows);
     std::fill_n(left_masks_.begin(), node.rows, all_left);
     std::uint64_t* const masks = left_masks_.data();
     for (int begin = 0, end; begin < n_lanes; begin = end) {

@@ -40,6 +40,7 @@ class Panel {
     void evaluate(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results);
 
   private:
+    bool mark_row_by_row(const Node& node, const Lane* lanes, int n_lanes);
     void mark_left_rows(const Node& node, const Lane* lanes, int n_lanes);
     void evaluate_two_classes(const Node& node, const Lane* lanes, int n_lanes, LaneResult* results);
     bool evaluate_pairs(const Node& node, const Lane* lanes, int n_lanes, Weight of_interest, LaneResult* results);

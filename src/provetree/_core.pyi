@@ -500,6 +500,15 @@ class parts:
         """Return (lower, relaxed, upper) of the trees of depth two with 2 or 3 splits."""
 
     @staticmethod
+    def depth_two_steps(
+        table: Table, limit: int, error_scale: int, split_penalty: int, heard: bool
+    ) -> tuple[int, int, int, int]:
+        """Return (lower, upper, panels, lanes) of the trees of depth two with 3 splits.
+
+        Heard: somebody listens to what is closed.
+        """
+
+    @staticmethod
     def closings(
         table: Table, **options: object
     ) -> tuple[
