@@ -80,8 +80,9 @@ inline const char* status_name(Status status) {
 // exception is raised when it has unwound.
 class Signals {
   public:
-    // Whether to go on; the caller holds the GIL.
+    // Whether to go on; the caller holds the GIL. Python tells of a signal once, and who asks may not be who ends.
     bool go_on() {
+        if (interrupted_ || failure_) return false;
         if (PyErr_CheckSignals() == 0) return true;
         const nb::python_error raised;
         if (raised.matches(PyExc_KeyboardInterrupt))

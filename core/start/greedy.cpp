@@ -17,6 +17,8 @@ constexpr std::int64_t kLargestTable = 255;
 // Growing heeds the time limit from this level on, and in nodes of this size; anything smaller takes milliseconds.
 constexpr std::size_t kDeep = 12;
 constexpr std::uint64_t kManyCells = 10'000'000;
+// Medians of leaves that grow row by row take far longer: from so many cells on such a node heeds all stops.
+constexpr std::uint64_t kManyCellsOfMedians = 40'000;
 
 // The split of the purest sides, or the best one by the measure.
 const NodeColumn* best_split(Context& context, const Node& node, Index& best_position) {
@@ -86,9 +88,35 @@ struct Joining {
     }
 };
 
-// options[b]: the best tree found with at most b splits.
+std::vector<Incumbent> grown_options(NodeSolver& solver, const Node& node, Shape shape, std::size_t level,
+                                     bool exact_bottoms);
+
+// options[b]: the best tree found with at most b splits. A node of many medians is a leaf where it meets a stop; others
+// are grown whatever happens, unless all of it is given up by a stop (`exact_bottoms`).
 std::vector<Incumbent> options(NodeSolver& solver, const Node& node, Shape shape, std::size_t level,
                                bool exact_bottoms) {
+    if (exact_bottoms) return grown_options(solver, node, shape, level, true);
+    Context& context = solver.context();
+    const std::uint64_t cells = std::uint64_t{node.rows} * node.columns.size();
+    const bool medians = node.measure && node.measure->kind() == MeasureKind::kAbsolute;
+    if (!medians || cells < kManyCellsOfMedians) {
+        const Monitor::NoStops whole(context.monitor);
+        return grown_options(solver, node, shape, level, false);
+    }
+    if (!context.monitor.late()) {
+        try {
+            return grown_options(solver, node, shape, level, false);
+        } catch (const StopSearch&) {
+            // The search that follows meets the same stop at once.
+        }
+    }
+    std::vector<Incumbent> table(1);
+    table[0].upper = leaf_cost(context, node, solver.loss());
+    return table;
+}
+
+std::vector<Incumbent> grown_options(NodeSolver& solver, const Node& node, Shape shape, std::size_t level,
+                                     bool exact_bottoms) {
     Context& context = solver.context();
     std::vector<Incumbent> table(1);
     table[0].upper = leaf_cost(context, node, solver.loss());
@@ -155,13 +183,11 @@ Incumbent best_of(const std::vector<Incumbent>& table, Shape shape) {
 }  // namespace
 
 Incumbent grow_greedily(NodeSolver& solver, const Node& node, Shape shape) {
-    const Monitor::NoStops whole(solver.context().monitor);
     const Closings::Heard silence(solver.context().closings);
     return best_of(options(solver, node, shape, 0, false), shape);
 }
 
 std::vector<Incumbent> grow_by_size(NodeSolver& solver, const Node& node, Shape shape) {
-    const Monitor::NoStops whole(solver.context().monitor);
     const Closings::Heard silence(solver.context().closings);
     return options(solver, node, shape, 0, false);
 }

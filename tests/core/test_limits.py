@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from provetree import _core
 from provetree.problem.problem import Problem, build_problem
 from testkit.core_calls import KERNELS, core_search, same_tree, walk_tree
+from testkit.lane_cases import lane_table
 from testkit.random_problems import random_problem
 
 # Seconds of the processor, not of the clock: machines that run tests are busy. How promptly
@@ -106,6 +108,44 @@ def test_many_classes_and_a_least_leaf_size_keep_the_time_limit_too() -> None:
     assert time.process_time() - started < 0.2 + LATEST
     assert found["status"] == "time_limit"
     check_claims(problem, found)
+
+
+def grown_by_medians(rows: int, columns: int, max_work: int) -> Any:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(columns, rows))
+    targets = np.round(10 * (X[0] > 0) + 5 * (X[1] > 0) + rng.normal(size=rows), 3)
+    table = lane_table("absolute_error", X.argsort().argsort(), targets=targets[:, None])
+    return _core.search(
+        table,
+        max_depth=4,
+        max_splits=15,
+        min_samples_leaf=1,
+        error_scale=1,
+        split_penalty=0,
+        time_limit=math.inf,
+        memory_limit=1 << 28,
+        max_work=max_work,
+    )
+
+
+def test_the_first_tree_of_medians_ends_in_leaves_once_a_stop_is_asked_for() -> None:
+    """They take long to grow. Nodes are counted: each is made after the stumps of the one above."""
+    rows, columns = 8000, 20
+    sweeps = 2 * rows * columns  # steps, of all columns of the root
+    alone = grown_by_medians(rows, columns, 1)
+    assert alone["status"] == "work_limit"
+    nodes = alone["counters"]["nodes"]
+    assert grown_by_medians(rows, columns, sweeps // 2)["counters"]["nodes"] == nodes
+    once = grown_by_medians(rows, columns, sweeps + 1)
+    assert once["counters"]["nodes"] == nodes + 2
+    more = grown_by_medians(rows, columns, 3 * sweeps)
+    assert more["cost"] < once["cost"] < alone["cost"]
+
+
+def test_a_small_first_tree_of_medians_is_grown_whatever_happens() -> None:
+    found = grown_by_medians(200, 10, 1)
+    assert found["status"] == "work_limit"
+    assert found["counters"]["nodes"] > 10
 
 
 @pytest.mark.parametrize("how", ["_thread.interrupt_main", "signal.pthread_kill"])
