@@ -104,6 +104,7 @@ void BitNodes::make_child(const BitNode& parent, std::uint32_t feature, bool has
     }
     child.parent = parent.number;
     child.split_by = feature;
+    child.split_right = has;
     count(child);
 }
 

@@ -51,6 +51,7 @@ struct BitNode {
     // Which node this is, and which split of which other one it is a side of.
     std::uint64_t number = 0, parent = 0;
     std::uint32_t split_by = 0;
+    bool split_right = false;
 
     Weight size() const { return first_row[static_cast<std::size_t>(n_classes)]; }
     Weight leaf_error() const { return size() - *std::max_element(all.begin(), all.begin() + n_classes); }

@@ -43,7 +43,8 @@ void SplitLoop::set_floors(Cost cut) {
 
 BitRecursion::BitRecursion(Context& context, const BitKernel& kernel, const Loss& loss)
     : context_(context), loss_(loss), nodes_(context, kernel), bottoms_(context.memory_limit / 2),
-      proven_(context.memory_limit / 16), bottom_plans_{nullptr, stump_plan(), bottom_plan(2), bottom_plan(3)} {}
+      proven_(context.memory_limit / 16), siblings_(ProvenSets::kMostDepth, Siblings(nodes_)),
+      bottom_plans_{nullptr, stump_plan(), bottom_plan(2), bottom_plan(3)} {}
 
 Proven BitRecursion::solve(BitNode& node, Shape shape, Cost limit, std::size_t level) {
     return context_.closings.heard() ? solve_as<Telling::kAloud>(node, shape, limit, level)
@@ -56,13 +57,21 @@ Proven BitRecursion::solve_as(BitNode& node, Shape shape, Cost limit, std::size_
     if (std::optional<Proven> answer = answer_at_hand<telling>(node, shape, limit, level)) return *std::move(answer);
     Incumbent best{loss_.leaf(node.leaf_error()), nullptr, 0};
     SplitLoop splits = splits_of(node, shape, std::min(limit, best.upper), level);
+    const bool has_siblings = level > 0 && !context_.off(kNoSplitPairs);
+    if (has_siblings) splits.raise_by(siblings_[level]);
     for (Cost cut; splits.next<telling>(cut = std::min(limit, best.upper));) {
+        if (shape.depth == 3 && bottoms_.far())
+            splits.look_ahead(cut, [&](std::uint32_t feature) {
+                bottoms_.fetch(node.conditions.with(2 * feature));
+                bottoms_.fetch(node.conditions.with(2 * feature + 1));
+            });
         SideCosts sides = splits.sides();
         const Incumbent found = solve_split_as<telling>(node, splits.share(), splits.feature(), sides, cut, level);
         if (sides.sum() > 0) splits.raise(splits.feature(), sides);
         splits.tried<telling>(splits.feature(), splits.share().left_splits, sides);
         best.offer(found);
     }
+    if (has_siblings) splits.keep_for(siblings_[level]);
     return conclude<telling>(node, shape, limit, best, splits.least(), level);
 }
 

@@ -10,6 +10,7 @@
 
 #include "bits/bit_node.hpp"
 #include "bits/proven_sets.hpp"
+#include "bits/siblings.hpp"
 #include "loss/loss.hpp"
 #include "run/context.hpp"
 #include "tree/outcome.hpp"
@@ -66,6 +67,16 @@ class SplitLoop {
         least_ = least;
         return found;
     }
+    // Calls `use` with each feature that is likely to be tried soon, once.
+    template <class Use>
+    void look_ahead(Cost cut, const Use& use) {
+        constexpr std::size_t kAhead = 4;
+        ahead_ = std::max(ahead_, at_);
+        for (const std::size_t end = std::min(at_ + kAhead, order_.size()); ahead_ < end; ++ahead_) {
+            const std::uint32_t feature = order_[ahead_];
+            if (floors_.without[feature] + floors_.with[feature] + penalty_ < cut) use(feature);
+        }
+    }
     std::uint32_t feature() const { return feature_; }
     const Division& share() const { return *share_; }
     const SideCosts& sides() const { return sides_; }
@@ -85,6 +96,14 @@ class SplitLoop {
     // The same where the split was tried elsewhere.
     void raise_apart(std::uint32_t feature, const SideCosts& sides) {
         if (raises_) nodes_.raise_floors_apart(node_, feature, sides, loss_.slack(1), both_, floors_);
+    }
+
+    // What siblings of the node bound; and what is proven then of its own splits, once they are done.
+    void raise_by(const Siblings& siblings) {
+        if (raises_) siblings.raise(node_, shape_.depth, loss_, floors_);
+    }
+    void keep_for(Siblings& siblings) {
+        if (raises_) siblings.keep(node_, shape_.depth, std::move(floors_));
     }
 
     // The least bound of the splits so far.
@@ -116,7 +135,7 @@ class SplitLoop {
     BitNodes::Floors floors_;
     bool costs_are_small_, raises_;
     LineVector<std::int16_t> both_;  // scratch of raise_apart
-    std::size_t at_ = 0, at_share_ = 0;
+    std::size_t at_ = 0, at_share_ = 0, ahead_ = 0;
     std::uint32_t feature_ = 0;
     const Division* share_ = nullptr;
     SideCosts sides_;
@@ -137,6 +156,7 @@ class BitRecursion {
     // From now on costs are at least `factor` times what they were: bounds that are proven stay so.
     void refine_loss(const Loss& loss, Cost factor) {
         loss_ = loss;
+        forget_siblings();
         proven_.keep_bounds(factor);
     }
     // From now on under the loss that was refined, or the same one: what was counted stays, and so do bounds.
@@ -144,17 +164,20 @@ class BitRecursion {
         const Cost factor = loss_.error_scale / loss.error_scale;
         proven_.coarsen_bounds(factor, loss_.split_penalty - factor * loss.split_penalty);
         loss_ = loss;
+        forget_siblings();
     }
     // From now on a sample of the rows is searched: of what is known nothing holds.
     void begin_sample() {
         bottoms_.clear();
         bottoms_.grow_sample();
         proven_.clear();
+        forget_siblings();
     }
     // From now on a larger sample is searched: bounds stay, trees do not.
     void grow_sample() {
         bottoms_.grow_sample();
         proven_.keep_bounds(1);
+        forget_siblings();
     }
 
     // Whether whatever costs less than this has no errors.
@@ -200,6 +223,9 @@ class BitRecursion {
     Incumbent solve_split_as(BitNode& node, const Division& share, std::uint32_t feature, SideCosts& sides, Cost cut,
                              std::size_t level);
     struct BottomSide;
+    void forget_siblings() {
+        for (Siblings& of_level : siblings_) of_level.clear();
+    }
     Cost cost_of_bottom(const ErrorsOfTwo& errors, Weight leaf_error, Shape shape) const;
     PlanPtr plan_of_bottom(Cost cost, Weight leaf_error, Shape shape) const;
     void look_up(BottomSide& side, Cost& floor);
@@ -220,7 +246,8 @@ class BitRecursion {
     BitNodes nodes_;
     Bottoms bottoms_;
     ProvenSets proven_;
-    const PlanPtr bottom_plans_[4];  // by splits; small plans that many trees share
+    std::vector<Siblings> siblings_;  // by level
+    const PlanPtr bottom_plans_[4];   // by splits; small plans that many trees share
 };
 
 }  // namespace provetree

@@ -108,20 +108,25 @@ class Bottoms {
     // `exact`: counted on all rows that are searched now, and not on a smaller sample of them, where there may be fewer
     // errors.
     bool find(const ConditionSet& set, ErrorsOfTwo& errors, bool& exact) const {
-        if (!shared_) return copied(own_.find(set), errors, exact);
+        if (!shared_) return copied(own_.find(key_of(set)), errors, exact);
         Part& part = part_of(set);
         const std::lock_guard<Part> hold(part);
-        return copied(part.known.find(set), errors, exact);
+        return copied(part.known.find(key_of(set)), errors, exact);
     }
+
+    // Whether it pays to say beforehand what will be looked up: not where the table is near anyway, nor where threads
+    // share it.
+    bool far() const { return !shared_ && own_.bytes() > kNearBytes; }
+    void fetch(const ConditionSet& set) const { own_.fetch(key_of(set)); }
 
     void put(const ConditionSet& set, const ErrorsOfTwo& errors) {
         if (!shared_) {
-            own_.at(set) = {errors, sample_};
+            own_.at(key_of(set)) = {errors, sample_};
             return;
         }
         Part& part = part_of(set);
         const std::lock_guard<Part> hold(part);
-        part.known.at(set) = {errors, sample_};
+        part.known.at(key_of(set)) = {errors, sample_};
     }
 
     // Not while others use it.
@@ -147,7 +152,13 @@ class Bottoms {
         ErrorsOfTwo errors;
         std::int16_t sample;
     };
-    using Known = FlatMap<ConditionSet, Bottom, ConditionSet::Hash>;
+    // Depth two has at most so many conditions above it, which are one half of a set.
+    static_assert(ProvenSets::kMostDepth - 2 <= 4);
+    static std::uint64_t key_of(const ConditionSet& set) { return set.low; }
+    struct KeyHash {
+        std::size_t operator()(std::uint64_t key) const { return ConditionSet::Hash{}({key, 0}); }
+    };
+    using Known = FlatMap<std::uint64_t, Bottom, KeyHash>;
     // Each part has a lock of its own: threads seldom meet, and never for long.
     struct Part {
         Known known{0};
@@ -158,7 +169,7 @@ class Bottoms {
         }
         void unlock() { held.clear(std::memory_order_release); }
     };
-    static constexpr std::size_t kParts = 64;
+    static constexpr std::size_t kParts = 64, kNearBytes = std::size_t{1} << 20;
 
     bool copied(const Bottom* found, ErrorsOfTwo& errors, bool& exact) const {
         if (!found) return false;

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from provetree import _core
-from provetree.problem.problem import Problem
-from testkit.closings import Closing
+from testkit.closings import closings_of, costs_of_splits
 from testkit.core_calls import ALWAYS_WIDE, EAGER_IMPROVEMENT, OFF, TINY_SAMPLES
-from testkit.naive import NaiveSearch
 from testkit.random_problems import random_problem
 
 SWITCHES = (
@@ -23,48 +19,6 @@ SWITCHES = (
     OFF["bits"] | ALWAYS_WIDE,
     EAGER_IMPROVEMENT,
 )
-
-
-def closings_of(problem: Problem, switches: int) -> tuple[NaiveSearch, int, list[Closing]]:
-    """A twin with the costs of the proof, the cost of the optimum in them, and the closings."""
-    cost, proven, error_scale, split_penalty, closings = _core.parts.closings(
-        problem.table,
-        max_depth=problem.max_depth,
-        max_splits=problem.max_splits,
-        min_samples_leaf=problem.min_samples_leaf,
-        error_scale=problem.error_scale,
-        split_penalty=problem.split_penalty,
-        time_limit=math.inf,
-        memory_limit=1 << 28,
-        switches=switches,
-    )
-    assert proven
-    twin = NaiveSearch(replace(problem, error_scale=error_scale, split_penalty=split_penalty))
-    least = twin.solve()[0]
-    assert cost == NaiveSearch(problem).solve()[0]
-    return twin, least, [Closing(*closing) for closing in closings]
-
-
-def costs_of_splits(twin: NaiveSearch, closing: Closing) -> Iterator[int]:
-    """What the best trees that begin with each split of the region cost."""
-    rows = (1 << twin.problem.n_rows) - 1
-    for column, rank, right in closing.path:
-        rows = twin.sides(rows, column, rank)[right]
-    full = 2 ** (closing.depth - 1) - 1
-    for column, low, high in twin.splits(rows):
-        left, right_rows = twin.sides(rows, column, low)
-        too_small = min(twin.size(left), twin.size(right_rows)) < twin.problem.min_samples_leaf
-        if too_small or not closing.covers(column, low, high):
-            continue
-        below = closing.splits - 1
-        fixed = closing.left_splits
-        shares = [fixed] if fixed >= 0 else range(max(0, below - full), min(below, full) + 1)
-        for share in shares:
-            yield (
-                twin.problem.split_penalty
-                + twin.best(left, closing.depth - 1, share)[0]
-                + twin.best(right_rows, closing.depth - 1, below - share)[0]
-            )
 
 
 @pytest.mark.parametrize("switches", SWITCHES)
