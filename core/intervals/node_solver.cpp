@@ -58,7 +58,7 @@ NodeSolver::Begun NodeSolver::begin(const Node& node, const NodeRequest& request
     leaf.lower = leaf.upper;
     // No split can pay where the leaf costs no more than one split does (without the minimum leaf size, too).
     const bool leaf_pays = leaf.relaxed <= loss_.split_penalty && leaf.upper < kInfinite;
-    const bool one_group = node.columns.empty() && node.cells.size() <= 1;
+    const bool one_group = node.columns.empty() && node.cell_count() <= 1;
     if (on_rows.shape.depth == 0 || leaf_pays || one_group) {
         // Rows that no column tells apart stay together below any split.
         const Cost split = loss_.split_penalty + (one_group ? leaf.relaxed : 0);
@@ -184,13 +184,13 @@ void NodeSolver::divide(const Node& node, const SplitName& split, std::size_t le
 }
 
 void NodeSolver::begin_sides(const Node& node, Shape shape, std::size_t level) {
-    cells_.list(node, shape, levels_.at(level).cells);
+    cells_.list(node, shape, levels_.at(level));
 }
 
 void NodeSolver::divide_next(const Node& node, const SplitName& split, std::size_t level) {
     Levels::Children& kids = levels_.at(level);
     if (kids.cells.empty()) return divide(node, split, level);
-    cells_.divide(node, kids.cells, split.column, split.rank, kids.left, kids.right);
+    cells_.divide(node, split.column, split.rank, kids);
 }
 
 // Only where trees are bounded by their depth alone: then what rows cost depends on nothing but the rows, neither on a
@@ -246,10 +246,12 @@ SplitAnswer NodeSolver::solve_sides(const SplitTask& task, std::size_t columns, 
         return outcome.lower;
     };
     // The larger child first: its bound is the likelier to settle the split alone.
-    // Cells tell all splits of a side from bounds alone: raised budgets would only make them prove more.
+    // Cells tell all splits of a side from bounds alone: raised budgets would only make them prove more, here and a
+    // level above.
     const bool by_cells = cells_.fits(task.left) && cells_.fits(task.right);
+    const bool above_cells = cells_.fits_below(task.left) && cells_.fits_below(task.right);
     const Cost own = loss_.split_penalty + task.price;
-    const Cost budget = task.cut - own + (by_cells ? 0 : task.slack);
+    const Cost budget = task.cut - own + (by_cells || above_cells ? 0 : task.slack);
     const bool left_first = direction ? task.left.depth == 0 : kids.left.rows >= kids.right.rows;
     const Node &first = left_first ? kids.left : kids.right, &second = left_first ? kids.right : kids.left;
     const Cost known = left_first ? task.least_right : task.least_left;

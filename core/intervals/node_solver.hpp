@@ -45,6 +45,11 @@ class NodeSolver {
     // optimum. At depth three and more `start` is the tree to beat.
     Outcome solve_with_ties(const Node& node, const NodeRequest& request, const Incumbent& start, TieChoice& ties);
 
+    // The preferred tree of a node where cells tell it at once; nothing elsewhere.
+    std::optional<PlanPtr> preferred_by_cells(const Node& node, Shape shape) {
+        return cells_.preferred(node, shape, loss_);
+    }
+
     // Divides the rows of a node into the sides of a split, and solves them. With a sample of the rows the two are
     // apart: the rows are divided while the sample stands still.
     void divide(const Node& node, const SplitName& split, std::size_t level);

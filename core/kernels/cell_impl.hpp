@@ -66,6 +66,17 @@ inline Longs sums_of_runs(Longs lanes, Longs place) {
     return lanes;
 }
 
+// Whether a lane has another one of its run before it.
+inline bool has_runs(Longs places) {
+#if defined(__AVX512BW__)
+    return _mm512_test_epi64_mask((__m512i)places, (__m512i)places) != 0;
+#elif defined(__AVX2__)
+    return !_mm256_testz_si256((__m256i)places, (__m256i)places);
+#else
+    return (places[0] | places[1]) != 0;
+#endif
+}
+
 // Weights and targets of so many lanes. What lanes after the last feature have is zero, and stays it.
 inline void store_sums(Longs sums, float* weights, float* targets) {
 #if defined(__AVX512BW__)
@@ -83,8 +94,10 @@ inline void store_sums(Longs sums, float* weights, float* targets) {
 #endif
 }
 
-// Adds to `row` what feature i has more than the one before it.
-inline void add_row(const std::int64_t* cells, const std::int64_t* place, int i, int features, std::int64_t* row) {
+// Adds to `row` what feature i has more than the one before it, and stores what it has. Most columns have one feature:
+// lanes without runs are left as they are.
+inline void add_row(const std::int64_t* cells, const std::int64_t* place, int i, int features, std::int64_t* row,
+                    float* weights, float* targets) {
     const std::int64_t before = -static_cast<std::int64_t>(place[i] > 0);
     if constexpr (kDoubles == 2) {  // two lanes do not pay
         std::int64_t sum = 0;
@@ -92,6 +105,7 @@ inline void add_row(const std::int64_t* cells, const std::int64_t* place, int i,
             sum = (place[j] > 0 ? sum : 0) + cells[j];
             row[j] = (row[j] & before) + sum;
         }
+        for (int j = i; j < features; j += kDoubles) store_sums(load_vector<Longs>(row + j), weights + j, targets + j);
         return;
     }
     const Longs lane = lanes_from(0), next = lanes_from(1);
@@ -101,21 +115,23 @@ inline void add_row(const std::int64_t* cells, const std::int64_t* place, int i,
         const Longs places = load_vector<Longs>(place + j);
         if (j + kDoubles > features)
             sums = add_in(Longs{}, at_least(broadcast<std::int64_t>(features - j - 1), lane), sums);
-        sums = sums_of_runs(sums, places);
-        // Runs that began before these lanes.
-        sums = add_in(sums, at_least(places, next), last);
+        if (has_runs(places)) {
+            sums = sums_of_runs(sums, places);
+            // Runs that began before these lanes.
+            sums = add_in(sums, at_least(places, next), last);
+        }
         last = broadcast<std::int64_t>(sums[kDoubles - 1]);
-        store_vector(row + j, (load_vector<Longs>(row + j) & before) + sums);
+        sums += load_vector<Longs>(row + j) & before;
+        store_vector(row + j, sums);
+        store_sums(sums, weights + j, targets + j);
     }
 }
 
 void sum_pairs(const std::int64_t* cells, const std::int64_t* place, int features, std::ptrdiff_t stride,
                std::int64_t* row, PairSums pairs) {
-    for (int i = 0; i < features; ++i, cells += features) {
-        add_row(cells, place, i, features, row);
-        for (int j = i; j < features; j += kDoubles)
-            store_sums(load_vector<Longs>(row + j), pairs.weights + i * stride + j, pairs.targets + i * stride + j);
-    }
+    for (std::ptrdiff_t i = 0; i < features; cells += features - ++i)
+        add_row(cells, place, static_cast<int>(i), features, row, pairs.weights + i * stride,
+                pairs.targets + i * stride);
 }
 
 // Where two leaves are large enough, what they keep.

@@ -59,10 +59,15 @@ struct CellKept {
 };
 inline constexpr float kNotKept = -__builtin_inff();
 
+// Cells of pairs of features are rows of falling length: that of i and j >= i is at this place and j.
+[[gnu::always_inline]] inline std::ptrdiff_t cell_row(std::ptrdiff_t i, std::ptrdiff_t features) {
+    return (i * (2 * features - 1 - i)) >> 1;
+}
+
 struct CellKernel {
-    // Pair sums from cells: cells[i * features + j], i <= j, sums the rows with the value that feature i has more than
-    // the one before it, and with that of j. place[i]: how many features of its run are before feature i. Cells, places
-    // (0) and `row` are padded.
+    // Pair sums from cells: that of i and j, i <= j, sums the rows with the value that feature i has more than the one
+    // before it, and with that of j. place[i]: how many features of its run are before feature i. Cells, places (0) and
+    // `row` are padded.
     void (*sum_pairs)(const std::int64_t* cells, const std::int64_t* place, int features, std::ptrdiff_t stride,
                       std::int64_t* row, PairSums pairs);
 

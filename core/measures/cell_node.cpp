@@ -18,20 +18,20 @@ constexpr double kMostTargets = 0x1p30, kMostSquares = 0x1p60;
 inline double nearest_whole(double number) { return number + 0x1.8p52 - 0x1.8p52; }
 
 // Adds a cell to the sums of all pairs of its features, and of each of them with itself.
-inline void add_pairs(std::int64_t* to, std::ptrdiff_t stride, const std::uint16_t* g, const std::uint16_t* last,
+inline void add_pairs(std::int64_t* to, std::ptrdiff_t all, const std::uint16_t* g, const std::uint16_t* last,
                       std::int64_t packed) {
     for (; g != last; ++g) {
-        std::int64_t* const row = to + *g * stride;
+        std::int64_t* const row = to + cell_row(*g, all);
         for (const std::uint16_t* h = g; h != last; ++h) row[*h] += packed;
     }
 }
 
 // The same for a number of features that the compiler knows.
 template <std::size_t kFeatures>
-void add_pairs_of(std::int64_t* to, std::ptrdiff_t stride, const std::uint16_t* features, std::int64_t packed) {
+void add_pairs_of(std::int64_t* to, std::ptrdiff_t all, const std::uint16_t* features, std::int64_t packed) {
 #pragma GCC unroll 32
     for (std::size_t i = 0; i < kFeatures; ++i) {
-        std::int64_t* const row = to + features[i] * stride;
+        std::int64_t* const row = to + cell_row(features[i], all);
 #pragma GCC unroll 32
         for (std::size_t j = i; j < kFeatures; ++j) row[features[j]] += packed;
     }
@@ -46,12 +46,11 @@ constexpr auto kAddPairs = []<std::size_t... kFeatures>(std::index_sequence<kFea
 }  // namespace
 
 bool CellNode::list_cells(const CellRows& rows, const Node& node) {
-    key_ = {};
     if (!node.cells.empty()) {
-        cells_ = node.cells;
-        for (Index cell : cells_) key_ += rows.cell(cell).key;
+        list_cells(rows, node.cells);
         return true;
     }
+    key_ = {};
     if (seen_.size() != rows.size()) seen_.assign(rows.size(), 0);
     if (++now_ == 0) {
         std::fill(seen_.begin(), seen_.end(), 0);
@@ -68,6 +67,23 @@ bool CellNode::list_cells(const CellRows& rows, const Node& node) {
         key_ += rows.cell(cell).key;
     }
     return covered == node.rows;
+}
+
+void CellNode::list_cells(const CellRows& rows, std::vector<Index> cells) {
+    key_ = {};
+    cells_ = std::move(cells);
+    for (Index cell : cells_) key_ += rows.cell(cell).key;
+}
+
+// Code for so many features is met in one go then.
+void CellNode::sort_by_rare(const CellRows& rows) {
+    const auto rare = [&](Index cell) { return static_cast<std::size_t>(rows.rare(cell).size()); };
+    next_.assign(rows.columns() + 2, 0);
+    for (Index cell : cells_) ++next_[rare(cell) + 1];
+    for (std::size_t i = 1; i < next_.size(); ++i) next_[i] += next_[i - 1];
+    sorted_.resize(cells_.size());
+    for (Index cell : cells_) sorted_[next_[rare(cell)]++] = cell;
+    cells_.swap(sorted_);
 }
 
 int CellNode::place_of(Index id) const {
@@ -119,7 +135,8 @@ void CellNode::list_columns(const CellRows& rows) {
         for (; place < end; ++place) {
             if (!present(place)) continue;
             places_[place].value = static_cast<std::uint16_t>(of_value_.size());
-            splits_.push_back({column, static_cast<int>(of_value_.size()), static_cast<Index>(place - first)});
+            splits_.push_back(
+                {column, static_cast<int>(of_value_.size()), static_cast<Index>(place - first), 0, false});
             of_value_.push_back(at_place_[place]);
             place_of_value_.push_back(static_cast<std::uint16_t>(place));
         }
@@ -144,6 +161,8 @@ void CellNode::number_features(const CellRows& rows) {
             Place& place = places_[place_of_value_[value]];
             place.feature = static_cast<std::uint16_t>(split_of_feature_.size());
             place.is_common = false;
+            splits_[split].feature = place.feature;
+            splits_[split].has_below = value < common;
             split_of_feature_.push_back(split);
             place_in_run_.push_back(static_cast<std::int64_t>(place_in_run));
         };
@@ -242,15 +261,15 @@ void CellNode::sort_by(const CellRows& rows, int column, std::vector<Index>& ord
 
 template <int kSign>
 void CellNode::change(std::int64_t* to, const Index* from, const Index* end) const {
-    const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(splits_.size());
+    const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(splits_.size());
     for (; from != end; ++from) {
         const std::uint16_t *const features = &features_[start_[*from]], *const last = &features_[start_[*from + 1]];
         const std::size_t count = static_cast<std::size_t>(last - features);
         const std::int64_t packed = kSign * sums_[*from].packed;
         if (count < kAddPairs.size())
-            kAddPairs[count](to, stride, features, packed);
+            kAddPairs[count](to, all, features, packed);
         else
-            add_pairs(to, stride, features, last, packed);
+            add_pairs(to, all, features, last, packed);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/raw_vector.hpp"
@@ -42,13 +43,18 @@ class CellNode {
         int column;
         int value;  // the last one below it, counted over all columns
         Index rank;
+        int feature = 0;         // whose rows are those on one side of it
+        bool has_below = false;  // which is the side below it
     };
 
     // Lists the cells of a node. False where its rows are not whole cells.
     bool list_cells(const CellRows& rows, const Node& node);
+    void list_cells(const CellRows& rows, std::vector<Index> cells);
     // The same set of cells has the same key.
     const CellKey& key() const { return key_; }
     const std::vector<Index>& cells() const { return cells_; }
+    // Before the rest is taken: cells of fewer uncommon values come first.
+    void sort_by_rare(const CellRows& rows);
     // All the rest, once the cells are listed.
     void take(const CellRows& rows);
 
@@ -75,6 +81,11 @@ class CellNode {
     // The place of a value among those of the table.
     std::size_t place_of_value(int value) const { return place_of_value_[static_cast<std::size_t>(value)]; }
     std::int64_t packed(Index at) const { return sums_[at].packed; }
+    const CellSums& sums(Index at) const { return sums_[at]; }
+    // The features that begin to have the values of a cell, in rising order.
+    std::span<const std::uint16_t> features(Index at) const {
+        return {&features_[start_[at]], start_[at + 1] - start_[at]};
+    }
 
     const CellSums& all() const { return all_; }
     // Squares as the kernel takes them, in one of the small steps.
@@ -123,7 +134,7 @@ class CellNode {
     std::vector<std::size_t> split_of_feature_;
     std::vector<std::int64_t> place_in_run_;
     std::vector<CellSums> of_value_;
-    std::vector<Index> cells_;
+    std::vector<Index> cells_, sorted_;
     std::vector<std::uint32_t> seen_;  // by cell of the table: when it was met last
     std::uint32_t now_ = 0;
     std::vector<Flipped> flipped_;

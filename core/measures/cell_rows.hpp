@@ -40,6 +40,24 @@ class CellRows {
         Weight reach = 0;        // what they can add at most
         std::int64_t count = 0;  // original rows behind them
         Wide squares = 0;
+
+        // Sums of cells: without a key.
+        void operator+=(const Cell& other) {
+            weight += other.weight;
+            target += other.target;
+            rows += other.rows;
+            reach += other.reach;
+            count += other.count;
+            squares += other.squares;
+        }
+        void operator-=(const Cell& other) {
+            weight -= other.weight;
+            target -= other.target;
+            rows -= other.rows;
+            reach -= other.reach;
+            count -= other.count;
+            squares -= other.squares;
+        }
     };
 
     static bool fit(const Table& table);
@@ -64,6 +82,7 @@ class CellRows {
         const std::uint16_t *first, *last;
         const std::uint16_t* begin() const { return first; }
         const std::uint16_t* end() const { return last; }
+        std::ptrdiff_t size() const { return last - first; }
     };
     Rare rare(Index number) const { return {&rare_[rare_start_[number]], &rare_[rare_start_[number + 1]]}; }
     std::size_t common_place(std::size_t column) const { return common_place_[column]; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "sweeps/depth_one.hpp"
@@ -23,67 +24,123 @@ bool CellSolver::fits(Shape shape) {
     return rows_ != nullptr;
 }
 
-void CellSolver::list(const Node& node, Shape shape, std::vector<Index>& cells) {
-    cells.clear();
+void CellSolver::list(const Node& node, Shape shape, Levels::Children& kids) {
+    kids.cells.clear();
+    kids.frame = 0;
     // Children are as deep as this, or less deep.
-    if (!fits(Shape::of(shape.depth - 1, shape.splits - 1)) || !node_.list_cells(*rows_, node)) return;
-    cells = node_.cells();
+    if (!fits(Shape::of(shape.depth - 1, shape.splits - 1)) || !own_.list_cells(*rows_, node)) return;
+    kids.cells = own_.cells();
+    const bool framed =
+        shape.depth == 4 && !context_.off(kNoFrames) && CellRows::features(context_.table) <= CellFrame::kMostFeatures;
+    if (framed && frame_.take(*rows_, node, own_.key())) kids.frame = frame_.number();
 }
 
-void CellSolver::divide(const Node& node, const std::vector<Index>& cells, Index column, Index rank, Node& left,
-                        Node& right) const {
-    Node* const sides[2] = {&left, &right};
-    Leaf leaves[2];
-    for (Node* side : sides) {
-        side->measure = node.measure;
-        side->unit_weights = node.unit_weights;
-        side->largest_weight = node.largest_weight;
-        side->rows = 0;
-        side->weight = 0;
-        side->count = 0;
-        side->members = 0;
-        side->columns.clear();
+void CellSolver::divide(const Node& node, Index column, Index rank, Levels::Children& kids) const {
+    if (kids.frame) return divide_frame(node, column, rank, kids);
+    CellRows::Cell sums[2];
+    for (Node* side : {&kids.left, &kids.right}) {
         side->cells.clear();
+        side->in_frame = {};
     }
-    for (Index number : cells) {
+    for (Index number : kids.cells) {
         const int to = rows_->ranks(number)[column] > rank;
-        const CellRows::Cell& cell = rows_->cell(number);
-        Node& side = *sides[to];
-        side.cells.push_back(number);
-        side.rows += cell.rows;
-        side.weight += cell.reach;
-        side.count += cell.count;
-        leaves[to] += cell;
+        (to ? kids.right : kids.left).cells.push_back(number);
+        sums[to] += rows_->cell(number);
     }
-    for (int to : {0, 1}) sides[to]->leaf_units = units_of(leaves[to]);
+    make_side(node, sums[0], kids.left);
+    make_side(node, sums[1], kids.right);
+}
+
+// The sides of a split of the frame, whose cells nobody may ask for.
+void CellSolver::divide_frame(const Node& node, Index column, Index rank, Levels::Children& kids) const {
+    const CellNode& cells = frame_.node();
+    const int c = cells.place_of(column);
+    int at = cells.first_split(c);
+    while (at + 1 < cells.first_split(c + 1) && cells.split(at + 1).rank <= rank) ++at;
+    const CellNode::Split& split = cells.split(at);
+    for (bool has : {true, false}) {
+        Node& side = has == split.has_below ? kids.left : kids.right;
+        CellRows::Cell sums = has ? frame_.having(split.feature) : frame_.total();
+        if (!has) sums -= frame_.having(split.feature);
+        side.cells.clear();
+        side.in_frame = {kids.frame, split.feature, has, 0};
+        side.in_frame.cells = static_cast<Index>(CellPart::side_of(frame_, side.in_frame).cells);
+        make_side(node, sums, side);
+    }
+}
+
+void CellSolver::make_side(const Node& node, const CellRows::Cell& sums, Node& side) const {
+    side.measure = node.measure;
+    side.unit_weights = node.unit_weights;
+    side.largest_weight = node.largest_weight;
+    side.rows = sums.rows;
+    side.weight = sums.reach;
+    side.count = sums.count;
+    side.members = 0;
+    side.columns.clear();
+    Leaf leaf;
+    leaf += sums;
+    side.leaf_units = units_of(leaf);
 }
 
 std::optional<Outcome> CellSolver::solve(const Node& node, const NodeRequest& request, const Loss& loss) {
     // The root at depth two tells where it stands when it is stopped, which the panels can do. Stumps are for those who
     // have columns, where there are any.
-    if (node.cells.empty() && (request.level == 0 || !fits(request.shape))) return std::nullopt;
-    if (!node_.list_cells(*rows_, node)) return std::nullopt;
+    if (!node.of_cells() && (request.level == 0 || !fits(request.shape))) return std::nullopt;
+    if (!find_cells(node, request.shape)) return std::nullopt;
     use(loss);
     if (request.shape.depth == 3) {
-        if (const Outcome* solved = outcomes_.find(node_.key(), request)) return *solved;
-        begin();
+        if (const Outcome* solved = outcomes_.find(key(), request)) return *solved;
+        begin_three();
         const Outcome outcome = solve_three(node, request);
         // Their profiles must leave room for those of the nodes at hand.
         if (context_.profile_bytes > context_.memory_limit / 2) outcomes_.clear();
-        outcomes_.keep(node_.key(), request, outcome);
+        outcomes_.keep(key(), request, outcome);
         return outcome;
     }
-    begin();
-    order_.resize(node_.size());
-    std::iota(order_.begin(), order_.end(), Index{0});
+    begin_two();
     Outcome outcome;
     outcome.take(best_two(order_, static_cast<int>(request.shape.splits)));
     outcome.lower = outcome.relaxed = std::min(request.limit, outcome.upper);
     if (min_leaf_) {
-        const TwoBounds bounds = bounds_of(kept_, node_.all().squares);
+        const TwoBounds bounds = bounds_of(kept_, own_.all().squares);
         outcome.relaxed = std::min(outcome.lower, bounds.least[request.shape.splits - 1]);
     }
     return outcome;
+}
+
+// Whether the node is made of cells: those of a side of a split of the frame, or its own.
+bool CellSolver::find_cells(const Node& node, Shape shape) {
+    const FrameSide& side = node.in_frame;
+    side_ = {};
+    if (!side.frame) return own_.list_cells(*rows_, node);
+    if (side.frame != frame_.number()) throw std::logic_error("A node of cells has lost its frame.");
+    if (shape.depth == 3) {
+        side_ = side;
+        side_key_ = CellPart::side_of(frame_, side).key;
+        return true;
+    }
+    frame_.list(side.feature, side.has, order_);
+    for (Index& cell : order_) cell = frame_.node().cell(cell);
+    own_.list_cells(*rows_, order_);
+    return true;
+}
+
+void CellSolver::begin_three() {
+    if (side_.frame) {
+        part_.take_side(frame_, side_);
+        return begin(frame_.node());
+    }
+    own_.take(*rows_);
+    part_.take_all(own_);
+    begin(own_);
+}
+
+void CellSolver::begin_two() {
+    own_.take(*rows_);
+    begin(own_);
+    order_.resize(own_.size());
+    std::iota(order_.begin(), order_.end(), Index{0});
 }
 
 void CellSolver::use(const Loss& loss) {
@@ -100,13 +157,13 @@ void CellSolver::use(const Loss& loss) {
     loss_ = loss;
 }
 
-void CellSolver::begin() {
-    node_.take(*rows_);
-    to_cost_ = rows_->measure().units_per_square() * static_cast<double>(loss_.unit_scale) * node_.scale();
+void CellSolver::begin(const CellNode& node) {
+    node_ = &node;
+    to_cost_ = rows_->measure().units_per_square() * static_cast<double>(loss_.unit_scale) * node.scale();
     have_all_ = false;
-    if (node_.splits() == features_) return;
+    if (node.splits() == features_) return;
     // Lanes after the last feature stay 0.
-    features_ = node_.splits();
+    features_ = node.splits();
     const std::ptrdiff_t needed = (features_ + 2 * kCellPadding - 1) / kCellPadding * kCellPadding;
     const std::size_t lanes = static_cast<std::size_t>(needed);
     if (needed > stride_) {
@@ -141,7 +198,7 @@ Outcome CellSolver::solve_three(const Node& node, const NodeRequest& request) {
     for (int column : columns_by_promise()) {
         propagate(column);
         first_.clear();
-        const int first = node_.first_split(column), last = node_.first_split(column + 1) - 1;
+        const int first = part_.first_split(column), last = part_.first_split(column + 1) - 1;
         settle(column, first, last, {nullptr, -1}, {nullptr, last - first + 1}, 0);
     }
     return prove(node, request);
@@ -149,20 +206,17 @@ Outcome CellSolver::solve_three(const Node& node, const NodeRequest& request) {
 
 // What is known of the sides of all splits before any of them is looked at.
 void CellSolver::start_bounds() {
-    known_.resize(2 * static_cast<std::size_t>(features_));
+    known_.resize(2 * static_cast<std::size_t>(part_.splits()));
     const bool leaves = shares_.front().below == 0 || shares_.back().above == 0;
-    CellSums below;
-    for (int split = 0; split < features_; ++split) {
-        const CellNode::Split& of = node_.split(split);
-        if (split == node_.first_split(of.column)) below = {};
-        below += node_.of_value(of.value);
+    for (int split = 0; split < part_.splits(); ++split) {
+        const CellSums& below = part_.split(split).below;
         for (int side : {kBelow, kAbove}) {
             Known& here = known(split, side) = {};
-            here.sums = side == kBelow ? below : node_.all() - below;
+            here.sums = side == kBelow ? below : part_.all() - below;
             store_.fetch(here.sums.key);
         }
     }
-    for (int split = 0; split < features_; ++split) {
+    for (int split = 0; split < part_.splits(); ++split) {
         for (int side : {kBelow, kAbove}) {
             Known& here = known(split, side);
             if (leaves) bound_leaf(here);
@@ -174,8 +228,8 @@ void CellSolver::start_bounds() {
 
 void CellSolver::bound_leaf(Known& of) const {
     const double target = cell_target(of.sums.packed), weight = cell_weight(of.sums.packed);
-    const double squares = static_cast<double>(of.sums.squares) * node_.square_step();
-    const double least = squares - target * target / weight - node_.error();
+    const double squares = static_cast<double>(of.sums.squares) * node_->square_step();
+    const double least = squares - target * target / weight - node_->error();
     of.least[0] = static_cast<Cost>(std::max(0.0, least * to_cost_));
 }
 
@@ -195,18 +249,18 @@ void CellSolver::inherit(const Profile* inner, Shape shape) {
     const auto take = [&](Index of_column, std::int64_t left_splits, const auto& point) {
         if (column != of_column) {
             column = of_column;
-            const int c = node_.place_of(of_column);
-            split = first = c < 0 ? 0 : node_.first_split(c);
-            end = c < 0 ? 0 : node_.first_split(c + 1);
+            const int c = part_.place_of(of_column);
+            split = first = c < 0 ? 0 : part_.first_split(c);
+            end = c < 0 ? 0 : part_.first_split(c + 1);
         }
         const auto share = std::find_if(shares_.begin(), shares_.end(),
                                         [&](const Share& of) { return of.left_splits == left_splits; });
         if (first == end || share == shares_.end()) return;
-        if (split > first && node_.split(split - 1).rank >= point.rank) split = first;  // of the next share
-        while (split < end && node_.split(split).rank < point.rank) ++split;
+        if (split > first && part_.split(split - 1).rank >= point.rank) split = first;  // of the next share
+        while (split < end && part_.split(split).rank < point.rank) ++split;
         if (split < end) raise(known(split, kBelow).least[share->below], point.left);
         // The last one at the rank or before it.
-        const int before = split < end && node_.split(split).rank == point.rank ? split : split - 1;
+        const int before = split < end && part_.split(split).rank == point.rank ? split : split - 1;
         if (before >= first) raise(known(before, kAbove).least[share->above], point.right);
     };
     for (const CellPoint& point : inner->cells) take(point.column, point.left_splits, point);
@@ -216,7 +270,7 @@ void CellSolver::inherit(const Profile* inner, Shape shape) {
 
 // More rows never cost less: what the neighbours of a split say of it.
 void CellSolver::propagate(int column) {
-    const int first = node_.first_split(column), end = node_.first_split(column + 1);
+    const int first = part_.first_split(column), end = part_.first_split(column + 1);
     const bool full = shares_.size() == 1;
     for (int splits = full ? shares_[0].below : 0; splits <= 3; ++splits) {
         for (int i = first + 1; i < end; ++i) raise(known(i, kBelow).least[splits], known(i - 1, kBelow).least[splits]);
@@ -233,9 +287,9 @@ Cost CellSolver::bound(int split) const {
 // The columns whose best single split keeps most come first: a good tree closes more of the others.
 const std::vector<int>& CellSolver::columns_by_promise() {
     promises_.clear();
-    for (int c = 0; c < node_.columns(); ++c) {
+    for (int c = 0; c < part_.columns(); ++c) {
         double most = 0;
-        for (int split = node_.first_split(c); split < node_.first_split(c + 1); ++split) {
+        for (int split = part_.first_split(c); split < part_.first_split(c + 1); ++split) {
             double kept = 0;
             for (int side : {kBelow, kAbove}) {
                 const std::int64_t sum = known(split, side).sums.packed;
@@ -262,7 +316,7 @@ void CellSolver::settle(int column, int first, int last, Base low, Base high, st
     while (bound(middle) >= reach_) ++middle;
     const bool summed = evaluate(column, middle, low, high, depth);
     propagate(column);
-    const Base here{summed ? cells_[depth].data() : nullptr, middle - node_.first_split(column)};
+    const Base here{summed && !side_.frame ? cells_[depth].data() : nullptr, middle - part_.first_split(column)};
     settle(column, first, middle - 1, low, summed ? here : high, depth + 1);
     settle(column, middle + 1, last, summed ? here : low, high, depth + 1);
 }
@@ -276,62 +330,89 @@ bool CellSolver::evaluate(int column, int split, Base low, Base high, std::size_
     for (Side side : {above_first ? kAbove : kBelow, above_first ? kBelow : kAbove}) {
         if (known(split, side).gap < kInfinite) continue;
         if (bound(split) >= reach_) return summed;
-        if (!summed) sum_up_to(column, split, low, high, depth);
+        if (!summed) sum_part(column, split, low, high, depth);
         summed = true;
         bound_side(split, side);
     }
     for (const Share& share : shares_)
-        if (share.below && share.above) reach_ = std::min(reach_, bound(split, share) + below.gap + above.gap);
+        if (share.below && share.above)
+            reach_ = std::min(reach_, bound(split, share) + below.gap + above.gap + of_equals());
     return summed;
 }
 
 void CellSolver::sum_all() {
     have_all_ = true;
-    all_cells_.resize(cells_size());
-    copy_cells(nullptr, all_cells_.data());
-    order_.resize(node_.size());
+    if (side_.frame) {
+        const std::int64_t* all = frame_.cells_of(side_.feature, side_.feature);
+        if (!side_.has) {
+            all = rest_of(frame_.all_cells(), all, all_cells_);
+        }
+        return sum_pairs(all, all_pairs(), all_singles_);
+    }
+    all_cells_.assign(kernel_cells(features_) + kCellPadding, 0);
+    order_.resize(node_->size());
     std::iota(order_.begin(), order_.end(), Index{0});
     first_.clear();
-    node_.add(all_cells_.data(), order_.data(), order_.data() + order_.size());
+    node_->add(all_cells_.data(), order_.data(), order_.data() + order_.size());
     sum_pairs(all_cells_.data(), all_pairs(), all_singles_);
-    count_work(node_.size());
+    count_work(node_->size());
 }
 
-// Pair sums of the rows below a split, from the nearest cells.
-void CellSolver::sum_up_to(int column, int split, Base low, Base high, std::size_t depth) {
-    if (!have_all_) sum_all();
-    if (first_.empty()) node_.sort_by(*rows_, column, order_, first_);
-    if (cells_.size() <= depth) cells_.resize(depth + 1);
-    cells_[depth].resize(cells_size());
-    std::int64_t* const cells = cells_[depth].data();
-    const auto members_to = [&](int value) { return order_.data() + first_[static_cast<std::size_t>(value + 1)]; };
-    const Index *from = members_to(low.upto), *here = members_to(split - node_.first_split(column)),
-                *to = members_to(high.upto);
-    if (here - from <= to - here) {
-        copy_cells(low.cells, cells);
-        node_.add(cells, from, here);
-    } else {
-        copy_cells(high.cells ? high.cells : all_cells_.data(), cells);
-        node_.subtract(cells, here, to);
+// Pair sums of the rows on one side of a split.
+void CellSolver::sum_part(int column, int split, Base low, Base high, std::size_t depth) {
+    side_.frame ? sum_in_frame(split) : sum_up_to(column, split, low, high, depth);
+}
+
+// The kernel's cells of all less those of a part.
+const std::int64_t* CellSolver::rest_of(const std::int64_t* all, const std::int64_t* part,
+                                        LineVector<std::int64_t>& rest) const {
+    const std::size_t count = kernel_cells(features_);
+    rest.resize(count + kCellPadding);
+    for (std::size_t i = 0; i < count; ++i) rest[i] = all[i] - part[i];
+    return rest.data();
+}
+
+void CellSolver::sum_in_frame(int split) {
+    const CellPart::Split& of = part_.split(split);
+    const std::int64_t* cells = frame_.cells_of(side_.feature, of.feature);
+    if (!side_.has) {
+        cells = rest_of(frame_.cells_of(of.feature, of.feature), cells, exact_cells_);
     }
-    count_work(static_cast<std::uint64_t>(std::min(here - from, to - here)));
+    count_work(0);
+    summed_ = of.has_below ? kBelow : kAbove;
     sum_pairs(cells, part_pairs(), singles_);
 }
 
-// Of a row only what is on the diagonal and after it is ever used.
-void CellSolver::copy_cells(const std::int64_t* from, std::int64_t* to) const {
-    const std::ptrdiff_t features = features_;
-    for (std::ptrdiff_t i = 0; i < features; ++i) {
-        if (from)
-            std::copy(from + i * features + i, from + (i + 1) * features, to + i * features + i);
+// From the nearest cells there are: of the rows below it.
+void CellSolver::sum_up_to(int column, int split, Base low, Base high, std::size_t depth) {
+    if (!have_all_) sum_all();
+    if (first_.empty()) own_.sort_by(*rows_, column, order_, first_);
+    if (cells_.size() <= depth) cells_.resize(depth + 1);
+    const std::size_t count = kernel_cells(features_);
+    cells_[depth].resize(count + kCellPadding);
+    std::int64_t* const cells = cells_[depth].data();
+    const auto members_to = [&](int value) { return order_.data() + first_[static_cast<std::size_t>(value + 1)]; };
+    const Index *from = members_to(low.upto), *here = members_to(split - part_.first_split(column)),
+                *to = members_to(high.upto);
+    if (here - from <= to - here) {
+        if (low.cells)
+            std::copy_n(low.cells, count, cells);
         else
-            std::fill(to + i * features + i, to + (i + 1) * features, 0);
+            std::fill_n(cells, count, 0);
+        own_.add(cells, from, here);
+    } else {
+        std::copy_n(high.cells ? high.cells : all_cells_.data(), count, cells);
+        own_.subtract(cells, here, to);
     }
+    count_work(static_cast<std::uint64_t>(std::min(here - from, to - here)));
+    summed_ = kBelow;
+    sum_pairs(cells, part_pairs(), singles_);
 }
 
 void CellSolver::bound_side(int split, Side side) {
     Known& of = known(split, side);
-    kernel_.best_two(side_of(of.sums.packed, side == kAbove), features_, stride_, stumps(), kept_);
+    if (side != summed_ && !have_all_) sum_all();
+    kernel_.best_two(side_of(of.sums.packed, side != summed_), features_, stride_, stumps(), kept_);
     ++context_.counters.depth_two_solves;
     count_work(0);
     const TwoBounds bounds = bounds_of(kept_, of.sums.squares);
@@ -344,7 +425,7 @@ Outcome CellSolver::prove(const Node& node, const NodeRequest& request) {
     Outcome best;
     best.upper = leaf_cost(context_, node, loss_);
     std::vector<Candidate> candidates;
-    for (int split = 0; split < features_; ++split)
+    for (int split = 0; split < part_.splits(); ++split)
         for (const Share& share : shares_)
             if (const Cost least = bound(split, share); least < reach_) candidates.push_back({least, split, share});
     if (request.bounds_only && !min_leaf_) {
@@ -355,13 +436,14 @@ Outcome CellSolver::prove(const Node& node, const NodeRequest& request) {
         return best;
     }
     std::sort(candidates.begin(), candidates.end());
+    TieChoice choice;
     for (const Candidate& candidate : candidates) {
-        if (candidate.bound >= std::min(best.upper, request.limit)) break;
-        best.offer(best_below(candidate));
+        if (candidate.bound >= std::min(best.upper + of_equals(), request.limit)) break;
+        offer(best_below(candidate), part_.id(part_.split(candidate.split).column), side_members_, best, choice);
     }
     best.lower = best.relaxed = std::min(request.limit, best.upper);
     if (min_leaf_) {
-        for (int c = 0; c < node_.columns(); ++c) propagate(c);
+        for (int c = 0; c < part_.columns(); ++c) propagate(c);
         best.relaxed = std::min({best.lower, leaf_cost_of(node, loss_), least_relaxed()});
     }
     if (request.keep_profile) best.profile = make_profile(node, request.shape);
@@ -371,18 +453,29 @@ Outcome CellSolver::prove(const Node& node, const NodeRequest& request) {
 // What trees cost at least whatever the leaf sizes are: also those that begin with a split which is not feasible.
 Cost CellSolver::least_relaxed() const {
     Cost least = kInfinite;
-    for (int split = 0; split < features_; ++split)
+    for (int split = 0; split < part_.splits(); ++split)
         for (const Share& share : shares_)
             least = std::min(least, known(split, kBelow).least[share.below] + known(split, kAbove).least[share.above]);
     return least + loss_.split_penalty;
 }
 
+void CellSolver::list_sides(const CellPart::Split& split) {
+    if (side_.frame) {
+        for (Side side : {kBelow, kAbove})
+            frame_.list(side_.feature, side_.has, split.feature, split.has_below == (side == kBelow),
+                        side_members_[side]);
+        return;
+    }
+    for (Members& members : side_members_) members.clear();
+    const Index id = part_.id(split.column);
+    for (Index i = 0; i < node_->size(); ++i) side_members_[rows_->ranks(node_->cell(i))[id] > split.rank].push_back(i);
+}
+
 // The best tree that begins with a split.
 Incumbent CellSolver::best_below(const Candidate& candidate) {
-    const CellNode::Split& split = node_.split(candidate.split);
-    for (Members& members : side_members_) members.clear();
-    const Index id = node_.id(split.column);
-    for (Index i = 0; i < node_.size(); ++i) side_members_[rows_->ranks(node_.cell(i))[id] > split.rank].push_back(i);
+    const CellPart::Split& split = part_.split(candidate.split);
+    const Index id = part_.id(split.column);
+    list_sides(split);
     const Share& share = candidate.share;
     const Incumbent left = best_two(side_members_[kBelow], share.below),
                     right = best_two(side_members_[kAbove], share.above);
@@ -396,13 +489,13 @@ Incumbent CellSolver::best_below(const Candidate& candidate) {
 ProfilePtr CellSolver::make_profile(const Node& node, Shape shape) {
     std::shared_ptr<Profile> profile = new_profile(context_, shape, node);
     if (!profile) return nullptr;
-    profile->cells.reserve(shares_.size() * static_cast<std::size_t>(features_));
-    for (int c = 0; c < node_.columns(); ++c) {
+    profile->cells.reserve(shares_.size() * static_cast<std::size_t>(part_.splits()));
+    for (int c = 0; c < part_.columns(); ++c) {
         propagate(c);
         for (const Share& share : shares_) {
-            for (int split = node_.first_split(c); split < node_.first_split(c + 1); ++split) {
+            for (int split = part_.first_split(c); split < part_.first_split(c + 1); ++split) {
                 const Known &below = known(split, kBelow), &above = known(split, kAbove);
-                profile->cells.push_back({node_.id(c), node_.split(split).rank, below.sums.rows(),
+                profile->cells.push_back({part_.id(c), part_.split(split).rank, below.sums.rows(),
                                           static_cast<std::int32_t>(share.left_splits), below.sums.reach(),
                                           below.least[share.below], above.least[share.above]});
             }

@@ -13,7 +13,9 @@
 
 #include "base/raw_vector.hpp"
 #include "loss/loss.hpp"
+#include "measures/cell_frame.hpp"
 #include "measures/cell_node.hpp"
+#include "measures/cell_part.hpp"
 #include "measures/cell_rows.hpp"
 #include "measures/cell_store.hpp"
 #include "run/context.hpp"
@@ -32,15 +34,20 @@ class CellSolver {
     // or with a minimum leaf size where rows have weights.
     bool fits(Shape shape);
 
+    // Whether the sides of all splits of such a node are.
+    bool fits_below(Shape shape) { return shape.depth == 4 && fits(Shape::of(3, shape.splits - 1)); }
+
     // Exact where the optimum is below the limit. Nothing where the node is not to be solved here.
     std::optional<Outcome> solve(const Node& node, const NodeRequest& request, const Loss& loss);
 
+    // The tree that the tie rule prefers among the best ones. Nothing where the node is not to be solved here.
+    std::optional<PlanPtr> preferred(const Node& node, Shape shape, const Loss& loss);
+
     // Lists the cells of a node whose children, trees of this shape together, are all solved here. None where they are
     // not.
-    void list(const Node& node, Shape shape, std::vector<Index>& cells);
-    // Divides the cells of a node into the sides of a split: nodes without columns.
-    void divide(const Node& node, const std::vector<Index>& cells, Index column, Index rank, Node& left,
-                Node& right) const;
+    void list(const Node& node, Shape shape, Levels::Children& kids);
+    // Divides these cells into the sides of a split: nodes without columns.
+    void divide(const Node& node, Index column, Index rank, Levels::Children& kids) const;
 
   private:
     enum Side : std::uint8_t { kBelow, kAbove };  // rows up to a threshold, and the others
@@ -93,11 +100,17 @@ class CellSolver {
             target -= other.target;
             squares -= other.squares;
         }
-        double cost() const;
+        double kept() const;  // of the squares
     };
 
     void use(const Loss& loss);
-    void begin();
+    void divide_frame(const Node& node, Index column, Index rank, Levels::Children& kids) const;
+    void make_side(const Node& node, const CellRows::Cell& sums, Node& side) const;
+    bool find_cells(const Node& node, Shape shape);
+    const CellKey& key() const { return side_.frame ? side_key_ : own_.key(); }
+    void begin_three();
+    void begin_two();
+    void begin(const CellNode& node);
     void count_work(std::uint64_t cells);
 
     // Of depth three:
@@ -118,19 +131,25 @@ class CellSolver {
     void settle(int column, int first, int last, Base low, Base high, std::size_t depth);
     bool evaluate(int column, int split, Base low, Base high, std::size_t depth);
     void sum_all();
+    void sum_part(int column, int split, Base low, Base high, std::size_t depth);
+    void sum_in_frame(int split);
+    const std::int64_t* rest_of(const std::int64_t* all, const std::int64_t* part,
+                                LineVector<std::int64_t>& rest) const;
     void sum_up_to(int column, int split, Base low, Base high, std::size_t depth);
-    // Of the kernel's cells, with the padding.
-    std::size_t cells_size() const {
-        const std::size_t features = static_cast<std::size_t>(features_);
-        return features * features + kCellPadding;
-    }
-    void copy_cells(const std::int64_t* from, std::int64_t* to) const;
     void bound_side(int split, Side side);
     static void learn(Known& of, const TwoBounds& bounds);
     Cost least_relaxed() const;
     Outcome prove(const Node& node, const NodeRequest& request);
+    void list_sides(const CellPart::Split& split);
     Incumbent best_below(const Candidate& candidate);
     ProfilePtr make_profile(const Node& node, Shape shape);
+
+    // Of the choice among equally good trees (measures/cells_ties.cpp):
+    struct Choosing;
+    // By how much splits may cost more than the best tree and still be of interest, less one.
+    Cost of_equals() const { return ties_ ? 1 : 0; }
+    TieChoice choice_of(Index column, const Members sides[2], std::int64_t left_splits) const;
+    void offer(const Incumbent& tree, Index column, const Members sides[2], Incumbent& best, TieChoice& choice) const;
 
     // Of depth two:
     bool large_enough(std::int64_t weight) const { return weight >= min_leaf_; }
@@ -146,15 +165,36 @@ class CellSolver {
     // From exact sums: the best tree with at most so many splits.
     Incumbent best_two(const Members& members, int splits);
     double kept_by(int feature, int splits) const;
-    void offer_split(const Members& members, const CellNode::Split& split, int splits, Incumbent& best);
-    Cost best_stump(const Members& members);
+    void offer_split(const Members& members, const CellNode::Split& split, int splits, Incumbent& best,
+                     TieChoice& choice);
+    // A tree of one split: what it costs with the penalty, and where it divides the rows.
+    struct OneSplit {
+        Cost cost = kInfinite;
+        Index column = 0, rank = 0;
+        double gap = 0;  // its margin, where the tie rule is asked
+    };
+    OneSplit best_stump(const Members& members);
+    // Where the tie rule is not asked, that is left to when the tree is finished.
+    PlanPtr plan_of(const OneSplit& split) const {
+        return ties_ ? split_plan(split.column, split.rank, nullptr, nullptr) : stump_plan();
+    }
+    double gap_above(int column, int value) const;
+    Index rank_of_value(int column, int value) const {
+        return static_cast<Index>(node_->place_of_value(value) - rows_->first_place(node_->id(column)));
+    }
     Cost units_of(const Leaf& leaf) const;
 
     Context& context_;
     const CellKernel& kernel_;
     bool looked_ = false;  // whether the table fits is known
     std::unique_ptr<CellRows> rows_;
-    CellNode node_;
+    CellNode own_;  // of a node that is in no frame
+    CellFrame frame_;
+    const CellNode* node_ = &own_;  // that has the cells of the node at hand
+    CellKey side_key_;
+    bool ties_ = false;  // the tree that the tie rule prefers is looked for
+    FrameSide side_;     // of the frame that the node at hand is; of no frame where it is all of its cells
+    CellPart part_;      // the splits of the node at hand
     CellStore store_;
     SolvedCells outcomes_;
     Loss loss_{};
@@ -173,6 +213,7 @@ class CellSolver {
     LineVector<std::int64_t> all_cells_, exact_cells_;
     std::vector<std::int64_t> singles_, all_singles_;  // of the rows that have a feature: in the part, and in all
     bool have_all_ = false;
+    Side summed_ = kBelow;  // whose pair sums are at hand
 
     std::vector<Share> shares_;
     Cost reach_ = 0;  // splits that cost as much are of no interest

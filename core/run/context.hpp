@@ -34,6 +34,7 @@ enum Switch : unsigned {
     kNoWide = 1u << 10,        // what tables with many columns get
     kNoSplitPairs = 1u << 14,  // bounds of rows that pass two splits, whichever of them comes first
     kNoBlocks = 1u << 18,      // what the rows between two splits cost by themselves, or beside those of a block
+    kNoFrames = 1u << 31,      // sums over pairs of columns that all nodes below one share
     // Of searches under rules, and of those for trees below a cost:
     kNoSplitOrder = 1u << 15,   // of two splits with a direction, only one order is looked for
     kNoOpposedRows = 1u << 16,  // rows of which every tree that keeps directions gets one of two wrong
@@ -79,6 +80,7 @@ inline constexpr NamedSwitch kPartSwitches[] = {
     {kNoWide, "wide"},
     {kNoSplitPairs, "split_pairs"},
     {kNoBlocks, "blocks"},
+    {kNoFrames, "frames"},
 };
 inline constexpr NamedSwitch kRuleSwitches[] = {
     {kNoSplitOrder, "split_order"},

@@ -4,6 +4,7 @@
 
 #include "intervals/lazy_rows.hpp"
 #include "intervals/root_search.hpp"
+#include "measures/cell_frame.hpp"
 #include "measures/cell_rows.hpp"
 #include "search/method.hpp"
 #include "search/targets.hpp"
@@ -18,16 +19,32 @@ namespace {
 // Samples of rows do not pay in deeper trees.
 constexpr int kDeepestOnSamples = 4;
 
+// Cells of so few rows prove trees of this depth in milliseconds.
+constexpr int kDeepestByCells = 5;
+constexpr Index kFewRows = 2000;
+
 // Steps for a first bound of a proof that may not end before its limit.
 constexpr std::uint64_t kStepsOfFirstBound = 75'000'000, kStepsBesideFile = 1'000'000'000;
 
-// The root's bounds in an loss multiplied by `factor`: what was proven stays proven.
-ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor) {
+// A node's bounds in an loss multiplied by `factor`: what was proven stays proven. So do bounds of the sides of its
+// splits that are left as they are; they are multiplied, too, where a tree that begins so may cost as little as `most`.
+ProfilePtr scaled(Context& context, const ProfilePtr& profile, Cost factor, Cost most) {
+    constexpr Cost kNoneOfSides = -1;
     if (!profile || profile->shape.depth == 2) return profile;
+    const auto scale_side = [&](ProfilePtr& inner, ProfilePtr& outer) {
+        if (context.profile_bytes >= context.memory_limit) return;
+        const bool same = inner == outer;
+        inner = scaled(context, inner, factor, kNoneOfSides);
+        outer = same ? inner : scaled(context, outer, factor, kNoneOfSides);
+    };
     auto copy = std::make_shared<Profile>(context.profile_bytes, profile->shape, profile->rows, profile->weight);
     copy->deep = profile->deep;
     for (DeepFamily& family : copy->deep) {
         for (DeepPoint& point : family.points) {
+            if (point.left + point.right <= most) {
+                scale_side(point.inner_left, point.outer_left);
+                scale_side(point.inner_right, point.outer_right);
+            }
             point.left *= factor;
             point.right *= factor;
         }
@@ -70,6 +87,7 @@ class BySweeps final : public Method {
 
   private:
     Cost claim(const CertifyRequest& request, const Node& rows, bool solves, Certified& certified);
+    bool begins_at_once(Shape shape) const;
     void choose_sample(Shape shape, const Incumbent& start, Cost limit);
     RootAnswer prove_first_bound(const RootRequest& request);
 
@@ -93,7 +111,7 @@ Incumbent BySweeps::start(Shape shape, Cost limit) {
     Incumbent start{leaf_cost(), nullptr, 0};
     if (shape.depth < 3) return start;
     // Where trees below a limit are looked for beside bounds of more columns, a tree above it serves nobody.
-    const bool grows = !context_.off(kNoStart) && !(earlier_ && limit < kInfinite);
+    const bool grows = !context_.off(kNoStart) && !begins_at_once(shape) && !(earlier_ && limit < kInfinite);
     if (grows) start = grow_greedily(solver_, root_, shape);
     // Deeper, the exact search of a shortlist rarely ends, and better trees are found beside the proof. A proof that
     // goes on has its tree.
@@ -105,6 +123,12 @@ Incumbent BySweeps::start(Shape shape, Cost limit) {
     const bool by_cells = shape.depth <= 4 && CellRows::fit(context_.table);
     if (grows && !lazy_ && !by_cells) start = grow_with_exact_bottoms(solver_, root_, shape, start);
     return start;
+}
+
+// Whether the first splits that the proof tries give a better tree in less time than it takes to grow one.
+bool BySweeps::begins_at_once(Shape shape) const {
+    return shape.depth >= 4 && shape.depth <= kDeepestByCells && context_.table.rows <= kFewRows &&
+           CellRows::fit(context_.table) && CellRows::features(context_.table) <= CellFrame::kMostFeatures;
 }
 
 void BySweeps::choose_sample(Shape shape, const Incumbent& start, Cost limit) {
@@ -160,7 +184,9 @@ RootAnswer BySweeps::prove(const RootRequest& request) {
 PlanPtr BySweeps::preferred(Shape shape, Outcome best, const Loss& refined, Cost factor, bool& complete) {
     const Closings::Heard silence(context_.closings);
     solver_.use(refined);
-    const ProfilePtr known = scaled(context_, std::exchange(best.profile, nullptr), factor);
+    // Columns of few values have few splits to be copied.
+    const Cost most = CellRows::fit(context_.table) ? best.upper / factor : -1;
+    const ProfilePtr known = scaled(context_, std::exchange(best.profile, nullptr), factor, most);
     const Relatives relatives{known.get(), known.get()};
     try {
         PlanPtr plan;

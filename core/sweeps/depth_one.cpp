@@ -285,15 +285,11 @@ Cost leaf_cost(const Context& context, const Node& node, const Loss& loss) {
     return context.constrained() && node.count < context.min_leaf ? kInfinite : leaf_cost_of(node, loss);
 }
 
-namespace {
-
 double margin_between(const Context& context, Index column, Index low, Index next) {
     const double* const values = context.table.values[column];
     const double gap = values[next] - values[low];
     return std::isnan(gap) ? 0.0 : gap;
 }
-
-}  // namespace
 
 double margin(const Context& context, const NodeColumn& column, Index position) {
     return margin_between(context, column.id, column.ranks[position - 1], column.ranks[position]);

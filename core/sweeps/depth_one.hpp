@@ -59,5 +59,7 @@ void column_stumps(Context& context, const Node& node, std::vector<Weight>& erro
 
 // Distance between the two values that a split after `position` rows separates; 0 where one of them is "missing".
 double margin(const Context& context, const NodeColumn& column, Index position);
+// The same between two ranks of a column.
+double margin_between(const Context& context, Index column, Index low, Index next);
 
 }  // namespace provetree

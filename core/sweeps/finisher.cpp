@@ -1,6 +1,8 @@
 // Working plans out; see sweeps/finisher.hpp.
 #include "sweeps/finisher.hpp"
 
+#include <algorithm>
+
 #include "sweeps/depth_one.hpp"
 
 namespace provetree {
@@ -16,12 +18,20 @@ struct Finisher {
     Cost amount = 0;  // errors or units of the leaves, and prices of columns
 
     std::int32_t add(const Node& node, const Plan* plan, std::size_t level);
+    std::int32_t add_known(const Node& node, const Plan* plan, std::size_t level);
     std::int32_t add_leaf(const Node& node) {
         amount += node.leaf_amount();
         return tree.add_leaf(node.label());
     }
     std::int32_t add_stump(const Node& node, const FoundSplit& split, std::size_t level);
 };
+
+// Whether nothing of a plan is left to be worked out.
+bool is_known(const Plan* plan) {
+    if (!plan) return true;
+    return !plan->stump && plan->bottom_splits == 0 && plan->label < 0 && is_known(plan->left.get()) &&
+           is_known(plan->right.get());
+}
 
 bool is_stump(const PlanPtr& plan) { return plan && plan->stump; }
 
@@ -33,6 +43,32 @@ std::int32_t Finisher::add_stump(const Node& node, const FoundSplit& split, std:
     Levels::Children& kids = levels.at(level);
     builder.split_rows(node, split.column, split.rank, kids.left, kids.right);
     const std::int32_t left = add_leaf(kids.left), right = add_leaf(kids.right);
+    tree.set_children(number, left, right);
+    return number;
+}
+
+// Under a measure, all splits are known: columns need not be in order.
+std::int32_t Finisher::add_known(const Node& node, const Plan* plan, std::size_t level) {
+    const std::int32_t number = tree.add_leaf(node.label());
+    const Table& table = context.table;
+    Index low = 0, next = 0;
+    std::size_t below = 0;
+    for (Index i = 0; plan && i < node.rows; ++i) {
+        const Index rank = table.ranks[std::size_t{plan->column} * table.rows + node.ids[i]];
+        const bool is_below = rank <= plan->rank;
+        if (is_below) low = std::max(low, rank);
+        if (!is_below) next = next ? std::min(next, rank) : rank;
+        below += is_below;
+    }
+    if (below == 0 || below == node.rows) {
+        amount += node.leaf_amount();
+        return number;
+    }
+    tree.make_split(number, plan->column, low, next);
+    Levels::Children& kids = levels.at(level);
+    builder.split_rows(node, plan->column, plan->rank, kids.left, kids.right);
+    const std::int32_t left = add_known(kids.left, plan->left.get(), level + 1),
+                       right = add_known(kids.right, plan->right.get(), level + 1);
     tree.set_children(number, left, right);
     return number;
 }
@@ -88,7 +124,10 @@ std::int32_t Finisher::add(const Node& node, const Plan* plan, std::size_t level
 FlatTree finish_plan(Context& context, NodeBuilder& builder, Levels& levels, const Node& root, const PlanPtr& plan,
                      const Loss& loss) {
     Finisher finisher{context, builder, levels, loss};
-    finisher.add(root, plan.get(), 0);
+    if (root.measure && !context.rules && is_known(plan.get()))
+        finisher.add_known(root, plan.get(), 0);
+    else
+        finisher.add(root, plan.get(), 0);
     finisher.tree.cost = loss.tree(finisher.amount, finisher.tree.splits);
     return std::move(finisher.tree);
 }

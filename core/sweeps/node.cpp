@@ -96,6 +96,7 @@ NodeBuilder::NodeBuilder(const Table& table, const Kernel& kernel, std::int64_t 
 void Node::make_rows(Index n) {
     rows = n;
     cells.clear();
+    in_frame = {};
     classes.resize(n);
     weights.resize(n, 1);
     counts.resize(n, 1);
@@ -248,8 +249,10 @@ void NodeBuilder::list_rows(const Node& parent, Index position, Node& left, Node
         move_rows(parent, position, left, right);
     } else {
         left.measure = right.measure = parent.measure;
-        left.cells.clear();
-        right.cells.clear();
+        for (Node* side : {&left, &right}) {
+            side->cells.clear();
+            side->in_frame = {};
+        }
         left.rows = position;
         right.rows = parent.rows - position;
         left.ids.resize(left.rows);

@@ -29,6 +29,14 @@ struct NodeColumn {
     Index first_split, last_split;  // positions outside leave a side with fewer rows than a leaf needs
 };
 
+// Which side of a split of a frame a node is (measures/cell_frame.hpp); frame 0: of none.
+struct FrameSide {
+    std::uint64_t frame = 0;
+    int feature = 0;
+    bool has = false;  // the feature of the split
+    Index cells = 0;   // how many there are
+};
+
 class Node {
   public:
     Index rows = 0;
@@ -50,6 +58,9 @@ class Node {
     // Of a node that only cells will look at (measures/cells.hpp): the cells of its rows. Such a node has no columns,
     // and its rows are not listed.
     std::vector<Index> cells;
+    FrameSide in_frame;  // or this instead of a list
+    bool of_cells() const { return in_frame.frame || !cells.empty(); }
+    std::size_t cell_count() const { return in_frame.frame ? in_frame.cells : cells.size(); }
     PathGroups path_groups;  // under rules with groups: those of the path to here; other columns are left out
     std::uint64_t paid = 0;  // under rules with prices: what the path to here has paid for
 
@@ -96,6 +107,7 @@ class Levels {
     struct Children {
         Node left, right;
         std::vector<Index> cells;  // of the node that is divided, where its children are made of cells; empty elsewhere
+        std::uint64_t frame = 0;   // of these cells; 0: they have none
     };
     Children& at(std::size_t level) {
         while (levels_.size() <= level) levels_.push_back(std::make_unique<Children>());
