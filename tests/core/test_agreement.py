@@ -43,7 +43,8 @@ HARD_BLOCKS = 30
 DEEP_BLOCK = 50
 DEEP_BLOCKS = 6
 
-ONE_OFF = tuple(OFF.values())
+#: Frames are for other losses than errors.
+ONE_OFF = tuple(bit for name, bit in OFF.items() if name != "frames")
 
 
 def blocks(count: int, quick: int) -> list[object]:

@@ -61,7 +61,7 @@ def group_sizes(task_seconds: float, threads: int) -> tuple[int, int]:
     --------
     >>> from provetree.cluster.exchange import group_sizes
     >>> group_sizes(task_seconds=0.005, threads=16), group_sizes(task_seconds=2.0, threads=16)
-    ((3, 50), (1, 1))
+    ((3, 10), (1, 1))
     """
 
     def size(seconds: float) -> int:
@@ -281,7 +281,7 @@ class DaskExchange:
             self._waiting += groups
             return
         threads = sum(at_hand.values())
-        starving = len(self._wanted_numbers) < _PER_THREAD * threads
+        starving = len(self._wanted_numbers) < threads
         name = f"prove_splits_of_depth_{self._depth}-{self._token}"
         keys = [f"{name}-{self._groups_made + k}" for k in range(1, len(groups) + 1)]
         self._groups_made += len(groups)
