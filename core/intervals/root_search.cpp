@@ -233,7 +233,8 @@ void RootSearch::solve_tasks(Cost& left) {
         together.add(others.back()->worker);
     }
     alone_ = threads == 1;
-    shares_ = !alone_ && !file_ && !context_.rules && !context_.off(kNoSharing);
+    // Where costs are rounded, what is known tells equal trees apart: the tree would depend on who shared what.
+    shares_ = !alone_ && !file_ && !context_.rules && !context_.table.measure && !context_.off(kNoSharing);
     if (shares_) divider_ = std::make_unique<OtherThread>(*this, together.team(), threads, leader);
     if (alone_) return run_by(alone, left);
     solver_.heed(&cut_now_);

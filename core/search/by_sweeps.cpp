@@ -190,7 +190,9 @@ PlanPtr BySweeps::preferred(Shape shape, Outcome best, const Loss& refined, Cost
     const Relatives relatives{known.get(), known.get()};
     try {
         PlanPtr plan;
-        if (context_.n_jobs > 1 && shape.on(root_.rows).depth >= 3 && leaf_cost() > best.upper) {
+        // Where costs are rounded, what is known tells equal trees apart, and threads change what is known.
+        const bool by_several = context_.n_jobs > 1 && !context_.table.measure;
+        if (by_several && shape.on(root_.rows).depth >= 3 && leaf_cost() > best.upper) {
             RootRequest request{.shape = shape, .start = best, .role = Role::kChoice, .limit = best.upper + 1};
             TieChoice ties;
             const RootAnswer answer = search_root(solver_, root_, request, {.ties = &ties, .known = relatives});

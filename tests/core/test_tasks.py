@@ -51,20 +51,19 @@ def check_sharing(seed: int) -> int:
 def deep_problem(seed: int) -> Problem:
     """A problem of few rows whose splits are worth sharing more than once."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(12, 45))
-    measured = seed % 2 == 0
+    depth = 5 if seed % 5 == 0 else 4  # the choice among equal trees is a search of its own then
+    n = int(rng.integers(12, 30 if depth == 4 else 20))
     X = np.round(rng.normal(size=(n, int(rng.integers(1, 4)))), int(rng.integers(0, 3)))
     if rng.random() < 0.3:
         X[rng.random(X.shape) < 0.2] = np.nan
     k = int(rng.choice([2, 3]))
     return build_problem(
         X,
-        rng.normal(size=n) if measured else rng.integers(0, k, n),
-        n_classes=0 if measured else k,
-        loss="squared_error" if measured else "errors",
-        max_depth=int(rng.choice([4, 5])),
+        rng.integers(0, k, n),
+        n_classes=k,
+        max_depth=depth,
         sample_weight=rng.integers(1, 4, n) if rng.random() < 0.3 else None,
-        max_leaf_nodes=int(rng.integers(3, 12)) if rng.random() < 0.3 else None,
+        max_leaf_nodes=int(rng.integers(3, 12)) if depth == 4 and rng.random() < 0.3 else None,
         min_samples_leaf=int(rng.integers(1, 5)) if rng.random() < 0.3 else 1,
         alpha=float(rng.choice([0.0, 0.0, 0.02])),
     )
