@@ -143,7 +143,9 @@ def smoothed_shares(
         smoothed = shrunk_towards_path(
             shares, value.sum(axis=1), left, right, float(smoothing.strength)
         )
-    return label_keeping(shares, smoothed, label)
+    # Steps along a path are rounded; and totals of nodes that a file tells need not add up.
+    kept: Float = np.clip(label_keeping(shares, smoothed, label), 0.0, 1.0)
+    return kept
 
 
 def label_keeping(shares: Float, smoothed: Float, label: Int32) -> Float:
