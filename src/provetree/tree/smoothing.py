@@ -143,7 +143,7 @@ def smoothed_shares(
         smoothed = shrunk_towards_path(
             shares, value.sum(axis=1), left, right, float(smoothing.strength)
         )
-    # Steps along a path are rounded; and totals of nodes that a file tells need not add up.
+    # Steps along a path are rounded, and may miss the ends.
     kept: Float = np.clip(label_keeping(shares, smoothed, label), 0.0, 1.0)
     return kept
 
