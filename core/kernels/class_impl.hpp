@@ -1,6 +1,7 @@
 // The class kernel; see class_kernel.hpp. Included by one source file per instruction set.
 #pragma once
 
+#include "base/turns.hpp"
 #include "kernels/class_costs_impl.hpp"
 #include "kernels/class_rows_impl.hpp"
 
@@ -537,26 +538,17 @@ class ClassSweep {
     Many many_;
 };
 
-// Rows are taken as they lie in memory, which is faster than in the order of a column. Neighbours often have the same
-// cell, and would wait for each other: so both halves of the table take turns.
+// Rows are taken as they lie in memory, which is faster than in the order of a column.
 inline void count_class_rows(const ClassCount& one, const ClassCount& other, const ClassLanes& lanes, Index n_rows) {
     const Slot* const slots = lanes.slots;
     const std::int32_t* const weights = lanes.weights;
     const auto count = [=](std::size_t row, const ClassCount& column) {
         column.cells[std::size_t{column.places[row]} + slots[row]] += weights ? weights[row] : 1;
     };
-    const auto each = [=](const auto& use) {
-        const std::size_t half = n_rows / 2;
-        for (std::size_t row = 0; row < half; ++row) {
-            use(row);
-            use(row + half);
-        }
-        if (n_rows % 2) use(n_rows - std::size_t{1});
-    };
     clear_cells(one.cells, one.n_blocks, lanes);
-    if (!other.places) return each([=](std::size_t row) { count(row, one); });
+    if (!other.places) return in_turns(n_rows, [=](Index, std::size_t row) { count(row, one); });
     clear_cells(other.cells, other.n_blocks, lanes);
-    each([=](std::size_t row) {
+    in_turns(n_rows, [=](Index, std::size_t row) {
         count(row, one);
         count(row, other);
     });

@@ -16,6 +16,7 @@
 // the cost of all rows each of these is below a unit, unless one side is a tiny part of the rows.
 #pragma once
 
+#include "base/turns.hpp"
 #include "kernels/entry.hpp"
 #include "kernels/simd_double.hpp"
 #include "kernels/squared_kernel.hpp"
@@ -350,8 +351,7 @@ void clear_cells(const SquaredCount& column, int lanes) {
 }
 
 // Rows are taken as they lie in memory, which is faster than in the order of a column: everything but the cells is read
-// from front to back. Neighbours often have the same cell, and would wait for each other: so both halves of the table
-// take turns.
+// from front to back.
 void count_squared(const SquaredCount& one, const SquaredCount& other, const SquaredRows& rows, Index n_rows,
                    int lanes) {
     clear_cells(one, lanes);
@@ -359,24 +359,16 @@ void count_squared(const SquaredCount& one, const SquaredCount& other, const Squ
     const std::uint16_t *const places = one.places, *const others = other.places;
     const std::uint8_t* const codes = rows.codes;
     const std::int64_t* const packed = rows.packed;
-    const auto add = [=](std::size_t row) { cells[std::size_t{places[row]} + codes[row]] += packed[row]; };
-    const auto add_both = [=](std::size_t row) {
+    const auto add = [=](Index, std::size_t row) { cells[std::size_t{places[row]} + codes[row]] += packed[row]; };
+    const auto add_both = [=](Index, std::size_t row) {
         const std::int64_t number = packed[row];
         const std::size_t code = codes[row];
         cells[places[row] + code] += number;
         more[others[row] + code] += number;
     };
-    const auto each = [=](const auto& use) {
-        const std::size_t half = n_rows / 2;
-        for (std::size_t row = 0; row < half; ++row) {
-            use(row);
-            use(row + half);
-        }
-        if (n_rows % 2) use(n_rows - std::size_t{1});
-    };
-    if (!others) return each(add);
+    if (!others) return in_turns(n_rows, add);
     clear_cells(other, lanes);
-    each(add_both);
+    in_turns(n_rows, add_both);
 }
 
 template <bool kSized>

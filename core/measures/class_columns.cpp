@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "measures/places.hpp"
+
 namespace provetree {
 
 namespace {
@@ -158,23 +160,14 @@ void ClassColumns::count_rows(const Node& node, std::size_t place, const ClassKe
 }
 
 ClassCount ClassColumns::counted(const Node& node, Index c, std::size_t room) {
-    if (!std::exchange(placed_[c], 1)) place_rows(node, c);
     ClassColumn& column = columns_[c];
+    places_.resize(std::max(places_.size(), columns_.size()));
+    if (!std::exchange(placed_[c], 1))
+        place_rows(column.order, node.rows, column.large, column.n_large, classes_ * kSlotStride, places_[c]);
     const std::size_t cells = column.n_large * classes_ * kSlotStride;
     cells_[room].resize(std::max(cells_[room].size(), cells));
     column.cells = cells_[room].data();
     return {places_[c].data(), column.n_large, cells_[room].data()};
-}
-
-void ClassColumns::place_rows(const Node& node, Index c) {
-    places_.resize(std::max(places_.size(), columns_.size()));
-    RawVector<std::uint16_t>& places = places_[c];
-    places.resize(std::max<std::size_t>(places.size(), node.rows));
-    const ClassColumn& column = columns_[c];
-    Index at = 0;
-    for (std::size_t b = 0; b < column.n_large; ++b)
-        for (; at < column.large[b].end; ++at)
-            places[column.order[at] & entry::kRowMask] = static_cast<std::uint16_t>(b * classes_ * kSlotStride);
 }
 
 }  // namespace provetree

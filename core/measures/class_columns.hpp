@@ -31,7 +31,6 @@ class ClassColumns {
     bool counts(const Node& node, Index c) const;
     void count_rows(const Node& node, std::size_t place, const ClassKernel& kernel, const ClassLanes& lanes);
     ClassCount counted(const Node& node, Index c, std::size_t room);
-    void place_rows(const Node& node, Index c);
 
     const Context& context_;
     std::size_t classes_ = 0;

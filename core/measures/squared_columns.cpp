@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
+
+#include "measures/places.hpp"
 
 namespace provetree {
 
@@ -36,8 +39,10 @@ void SquaredColumns::start(const Node& node, const SquaredTarget* targets, doubl
 bool SquaredColumns::counts(const Node& node, Index c) {
     const std::size_t blocks = columns_[c].n_blocks;
     if (!swept_[c] || blocks * kLeastRowsOfBlock > node.rows || blocks > kMostCountedBlocks) return false;
-    if (!placed_[c]) place_rows(node, c);
-    placed_[c] = 1;
+    places_.resize(std::max(places_.size(), columns_.size()));
+    const SquaredColumn& column = columns_[c];
+    if (!std::exchange(placed_[c], 1))
+        place_rows(column.entries, node.rows, column.blocks, column.n_blocks, kSquaredCodes, places_[c]);
     return true;
 }
 
@@ -47,17 +52,6 @@ SquaredCount SquaredColumns::counted(Index c, std::size_t room) {
     cells.resize(std::max(cells.size(), column.n_blocks * kSquaredCodes));
     column.cells = cells.data();
     return {places_[c].data(), column.n_blocks, cells.data()};
-}
-
-void SquaredColumns::place_rows(const Node& node, Index c) {
-    places_.resize(std::max(places_.size(), columns_.size()));
-    RawVector<std::uint16_t>& places = places_[c];
-    places.resize(std::max<std::size_t>(places.size(), node.rows));
-    const SquaredColumn& column = columns_[c];
-    Index at = 0;
-    for (std::size_t b = 0; b < column.n_blocks; ++b)
-        for (; at < column.blocks[b].end; ++at)
-            places[column.entries[at] & entry::kRowMask] = static_cast<std::uint16_t>(b * kSquaredCodes);
 }
 
 void SquaredColumns::put_first(const Node& node, std::size_t place) {

@@ -58,7 +58,6 @@ class SquaredColumns {
     // Whether rows are counted for the sweep of a column.
     bool counts(const Node& node, Index c);
     SquaredCount counted(Index c, std::size_t room);
-    void place_rows(const Node& node, Index c);
     void add_column(const Node& node, const NodeColumn& column);
     void add_blocks_of_ties(const Node& node, const NodeColumn& column);
     void add_block(const Stretch& rows, const std::uint32_t* entries);
