@@ -143,6 +143,18 @@ def test_panels(block: int) -> None:
     assert columns_seen > 700
 
 
+def check_panel(table: RawTable, ranks: NDArray[np.uint32], lanes: list[tuple[int, int]]) -> None:
+    """Both sides of some splits of columns without ties, by every kernel."""
+    for kernel in KERNELS:
+        answers = on_table(
+            _core.parts.evaluate_panel, **table.arguments(), lanes=lanes, kernel=kernel
+        )
+        for (column, position), answer in zip(lanes, answers, strict=True):
+            order = np.argsort(ranks[column])
+            assert check_side(table, order[:position], *answer[:4]), (kernel, column, position)
+            assert check_side(table, order[position:], *answer[4:]), (kernel, column, position)
+
+
 @pytest.mark.parametrize("n_columns", [7, 8, 9, 16, 17, 32, 33])
 def test_panels_of_many_columns(n_columns: int) -> None:
     """Rows of 8, 16 and 32 ranks that lie together, and more columns than that."""
@@ -155,14 +167,7 @@ def test_panels_of_many_columns(n_columns: int) -> None:
     table = RawTable(ranks, values, classes, ones, ones, 2, 1)
     chosen = {(int(rng.integers(n_columns)), int(rng.integers(1, n))) for _ in range(50)}
     lanes = sorted(chosen | {(0, 1), (n_columns - 1, n // 2), (n_columns - 1, n - 1)})
-    for kernel in KERNELS:
-        answers = on_table(
-            _core.parts.evaluate_panel, **table.arguments(), lanes=lanes, kernel=kernel
-        )
-        for (column, position), answer in zip(lanes, answers, strict=True):
-            order = np.argsort(ranks[column])
-            assert check_side(table, order[:position], *answer[:4]), (kernel, column, position)
-            assert check_side(table, order[position:], *answer[4:]), (kernel, column, position)
+    check_panel(table, ranks, lanes)
 
 
 @pytest.mark.parametrize("top", [65_535, 65_536])
@@ -174,14 +179,7 @@ def test_panels_at_the_edge_of_ranks_of_sixteen_bits(top: int) -> None:
     classes = (np.arange(n) % 65_536 < 3).astype(np.int32)
     table = RawTable(ranks, [np.arange(n, dtype=np.float64)] * 2, classes, ones, ones, 2, 1)
     lanes = [(0, 1), (0, 2), (0, n - 2), (0, n - 1), (1, 1), (1, 3), (1, n - 1)]
-    for kernel in KERNELS:
-        answers = on_table(
-            _core.parts.evaluate_panel, **table.arguments(), lanes=lanes, kernel=kernel
-        )
-        for (column, position), answer in zip(lanes, answers, strict=True):
-            order = np.argsort(ranks[column])
-            assert check_side(table, order[:position], *answer[:4]), (kernel, column, position)
-            assert check_side(table, order[position:], *answer[4:]), (kernel, column, position)
+    check_panel(table, ranks, lanes)
 
 
 @pytest.mark.parametrize("heaviest", [1, 127, 128])

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
 import pytest
 
-from provetree import _core
 from provetree.problem.problem import Problem
-from testkit.closings import Closing
+from testkit.closings import Closing, heard
 from testkit.naive import NaiveSearch
 from testkit.random_problems import random_problem
 
@@ -120,28 +119,15 @@ def prices_of(seed: int, columns: int) -> tuple[list[int], list[list[int]]]:
 def closings_of(seed: int) -> tuple[RuledTwin, list[Closing], float]:
     problem, directions, groups = ruled_problem(seed)
     prices, priced = prices_of(seed, len(problem.columns))
-    cost, proven, error_scale, split_penalty, closings = _core.parts.closings(
-        problem.table,
-        max_depth=problem.max_depth,
-        max_splits=problem.max_splits,
-        min_samples_leaf=problem.min_samples_leaf,
-        error_scale=problem.error_scale,
-        split_penalty=problem.split_penalty,
-        time_limit=math.inf,
-        memory_limit=1 << 28,
-        directions=directions,
-        groups=groups,
-        prices=prices,
-        priced=priced,
+    cost, scaled, closings = heard(
+        problem, directions=directions, groups=groups, prices=prices, priced=priced
     )
-    assert proven
-    scaled = replace(problem, error_scale=error_scale, split_penalty=split_penalty)
     twin = RuledTwin(NaiveSearch(scaled), directions, groups, prices, priced)
     whole = (1 << problem.n_rows) - 1
     splits = min(problem.max_splits, 2**problem.max_depth - 1)
     least = min(twin.best(whole, problem.max_depth, splits, frozenset()).values())
-    assert cost * error_scale == least * problem.error_scale, seed
-    return twin, [Closing(*closing) for closing in closings], least
+    assert cost * scaled.error_scale == least * problem.error_scale, seed
+    return twin, closings, least
 
 
 def costs_in(twin: RuledTwin, closing: Closing) -> Iterator[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from provetree.problem.problem import Problem, build_problem
+from provetree.problem.problem import Problem
 from testkit.core_calls import (
     ALWAYS_WIDE,
     EAGER_IMPROVEMENT,
@@ -14,10 +14,11 @@ from testkit.core_calls import (
     OFF,
     TEXT_TASKS,
     TINY_SAMPLES,
+    assert_same_answer,
     core_search,
     same_tree,
 )
-from testkit.random_problems import random_problem
+from testkit.random_problems import labelled_at_random, random_problem
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -41,10 +42,7 @@ def check_sharing(seed: int) -> int:
     plain = core_search(problem, switches=switches)
     text = TEXT_TASKS if seed % 7 == 0 else 0
     shared = core_search(problem, switches=switches | EAGER_THREADS | text, n_jobs=2 + seed % 3)
-    for part in ("cost", "lower_bound", "status"):
-        assert shared[part] == plain[part], (seed, part)
-    settled = [found["counters"]["tie_rule_complete"] for found in (shared, plain)]
-    assert not all(settled) or same_tree(shared, plain), seed
+    assert_same_answer(shared, plain, seed)
     return int(shared["counters"]["shared"])
 
 
@@ -56,17 +54,7 @@ def deep_problem(seed: int) -> Problem:
     X = np.round(rng.normal(size=(n, int(rng.integers(1, 4)))), int(rng.integers(0, 3)))
     if rng.random() < 0.3:
         X[rng.random(X.shape) < 0.2] = np.nan
-    k = int(rng.choice([2, 3]))
-    return build_problem(
-        X,
-        rng.integers(0, k, n),
-        n_classes=k,
-        max_depth=depth,
-        sample_weight=rng.integers(1, 4, n) if rng.random() < 0.3 else None,
-        max_leaf_nodes=int(rng.integers(3, 12)) if depth == 4 and rng.random() < 0.3 else None,
-        min_samples_leaf=int(rng.integers(1, 5)) if rng.random() < 0.3 else 1,
-        alpha=float(rng.choice([0.0, 0.0, 0.02])),
-    )
+    return labelled_at_random(rng, X, depth, alphas=(0.0, 0.0, 0.02), leaf_budgets=depth == 4)
 
 
 def test_threads_join_in_at_splits_that_take_long() -> None:

@@ -10,7 +10,7 @@ from provetree import _core
 from provetree.problem.problem import Problem
 from testkit.naive import NaiveSearch
 
-__all__ = ["Closing", "closings_of", "costs_of_splits"]
+__all__ = ["Closing", "closings_of", "costs_of_splits", "heard"]
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Closing:
         return self.whole or (self.column == column and self.first < high and low <= self.last)
 
 
-def closings_of(problem: Problem, switches: int) -> tuple[NaiveSearch, int, list[Closing]]:
-    """A twin with the costs of the proof, the cost of the optimum in them, and the closings."""
+def heard(problem: Problem, **options: object) -> tuple[int, Problem, list[Closing]]:
+    """What a proof finds as optimum, the problem with the costs of the proof, and the closings."""
     cost, proven, error_scale, split_penalty, closings = _core.parts.closings(
         problem.table,
         max_depth=problem.max_depth,
@@ -42,13 +42,20 @@ def closings_of(problem: Problem, switches: int) -> tuple[NaiveSearch, int, list
         split_penalty=problem.split_penalty,
         time_limit=math.inf,
         memory_limit=1 << 28,
-        switches=switches,
+        **options,
     )
     assert proven
-    twin = NaiveSearch(replace(problem, error_scale=error_scale, split_penalty=split_penalty))
+    scaled = replace(problem, error_scale=error_scale, split_penalty=split_penalty)
+    return cost, scaled, [Closing(*closing) for closing in closings]
+
+
+def closings_of(problem: Problem, switches: int) -> tuple[NaiveSearch, int, list[Closing]]:
+    """A twin with the costs of the proof, the cost of the optimum in them, and the closings."""
+    cost, scaled, closings = heard(problem, switches=switches)
+    twin = NaiveSearch(scaled)
     least = twin.solve()[0]
     assert cost == NaiveSearch(problem).solve()[0]
-    return twin, least, [Closing(*closing) for closing in closings]
+    return twin, least, closings
 
 
 def costs_of_splits(twin: NaiveSearch, closing: Closing) -> Iterator[int]:

@@ -28,9 +28,10 @@ EAGER_IMPROVEMENT: int = _core.TEST_SWITCHES["eager_improvement"]
 ALWAYS_WIDE: int = _core.TEST_SWITCHES["always_wide"]
 #: Splits of the root pass as text, as they would to another machine.
 TEXT_TASKS: int = _core.TEST_SWITCHES["text_tasks"]
-#: Several threads on bits in every table.
-NO_SHARING: int = _core.TEST_SWITCHES["no_sharing"]
+#: Several threads on bits in every table; splits are shared after a few steps.
 EAGER_THREADS: int = _core.TEST_SWITCHES["eager_threads"]
+#: A split that takes one thread long stays with it.
+NO_SHARING: int = _core.TEST_SWITCHES["no_sharing"]
 #: What a tree is compared by: splits by rank, and labels.
 NODE_FIELDS = ("column", "rank_low", "rank_high", "label")
 
@@ -88,6 +89,14 @@ def core_search(
 
 def same_tree(one: Any, other: Any) -> bool:
     return all(np.array_equal(one[name], other[name]) for name in NODE_FIELDS)
+
+
+def assert_same_answer(one: Any, other: Any, seed: int) -> None:
+    """The same cost, bound and status, and the same tree where the tie rule was completed."""
+    for part in ("cost", "lower_bound", "status"):
+        assert one[part] == other[part], (seed, part)
+    settled = [found["counters"]["tie_rule_complete"] for found in (one, other)]
+    assert not all(settled) or same_tree(one, other), seed
 
 
 def walk_tree(problem: Problem, found: Any) -> tuple[int, int]:

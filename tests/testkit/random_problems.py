@@ -6,6 +6,7 @@ failing seed can be written down.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,28 @@ class RandomTable:
         if options["sample_weight"] is not None:
             options["sample_weight"] = options["sample_weight"][rows]
         return RandomTable(self.X[rows], self.y[rows], options)
+
+
+def labelled_at_random(
+    rng: np.random.Generator,
+    X: NDArray[np.float64],
+    depth: int,
+    *,
+    alphas: Sequence[float],
+    leaf_budgets: bool = True,
+) -> Problem:
+    """A problem of these rows, with two or three classes, and sometimes weights and limits."""
+    n, k = len(X), int(rng.choice([2, 3]))
+    return build_problem(
+        X,
+        rng.integers(0, k, n),
+        n_classes=k,
+        max_depth=depth,
+        sample_weight=rng.integers(1, 4, n) if rng.random() < 0.3 else None,
+        max_leaf_nodes=int(rng.integers(3, 12)) if leaf_budgets and rng.random() < 0.3 else None,
+        min_samples_leaf=int(rng.integers(1, 5)) if rng.random() < 0.3 else 1,
+        alpha=float(rng.choice(alphas)),
+    )
 
 
 def random_problem(seed: int, *, max_depth: int | None = None) -> Problem:
